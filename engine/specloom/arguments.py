@@ -1,0 +1,165 @@
+"""Arguments as models really send them: repaired, then checked, then filled up with defaults and moved into bounds."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .diagnostics import did_you_mean
+from .faults import Fault
+from .model import Input, Tool
+from .values import evaluate, truthy
+
+_WORDS = {"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false", "list": "a list of texts"}
+_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """Checked arguments with defaults; `requested` has the original of every number that was moved to a bound."""
+
+    given: dict[str, Any]
+    requested: dict[str, Any] = field(default_factory=dict)
+    explicit: frozenset[str] = frozenset()
+    """The inputs that the caller set, as opposed to those filled with a default."""
+
+
+def parse_arguments(tool: Tool, raw: Mapping[str, Any] | None) -> Arguments:
+    """The arguments of a call, or a `validation` fault with one sentence: the field, what was given, what is allowed."""
+    given: dict[str, Any] = {}
+    requested: dict[str, Any] = {}
+    raw = raw or {}
+    for name in raw:
+        if name not in tool.inputs:
+            hint = did_you_mean(name, tool.inputs)
+            raise _refused(tool, f"{tool.name} has no argument {name!r}" + (f"; {hint}" if hint else ""), action_detail=name)
+    for one in tool.inputs.values():
+        value = _repaired(one, raw.get(one.name))
+        if value is None or (value == "" and not one.required):
+            if one.required:
+                raise _refused(tool, f"{one.name} is required: {one.description}", action_detail=one.name)
+            continue
+        _check(tool, one, value)
+        if one.clamp:
+            bounded = _clamped(one, value)
+            if bounded != value:
+                requested[one.name] = value
+                value = bounded
+        given[one.name] = value
+    explicit = frozenset(given)
+    given |= {one.name: one.default for one in tool.inputs.values() if one.default is not None and one.name not in given}
+    context = {"args": given, "requested": requested, "values": {}, "config": {}, "route": {}, "providers": {}, "now": 0.0}
+    for name, definition in tool.values if tool.checks else ():
+        context["values"][name] = evaluate(definition, context)
+    for refuse, message in tool.checks:
+        if truthy(evaluate(refuse, context)):
+            raise _refused(tool, str(evaluate(message, context)))
+    return Arguments(given, requested, explicit)
+
+
+def _repaired(one: Input, value: Any) -> Any:
+    """What was meant: JSON inside text, numbers as text, one text for a list, blanks around text."""
+    if value is None:
+        return None
+    if one.kind == "list":
+        if isinstance(value, str):
+            text = value.strip()
+            if text.startswith("["):
+                parsed = _json(text)
+                return parsed if isinstance(parsed, list) else [text]
+            return [text] if text else None
+        return value
+    if not isinstance(value, str):
+        if one.kind == "integer" and isinstance(value, float) and value.is_integer():
+            return int(value)
+        if one.kind == "string" and isinstance(value, (int, float)) and not isinstance(value, bool):
+            return str(value)
+        return value
+    text = value.strip()
+    if one.kind == "string":
+        return text
+    if text == "":
+        return None
+    if one.kind == "boolean" and text.lower() in {"true", "false"}:
+        return text.lower() == "true"
+    if one.kind == "integer" and re.fullmatch(r"[-+]?\d{1,18}(?:\.0+)?", text):
+        return int(text.partition(".")[0])
+    if one.kind == "number" and re.fullmatch(r"[-+]?\d{1,18}(?:\.\d+)?(?:[eE][-+]?\d{1,2})?", text):
+        return float(text)
+    return value
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _check(tool: Tool, one: Input, value: Any) -> None:
+    if not _is_kind(one.kind, value):
+        raise _refused(tool, f"{one.name} is {_show(value)}; it should be {_WORDS[one.kind]}", action_detail=one.name)
+    if one.kind == "string":
+        _check_text(tool, one, value)
+    elif one.kind == "list":
+        if one.max_items is not None and len(value) > one.max_items:
+            raise _refused(tool, f"{one.name} has {len(value)} items; it may have {one.max_items}", action_detail=one.name)
+        for index, item in enumerate(value):
+            _check_text(tool, one, item, f"{one.name}[{index}]")
+    elif not one.clamp and one.kind in {"integer", "number"}:
+        if (one.minimum is not None and value < one.minimum) or (one.maximum is not None and value > one.maximum):
+            raise _refused(tool, f"{one.name} is {value}; it may be {_bounds(one)}", action_detail=one.name)
+
+
+def _check_text(tool: Tool, one: Input, value: str, name: str = "") -> None:
+    name = name or one.name
+    if one.choices and value not in one.choices:
+        if one.catalogue.startswith("providers."):
+            return  # resolved when the plan runs, because unknown and unconfigured names are different answers
+        raise _refused(tool, f"{name} is {_show(value)}; it may be {', '.join(one.choices)}", action_detail=one.name)
+    if one.min_length is not None and len(value) < one.min_length:
+        raise _refused(tool, f"{name} is {_show(value)}; it needs at least {one.min_length} characters", action_detail=one.name)
+    if one.max_length is not None and len(value) > one.max_length:
+        raise _refused(tool, f"{name} has {len(value)} characters; it may have {one.max_length}", action_detail=one.name)
+    if one.pattern and not re.fullmatch(one.pattern, value):
+        raise _refused(tool, f"{name} is {_show(value)}; it should be {one.says or one.pattern}", action_detail=one.name)
+
+
+def _is_kind(kind: str, value: Any) -> bool:
+    if kind == "boolean":
+        return isinstance(value, bool)
+    if isinstance(value, bool):
+        return False
+    if kind == "list":
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if kind == "number":
+        return isinstance(value, (int, float)) and value == value and abs(value) != float("inf")
+    return isinstance(value, int if kind == "integer" else str)
+
+
+def _clamped(one: Input, value: Any) -> Any:
+    if one.minimum is not None and value < one.minimum:
+        return int(one.minimum) if one.kind == "integer" else one.minimum
+    if one.maximum is not None and value > one.maximum:
+        return int(one.maximum) if one.kind == "integer" else one.maximum
+    return value
+
+
+def _bounds(one: Input) -> str:
+    if one.minimum is None:
+        return f"at most {one.maximum:g}"
+    if one.maximum is None:
+        return f"at least {one.minimum:g}"
+    return f"{one.minimum:g} to {one.maximum:g}"
+
+
+def _show(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def _refused(tool: Tool, sentence: str, action_detail: str = "") -> Fault:
+    return Fault("validation", sentence, detail=action_detail and f"argument {action_detail} of {tool.name}")

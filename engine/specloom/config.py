@@ -1,0 +1,82 @@
+"""Reads declared settings from the environment: the only door, and environment text is data after it was read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from .model import Provider, Setting
+from .vault import Secret
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110 §5.6.2
+
+
+class SettingError(ValueError):
+    """A variable that cannot be read as its type: one sentence that does not show a secret."""
+
+
+def read_setting(setting: Setting, environ: Mapping[str, str]) -> Any:
+    """The value in its type, its default, or None."""
+    text = environ.get(setting.name, "").strip()
+    if not text:
+        return setting.default
+    if setting.kind == "boolean":
+        if text.lower() in {"1", "true", "yes", "on"}:
+            return True
+        if text.lower() in {"0", "false", "no", "off"}:
+            return False
+        raise SettingError(f"{setting.name} is {text!r}; write true or false")
+    if setting.kind == "integer":
+        if not re.fullmatch(r"[-+]?\d{1,12}", text):
+            raise SettingError(f"{setting.name} is {text!r}; write a whole number")
+        return int(text)
+    if setting.kind == "url":
+        if not re.fullmatch(r"https?://[^\s/]+\S*", text):
+            raise SettingError(f"{setting.name} should be an http or https URL")
+        return text
+    if setting.kind == "headers":
+        return _headers(setting, text)
+    if setting.kind == "credentials":
+        user, colon, password = text.partition(":")
+        if not (user and colon and password):
+            raise SettingError(f"{setting.name} should be user:password")
+        return Secret(text)
+    if re.search(r"[\r\n\0]", text):
+        raise SettingError(f"{setting.name} has a line break in it")
+    return Secret(text) if setting.secret else text
+
+
+def _headers(setting: Setting, text: str) -> dict[str, Secret]:
+    """`Name: Value, Name2: Value2`; values cannot hold commas, and a name that is said twice counts once, the last."""
+    found: dict[str, tuple[str, Secret]] = {}
+    for pair in text.split(","):
+        name, colon, value = pair.partition(":")
+        name, value = name.strip(), value.strip()
+        if not colon or not _TOKEN.fullmatch(name) or not value or re.search(r"[\r\n\0]", value):
+            raise SettingError(f"{setting.name} should be pairs like `Name: value, Other: value`")
+        found[name.lower()] = (name, Secret(value))
+    return dict(found.values())
+
+
+def read_settings(settings: Mapping[str, Setting], environ: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
+    """All values by name, and a sentence for each that could not be read (its default is then used)."""
+    values: dict[str, Any] = {}
+    problems: list[str] = []
+    for setting in settings.values():
+        try:
+            values[setting.name] = read_setting(setting, environ)
+        except SettingError as error:
+            problems.append(str(error))
+            values[setting.name] = setting.default
+    return values, problems
+
+
+def is_configured(provider: Provider, values: Mapping[str, Any]) -> bool:
+    """Whether every setting that the provider needs has a value."""
+    return all(values.get(one.name) is not None for one in provider.settings.values() if one.required)
+
+
+def missing_settings(provider: Provider, values: Mapping[str, Any]) -> list[str]:
+    """The names of the variables to set before the provider can be asked."""
+    return [one.name for one in provider.settings.values() if one.required and values.get(one.name) is None]

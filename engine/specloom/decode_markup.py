@@ -1,0 +1,82 @@
+"""XML and HTML bodies become trees that never load anything: no entities, no DTD, no file, no network."""
+
+from __future__ import annotations
+
+import re
+from html.entities import html5
+from typing import TYPE_CHECKING, Any, Final
+
+from .decode_body import require_body, require_data, to_text, unreadable
+from .faults import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .wire import Response
+
+MAX_BYTES: Final = 32 * 1024 * 1024
+"""What a tree is built from at most: a tree takes several times the memory of its text."""
+
+_DECLARATION: Final = re.compile(r"\s*<\?xml[^>]*>", re.IGNORECASE)
+_TAG: Final = re.compile(r"<[a-zA-Z!]")
+
+
+def parse_xml(response: Response, options: Mapping[str, Any]) -> Any:  # noqa: ARG001 - namespaces serve the selectors
+    """The root element. A DOCTYPE is passed over; one that declares entities is refused."""
+    from lxml import etree
+
+    _require_size(response)
+    require_data(response, "XML")
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, attribute_defaults=False,
+        huge_tree=False, recover=False, remove_comments=True, remove_pis=True,
+    )  # fmt: skip
+    try:
+        root = etree.fromstring(response.body.lstrip(b" \t\r\n"), parser)
+    except (etree.XMLSyntaxError, ValueError, LookupError) as error:
+        raise unreadable(response, "XML", str(error).partition(" (<string>")[0] or "it is malformed") from error
+    declared: Any = root.getroottree().docinfo.internalDTD
+    if declared is not None:
+        if next(iter(declared.iterentities()), None) is not None:
+            raise unreadable(response, "XML", "it declares entities, which are never expanded")
+        _write_out_references(root)
+    if etree.QName(root).localname.lower() == "html":
+        raise Fault("upstream_unavailable", "the upstream answered with an HTML page where XML was expected")
+    return root
+
+
+def parse_html(response: Response, options: Mapping[str, Any]) -> Any:  # noqa: ARG001 - it has none
+    """The <html> element of the page, however broken its markup is."""
+    import lxml.html
+    from lxml import etree
+
+    _require_size(response)
+    require_body(response, "HTML")
+    text = _DECLARATION.sub("", to_text(response, page=True).replace("\0", ""), count=1)
+    if not _TAG.search(text):
+        raise unreadable(response, "HTML", "there is no tag in it")
+    parser = lxml.html.HTMLParser(encoding="utf-8", no_network=True, huge_tree=False)
+    try:
+        return lxml.html.document_fromstring(text.encode("utf-8", "replace"), parser=parser, ensure_head_body=True)
+    except (etree.LxmlError, ValueError, AssertionError) as error:
+        raise unreadable(response, "HTML", "there is no element in it") from error
+
+
+def _require_size(response: Response) -> None:
+    if len(response.body) > MAX_BYTES:
+        raise Fault("too_large", f"the answer is larger than the {MAX_BYTES >> 20} MiB a tree may be built from")
+
+
+def _write_out_references(root: Any) -> None:
+    """References that only an unread DTD explains (`&nbsp;`) become the character they name in HTML, or nothing."""
+    from lxml import etree
+
+    for reference in list(root.iter(etree.Entity)):
+        text = html5.get(f"{reference.name};", "") + (reference.tail or "")
+        parent, before = reference.getparent(), reference.getprevious()
+        if before is None:
+            parent.text = (parent.text or "") + text
+        else:
+            before.tail = (before.tail or "") + text
+        reference.tail = None
+        parent.remove(reference)

@@ -1,0 +1,110 @@
+"""From the text of an expression to a JMESPath tree that knows where each part stands, or to the problem with it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from jmespath.exceptions import EmptyExpressionError, IncompleteExpressionError, LexerError, ParseError
+from jmespath.parser import ParsedResult, Parser
+
+Node = dict[str, Any]
+"""A node of the package's tree: `type`, `children`, mostly `value`, and `at`, the character it starts with."""
+
+_QUOTED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`((?:\\.|[^`\\])*)`""", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with an expression; `offset` is the character of its text that a caret points at."""
+
+    code: str
+    message: str
+    hint: str
+    offset: int
+
+
+class _LocatingParser(Parser):
+    """The package's parser, which also notes on each node where it starts.
+
+    A first child without a note starts where its parent does.
+    """
+
+    # Own cache: the nodes are not those of the package's parser.
+    _CACHE: ClassVar[dict[str, ParsedResult]] = {}
+
+    def _expression(self, binding_power: int = 0) -> Node:
+        start = self._lookahead_token(0)["start"]  # type: ignore[attr-defined]
+        node: Node = super()._expression(binding_power)  # type: ignore[misc]
+        node.setdefault("at", start)
+        return node
+
+
+def parse(text: str) -> Node | Problem:
+    """The tree of the expression, or why it has none (E201)."""
+    return _find_bad_literal(text) or _parse(text)
+
+
+def _parse(text: str) -> Node | Problem:
+    try:
+        return dict(_LocatingParser().parse(text).parsed)
+    except EmptyExpressionError:
+        return Problem("E201", "the expression is empty", "write a name, a 'text' or a `literal`", 0)
+    except IncompleteExpressionError:
+        return Problem("E201", "the expression ends too early", _unbalanced(text), max(len(text) - 1, 0))
+    except LexerError as error:
+        return _to_problem(text, error)
+    except ParseError as error:
+        name = str(error.token_value)
+        message = f"{name!r} does not belong here" if name else "the expression ends too early"
+        if name.lstrip("-").isdigit():
+            return Problem("E201", message, f"a number is written as a literal: `{name}`", error.lex_position)
+        if "function name" in str(error.msg):
+            return Problem("E201", message, "a function is called by its bare name", error.lex_position)
+        offset = min(error.lex_position, max(len(text) - 1, 0))
+        return Problem("E201", message, "" if name else _unbalanced(text), offset)
+    except RecursionError:
+        return Problem("E201", "the expression is nested too deeply", "split it", 0)
+    except (ValueError, IndexError, KeyError, TypeError) as error:
+        return Problem("E201", f"the expression cannot be read: {str(error).splitlines()[0]}", "", 0)
+
+
+def _find_bad_literal(text: str) -> Problem | None:
+    """The first `literal` that is not JSON; the package would take it as a text and warn."""
+    for match in _QUOTED.finditer(text):
+        literal = match[1]
+        if literal is None:
+            continue
+        try:
+            json.loads(literal.replace("\\`", "`"))
+        except (ValueError, RecursionError):
+            hint = f"for a text write '{literal.strip()}'" if literal.strip() else "write `null` or ''"
+            return Problem("E201", f"`{literal}` is not JSON", hint, match.start())
+    return None
+
+
+def _to_problem(text: str, error: LexerError) -> Problem:
+    offset = int(error.lexer_position)
+    found = text[offset : offset + 1]
+    if error.message.startswith("Unclosed"):
+        return Problem("E201", f"the {found} that starts here is not closed", "", offset)
+    if found == "=":
+        return Problem("E201", "'=' does not compare", "write ==", offset)
+    if found == '"':
+        return Problem("E201", f"{error.lexer_value} is not a name in JSON quotes", "for a text use ' '", offset)
+    return Problem("E201", f"{found!r} is not part of the language", _foreign(found), offset)
+
+
+def _foreign(character: str) -> str:
+    hints = {"+": "write add(a, b)", "-": "write subtract(a, b)", "/": "", "%": "", "$": "names have no $"}
+    return hints.get(character, "")
+
+
+def _unbalanced(text: str) -> str:
+    bare = _QUOTED.sub("", text)
+    for opening, closing in ("()", "[]", "{}"):
+        if bare.count(opening) > bare.count(closing):
+            return f"a '{opening}' is not closed"
+    return ""

@@ -1,0 +1,134 @@
+"""A fault is about a call: a kind from a closed list, one sentence, and when to come back.
+
+Kinds are finer than what travels: `quota_exhausted` and `layout_changed` tell an operator what happened, while a client
+branches on the contract's vocabulary. `Kind.wire` is that word and the finer one travels beside it as `reason`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+Action = Literal[
+    "retry_after_delay", "try_different_provider", "check_api_key", "broaden_query", "inform_user", "report_bug"
+]
+Trip = Literal["at_once", "count", "ignore"]
+
+
+class Kind(NamedTuple):
+    """What a kind of fault means to a client (`wire`, `retryable`, `action`, `retry_after`) and to a breaker (`trip`)."""
+
+    wire: str
+    retryable: bool
+    action: Action
+    retry_after: int | None
+    trip: Trip
+    meaning: str
+
+
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "rate_limited": Kind(
+            "rate_limited", True, "retry_after_delay", 60, "at_once", "The upstream asks to slow down."
+        ),
+        "quota_exhausted": Kind(
+            "rate_limited", False, "try_different_provider", None, "ignore", "A paid or daily allowance is used up."
+        ),
+        "auth_required": Kind("auth_required", False, "check_api_key", None, "count", "The key is missing or refused."),
+        "not_in_plan": Kind(
+            "config", False, "check_api_key", None, "ignore", "The account does not include this product."
+        ),
+        "config": Kind(
+            "config", False, "try_different_provider", None, "ignore", "A name or a setting is wrong or missing."
+        ),
+        "bad_request": Kind(
+            "validation", False, "inform_user", None, "ignore", "The upstream refuses these arguments."
+        ),
+        "validation": Kind(
+            "validation", False, "inform_user", None, "ignore", "An argument is outside what is allowed."
+        ),
+        "not_found": Kind(
+            "not_found", False, "inform_user", None, "ignore", "The thing that was named does not exist."
+        ),
+        "blocked": Kind("blocked", False, "inform_user", None, "count", "The site refuses automated readers."),
+        "network": Kind(
+            "network", True, "retry_after_delay", 5, "count", "No usable connection, or no answer in time."
+        ),
+        "upstream_unavailable": Kind(
+            "upstream_unavailable", True, "try_different_provider", None, "count", "The upstream failed."
+        ),
+        "circuit_open": Kind(
+            "upstream_unavailable",
+            True,
+            "try_different_provider",
+            None,
+            "ignore",
+            "The upstream failed lately and rests.",
+        ),
+        "layout_changed": Kind(
+            "upstream_unavailable",
+            False,
+            "report_bug",
+            None,
+            "count",
+            "The answer no longer has the shape of the spec.",
+        ),
+        "too_large": Kind(
+            "upstream_unavailable", False, "inform_user", None, "ignore", "The answer is larger than the declared cap."
+        ),
+        "content_empty": Kind("content_empty", True, "report_bug", None, "ignore", "Nothing readable was found."),
+        "browser_unavailable": Kind(
+            "browser_unavailable", False, "report_bug", None, "ignore", "No browser can be started."
+        ),
+        "session_not_found": Kind(
+            "session_not_found", False, "inform_user", None, "ignore", "The session does not exist."
+        ),
+        "internal": Kind(
+            "upstream_unavailable", False, "report_bug", None, "ignore", "A defect of the server or of a spec."
+        ),
+    }
+)
+"""Every kind of fault. The wire words, actions and delays are those of the tool contract."""
+
+
+class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's word for it
+    """A call that could not be answered: what happened, to whom, and whether and when to try again."""
+
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        *,
+        provider: str = "",
+        retry_after: int | None = None,
+        alternatives: Sequence[str] = (),
+        detail: str = "",
+        action: Action | None = None,
+    ) -> None:
+        if kind not in KINDS:
+            raise ValueError(f"unknown kind of fault {kind!r}; known: {', '.join(KINDS)}")
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.provider = provider
+        self.retry_after = retry_after if retry_after is not None else KINDS[kind].retry_after
+        self.alternatives = tuple(alternatives)
+        self.detail = detail
+        self.action: Action = action or KINDS[kind].action
+
+    def to_json(self) -> dict[str, Any]:
+        """The machine-readable block of the contract: `kind`, `retryable`, `suggestedAction`, and what else is known."""
+        kind = KINDS[self.kind]
+        block: dict[str, Any] = {"kind": kind.wire, "retryable": kind.retryable, "suggestedAction": self.action}
+        if self.kind != kind.wire:
+            block["reason"] = self.kind
+        if kind.retryable and self.retry_after is not None:
+            block["retryAfterSeconds"] = self.retry_after
+        if self.provider:
+            block["provider"] = self.provider
+        if self.alternatives:
+            block["alternatives"] = list(self.alternatives)
+        if self.detail:
+            block["detail"] = self.detail
+        return {"error": block}

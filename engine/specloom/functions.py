@@ -1,0 +1,324 @@
+"""The functions that expressions may call: those of JMESPath and our own, in one registry with examples that are run.
+
+Null into a typed parameter is an error, as in JMESPath, except where the description says what null gives.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from .functions_jmespath import describe_builtins
+from .shapes import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, ListOf, Shape, join, may_be_null, maybe, strip
+from .signatures import Function, ResultOf
+from .vault import Secret
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_STOP_WORDS = """
+a about an and any are as at be by can could did do does for from had has have how i in is it me my of on or please
+should so that the their there this to was we what when where which who why will with would you your
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_WORDS = re.compile(r"\w+")
+_PHRASES = re.compile(r'[^\s"]*"[^"]*"|\S+')
+_EDGES = "?!.,;:\"'()[]…“”‘’"
+_OWN: dict[str, Function] = {}
+
+
+def is_true(value: Any) -> bool:
+    """Truth as in JMESPath: null, false and the empty text, list, object or secret are false; zero is true."""
+    if value is None or value is False:
+        return False
+    if isinstance(value, (str, list, dict, Secret)):
+        return bool(value)
+    return value not in ("", [], {})
+
+
+def to_text(value: Any) -> str:
+    """A value as it is written into a text or compared with a table's key; lists and objects as compact JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def placeholders(template: str) -> list[str]:
+    """The names that a template of `fill` takes from its object."""
+    return _PLACEHOLDER.findall(template)
+
+
+def _function(
+    *parameters: str, result: Shape | ResultOf, examples: tuple[tuple[str, Any], ...]
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def register(call: Callable[..., Any]) -> Callable[..., Any]:
+        name = call.__name__.strip("_")
+        doc = " ".join((call.__doc__ or "").split())
+        _OWN[name] = Function(name, parameters, result, doc, examples, call)
+        return call
+
+    return register
+
+
+def _clamped(arguments: tuple[Shape, ...]) -> Shape:
+    bounded = _arithmetic(arguments)
+    return maybe(bounded) if may_be_null(arguments[0]) else bounded
+
+
+def _arithmetic(arguments: tuple[Shape, ...]) -> Shape:
+    return INTEGER if all(strip(shape) == INTEGER for shape in arguments) else NUMBER
+
+
+def _either(arguments: tuple[Shape, ...]) -> Shape:
+    return join(arguments[1], arguments[2])
+
+
+def _same(arguments: tuple[Shape, ...]) -> Shape:
+    return strip(arguments[0])
+
+
+@_function(
+    "nullable number",
+    "number",
+    "number",
+    result=_clamped,
+    examples=(("clamp(`50`, `1`, `20`)", 20), ("clamp(`null`, `1`, `20`)", None)),
+)
+def _clamp(number: float | None, low: float, high: float) -> float | None:
+    """The number, or the bound that it is beyond; null gives null."""
+    return None if number is None else max(low, min(number, high))
+
+
+@_function(
+    "any",
+    "any",
+    "any",
+    result=_either,
+    examples=(("when('x', `1`, `2`)", 1), ("when(`[]`, `1`, `2`)", 2)),
+)
+def _when(condition: Any, then: Any, otherwise: Any) -> Any:
+    """The second argument if the first is true as JMESPath sees it, else the third; the other one is not evaluated."""
+    return then if is_true(condition) else otherwise
+
+
+@_function(
+    "table",
+    "nullable string or number or boolean",
+    result=ANY,
+    examples=(("lookup('demo', 'day')", "d"), ("lookup('demo', `null`)", None), ("lookup('demo', 'never')", None)),
+)
+def _lookup(table: Mapping[str, Any], key: Any) -> Any:
+    """The entry of a declared table, named literally; null where the key is null or not in the table. Keys are compared
+    as texts."""
+    return None if key is None else table.get(to_text(key))
+
+
+@_function(
+    "string",
+    "nullable object",
+    result=maybe(TEXT),
+    examples=(("fill('{a} of {b}', {a: `1`, b: 'two'})", "1 of two"), ("fill('{a}', {a: `null`})", None)),
+)
+def _fill(template: str, values: Mapping[str, Any] | None) -> str | None:
+    """The text with each `{name}` replaced by that field of the object; null where a field is missing or null, or the
+    object is null. Other braces stay."""
+    found = {name: (values or {}).get(name) for name in placeholders(template)}
+    if values is None or any(value is None for value in found.values()):
+        return None
+    return _PLACEHOLDER.sub(lambda match: to_text(found[match[1]]), template)
+
+
+@_function(
+    "string",
+    "nullable array or string",
+    result=maybe(TEXT),
+    examples=(
+        ("any_of('site:{}', ['a', 'b'])", "(site:a OR site:b)"),
+        ("any_of('site:{}', ['a'])", "site:a"),
+        ("any_of('site:{}', `[]`)", None),
+    ),
+)
+def _any_of(template: str, items: list[Any] | str | None) -> str | None:
+    """The template with `{}` filled by each item, joined by OR in brackets; one alone without brackets; null for a null
+    or empty list. Null and empty items are passed over, and a text is a list of one."""
+    listed = [items] if isinstance(items, str) else items or []
+    parts = [template.replace("{}", to_text(item)) for item in listed if is_true(item)]
+    return f"({' OR '.join(parts)})" if len(parts) > 1 else parts[0] if parts else None
+
+
+@_function("number", "number", result=_arithmetic, examples=(("add(`1`, `2`)", 3),))
+def _add(first: float, second: float) -> float:
+    """The sum of two numbers."""
+    return _finite(first + second)
+
+
+@_function("number", "number", result=_arithmetic, examples=(("subtract(`3`, `2`)", 1),))
+def _subtract(first: float, second: float) -> float:
+    """The first number less the second."""
+    return _finite(first - second)
+
+
+@_function("number", "number", result=_arithmetic, examples=(("multiply(`3`, `2`)", 6),))
+def _multiply(first: float, second: float) -> float:
+    """The product of two numbers."""
+    return _finite(first * second)
+
+
+@_function("number", result=TEXT, examples=(("timestamp(`0`)", "1970-01-01T00:00:00Z"),))
+def _timestamp(seconds: float) -> str:
+    """Seconds since 1970 as RFC 3339 text in UTC, to the second."""
+    return datetime.fromtimestamp(math.floor(seconds), UTC).replace(tzinfo=None).isoformat() + "Z"
+
+
+@_function("number", result=TEXT, examples=(("date(`86400`)", "1970-01-02"),))
+def _date(seconds: float) -> str:
+    """Seconds since 1970 as the day in UTC."""
+    return datetime.fromtimestamp(math.floor(seconds), UTC).date().isoformat()
+
+
+@_function(
+    "string",
+    result=maybe(TEXT),
+    examples=(("keywords('what is the best demo')", "best demo"), ("keywords('best demo')", None)),
+)
+def _keywords(text: str) -> str | None:
+    """The text without common English words; null where none is in it or nothing else is left."""
+    words = text.split()
+    kept = [word for word in words if word.strip(_EDGES).lower() not in STOP_WORDS]
+    return " ".join(kept) if 0 < len(kept) < len(words) else None
+
+
+@_function(
+    "string",
+    "string or array of string",
+    result=BOOLEAN,
+    examples=(("words_all_in('A deep Net', 'net deep')", True), ("words_all_in('A network', 'net')", False)),
+)
+def _words_all_in(text: str, words: str | list[str]) -> bool:
+    """Whether every word is in the text as a whole word, in any case and order; the words are a text or a list."""
+    wanted = words if isinstance(words, str) else " ".join(words)
+    return {*_WORDS.findall(wanted.casefold())} <= {*_WORDS.findall(text.casefold())}
+
+
+@_function("string", result=INTEGER, examples=(("word_count('one two')", 2), ("word_count('')", 0)))
+def _word_count(text: str) -> int:
+    """How many blank-separated words the text has."""
+    return len(text.split())
+
+
+@_function("string", "number", result=TEXT, examples=(("truncate('abcdef', `3`)", "abc"),))
+def _truncate(text: str, count: float) -> str:
+    """The first so many characters (code points) of the text."""
+    if count < 0:
+        raise ValueError("a length cannot be negative")
+    return text[: int(count)]
+
+
+@_function(
+    "string",
+    result=maybe(TEXT),
+    examples=(("host('https://User@Example.org:8080/a')", "example.org"), ("host('not a url')", None)),
+)
+def _host(url: str) -> str | None:
+    """The host of the URL in lower case, without the port; null where it has none."""
+    try:
+        return urlsplit(url.strip()).hostname or None
+    except ValueError:
+        return None
+
+
+@_function("string", "string", result=ListOf(TEXT), examples=(("split('a,b', ',')", ["a", "b"]),))
+def _split(text: str, separator: str) -> list[str]:
+    """The parts of the text between separators."""
+    return text.split(separator)
+
+
+@_function("array", result=_same, examples=(("unique(`[2, 1, 2]`)", [2, 1]), ("unique(`[1, true]`)", [1, True])))
+def _unique(items: list[Any]) -> list[Any]:
+    """The list without repetitions; the first of each stays where it is."""
+    found: dict[Any, Any] = {}
+    for item in items:
+        found.setdefault(_identity(item), item)
+    return list(found.values())
+
+
+@_function("string", result=TEXT, examples=(("lower('ABC')", "abc"),))
+def _lower(text: str) -> str:
+    """The text in lower case."""
+    return text.lower()
+
+
+@_function("string", result=TEXT, examples=(("upper('abc')", "ABC"),))
+def _upper(text: str) -> str:
+    """The text in upper case."""
+    return text.upper()
+
+
+@_function("string", result=TEXT, examples=(("trim('  a b ')", "a b"),))
+def _trim(text: str) -> str:
+    """The text without blanks at its ends."""
+    return text.strip()
+
+
+@_function("string", "string", "string", result=TEXT, examples=(("replace('a-b', '-', '+')", "a+b"),))
+def _replace(text: str, old: str, new: str) -> str:
+    """The text with every `old` (not empty) replaced."""
+    if not old:
+        raise ValueError("the text to replace is empty")
+    return text.replace(old, new)
+
+
+@_function(
+    "nullable string",
+    result=maybe(TEXT),
+    examples=(("quote('a \"b\" c')", '"a b c"'), ("quote(`null`)", None)),
+)
+def _quote(text: str | None) -> str | None:
+    """The text in double quotes, those inside it removed; null gives null."""
+    return None if text is None else '"' + text.replace('"', "") + '"'
+
+
+@_function(
+    "string",
+    "nullable string or array",
+    result=maybe(TEXT),
+    examples=(
+        ("prefix_each('-', 'a \"b c\"')", '-a -"b c"'),
+        ("prefix_each('-', ['a b', 'c'])", "-a b -c"),
+        ("prefix_each('-', `null`)", None),
+    ),
+)
+def _prefix_each(prefix: str, items: str | list[Any] | None) -> str | None:
+    """Each word of a text (a quoted phrase is one), or each item of a list, behind the prefix and joined by blanks;
+    null for null or nothing."""
+    parts = (
+        _PHRASES.findall(items) if isinstance(items, str) else [to_text(item) for item in items or () if is_true(item)]
+    )
+    return " ".join(prefix + part for part in parts) or None
+
+
+def _finite(number: float) -> float:
+    # An integer may be too large for isfinite, and is always finite.
+    if type(number) is float and not math.isfinite(number):
+        raise ValueError("the result is not a finite number")
+    return number
+
+
+def _identity(item: Any) -> Any:
+    if isinstance(item, bool):
+        return ("boolean", item)
+    if isinstance(item, (list, dict)):
+        return ("json", json.dumps(item, sort_keys=True, default=str))
+    return item
+
+
+FUNCTIONS: Mapping[str, Function] = MappingProxyType({**describe_builtins(), **_OWN})
+"""Every function by name."""

@@ -1,0 +1,142 @@
+"""Finds the spec files of every layer and knows by name what each of them is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+
+from .diagnostics import Place, Report, did_you_mean
+from .grammar import GRAMMARS
+from .load import Map, Scalar, Source, parse_source
+from .rules import check
+
+FOLDERS = ("providers.d", "tools.d", "lenses")
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One file that passed its grammar: its kind, its name, its tree, and the folder that groups it."""
+
+    kind: str
+    name: str
+    root: Map
+    source: Source
+    group: str = ""
+
+    @property
+    def place(self) -> Place:
+        """Where the spec's name stands."""
+        node = self.root.get("name")
+        return node.place if node else self.root.place
+
+
+@dataclass(slots=True)
+class Library:
+    """All specs of all layers; a later layer replaces what has the same kind and name."""
+
+    specs: dict[tuple[str, str], Spec] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
+
+    def of(self, kind: str) -> dict[str, Spec]:
+        """The specs of one kind, by name, sorted."""
+        return {name: spec for (one, name), spec in sorted(self.specs.items()) if one == kind}
+
+
+def shipped_root() -> Path:
+    """The folder of the specs that come with the package: inside the wheel, or the checkout that is being worked in."""
+    inside = Path(str(resources.files("specloom").joinpath("specs")))
+    if inside.is_dir():
+        return inside
+    return Path(__file__).resolve().parents[2]
+
+
+def layer_roots(environ: Mapping[str, str]) -> list[Path]:
+    """The shipped specs, then each folder of `SPECLOOM_PATH` (the user's configuration folder when it is not set)."""
+    roots = [shipped_root()]
+    listed = environ.get("SPECLOOM_PATH")
+    if listed is None:
+        from platformdirs import user_config_path
+
+        folder = user_config_path("specloom", appauthor=False)
+        return [*roots, folder] if folder.is_dir() else roots
+    return roots + [Path(part).expanduser() for part in listed.split(os.pathsep) if part]
+
+
+def spec_files(root: Path) -> list[Path]:
+    """Every spec file under a layer's root, sorted."""
+    if root.is_file():
+        return [root]
+    return sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.yaml") if path.is_file())
+
+
+def load_library(roots: Sequence[Path], report: Report) -> Library:
+    """Read every layer. A file that is not a spec is reported and left out; the rest is there to be checked."""
+    library = Library()
+    for root in roots:
+        if not root.exists():
+            report.add("E001", Place(str(root)), "this folder of specs does not exist", "see SPECLOOM_PATH")
+            continue
+        base = root if root.is_dir() else root.parent
+        load_layer(library, ((path, path.relative_to(base).as_posix()) for path in spec_files(root)), report)
+    return library
+
+
+def load_layer(library: Library, files: Iterable[tuple[Path, str]], report: Report) -> None:
+    """Add the files of one layer, each with the name under which it is shown."""
+    layer: dict[tuple[str, str], Spec] = {}
+    for path, shown in files:
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            report.add("E001", Place(shown), f"the file cannot be read: {error.strerror}")
+            continue
+        spec = parse_spec(shown, data, report, library)
+        if spec is None:
+            continue
+        key = (spec.kind, spec.name)
+        if key in layer:
+            report.add(
+                "E011", spec.place, f"{spec.kind} {spec.name!r} is defined twice", f"also in {layer[key].source.file}"
+            )
+        layer[key] = spec
+    library.specs.update(layer)
+
+
+def parse_spec(shown: str, data: bytes, report: Report, library: Library | None = None) -> Spec | None:
+    """One file as a spec, or None when it has problems of syntax or shape, which are then reported."""
+    source = parse_source(shown, data, report)
+    if library is not None:
+        library.sources[shown] = source.text
+    if source.root is None:
+        return None
+    kind = _kind(source.root, report)
+    if kind is None or not check(source.root, GRAMMARS[kind], report):
+        return None
+    node = source.root.get("name")
+    assert isinstance(node, Scalar)
+    path = Path(shown)
+    if path.stem != str(node.value):
+        report.add(
+            "E009", node.place, f"the file is called {path.stem!r} and its name is {node.value!r}", "rename one of them"
+        )
+    group = path.parts[1] if len(path.parts) > 2 and path.parts[0] == "tools.d" else ""
+    return Spec(kind, str(node.value), source.root, source, group)
+
+
+def _kind(root: Map, report: Report) -> str | None:
+    first = next(iter(root), None)
+    known = [f"{kind}/1" for kind in GRAMMARS]
+    if first is None or first.key != "spec" or not isinstance(first.value, Scalar):
+        report.add(
+            "E010", first.place if first else root.place, "the first key must be `spec`", f"one of {', '.join(known)}"
+        )
+        return None
+    if first.value.value not in known:
+        word = str(first.value.value)
+        hint = did_you_mean(word, known)
+        report.add("E010", first.value.place, f"{word!r} is not a kind of spec that this version knows", hint)
+        return None
+    return str(first.value.value).partition("/")[0]

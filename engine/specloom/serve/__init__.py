@@ -1,0 +1,1 @@
+"""Results become MCP: one protocol core, two hosts for stdio, and the contract between them and the engine."""

@@ -1,0 +1,79 @@
+"""What a function of the expression language is: its name, what it takes, what it gives, and examples that are run.
+
+A parameter is a kind: `any`, `string`, `number`, `boolean`, `array`, `object`, `expref` or `table` (the literal name of
+a declared table); `array of string`; several with `or`; `nullable` in front where null is welcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .shapes import BOOLEAN, INTEGER, NOTHING, NULL, NUMBER, TEXT, Any_, Choice, ListOf, Maybe, Record, Shape
+
+ResultOf = Callable[[tuple[Shape, ...]], Shape]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function: `call` does the work on checked arguments; `result` is a shape, or makes one from theirs."""
+
+    name: str
+    parameters: tuple[str, ...]
+    result: Shape | ResultOf
+    doc: str
+    examples: tuple[tuple[str, Any], ...]
+    call: Callable[..., Any]
+    variadic: bool = False
+
+    def result_for(self, arguments: tuple[Shape, ...]) -> Shape:
+        """The shape of the result for arguments of these shapes."""
+        return self.result(arguments) if callable(self.result) else self.result
+
+    def kind_of(self, position: int) -> str:
+        """The kind of the parameter that takes the argument at this position."""
+        return self.parameters[min(position, len(self.parameters) - 1)]
+
+    def takes(self, count: int) -> bool:
+        """Whether the function can be called with this many arguments."""
+        return count >= len(self.parameters) if self.variadic else count == len(self.parameters)
+
+
+def to_types(kind: str) -> list[str]:
+    """The kind as the type names of the `jmespath` package; empty means no check."""
+    if kind == "any":
+        return []
+    if kind == "table":
+        return ["string"]
+    bare = kind.removeprefix("nullable ")
+    types = [word.replace("array of ", "array-") for word in bare.split(" or ")]
+    return [*types, "null"] if bare != kind else types
+
+
+def to_kind(types: list[str]) -> str:
+    """The type names of the `jmespath` package as a kind."""
+    return " or ".join(word.replace("array-", "array of ") for word in types) or "any"
+
+
+def admits(kind: str, shape: Shape) -> bool:
+    """Whether some value of the shape is welcome at a parameter of this kind; only a certain mismatch is refused."""
+    types = to_types(kind)
+    if not types or isinstance(shape, Any_) or shape == NOTHING:
+        return True
+    if isinstance(shape, Maybe):
+        return admits(kind, shape.shape)
+    if not isinstance(shape, ListOf):
+        return _type_of(shape) in types
+    items = [word.removeprefix("array-") for word in types if word.startswith("array-")]
+    return "array" in types or any(admits(item, shape.item) for item in items)
+
+
+def _type_of(shape: Shape) -> str:
+    if isinstance(shape, Record):
+        return "object"
+    if isinstance(shape, Choice) or shape == TEXT:
+        return "string"
+    if shape in (INTEGER, NUMBER):
+        return "number"
+    return "boolean" if shape == BOOLEAN else "null" if shape == NULL else "secret"

@@ -1,0 +1,284 @@
+"""Text as comparable tokens: one canonical form for inflections, spellings, numbers, accents and scripts.
+
+Both sides of a comparison are brought to the same form, so no lists of variants are needed: a token equals a token
+or it does not. English is stemmed for inflection only (reduces = reduced, but reduces ≠ reduction), because a wrong
+match is worse here than a missed one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+
+def to_word_set(text: str) -> frozenset[str]:
+    """The words of a text that is a list of them."""
+    return frozenset(text.split())
+
+
+# "not" is here as a term; whether a sentence denies something is asked elsewhere, as a cue.
+STOP_WORDS = to_word_set(
+    """a about after all also am an and any are as at be because been being both but by can could did do does doing
+    during each eg etc for from had has have having he her here hers him his how i ie if in into is it its itself
+    just may me might more most much must my no nor not of on one only or other our out over per shall she should so
+    some such than that the their them then there these they this those through to too under until up upon us very
+    was we were what when where whether which while who whom whose why will with would you your"""
+)
+
+_NUMBER_WORDS = {
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11,
+    "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18,
+    "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80,
+    "ninety": 90,
+}  # fmt: skip
+_UNITS = {**{word: value for word, value in _NUMBER_WORDS.items() if value < 10}, "one": 1}
+_TENS = {word: value for word, value in _NUMBER_WORDS.items() if value >= 20}
+_SCALES = {"hundred": 2, "thousand": 3, "million": 6, "mn": 6, "billion": 9, "bn": 9, "trillion": 12, "tn": 12}
+_LONGEST_NUMBER = 40
+
+# Scripts whose words are not divided by blanks, or (Hangul) carry particles: compared by pairs of characters.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u1049\u1780-\u17d3\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+)
+_UNSPACED_RUN = re.compile(f"([{_UNSPACED}]+)")
+_HIRAGANA_ONLY = re.compile("[\u3040-\u309f]+")
+# Vowel signs of Indic scripts are marks, which \w leaves out; without them a word would fall apart.
+_LETTER = f"[\\w\u0900-\u0963\u0966-\u0dff{_UNSPACED}]"
+_TOKEN = re.compile(
+    rf"(?<!\w)[^\W\d_](?:\.[^\W\d_])+(?!\w)"  # U.S, e.g
+    rf"|[0-9]+(?:[.,][0-9]+)*"
+    rf"|{_LETTER}+(?:['’]{_LETTER}+)*"
+    rf"|%"
+)
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+_OTHER_DIGIT = re.compile(r"[^\D0-9]")
+_PER_CENT = re.compile(r"\bper cent\b", re.IGNORECASE)
+
+
+def terms(text: str) -> tuple[str, ...]:
+    """The distinct tokens of a text that carry meaning, in the order of their first use."""
+    shouted = text.isupper()
+    return tuple(dict.fromkeys(token for token in tokens(text) if _is_term(token, shouted=shouted)))
+
+
+def _is_term(token: str, *, shouted: bool) -> bool:
+    if is_number(token):
+        return True
+    if is_stop_word(token) and (shouted or not token.isupper() or token in ("A", "I")):
+        return False
+    if _UNSPACED_RUN.match(token):
+        return not _HIRAGANA_ONLY.fullmatch(token)
+    return len(token) >= 3 or token.isupper()
+
+
+def is_number(token: str) -> bool:
+    """Whether a token is a number; words never start with a digit."""
+    return "0" <= token[0] <= "9"
+
+
+def is_stop_word(token: str) -> bool:
+    """Whether a token is a function word, which says nothing by itself."""
+    return token.casefold() in _STOP_TOKENS
+
+
+def tokens(text: str) -> list[str]:
+    """Every token of a text in its canonical form, in order.
+
+    Words of one or two letters that are all capitals ("US", "C") stay capitals, told apart from "us" and "c".
+    """
+    found: list[str] = []
+    last_word = ""
+    for match in _TOKEN.finditer(_fold(text)):
+        raw = match[0]
+        word = raw.casefold()
+        follows_number = bool(found) and is_number(found[-1]) and len(found[-1]) < _LONGEST_NUMBER
+        if "0" <= raw[0] <= "9":
+            found.extend(_to_numbers(raw))
+        elif word in _SCALES and follows_number:
+            found[-1] = _scaled(found[-1], _SCALES[word])
+        elif word in _UNITS and last_word in _TENS:
+            found[-1] = str(_TENS[last_word] + _UNITS[word])
+        elif word in _NUMBER_WORDS:
+            found.append(str(_NUMBER_WORDS[word]))
+        elif raw == "%":
+            found.append("percent")
+        else:
+            found.extend(_to_words(raw))
+        last_word = word
+    return found
+
+
+def _fold(text: str) -> str:
+    """Text without accents, wide forms, other scripts' digits and underscores; case is kept."""
+    if not text.isascii():
+        decomposed = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
+        text = unicodedata.normalize("NFC", decomposed)  # puts Hangul and kana together again
+        text = _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+        text = _UNSPACED_RUN.sub(r" \1 ", text)  # so that no token mixes scripts
+    return _PER_CENT.sub("percent", text.replace("_", " "))
+
+
+def _to_words(raw: str) -> list[str]:
+    if _UNSPACED_RUN.match(raw):
+        return [raw[at : at + 2] for at in range(max(len(raw) - 1, 1))]
+    plain = raw.replace("’", "'").replace(".", "")
+    if plain.isupper() and len(plain) <= 2:
+        return [plain]
+    word = plain.casefold()
+    if word.endswith("n't") and len(word) > 3:
+        return [word[:-3], "not"]
+    word = word.removesuffix("'s").replace("'", "")
+    return [stem(to_american(word))] if word else []
+
+
+_THOUSANDS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]{1,3}(?:\.[0-9]{3}){2,}")
+_DECIMAL_COMMA = re.compile(r"[0-9]+,[0-9]{1,2}")
+_PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+
+
+def _to_numbers(raw: str) -> list[str]:
+    if _THOUSANDS.fullmatch(raw):
+        # With a comma in it, a dot is the decimal point; without one, the dots are the separators.
+        return [_canonical(raw.replace(",", "") if "," in raw else raw.replace(".", ""))]
+    if _DECIMAL_COMMA.fullmatch(raw):
+        return [_canonical(raw.replace(",", "."))]
+    return [_canonical(part) if _PLAIN.fullmatch(part) else part for part in raw.split(",")]
+
+
+def _canonical(number: str) -> str:
+    whole, _, fraction = number.partition(".")
+    whole, fraction = whole.lstrip("0") or "0", fraction.rstrip("0")
+    return f"{whole}.{fraction}" if fraction else whole
+
+
+def _scaled(number: str, places: int) -> str:
+    if not _PLAIN.fullmatch(number):
+        return number
+    whole, _, fraction = number.partition(".")
+    return _canonical(f"{whole}{fraction[:places].ljust(places, '0')}.{fraction[places:]}")
+
+
+_OUR = re.compile(r"(arm|behavi|col|endeav|fav|flav|harb|hon|hum|lab|neighb|od|rig|rum|sav|tum|vap|vig)our")
+_RE = re.compile(r"((?:cen|li|lus|me|spec|thea)t|(?:cali|fi|sa|som)b)re(s?)$")
+_DIGRAPHS = (
+    ("aemi", "emi"), ("haem", "hem"), ("paed", "ped"), ("gynaec", "gynec"), ("aesth", "esth"), ("aetiol", "etiol"),
+    ("caesar", "cesar"), ("faec", "fec"), ("coeliac", "celiac"), ("oedem", "edem"), ("oesoph", "esoph"),
+    ("oestr", "estr"), ("foet", "fet"), ("rrhoea", "rrhea"), ("isation", "ization"), ("sulph", "sulf"),
+)  # fmt: skip
+_AMERICAN = {
+    "aluminium": "aluminum", "analogue": "analog", "analogues": "analogs", "catalogue": "catalog",
+    "catalogues": "catalogs", "defence": "defense", "defences": "defenses", "dialogue": "dialog",
+    "dialogues": "dialogs", "grey": "gray", "judgement": "judgment", "judgements": "judgments", "licence": "license",
+    "licences": "licenses", "mould": "mold", "moulds": "molds", "offence": "offense", "offences": "offenses",
+    "plough": "plow", "practise": "practice", "practised": "practiced", "practising": "practicing",
+    "programme": "program", "programmes": "programs", "sceptic": "skeptic", "sceptical": "skeptical",
+    "sceptics": "skeptics",
+}  # fmt: skip
+
+
+def to_american(word: str) -> str:
+    """A lower-case word in American spelling, as far as the common families go; -ise and -yse are settled by `stem`."""
+    if word in _AMERICAN:
+        return _AMERICAN[word]
+    for british, american in _DIGRAPHS:
+        if british in word:
+            word = word.replace(british, american)
+    return _RE.sub(r"\1er\2", _OUR.sub(r"\1or", word))
+
+
+_IRREGULAR = {
+    "aged": "age", "ageing": "age", "ages": "age", "aging": "age", "began": "begin", "begun": "begin", "bought": "buy",
+    "brought": "bring", "built": "build", "buses": "bus", "came": "come", "caught": "catch", "children": "child",
+    "chose": "choose", "chosen": "choose", "criteria": "criterion", "died": "die", "dies": "die", "drawn": "draw",
+    "drew": "draw", "driven": "drive", "drove": "drive", "dying": "die", "fallen": "fall", "feet": "foot",
+    "fell": "fall", "felt": "feel", "fought": "fight", "found": "find", "gases": "gas", "gave": "give",
+    "given": "give", "goes": "go", "gone": "go", "grew": "grow", "grown": "grow", "heard": "hear", "held": "hold",
+    "higher": "high", "highest": "high", "kept": "keep", "knew": "know", "known": "know", "led": "lead",
+    "lost": "lose", "lying": "lie", "made": "make", "meant": "mean", "men": "man", "met": "meet", "mice": "mouse",
+    "news": "news", "paid": "pay", "people": "person", "phenomena": "phenomenon", "ran": "run", "risen": "rise",
+    "rose": "rise", "said": "say", "sent": "send", "shown": "show", "slept": "sleep", "sold": "sell",
+    "spent": "spend", "spoke": "speak", "spread": "spread", "taken": "take", "taught": "teach", "teeth": "tooth",
+    "thought": "think", "told": "tell", "took": "take", "used": "use", "uses": "use", "using": "use", "went": "go",
+    "wives": "wife", "women": "woman", "won": "win", "written": "write", "wrote": "write",
+}  # fmt: skip
+_ADVERBS = (
+    ("ically", "ic"), ("ably", "able"), ("ously", "ous"), ("fully", "ful"), ("ively", "ive"), ("antly", "ant"),
+    ("ently", "ent"), ("ally", "al"),
+)  # fmt: skip
+
+
+@lru_cache(maxsize=8192)
+def stem(word: str) -> str:
+    """A lower-case English word without its inflection; any other word as it is.
+
+    These are the inflectional steps of Porter's algorithm (1a–1c and 5), changed where they part forms of one word
+    (virus and viruses), with irregular forms and the adverbs in -ly.
+    """
+    if word in _IRREGULAR:
+        return _without_silent_e(_IRREGULAR[word])
+    if len(word) <= 3 or not (word.isascii() and word.isalpha()):
+        return word
+    for ending, replacement in _ADVERBS:
+        if word.endswith(ending) and len(word) > len(ending) + 2:
+            word = word.removesuffix(ending) + replacement
+            break
+    word = _without_silent_e(_with_i(_without_tense(_without_plural(word))))
+    # Set here, where "raise" and "raising" have met already, -ise and -ize meet too.
+    return f"{word[:-1]}z" if len(word) > 5 and word.endswith(("is", "ys")) else word
+
+
+def _without_plural(word: str) -> str:
+    if word.endswith("sis") and len(word) > 5:
+        return word[:-2] + "e"  # analysis, analyses
+    if word.endswith("ies"):
+        return word[:-1] if len(word) == 4 else word[:-2]
+    if word.endswith(("sses", "xes", "ches", "shes")):
+        return word[:-2]
+    return word if word.endswith(("ss", "us", "is")) or not word.endswith("s") else word[:-1]
+
+
+def _without_tense(word: str) -> str:
+    if word.endswith("ied"):
+        return word[:-1] if len(word) == 4 else word[:-2]
+    if word.endswith("eed"):
+        return word[:-1] if _measure(word[:-3]) > 0 else word
+    base = word.removesuffix("ed").removesuffix("ing") if word.endswith(("ed", "ing")) else word
+    if base == word or "v" not in _shape(base):
+        return word
+    if base.endswith(("at", "bl", "iz")):
+        return base + "e"
+    if base[-1] == base[-2:-1] and base[-1] not in "aeioulsz":
+        return base[:-1]
+    return base + "e" if _measure(base) == 1 and _is_short(base) else base
+
+
+def _with_i(word: str) -> str:
+    return word[:-1] + "i" if len(word) > 2 and word[-1] == "y" and _shape(word)[-2] == "c" else word
+
+
+def _without_silent_e(word: str) -> str:
+    if len(word) > 3 and word.endswith("e"):
+        base = word[:-1]
+        measure = _measure(base)
+        return base if measure > 1 or (measure == 1 and not _is_short(base)) else word
+    return word[:-1] if word.endswith("ll") and _measure(word[:-1]) > 1 else word
+
+
+def _shape(word: str) -> str:
+    shape = ""
+    for letter in word:
+        vowel = letter in "aeiou" or (letter == "y" and shape.endswith("c"))
+        shape += "v" if vowel else "c"
+    return shape
+
+
+def _measure(word: str) -> int:
+    return _shape(word).count("vc")
+
+
+def _is_short(word: str) -> bool:
+    return _shape(word).endswith("cvc") and word[-1] not in "wxy"
+
+
+_STOP_TOKENS = STOP_WORDS | {stem(word) for word in STOP_WORDS}

@@ -1,0 +1,182 @@
+"""Secrets that cannot be printed, and the key that seals what is kept on disk."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+KEY_VARIABLE = "SPECLOOM_CACHE_KEY"
+KEY_FILE = "cache.key"
+KEY_BYTES = 32
+_FORMAT = b"\x01"
+_NONCE_BYTES = 12
+_TAG_BYTES = 16
+
+
+class Secret:
+    """A value that prints as `•••` and is only read where it is sent: `reveal()`."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        """The secret itself, for the transport only."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return "•••"
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return format("•••", spec)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._value == self._value
+
+    def __hash__(self) -> int:
+        return hash(("secret", self._value))
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def __reduce__(self) -> str:
+        raise TypeError("a secret is not serialised")
+
+
+def load_key(directory: Path, environ: Mapping[str, str]) -> bytes:
+    """The 32 bytes that seal what is kept: from the environment, else from `cache.key`, made when it is missing.
+
+    Every way to fail is a ValueError whose sentence says what to do and never shows the value.
+    """
+    given = environ.get(KEY_VARIABLE, "").strip()
+    if given:
+        key = _parse_key(given)
+        if key is None:
+            raise ValueError(f"{KEY_VARIABLE} is not a key: give 64 hex digits, or {KEY_BYTES} bytes in base64")
+        return key
+    path = directory / KEY_FILE
+    try:
+        if not path.exists():
+            _make_key_file(path)
+        return _read_key_file(path)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ValueError(
+            f"the key file {path} cannot be used ({reason}): make it readable or set {KEY_VARIABLE}"
+        ) from error
+
+
+def seal(key: bytes, plaintext: bytes, context: bytes) -> bytes:
+    """The plaintext under AES-256-GCM, bound to `context`: it opens only with the same key and the same context."""
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    _check_key(key)
+    # Random nonces are safe for about 2**32 seals under one key, far beyond what a cache writes in its life.
+    nonce = os.urandom(_NONCE_BYTES)
+    return _FORMAT + nonce + AESGCM(key).encrypt(nonce, plaintext, _FORMAT + context)
+
+
+def unseal(key: bytes, sealed: bytes, context: bytes) -> bytes | None:
+    """What was sealed, or None when a byte was changed, key or context is another, or the input is cut short."""
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    _check_key(key)
+    start = len(_FORMAT) + _NONCE_BYTES
+    if len(sealed) < start + _TAG_BYTES or not sealed.startswith(_FORMAT):
+        return None
+    try:
+        return AESGCM(key).decrypt(sealed[len(_FORMAT) : start], sealed[start:], _FORMAT + context)
+    except InvalidTag:
+        return None
+
+
+def _check_key(key: bytes) -> None:
+    # A shorter key would silently select a weaker cipher.
+    if len(key) != KEY_BYTES:
+        raise ValueError(f"a sealing key has {KEY_BYTES} bytes, this one has {len(key)}")
+
+
+def _parse_key(text: str) -> bytes | None:
+    import base64
+    import binascii
+
+    # Hex first: 64 hex digits are valid base64 as well, of 48 bytes.
+    if len(text) == 2 * KEY_BYTES:
+        try:
+            return binascii.unhexlify(text)
+        except ValueError:
+            return None
+    try:
+        key = base64.b64decode(text.rstrip("=") + "=", altchars=b"-_" if set("-_") & set(text) else None, validate=True)
+    except ValueError:
+        return None
+    return key if len(key) == KEY_BYTES else None
+
+
+def _make_key_file(path: Path) -> None:
+    """Put a new key at `path` unless somebody else does so first; a crash leaves no half-written key."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    text = os.urandom(KEY_BYTES).hex() + "\n"
+    try:
+        _write_new(draft, text)
+        try:
+            # A link appears with its whole content and never replaces what is there.
+            os.link(draft, path)
+        except FileExistsError:
+            return
+        except OSError:
+            _write_new_unless_there(path, text)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _write_new_unless_there(path: Path, text: str) -> None:
+    try:
+        _write_new(path, text)
+    except FileExistsError:
+        return
+
+
+def _write_new(path: Path, text: str) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(text.encode("ascii"))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _read_key_file(path: Path) -> bytes:
+    with path.open("rb") as file:
+        if os.name != "nt":
+            _keep_private(file.fileno(), path)
+        text = file.read(1024)
+    key = _parse_key(text.decode("ascii", "replace").strip())
+    if key is None:
+        raise ValueError(
+            f"the key file {path} holds no key ({len(text)} bytes): restore it, or delete it and lose what it sealed"
+        )
+    return key
+
+
+def _keep_private(handle: int, path: Path) -> None:
+    """Take the file away from everybody but its owner, or refuse it when it is not ours to change."""
+    if not os.fstat(handle).st_mode & 0o077:
+        return
+    try:
+        os.fchmod(handle, 0o600)
+    except OSError as error:
+        raise ValueError(f"others can read the key file {path}: let its owner run chmod 600 on it") from error
+    # Some file systems accept the call and change nothing.
+    if os.fstat(handle).st_mode & 0o077:
+        raise ValueError(
+            f"others can read the key file {path} and its file system keeps it so: set {KEY_VARIABLE} instead"
+        )

@@ -1,0 +1,78 @@
+"""Weaves all specs into one model: capabilities first, then lenses, providers and tools, each checked against the others."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from .capability import compile_capability, compile_lens
+from .diagnostics import Report, did_you_mean
+from .hooks import load_hooks
+from .load import Listing, Map, Scalar
+from .model import Lens, Model, Provider, Tool
+from .names import Library, load_library
+from .operation import compile_provider
+from .plan import Surroundings, compile_tool
+from .proofs import check_tables
+
+
+def weave(library: Library, report: Report) -> Model:
+    """Compile every spec of a library. What has problems is reported and left out of the model."""
+    capabilities = {name: compile_capability(spec) for name, spec in library.of("capability").items()}
+    lenses: dict[str, Lens] = {}
+    for name, spec in library.of("lens").items():
+        lens = compile_lens(spec, report)
+        if lens:
+            lenses[name] = lens
+    providers: dict[str, Provider] = {}
+    for name, spec in library.of("provider").items():
+        provider = compile_provider(spec, capabilities, report)
+        if provider:
+            providers[name] = provider
+            check_tables(spec, provider, capabilities, report)
+    _check_orders(library, providers, report)
+    around = Surroundings(providers, capabilities, lenses, load_hooks())
+    tools: dict[str, Tool] = {}
+    for name, spec in library.of("tool").items():
+        tool = compile_tool(spec, around, report)
+        if tool:
+            tools[name] = tool
+    return Model(
+        MappingProxyType(providers),
+        MappingProxyType(capabilities),
+        MappingProxyType(tools),
+        MappingProxyType(lenses),
+        digest_sources(library.sources),
+    )
+
+
+def _check_orders(library: Library, providers: Mapping[str, Provider], report: Report) -> None:
+    """A routing order may only name providers that offer the capability."""
+    known = library.of("provider")
+    for name, spec in library.of("capability").items():
+        routing = spec.root.get("routing")
+        order = routing.get("order") if isinstance(routing, Map) else None
+        offering = [one.name for one in providers.values() if name in one.operations]
+        for item in order.items if isinstance(order, Listing) else ():
+            assert isinstance(item, Scalar)
+            broken = item.value in known and item.value not in providers
+            if item.value not in offering and not broken:
+                hint = did_you_mean(str(item.value), offering)
+                report.add("E124", item.place, f"{item.value!r} does not offer {name!r}", hint)
+
+
+def digest_sources(sources: Mapping[str, str]) -> str:
+    """Changes when the text or the name of any spec does."""
+    seen = hashlib.sha256()
+    for name, text in sorted(sources.items()):
+        seen.update(f"{name}\0{text}\0".encode())
+    return seen.hexdigest()[:32]
+
+
+def weave_from(roots: Sequence[Path]) -> tuple[Model, Library, Report]:
+    """Load and compile the layers under these roots."""
+    report = Report()
+    library = load_library(roots, report)
+    return weave(library, report), library, report

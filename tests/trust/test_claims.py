@@ -1,0 +1,141 @@
+"""Claim signals: the sentence of a row that has most to do with a claim."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specloom.hooks import HOOKS
+from specloom.trust.claims import LONGEST_CLAIM, best_sentence, claim_signal, find_evidence, score, to_claim
+from specloom.trust.sentences import sentences
+
+CLAIM = "Aspirin reduces the risk of heart attack by 25%"
+
+
+def test_every_row_gets_a_signal_when_there_is_a_claim():
+    rows = [
+        {"title": "Aspirin", "snippet": "Buy now. Aspirin reduced the risk of heart attacks by 25 per cent."},
+        {"title": "Gardening", "snippet": "Roses need sun."},
+        {},
+    ]
+
+    signals = [row["claim_signal"] for row in claim_signal(rows, {"claim": CLAIM})]
+
+    assert signals == ["Aspirin reduced the risk of heart attacks by 25 per cent.", "", ""]
+
+
+@pytest.mark.parametrize("arguments", [{}, {"claim": None}, {"claim": ""}, {"claim": " \n"}])
+def test_without_a_claim_the_rows_stay_as_they_are(arguments):
+    rows = [{"title": "Aspirin", "snippet": "Aspirin."}]
+
+    assert claim_signal(rows, arguments) == [{"title": "Aspirin", "snippet": "Aspirin."}]
+
+
+def test_a_claim_of_function_words_has_an_empty_signal():
+    assert claim_signal([{"title": "It is not"}], {"claim": "it is not"}) == [
+        {"title": "It is not", "claim_signal": ""}
+    ]
+
+
+def test_given_rows_are_not_changed():
+    row = {"title": "Aspirin"}
+
+    claim_signal([row], {"claim": CLAIM})
+
+    assert row == {"title": "Aspirin"}
+
+
+def test_title_and_extra_snippets_are_read_too():
+    claim = {"claim": CLAIM}
+
+    assert claim_signal([{"title": "Aspirin at 100"}], claim)[0]["claim_signal"] == "Aspirin at 100"
+    row = {"title": "Pills", "snippet": "A page.", "extra_snippets": ["Nothing.", "Aspirin and the heart."]}
+    assert claim_signal([row], claim)[0]["claim_signal"] == "Aspirin and the heart."
+
+
+def test_a_sentence_of_the_page_is_preferred_to_a_title_that_says_as_much():
+    row = {"title": "Aspirin and heart attacks", "snippet": "Facts about aspirin and heart attacks."}
+
+    assert claim_signal([row], {"claim": CLAIM})[0]["claim_signal"] == "Facts about aspirin and heart attacks."
+
+
+def test_more_of_the_claim_beats_a_stance():
+    texts = ["Trials never confirm aspirin.", "Aspirin, heart, attack."]
+
+    assert best_sentence(texts, to_claim(CLAIM)) == "Aspirin, heart, attack."
+
+
+def test_a_number_of_the_claim_counts_in_company_and_not_alone():
+    claim = to_claim(CLAIM)
+
+    assert score("Aspirin 25", claim) > score("Aspirin heart", claim)
+    assert score("Page 25", claim) == score("Lists aspirin", claim) == 1
+
+
+def test_terms_that_stand_together_count_more_than_scattered_ones():
+    claim = to_claim("heart attack")
+
+    assert score("A heart attack.", claim) > score("An attack on the heart.", claim)
+
+
+def test_a_stance_decides_between_equals():
+    claim = to_claim("coffee cures colds")
+
+    assert score("Coffee does not help.", claim) > score("Coffee is hot.", claim)
+
+
+def test_the_first_of_equal_sentences_is_the_signal():
+    assert best_sentence(["Coffee one. Coffee two."], to_claim("coffee")) == "Coffee one."
+
+
+def test_other_scripts_match_too():
+    found = best_sentence(["天気は良い。新しいワクチンは有効です。"], to_claim("ワクチンの有効性"))
+
+    assert found == "新しいワクチンは有効です。"
+
+
+def test_evidence_is_in_reading_order_and_leaves_out_the_rest():
+    found = find_evidence(["Coffee. Tea. Hot coffee cures."], to_claim("coffee cures"))
+
+    assert [evidence.sentence for evidence in found] == ["Coffee.", "Hot coffee cures."]
+
+
+def test_a_claim_is_read_up_to_its_limit():
+    assert to_claim("word " * (LONGEST_CLAIM // 5) + "beyond") == to_claim("word")
+
+
+def test_the_hook_is_registered_with_what_it_reads_and_adds():
+    hook = HOOKS["claim_signal"]
+
+    assert hook.reads == ("title", "snippet", "extra_snippets")
+    assert hook.parameters == {"claim": {"type": "string"}}
+    assert hook.adds == {"claim_signal": {"type": "string"}}
+    assert hook.doc
+
+
+_WORDS = st.lists(
+    st.sampled_from(["aspirin", "heart", "attacks", "25", "%", "not", "新薬", ".", "!", "Dr.", "U.S.", "\n", "the"])
+).map(" ".join)
+_TEXT = st.one_of(_WORDS, st.text())
+_FIELD = st.one_of(st.none(), st.integers(), _TEXT, st.lists(st.one_of(st.none(), _TEXT), max_size=3))
+
+
+@settings(deadline=None, derandomize=True)
+@given(_FIELD, _FIELD, _FIELD, st.one_of(_TEXT, st.integers()))
+def test_a_signal_is_a_sentence_of_the_row_whatever_the_row_holds(title, snippet, extra, claim):
+    row = {"title": title, "snippet": snippet, "extra_snippets": extra}
+
+    result = claim_signal([row], {"claim": claim})
+
+    assert result == claim_signal([row], {"claim": claim})
+    texts = [text for text in (title, snippet, *(extra if isinstance(extra, list) else ())) if isinstance(text, str)]
+    signal = result[0].get("claim_signal", "")
+    assert signal == "" or any(signal in sentences(text) for text in texts)
+    assert ("claim_signal" in result[0]) == (isinstance(claim, str) and bool(claim.strip()))
+
+
+@settings(deadline=None, derandomize=True)
+@given(_TEXT, _TEXT)
+def test_a_score_is_nothing_or_at_least_one(sentence, claim):
+    points = score(sentence, to_claim(claim))
+
+    assert points == 0 or points >= 1
