@@ -6,10 +6,13 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from specloom.convert import CONVERTERS, EXAMPLE_MOMENT, ConverterProblem, Moment, compile_converter
+
+# A busy machine is not a failure.
+UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 PARAMETERS: dict[str, Any] = {
     "prefix": "a",
@@ -80,6 +83,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 @pytest.mark.parametrize("name", sorted(CONVERTERS))
+@UNTIMED
 @given(value=st.one_of(_JSON, _TEXTS), now=st.floats(), url=_TEXTS)
 def test_no_value_makes_a_converter_raise_and_every_result_has_the_declared_type(
     name: str, value: Any, now: float, url: str

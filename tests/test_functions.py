@@ -76,8 +76,8 @@ def test_the_odd_cases(text, result):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("trim(a)", "trim() takes string, and got null"),
-        ("lower(n)", "lower() takes string, and got a number 3"),
+        ("word_count(a)", "word_count() takes string, and got null"),
+        ("lower(n)", "lower() takes string or null, and got a number 3"),
         ("join(', ', l)", "join() takes array of string, and got a number 1"),
         ("split(t, '')", "split() cannot take the text 'text', the text '' (empty separator)"),
         (
@@ -90,7 +90,7 @@ def test_the_odd_cases(text, result):
         ("contains(t, n)", "contains() cannot take the text 'text', a number 3"),
         ("sort_by(m, &a)", "sort_by() takes number, and got the text 'x'"),
         ("lookup('demo', l)", "lookup() takes string or number or boolean or null, and got a list of 1"),
-        ("upper(long)", "upper() takes string, and got a list of 100"),
+        ("upper(long)", "upper() takes string or null, and got a list of 100"),
         ("t < n", "'<' compares two numbers or two texts, and got one of each"),
     ],
 )

@@ -65,6 +65,7 @@ GOOD_URLS = [
     ("http://0x8.8.2056/", "http://8.8.8.8/"),
     ("http://010.010.010.010/", "http://8.8.8.8/"),
     ("https://[2606:4700::1111]:8443/", "https://[2606:4700::1111]:8443/"),
+    ("https://metadata.example.org/", "https://metadata.example.org/"),
     ("https://localhost.example.org/", "https://localhost.example.org/"),
     ("https://example.org/a%20b?q=%0D%0A", "https://example.org/a%20b?q=%0D%0A"),
     ("https://example.org?q=1", "https://example.org/?q=1"),

@@ -16,6 +16,7 @@ _METADATA_ADDRESSES = frozenset(
     ip_address(text)
     for text in (
         "169.254.169.254",
+        "169.254.0.23",
         "169.254.170.2",
         "169.254.170.23",
         "100.100.100.200",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import Any
 
 from .diagnostics import did_you_mean
 from .faults import Fault
-from .model import Input, Tool
+from .model import Context, Input, Tool
 from .values import evaluate, truthy
 
 _WORDS = {"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false", "list": "a list of texts"}
@@ -51,7 +52,7 @@ def parse_arguments(tool: Tool, raw: Mapping[str, Any] | None) -> Arguments:
         given[one.name] = value
     explicit = frozenset(given)
     given |= {one.name: one.default for one in tool.inputs.values() if one.default is not None and one.name not in given}
-    context = {"args": given, "requested": requested, "values": {}, "config": {}, "route": {}, "providers": {}, "now": 0.0}
+    context: Context = {"args": given, "requested": requested, "values": {}, "config": {}, "route": {}, "providers": {}, "now": 0.0}
     for name, definition in tool.values if tool.checks else ():
         context["values"][name] = evaluate(definition, context)
     for refuse, message in tool.checks:
@@ -136,7 +137,7 @@ def _is_kind(kind: str, value: Any) -> bool:
     if kind == "list":
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
     if kind == "number":
-        return isinstance(value, (int, float)) and value == value and abs(value) != float("inf")
+        return isinstance(value, (int, float)) and math.isfinite(value)
     return isinstance(value, int if kind == "integer" else str)
 
 

@@ -70,10 +70,14 @@ def provider_examples(spec: Spec, provider: Provider, report: Report) -> Iterato
             report.add("E402", _at(item, "operation"), f"{provider.name} has no operation {said['operation']!r}", hint)
             continue
         steps = {step.name for step in operation.steps}
+        strange = False
         for key, inside in (("replies", said.get("replies")), ("expect", said["expect"].get("sent"))):
             for name in inside or ():
                 if name not in steps:
                     report.add("E402", _at(item, key), f"{operation.id} has no step {name!r}", did_you_mean(name, steps))
+                    strange = True
+        if strange:
+            continue
         yield ProviderExample(said["name"], item.place, item, said, operation)
 
 
@@ -85,10 +89,12 @@ def check_provider(spec: Spec, provider: Provider, report: Report) -> list[tuple
         if trace is not None:
             _compare(example, trace, report)
             done.append((example, trace))
-    shown = {example.operation.name for example, _ in done}
+    node = spec.root.get("examples")
+    shown = {to_plain(item.get("operation")) for item in (node.items if isinstance(node, Listing) else ()) if isinstance(item, Map)}
     for operation in provider.operations.values():
         if operation.name not in shown:
-            report.add("E403", operation.place, f"{operation.id} has no example")
+            hint = "an example under `examples` states the request and what must come of it"
+            report.add("E403", operation.place, f"{operation.id} has no example", hint)
     return done
 
 

@@ -73,6 +73,11 @@ def _clamped(arguments: tuple[Shape, ...]) -> Shape:
     return maybe(bounded) if may_be_null(arguments[0]) else bounded
 
 
+def _null_or(shape: Shape) -> ResultOf:
+    """The result of a function that hands null through."""
+    return lambda arguments: maybe(shape) if may_be_null(arguments[0]) else shape
+
+
 def _arithmetic(arguments: tuple[Shape, ...]) -> Shape:
     return INTEGER if all(strip(shape) == INTEGER for shape in arguments) else NUMBER
 
@@ -172,15 +177,23 @@ def _multiply(first: float, second: float) -> float:
     return _finite(first * second)
 
 
-@_function("number", result=TEXT, examples=(("timestamp(`0`)", "1970-01-01T00:00:00Z"),))
-def _timestamp(seconds: float) -> str:
-    """Seconds since 1970 as RFC 3339 text in UTC, to the second."""
+@_function(
+    "nullable number",
+    result=_null_or(TEXT),
+    examples=(("timestamp(`0`)", "1970-01-01T00:00:00Z"), ("timestamp(`null`)", None)),
+)
+def _timestamp(seconds: float | None) -> str | None:
+    """Seconds since 1970 as RFC 3339 text in UTC, to the second; null gives null."""
+    if seconds is None:
+        return None
     return datetime.fromtimestamp(math.floor(seconds), UTC).replace(tzinfo=None).isoformat() + "Z"
 
 
-@_function("number", result=TEXT, examples=(("date(`86400`)", "1970-01-02"),))
-def _date(seconds: float) -> str:
-    """Seconds since 1970 as the day in UTC."""
+@_function("nullable number", result=_null_or(TEXT), examples=(("date(`86400`)", "1970-01-02"), ("date(`null`)", None)))
+def _date(seconds: float | None) -> str | None:
+    """Seconds since 1970 as the day in UTC; null gives null."""
+    if seconds is None:
+        return None
     return datetime.fromtimestamp(math.floor(seconds), UTC).date().isoformat()
 
 
@@ -214,9 +227,16 @@ def _word_count(text: str) -> int:
     return len(text.split())
 
 
-@_function("string", "number", result=TEXT, examples=(("truncate('abcdef', `3`)", "abc"),))
-def _truncate(text: str, count: float) -> str:
-    """The first so many characters (code points) of the text."""
+@_function(
+    "nullable string",
+    "number",
+    result=_null_or(TEXT),
+    examples=(("truncate('abcdef', `3`)", "abc"), ("truncate(`null`, `3`)", None)),
+)
+def _truncate(text: str | None, count: float) -> str | None:
+    """The first so many characters (code points) of the text; null gives null."""
+    if text is None:
+        return None
     if count < 0:
         raise ValueError("a length cannot be negative")
     return text[: int(count)]
@@ -235,10 +255,15 @@ def _host(url: str) -> str | None:
         return None
 
 
-@_function("string", "string", result=ListOf(TEXT), examples=(("split('a,b', ',')", ["a", "b"]),))
-def _split(text: str, separator: str) -> list[str]:
-    """The parts of the text between separators."""
-    return text.split(separator)
+@_function(
+    "nullable string",
+    "string",
+    result=_null_or(ListOf(TEXT)),
+    examples=(("split('a,b', ',')", ["a", "b"]), ("split(`null`, ',')", None)),
+)
+def _split(text: str | None, separator: str) -> list[str] | None:
+    """The parts of the text between separators; null gives null."""
+    return None if text is None else text.split(separator)
 
 
 @_function("array", result=_same, examples=(("unique(`[2, 1, 2]`)", [2, 1]), ("unique(`[1, true]`)", [1, True])))
@@ -250,27 +275,35 @@ def _unique(items: list[Any]) -> list[Any]:
     return list(found.values())
 
 
-@_function("string", result=TEXT, examples=(("lower('ABC')", "abc"),))
-def _lower(text: str) -> str:
-    """The text in lower case."""
-    return text.lower()
+@_function("nullable string", result=_null_or(TEXT), examples=(("lower('ABC')", "abc"), ("lower(`null`)", None)))
+def _lower(text: str | None) -> str | None:
+    """The text in lower case; null gives null."""
+    return None if text is None else text.lower()
 
 
-@_function("string", result=TEXT, examples=(("upper('abc')", "ABC"),))
-def _upper(text: str) -> str:
-    """The text in upper case."""
-    return text.upper()
+@_function("nullable string", result=_null_or(TEXT), examples=(("upper('abc')", "ABC"), ("upper(`null`)", None)))
+def _upper(text: str | None) -> str | None:
+    """The text in upper case; null gives null."""
+    return None if text is None else text.upper()
 
 
-@_function("string", result=TEXT, examples=(("trim('  a b ')", "a b"),))
-def _trim(text: str) -> str:
-    """The text without blanks at its ends."""
-    return text.strip()
+@_function("nullable string", result=_null_or(TEXT), examples=(("trim('  a b ')", "a b"), ("trim(`null`)", None)))
+def _trim(text: str | None) -> str | None:
+    """The text without blanks at its ends; null gives null."""
+    return None if text is None else text.strip()
 
 
-@_function("string", "string", "string", result=TEXT, examples=(("replace('a-b', '-', '+')", "a+b"),))
-def _replace(text: str, old: str, new: str) -> str:
-    """The text with every `old` (not empty) replaced."""
+@_function(
+    "nullable string",
+    "string",
+    "string",
+    result=_null_or(TEXT),
+    examples=(("replace('a-b', '-', '+')", "a+b"), ("replace(`null`, 'a', 'b')", None)),
+)
+def _replace(text: str | None, old: str, new: str) -> str | None:
+    """The text with every `old` (not empty) replaced; null gives null."""
+    if text is None:
+        return None
     if not old:
         raise ValueError("the text to replace is empty")
     return text.replace(old, new)

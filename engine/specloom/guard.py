@@ -25,18 +25,9 @@ _UNSAFE = re.compile("[\x00-\x20\x7f-\xa0\\\\\u1680\u2000-\u200f\u2028-\u202f\u2
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _UNENCODED = re.compile(r"[^\x21-\x7e]+")
 
-_METADATA_NAMES = (
-    "metadata",
-    "metadata.goog",
-    "metadata.google.internal",
-    "metadata.azure.internal",
-    "metadata.tencentyun.com",
-    "instance-data",
-    "instance-data.ec2.internal",
-    "kubernetes.default",
-    "kubernetes.default.svc",
-    "cluster.local",
-)
+# Public names of such services are known by their addresses; these only mean something inside a cloud.
+_METADATA_LABELS = frozenset({"metadata", "instance-data"})
+_METADATA_NAMES = ("kubernetes.default", "kubernetes.default.svc", "cluster.local")
 _LOCAL_NAMES = ("localhost", "localdomain", "local", "internal", "home.arpa")
 _DEAD_NAMES = ("onion", "invalid")
 
@@ -204,7 +195,9 @@ def _to_ascii(host: str) -> str:
 
 
 def _check_name(host: str, allow_private: bool) -> None:
-    if _is_below(host, _METADATA_NAMES):
+    labels = host.split(".")
+    inside = len(labels) == 1 or labels[-1] in ("internal", "goog")
+    if _is_below(host, _METADATA_NAMES) or (inside and _METADATA_LABELS.intersection(labels)):
         _refuse(f"{host} is refused: it names a cloud metadata service, which is never asked.")
     if _is_below(host, _DEAD_NAMES):
         _refuse(f"{host} is refused: names of this kind do not exist in the public DNS.")

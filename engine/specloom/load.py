@@ -112,8 +112,10 @@ def parse_source(file: str, data: bytes, report: Report) -> Source:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        report.add("E006", Place(file, line), f"byte {error.start} is not UTF-8", "save the file as UTF-8")
+        before = data[: error.start].removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+        place = Place(file, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
+        byte = f"0x{data[error.start]:02X}"
+        report.add("E006", place, f"the byte {byte} at {error.start:,} is not UTF-8", "save the file as UTF-8")
         return Source(file, data.decode("utf-8", "replace"), None)
     builder = _Builder(file, report)
     try:
@@ -122,6 +124,8 @@ def parse_source(file: str, data: bytes, report: Report) -> Source:
         mark = error.problem_mark or error.context_mark
         place = Place(file, mark.line + 1, mark.column + 1) if mark else start
         report.add("E001", place, _sentence(error), _hint(error))
+        return Source(file, text, None)
+    except _TooDeepError:
         return Source(file, text, None)
     except yaml.YAMLError as error:
         report.add("E001", start, f"not valid YAML: {' '.join(str(error).split())}")
@@ -145,6 +149,10 @@ def _hint(error: yaml.MarkedYAMLError) -> str:
     if "cannot start any token" in problem:
         return "this character opens YAML syntax here; put the value in quotes"
     return ""
+
+
+class _TooDeepError(Exception):
+    """Nothing below this point is read; it was reported."""
 
 
 @dataclass(slots=True)
@@ -182,18 +190,19 @@ class _Builder:
     def _node(self, event: Any) -> Node:
         place = self._place(event, max(1, event.end_mark.column - event.start_mark.column))
         if isinstance(event, yaml.AliasEvent):
-            self._fail("E003", place, f"alias *{event.anchor}", "write the value out")
+            self._fail("E003", place, f"*{event.anchor} stands for another value", "write the value out")
             return Scalar(None, place)
         if event.anchor is not None:
-            self._fail("E003", place, f"anchor &{event.anchor}", "write the value out where it is used")
+            self._fail("E003", place, f"&{event.anchor} names a value", "leave it out; write the value out where it is used")
         if event.tag is not None and event.tag != "!":
-            self._fail("E004", place, f"tag {event.tag}", "leave it out; quote the value if it is text")
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!")
+            self._fail("E004", place, f"{tag} is a tag", "leave it out; a value in quotes is text")
         if isinstance(event, yaml.ScalarEvent):
             return _scalar(event, place)
         self.depth += 1
         if self.depth > MAX_DEPTH:
             self._fail("E008", place, f"more than {MAX_DEPTH} levels deep")
-            raise yaml.YAMLError("nesting is too deep")
+            raise _TooDeepError
         node = self._sequence(place) if isinstance(event, yaml.SequenceStartEvent) else self._mapping(place)
         self.depth -= 1
         return node
@@ -227,7 +236,11 @@ class _Builder:
                 return node.value
             if isinstance(node.value, int) and not isinstance(node.value, bool):
                 return str(node.value)  # a table may be keyed by numbers; look-ups compare text
-        self._fail("E005", node.place, "a key must be text", "put it in quotes")
+        if isinstance(node, Scalar):
+            shown = "nothing" if node.value is None else f"the {'flag' if isinstance(node.value, bool) else 'number'} {node.value}".lower()
+            self._fail("E005", node.place, f"a key must be text, not {shown}", "put it in quotes")
+        else:
+            self._fail("E005", node.place, "a key must be text, not a list or a mapping")
         return ""
 
 

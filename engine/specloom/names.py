@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 
+from .folders import shipped_folder, spec_layers
 from .diagnostics import Place, Report, did_you_mean
 from .grammar import GRAMMARS
 from .load import Map, Scalar, Source, parse_source
@@ -46,23 +45,13 @@ class Library:
 
 
 def shipped_root() -> Path:
-    """The folder of the specs that come with the package: inside the wheel, or the checkout that is being worked in."""
-    inside = Path(str(resources.files("specloom").joinpath("specs")))
-    if inside.is_dir():
-        return inside
-    return Path(__file__).resolve().parents[2]
+    """The folder of the specs that come with the package."""
+    return Path(shipped_folder())
 
 
 def layer_roots(environ: Mapping[str, str]) -> list[Path]:
-    """The shipped specs, then each folder of `SPECLOOM_PATH` (the user's configuration folder when it is not set)."""
-    roots = [shipped_root()]
-    listed = environ.get("SPECLOOM_PATH")
-    if listed is None:
-        from platformdirs import user_config_path
-
-        folder = user_config_path("specloom", appauthor=False)
-        return [*roots, folder] if folder.is_dir() else roots
-    return roots + [Path(part).expanduser() for part in listed.split(os.pathsep) if part]
+    """The folders of specs, the shipped ones first; a later one replaces what has the same name."""
+    return [Path(folder) for folder in spec_layers(environ)]
 
 
 def spec_files(root: Path) -> list[Path]:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from .decode import DECODERS
-from .diagnostics import Report, did_you_mean
+from .diagnostics import Diagnostic, Report, did_you_mean
 from .limits import parse_duration, parse_rate, parse_size
 from .load import Entry, Listing, Map, Node, Scalar, to_plain
 from .model import (
@@ -232,10 +232,13 @@ class _OperationCompiler:
         shapes: dict[str, Shape] = {}
         steps_node = self.node.get("steps")
         assert isinstance(steps_node, Listing)
-        for item in steps_node.items:
+        names = [str(to_plain(item.get("as")) or "main") for item in steps_node.items if isinstance(item, Map)]
+        for at, item in enumerate(steps_node.items):
             assert isinstance(item, Map)
             inside = scope.plus(steps=whole(dict(shapes)))
+            found_before = len(self.report.found)
             step = self._step(item, inside, capability)
+            self._explain_later(found_before, names[at:])
             if step is None:
                 shapes[str(to_plain(item.get("as")) or "main")] = ANY
                 continue
@@ -273,6 +276,14 @@ class _OperationCompiler:
             used,
             to_plain(self.node.get("description")) or "",
         )
+
+    def _explain_later(self, start: int, later: list[str]) -> None:
+        """An unknown name that is the name of a step to come is no typo, so it is told in other words."""
+        for at, one in enumerate(self.report.found[start:], start):
+            name = one.message.removeprefix("unknown name ").strip("'")
+            if one.code == "E202" and name in later:
+                message = f"step {name!r} has not run yet when this is worked out"
+                self.report.found[at] = Diagnostic("E111", one.place, message, "a step sees the steps above it only")
 
     def _capability(self) -> Capability | None:
         said = self.node.get("capability")
@@ -449,7 +460,7 @@ class _OperationCompiler:
         for wanted in capability.row.values():
             if wanted.required and wanted.name not in fields and wanted.name not in joined:
                 message = f"{self.provider}.{self.entry.key} does not map {wanted.name!r}, which every {capability.name} row has"
-                self.report.add("E122", source.reading.place, message, wanted.description)
+                self.report.add("E122", source.reading.place, message, f"add it to `map`: {wanted.description}")
 
 
 def _source_step(steps: list[Step], arrangement: Arrangement) -> Step | None:

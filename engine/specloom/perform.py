@@ -62,6 +62,22 @@ def perform(
     return Answer(interleave([answer.rows for answer in answers]), meta)
 
 
+def first_requests(
+    provider: Provider, operation: Operation, arguments: Mapping[str, Any], config: Mapping[str, Any], now: float
+) -> list[Request]:
+    """What an operation would send before it has any answer: the first request of every shard, for a dry run."""
+    given = {name: arguments[name] for name in operation.input if arguments.get(name) is not None}
+    found = []
+    for part in _shards(provider, operation, given, config, now):
+        context = _context(operation, part, config, now)
+        for step in operation.steps:
+            if step.when is None or truthy(evaluate(step.when, context)):
+                found.append(build_request(provider, operation, step, context))
+                break
+            context["steps"][step.name] = None
+    return found
+
+
 def _context(operation: Operation, arguments: Mapping[str, Any], config: Mapping[str, Any], now: float) -> Context:
     context: Context = {
         "args": arguments,

@@ -540,5 +540,5 @@ def _fits(value: Any, kind: str) -> bool:
         return isinstance(value, bool)
     if isinstance(value, bool):
         return False
-    wanted = {"string": str, "integer": int, "number": (int, float)}[kind]
-    return isinstance(value, wanted)
+    wanted: dict[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "number": (int, float)}
+    return isinstance(value, wanted[kind])

@@ -58,7 +58,8 @@ class Pool:
 
     async def give_back(self, place: Place, connection: httpcore.AsyncHTTP11Connection) -> None:
         """Keeps a connection whose answer was read to its end, and closes any other."""
-        if not connection.is_idle():
+        # Bytes after the end of an answer would be taken for the answer to the next request.
+        if not connection.is_idle() or connection._h11_state.trailing_data[0]:  # noqa: SLF001
             await connection.aclose()
             return
         self._idle[connection] = place

@@ -13,7 +13,7 @@ from jmespath.exceptions import JMESPathError
 from jmespath.parser import Parser
 
 from .diagnostics import Report
-from .load import Listing, Map, Node, Scalar
+from .load import Map, Node, Scalar
 from .model import Capability, Provider
 from .names import Spec
 from .shapes import Choice, strip
@@ -39,7 +39,7 @@ def check_tables(spec: Spec, provider: Provider, capabilities: Mapping[str, Capa
                     continue
                 missing = [value for value in shape.values if value not in rows]
                 if missing:
-                    message = f"table {table!r} has no row for {', '.join(missing)}, which {argument!r} can be"
+                    message = f"table {table!r} has no row for {', '.join(map(repr, missing))}, which {argument!r} can be"
                     report.add("E123", node.place, message, "add it; null says that nothing is sent for it")
 
 
@@ -48,7 +48,7 @@ def _expressions(node: Node) -> Iterator[tuple[Scalar, str]]:
         if isinstance(node.value, str) and "lookup" in node.value:
             yield node, node.value.removeprefix("=")
         return
-    parts: list[Node] = [one.value for one in node] if isinstance(node, Map) else list(node.items) if isinstance(node, Listing) else []
+    parts = [one.value for one in node] if isinstance(node, Map) else node.items
     for part in parts:
         yield from _expressions(part)
 
@@ -57,7 +57,7 @@ def _expressions(node: Node) -> Iterator[tuple[Scalar, str]]:
 def _looked_up(text: str) -> tuple[tuple[str, str], ...]:
     """Each (table, argument) of a look-up by `args.NAME` that has no alternative."""
     try:
-        tree = Parser().parse(text).parsed
+        tree: dict[str, Any] = dict(Parser().parse(text).parsed)
     except JMESPathError:
         return ()
     return tuple(_walk(tree, covered=False))

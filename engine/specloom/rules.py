@@ -113,6 +113,10 @@ class Grammar:
         return self.named[name]
 
 
+CONVERTER = "a converter"
+"""What the grammar calls its record of converters, whose unknown names have a code of their own."""
+
+
 def check(node: Node, grammar: Grammar, report: Report) -> bool:
     """Hold a tree against its grammar; everything that does not fit is reported. True when all fits."""
     before = len(report.found)
@@ -168,7 +172,10 @@ def _check_record(node: Map, rule: Record, grammar: Grammar, report: Report) -> 
         if key is None:
             hint = did_you_mean(entry.key, rule.keys)
             place = Place(entry.place.file, entry.place.line, entry.place.column, len(entry.key))
-            report.add("E101", place, f"{rule.name} has no key {entry.key!r}", hint)
+            if rule.name == CONVERTER:
+                report.add("E209", place, f"no converter is called {entry.key!r}", hint)
+            else:
+                report.add("E101", place, f"{rule.name} has no key {entry.key!r}", hint)
         else:
             _check(entry.value, key.rule, grammar, report, f"`{entry.key}`")
     for name, key in rule.keys.items():
@@ -216,7 +223,10 @@ def _check_scalar(node: Scalar, rule: Rule, report: Report, what: str) -> None:
         _wrong(node, "text", report, what)
     elif rule.choices and value not in rule.choices:
         hint = did_you_mean(value, rule.choices) or f"known: {', '.join(rule.choices)}"
-        report.add("E104", node.place, f"{what} cannot be {value!r}", hint)
+        if rule.means in CONVERTER:
+            report.add("E209", node.place, f"no converter is called {value!r}", hint)
+        else:
+            report.add("E104", node.place, f"{what} cannot be {value!r}", hint)
     elif rule.pattern and not re.fullmatch(rule.pattern, value, re.DOTALL):
         report.add("E104", node.place, f"{what} cannot be {value!r}", rule.says)
 

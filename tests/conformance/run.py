@@ -106,12 +106,23 @@ def find_script(package: str, path: str) -> Path | None:
     return script if script.exists() else None
 
 
+SUMMARY = re.compile(r"^[✓✗] (\S+): (\d+) passed, (\d+) failed$", re.MULTILINE)
+
+
 class Suite:
     """The conformance suite, pointed at a bridge."""
 
     def __init__(self, node: Path, script: Path, port: int, out: Path) -> None:
-        self._command = [str(node), str(script), "server", "--url", f"http://127.0.0.1:{port}/mcp"]
+        self._script = [str(node), str(script)]
+        self._command = [*self._script, "server", "--url", f"http://127.0.0.1:{port}/mcp"]
         self._out = out
+
+    def scored(self, revision: str) -> set[str]:
+        """The server scenarios that count for a revision."""
+        command = [*self._script, "list", "--requirements", revision]
+        said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+        listed = said.partition("Server scenarios")[2].partition("Client scenarios")[0]
+        return set(re.findall(r"^  - (\S+)$", listed, re.MULTILINE))
 
     def run(self, *options: str) -> tuple[bool, str]:
         """Whether the suite is content, and everything that it says."""
@@ -125,14 +136,17 @@ def run_fixtures(suite: Suite) -> bool:
     good = True
     for revision, options in ((LEGACY, ()), (MODERN, ("--expected-failures", str(HERE / "stdio-baseline.yml")))):
         passed, said = suite.run("--requirements", revision, *options)
-        total = re.search(r"Total: .*", said)
-        print(f"{revision}: {'passed' if passed else 'FAILED'} ({total[0] if total else 'no total'})")
-        for line in said.splitlines():
-            if line.startswith(("✗", "  ✗", "Not scored", "Baseline", "Unexpected")):
-                print(f"    {line.strip()}")
+        scored = suite.scored(revision)
+        counts = [(name, int(up), int(down)) for name, up, down in SUMMARY.findall(said) if name in scored]
+        ups, downs = sum(up for _, up, _ in counts), sum(down for _, _, down in counts)
+        print(f"{revision}: {'passed' if passed else 'FAILED'}")
+        print(f"    {len(counts)} of {len(scored)} scored scenarios were run: {ups} checks passed, {downs} failed")
+        for name, _, down in counts:
+            if down:
+                print(f"    {name}: {down} failed{', as the baseline says' if passed else ''}")
         if not passed:
             print(said[-4000:])
-        good = good and passed
+        good = good and passed and len(counts) == len(scored)
     return good
 
 

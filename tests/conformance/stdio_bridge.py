@@ -53,7 +53,8 @@ class Server:
         self.exchanges: dict[int, Exchange] = {}
         self._next = 0
         self._lock = threading.Lock()
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def send(self, message: Message) -> None:
         """Write one message to the child."""
@@ -76,9 +77,13 @@ class Server:
         self.exchanges.pop(number, None)
 
     def end(self) -> None:
-        """End the child by closing its input."""
+        """End the child by closing its input, and wait for it."""
         assert self.process.stdin is not None
+        assert self.process.stdout is not None
         self.process.stdin.close()
+        self._reader.join()
+        self.process.stdout.close()
+        self.process.wait()
 
     def _read(self) -> None:
         assert self.process.stdout is not None

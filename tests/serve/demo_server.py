@@ -17,6 +17,7 @@ PROPERTIES = {
     "release": {"name": {"type": "string"}},
     "fault": {"kind": {"type": "string"}},
     "crash": {},
+    "flood": {},
     "leave": {},
     "noise": {},
     "ask": {},
@@ -118,6 +119,11 @@ class Demo(Backend):
 
         raise Fault(arguments.get("kind", "rate_limited"), "The demo asks to slow down.", provider="demo")
 
+    async def do_flood(self, arguments, call):
+        from specloom.serve.results import success
+
+        return success({"text": "x" * 1_000_000})
+
     async def do_crash(self, arguments, call):
         raise RuntimeError("secret-in-an-exception")
 
@@ -137,7 +143,8 @@ class Demo(Backend):
         from specloom.serve.contract import NoChannel
         from specloom.serve.results import success
 
-        form = {"message": "Which?", "requestedSchema": {"type": "object", "properties": {"a": {"type": "string"}}}}
+        schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+        form = {"mode": "form", "message": "Which?", "requestedSchema": schema}
         if call.era == "modern":
             if call.input_responses:
                 return success({"answer": call.input_responses, "state": call.request_state})

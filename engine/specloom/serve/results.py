@@ -60,3 +60,9 @@ def encode(result: dict[str, Any]) -> bytes:
     if not meta:
         return to_bytes({key: value for key, value in result.items() if key != "_meta"})
     return to_bytes({"_meta": meta, **result})
+
+
+def render_text(body: str, meta: dict[str, Any] | None = None) -> bytes:
+    """The result whose data is already JSON text, as kept answers are."""
+    head = f'{{"_meta":{_dump(meta)},"content":' if meta else '{"content":'
+    return f'{head}[{{"type":"text","text":{_dump(body)}}}],"structuredContent":{body}}}'.encode("utf-8", "replace")

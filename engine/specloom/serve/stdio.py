@@ -151,12 +151,21 @@ def serve_stdio(
     except _Stop:
         reader.stopped = True
     reader.stopped = True
+    if own:
+        _leave_after(grace + 2 * CLOSING)
     connection.hang_up()
     worker.drain(lambda: wire.is_dead() or (signals is not None and signals.hurry), grace)
     gone = worker.stop(min(grace, CLOSING))
     if own and (not gone or _has_strays()):
         os._exit(0)
     return 0
+
+
+def _leave_after(seconds: float) -> None:
+    """End the process in any case: a client that neither reads nor leaves must not keep it."""
+    timer = threading.Timer(seconds, os._exit, (0,))
+    timer.daemon = True
+    timer.start()
 
 
 def _has_strays() -> bool:

@@ -1,0 +1,21 @@
+"""The command: `serve` without options starts at once, everything else goes through the command line's parser."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Run the command that the process was started with; the exit code."""
+    arguments = sys.argv[1:]
+    if arguments == ["serve"]:
+        from .serving import ServeOptions, run
+
+        return run(ServeOptions())
+    from .cli import main as run_command
+
+    return run_command(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""How values are written in generated pages: Markdown that survives any text, and amounts as people write them."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+from .limits import Rate
+from .model import Service, Step
+from .shapes import Any_, Choice, ListOf, Maybe, Record, Scalar, Shape
+
+_TIMES = (("d", 86400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0))
+_SIZES = (("MiB", 1024 * 1024), ("KiB", 1024), ("B", 1))
+
+
+def to_line(text: object) -> str:
+    """The text on one line."""
+    return " ".join(str(text).split())
+
+
+def to_comment(text: str) -> str:
+    """The text as the lines of a comment, without the sign before the first."""
+    return "\n# ".join(textwrap.wrap(text, 100, break_long_words=False, break_on_hyphens=False))
+
+
+def to_prose(text: object) -> str:
+    """Text of a spec as Markdown prose: nothing in it is markup."""
+    return re.sub(r"([\\<*_\[\]])", r"\\\1", str(text).strip())
+
+
+def to_cell(text: object) -> str:
+    """Prose for one cell of a table."""
+    return re.sub(r"([\\<|])", r"\\\1", to_line(text))
+
+
+def to_code(text: object) -> str:
+    """The text as inline code, also where it holds backticks or, in a table, bars."""
+    shown = to_line(text).replace("|", r"\|")
+    fence = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
+    pad = " " if shown.startswith("`") or shown.endswith("`") or not shown else ""
+    return f"{fence}{pad}{shown}{pad}{fence}"
+
+
+def to_codes(texts: Any) -> str:
+    """Several texts as inline code, with commas."""
+    return ", ".join(to_code(text) for text in texts)
+
+
+def to_json(value: Any) -> str:
+    """The value as compact JSON."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def to_pretty(value: Any) -> str:
+    """The value as JSON over several lines, its first key on the first line."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return re.sub(r"\A\{\n  ", "{", text)
+
+
+def to_duration(seconds: float) -> str:
+    """Seconds in the largest unit that leaves a whole number."""
+    if seconds < 1:
+        return f"{seconds * 1000:g} ms"
+    unit, size = next((unit, size) for unit, size in (*_TIMES, ("s", seconds)) if seconds % size == 0 or unit == "s")
+    return f"{seconds / (size if unit != 's' else 1):g} {unit}"
+
+
+def to_size(count: int) -> str:
+    """Bytes in the largest unit that leaves a whole number."""
+    unit, size = next((unit, size) for unit, size in _SIZES if count % size == 0)
+    return f"{count // size} {unit}"
+
+
+def to_rate(rate: Rate) -> str:
+    """A rate as specs write it."""
+    unit, size = next(((unit, size) for unit, size in _TIMES if rate.per == size), ("s", 1.0))
+    return f"{rate.count:g}/{'' if rate.per == size else f'{rate.per:g}'}{unit}"
+
+
+def to_kind(shape: Shape) -> str:
+    """A shape in words."""
+    if isinstance(shape, Maybe):
+        return f"{to_kind(shape.shape)} or null"
+    if isinstance(shape, ListOf):
+        return "list" if isinstance(shape.item, Any_) else f"list of {to_kind(shape.item)}"
+    if isinstance(shape, Choice):
+        return "text"
+    if isinstance(shape, Record):
+        return "object"
+    return shape.kind if isinstance(shape, Scalar) else "anything"
+
+
+def to_type(schema: Mapping[str, Any]) -> str:
+    """The type that a JSON Schema asks for, in words."""
+    found = schema.get("type", "anything")
+    inner = schema.get("items")
+    if found == "array" and inner:
+        return f"list of {to_type(inner)}" if to_type(inner) != "anything" else "list"
+    return {"string": "text", "array": "list"}.get(found, str(found))
+
+
+def to_address(step: Step, service: Service) -> str:
+    """The URL of a step, with a placeholder for what depends on the call."""
+    base = service.base
+    parts = [part if isinstance(part, str) else f"{{{part.text}}}" for part in step.path]
+    return (str(base.evaluate({})).rstrip("/") if base.constant else f"{{{base.text.removeprefix('=')}}}") + "".join(
+        parts
+    )
+
+
+FILTERS = {
+    "line": to_line,
+    "prose": to_prose,
+    "comment": to_comment,
+    "cell": to_cell,
+    "code": to_code,
+    "codes": to_codes,
+    "json": to_json,
+    "pretty": to_pretty,
+    "duration": to_duration,
+    "size": to_size,
+    "rate": to_rate,
+    "kind": to_kind,
+    "type": to_type,
+    "address": to_address,
+}
+"""What templates may call, by name."""

@@ -1,0 +1,407 @@
+"""Runs tools for real: checks arguments, looks into the cache, drives plans and operations, and keeps count of what happens."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .arguments import Arguments, parse_arguments
+from .breaker import Breakers
+from .cache import AnswerCache, Entry
+from .config import is_configured, missing_settings, read_settings
+from .faults import Fault
+from .flights import Flights
+from .limits import Limiter
+from .model import Model, Operation, Provider, Row, Tool
+from .perform import Answer, Wait, perform
+from .pursue import Ask, AskAll, Offer, Outcome, pursue
+from .recording import Sender, from_recording, request_id, to_recording
+from .route import RoutingError, plan_routes
+from .vault import Secret
+from .wire import Request, Response
+
+Progress = Callable[[float, float | None, str | None], None]
+
+
+class Recorder:
+    """Where the sources of a research session go. This one keeps nothing; a store that does takes its place."""
+
+    def note(self, owner: str, session: str, kind: str, rows: list[Row]) -> None:
+        """Take the sources that a call found for a session of its owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An answered call: the answer as JSON text, and what stands beside it in `_meta`."""
+
+    body: str
+    meta: dict[str, Any]
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The answer as an object."""
+        parsed: dict[str, Any] = json.loads(self.body)
+        return parsed
+
+
+@dataclass(slots=True)
+class Count:
+    """How often something was called and how that went; `seconds` is the sum."""
+
+    calls: int = 0
+    faults: int = 0
+    hits: int = 0
+    seconds: float = 0.0
+    kinds: dict[str, int] = field(default_factory=dict)
+
+    def add(self, seconds: float, fault: Fault | None = None) -> None:
+        """One more call."""
+        self.calls += 1
+        self.seconds += seconds
+        if fault is not None:
+            self.faults += 1
+            self.kinds[fault.kind] = self.kinds.get(fault.kind, 0) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Fresh:
+    """What a plan gave, ready to be kept and told."""
+
+    body: str
+    meta: dict[str, Any]
+    rows: list[Row]
+    explicit: bool
+
+
+class Executor:
+    """One engine over one model: everything that a call needs, and everything that calls share."""
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        environ: Mapping[str, str],
+        sender: Sender,
+        cache: AnswerCache | None = None,
+        breakers: Breakers | None = None,
+        recorder: Recorder | None = None,
+        clock: Callable[[], float] = time.time,
+        validate: bool = False,
+        isolate: bool = False,
+        always_configured: bool = False,
+    ) -> None:
+        self.model = model
+        self.sender = sender
+        self.cache = cache
+        self.breakers = breakers or Breakers()
+        self.recorder = recorder or Recorder()
+        self.clock = clock
+        self.validate = validate
+        self.isolate = isolate
+        self.problems: list[str] = []
+        self.settings: dict[str, dict[str, Any]] = {}
+        configured = set()
+        missing: dict[str, tuple[str, ...]] = {}
+        for provider in model.providers.values():
+            values, problems = read_settings(provider.settings, environ)
+            self.problems += problems
+            self.settings[provider.name] = values
+            if is_configured(provider, values):
+                configured.add(provider.name)
+            elif always_configured:  # a replay needs no keys
+                configured.add(provider.name)
+                self.settings[provider.name] = {**values, **_stand_ins(provider, values)}
+            else:
+                missing[provider.name] = tuple(missing_settings(provider, values))
+        self.configured = frozenset(configured)
+        self.missing = missing
+        try:
+            self.routes = plan_routes(model, self.configured, environ)
+        except RoutingError as error:
+            self.problems.append(str(error))
+            self.routes = plan_routes(model, self.configured, {})
+        self.problems += self.routes.warnings
+        self.tool_settings: dict[str, dict[str, Any]] = {}
+        for tool in model.tools.values():
+            values, problems = read_settings(tool.settings, environ)
+            self.problems += problems
+            self.tool_settings[tool.name] = values
+        self.tool_counts: dict[str, Count] = {name: Count() for name in model.tools}
+        self.provider_counts: dict[str, Count] = {}
+        self._limiters: dict[str, Limiter] = {}
+        self._flights = Flights()
+        self._prefixes: dict[str, bytes] = {}
+
+    # --- calls ------------------------------------------------------------------------------------------------------
+
+    def tool(self, name: str) -> Tool:
+        """The tool of that name, or a `config` fault."""
+        if name not in self.model.tools:
+            raise Fault("config", f"there is no tool {name!r}", alternatives=sorted(self.model.tools))
+        return self.model.tools[name]
+
+    def peek(self, name: str, raw: Mapping[str, Any] | None, *, owner: str = "") -> Done | None:
+        """The kept answer if it is in memory, else None. Never waits, and may be called from any thread."""
+        if self.cache is None:
+            return None
+        began = time.perf_counter()
+        tool = self.tool(name)
+        if tool.cache is None:
+            return None
+        try:
+            arguments = parse_arguments(tool, raw)
+        except Fault:
+            return None
+        entry = self.cache.peek(self.cache_key(tool, arguments, owner))
+        return self._from_entry(tool, arguments, entry, began, owner) if entry else None
+
+    async def call(self, name: str, raw: Mapping[str, Any] | None, *, owner: str = "", progress: Progress | None = None) -> Done:
+        """Answer a call, from the cache or anew; raises Fault."""
+        began = time.perf_counter()
+        tool = self.tool(name)
+        count = self.tool_counts[name]
+        try:
+            arguments = parse_arguments(tool, raw)
+            key = self.cache_key(tool, arguments, owner)
+            if self.cache is not None and tool.cache is not None:
+                entry = await self.cache.get(key)
+                if entry is not None:
+                    return self._from_entry(tool, arguments, entry, began, owner)
+            fresh = await self._flights.run(f"{owner}\0{key}", lambda: self._answer(tool, arguments, key, progress))
+        except Fault as fault:
+            count.add(time.perf_counter() - began, fault)
+            raise
+        count.add(time.perf_counter() - began)
+        self._record(tool, arguments, owner, fresh.rows)
+        meta = dict(fresh.meta)
+        if "routing" in meta:
+            meta["routing"] = {**meta["routing"], "latency_ms": round((time.perf_counter() - began) * 1000)}
+        return Done(fresh.body, meta)
+
+    def cache_key(self, tool: Tool, arguments: Arguments, owner: str = "") -> str:
+        """SHA-256 of everything that can change the answer: the specs and settings behind it, the route, and all inputs
+        but those which are proved to change nothing."""
+        prefix = self._prefixes.get(tool.name)
+        if prefix is None:
+            prefix = self._prefixes[tool.name] = self._prefix(tool)
+        ignored = tool.cache.ignore if tool.cache else ()
+        said = [
+            {name: value for name, value in arguments.given.items() if name not in ignored},
+            arguments.requested,
+            sorted(name for name in arguments.explicit if name not in ignored and tool.inputs[name].default is not None),
+            owner if self.isolate else "",
+        ]
+        digest = hashlib.sha256(prefix)
+        digest.update(json.dumps(said, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
+
+    def _prefix(self, tool: Tool) -> bytes:
+        parts: list[Any] = [tool.name, tool.cache.shape if tool.cache else 0, tool.digest, _plain(self.tool_settings[tool.name])]
+        for capability in tool.capabilities:
+            offering = self.model.offering(capability)
+            parts.append([capability, list(self.routes.orders.get(capability, ()))])
+            parts += [[name, self.model.providers[name].digest, _plain(self.settings[name])] for name in offering]
+        parts.append(sorted(self.model.lenses[name].place.file for name in self.model.lenses))
+        parts.append(self.model.digest)
+        return json.dumps(parts, sort_keys=True).encode()
+
+    def _from_entry(self, tool: Tool, arguments: Arguments, entry: Entry, began: float, owner: str) -> Done:
+        now = self.clock()
+        meta: dict[str, Any] = _freshness(True, int(entry.age(now)), entry.ttl, entry.freshness(now))
+        spent = time.perf_counter() - began
+        if self.routes.routed and "provider" not in arguments.explicit:
+            meta["routing"] = {"cache_hit": True, "latency_ms": round(spent * 1000)}
+        count = self.tool_counts[tool.name]
+        count.add(spent)
+        count.hits += 1
+        body = entry.value.decode()
+        if tool.record and arguments.given.get(tool.record[0]):
+            answer = json.loads(body)
+            rows = next((value for value in answer.values() if isinstance(value, list) and value and isinstance(value[0], dict)), [])
+            self._record(tool, arguments, owner, rows)
+        return Done(body, meta)
+
+    def _record(self, tool: Tool, arguments: Arguments, owner: str, rows: list[Row]) -> None:
+        if tool.record is None:
+            return
+        session = arguments.given.get(tool.record[0])
+        if session:
+            self.recorder.note(owner, str(session), tool.record[1], rows)
+
+    async def _answer(self, tool: Tool, arguments: Arguments, key: str, progress: Progress | None) -> _Fresh:
+        try:
+            async with asyncio.timeout(tool.deadline):
+                outcome = await self._pursue(tool, arguments, progress)
+        except TimeoutError:
+            raise Fault("upstream_unavailable", f"{tool.name} had no answer after {tool.deadline:g} seconds") from None
+        if self.validate:
+            _check_answer(tool, outcome.answer)
+        body = json.dumps(outcome.answer, ensure_ascii=False, separators=(",", ":"))
+        ttl = tool.cache.ttl if tool.cache else 0.0
+        if self.cache is not None and tool.cache is not None and outcome.keep:
+            await self.cache.put(key, body.encode("utf-8", "surrogatepass"), ttl)
+        meta: dict[str, Any] = {}
+        if tool.cache is not None and tool.cache.always_say:
+            meta |= _freshness(False, 0, ttl, "fresh")
+        meta |= outcome.meta
+        if self.routes.routed and not outcome.explicit and outcome.served_by:
+            meta["routing"] = _routing(outcome)
+        return _Fresh(body, meta, outcome.rows, outcome.explicit)
+
+    def offer(self) -> Offer:
+        """Who can be asked now."""
+        resting = frozenset(one["provider"] for one in self.breakers.snapshot() if not one["available"])
+        return Offer(self.routes.orders, self.configured, self.missing, resting)
+
+    async def _pursue(self, tool: Tool, arguments: Arguments, progress: Progress | None) -> Outcome:
+        running = pursue(tool, self.model, arguments, self.tool_settings[tool.name], self.offer(), self.clock())
+        asked = 0
+        give: Any = None
+        while True:
+            try:
+                wanted = running.throw(give) if isinstance(give, Fault) else running.send(give)
+            except StopIteration as stop:
+                outcome: Outcome = stop.value
+                return outcome
+            if isinstance(wanted, AskAll):
+                tasks = [asyncio.ensure_future(self._caught(ask)) for ask in wanted.asks]
+                try:
+                    give = await asyncio.gather(*tasks)
+                finally:
+                    for task in tasks:
+                        task.cancel()
+                continue
+            if progress is not None:
+                progress(asked, None, f"asking {wanted.provider}")
+            asked += 1
+            give = await self._caught(wanted)
+
+    async def _caught(self, ask: Ask) -> Answer | Fault:
+        try:
+            return await self.ask(ask.provider, ask.operation, ask.arguments)
+        except Fault as fault:
+            return fault
+
+    # --- operations -------------------------------------------------------------------------------------------------
+
+    async def ask(self, name: str, operation_name: str, arguments: Mapping[str, Any]) -> Answer:
+        """Run one operation of one provider behind its breaker and within its limits; raises Fault."""
+        provider = self.model.providers[name]
+        operation = provider.operations[operation_name]
+        count = self.provider_counts.setdefault(operation.id, Count())
+        began = time.perf_counter()
+        try:
+            with self.breakers.of(name, operation_name).acquire() as permit:
+                answer = await self._drive(provider, operation, arguments)
+                permit.succeed()
+        except Fault as fault:
+            count.add(time.perf_counter() - began, fault)
+            raise fault if fault.provider else _owned(fault, name) from None
+        count.add(time.perf_counter() - began)
+        return answer
+
+    async def _drive(self, provider: Provider, operation: Operation, arguments: Mapping[str, Any]) -> Answer:
+        running = perform(provider, operation, arguments, self.settings[provider.name], self.clock())
+        give: Response | None = None
+        throw: Fault | None = None
+        while True:
+            try:
+                wanted = running.throw(throw) if throw else running.send(give)
+            except StopIteration as stop:
+                answer: Answer = stop.value
+                return answer
+            give = throw = None
+            if isinstance(wanted, Wait):
+                await asyncio.sleep(wanted.seconds)
+                continue
+            try:
+                give = await self._send(provider, wanted)
+            except Fault as fault:
+                throw = fault
+
+    async def _send(self, provider: Provider, request: Request) -> Response:
+        if request.keep_for and self.cache is not None:
+            key = "kept:" + _full_id(request)
+            entry = await self.cache.get(key)
+            if entry is not None:
+                return from_recording(json.loads(entry.value)["response"], request.url)
+            response = await self._send_now(provider, request)
+            if response.status < 300:
+                kept = json.dumps(to_recording(request, response)).encode()
+                await self.cache.put(key, kept, request.keep_for)
+            return response
+        return await self._send_now(provider, request)
+
+    async def _send_now(self, provider: Provider, request: Request) -> Response:
+        service = provider.service
+        if service.rate is None and service.concurrency is None:
+            return await self.sender.send(request)
+        limiter = self._limiters.get(provider.name)
+        if limiter is None:
+            limiter = self._limiters[provider.name] = Limiter(service.rate, service.concurrency, name=provider.title)
+        async with limiter.slot(request.policy.timeout):
+            return await self.sender.send(request)
+
+    async def aclose(self) -> None:
+        """Close connections and the cache."""
+        await self.sender.aclose()
+        if self.cache is not None:
+            self.cache.close()
+
+
+def _stand_ins(provider: Provider, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values for needed settings when nothing is sent anyway."""
+    needed = [one for one in provider.settings.values() if one.required and values.get(one.name) is None]
+    return {one.name: Secret("replayed") if one.secret else "https://replay.invalid" if one.kind == "url" else "replayed" for one in needed}
+
+
+def _full_id(request: Request) -> str:
+    """A digest of the request with its secrets, because what one key may see another may not."""
+    headers = [[name, value.reveal() if isinstance(value, Secret) else value] for name, value in request.headers]
+    query = [[name, value.reveal()] for name, value in request.query if isinstance(value, Secret)]
+    return hashlib.sha256(json.dumps([request_id(request), headers, query]).encode()).hexdigest()
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as they count for a digest; secrets only as digests of their own."""
+
+    def one(value: Any) -> Any:
+        if isinstance(value, Secret):
+            return hashlib.sha256(b"setting\0" + value.reveal().encode()).hexdigest()
+        return {name: one(inner) for name, inner in value.items()} if isinstance(value, dict) else value
+
+    return {name: one(value) for name, value in values.items()}
+
+
+def _freshness(cached: bool, age: int, ttl: float, label: str) -> dict[str, Any]:
+    return {"cached": cached, "ageSeconds": age, "maxAgeSeconds": int(ttl), "freshness": label}
+
+
+def _routing(outcome: Outcome) -> dict[str, Any]:
+    tried = list(dict.fromkeys(outcome.tried))
+    attempted = tried[: tried.index(outcome.served_by) + 1] if outcome.served_by in tried else tried
+    said: dict[str, Any] = {"provider_used": outcome.served_by, "providers_attempted": attempted}
+    if len(attempted) > 1:
+        said["fallback"] = True
+        if outcome.fallback_reason:
+            said["fallback_reason"] = outcome.fallback_reason
+    return {**said, "cache_hit": False}
+
+
+def _owned(fault: Fault, provider: str) -> Fault:
+    return Fault(
+        fault.kind, fault.message, provider=provider, retry_after=fault.retry_after, alternatives=fault.alternatives, detail=fault.detail, action=fault.action
+    )
+
+
+def _check_answer(tool: Tool, answer: dict[str, Any]) -> None:
+    from jsonschema import Draft7Validator
+
+    for error in Draft7Validator(tool.output_schema).iter_errors(answer):
+        where = "/".join(str(part) for part in error.absolute_path) or "the answer"
+        raise Fault("internal", f"{tool.name}: {where} does not fit the published schema", detail=error.message[:300])

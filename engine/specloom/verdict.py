@@ -1,0 +1,194 @@
+"""The verdict on all specs: what is wrong and how many there are; known at once if nothing changed since the last."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from . import __version__
+from .diagnostics import Diagnostic, Place
+from .folders import cache_folder
+from .hooks import GROUP
+from .names import FOLDERS, spec_files
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Every diagnostic in the order of files, how many of each kind there are, and how long it took."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    counts: Mapping[str, int]
+    sources: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    remembered: bool = False
+
+    @property
+    def errors(self) -> int:
+        """How many of the diagnostics stop a build."""
+        return sum(one.is_error for one in self.diagnostics)
+
+    @property
+    def warnings(self) -> int:
+        """How many do not."""
+        return len(self.diagnostics) - self.errors
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as data."""
+        return {
+            "errors": self.errors,
+            "warnings": self.warnings,
+            "counts": dict(self.counts),
+            "diagnostics": [one.to_json() for one in self.diagnostics],
+            "seconds": round(self.seconds, 3),
+            "remembered": self.remembered,
+        }
+
+    def summary(self) -> str:
+        """One line."""
+        things = ", ".join(_count(number, name) for name, number in self.counts.items() if name != "examples")
+        found = f"{_count(self.errors, 'errors')}, {_count(self.warnings, 'warnings')}"
+        spent = "nothing changed" if self.remembered else f"in {self.seconds:.1f} s"
+        return f"{things}: {found}, {_count(self.counts.get('examples', 0), 'examples')} {spent}"
+
+
+def _count(number: int, plural: str) -> str:
+    singular = {"capabilities": "capability", "lenses": "lens"}.get(plural, plural.removesuffix("s"))
+    return f"{number} {singular if number == 1 else plural}"
+
+
+def judge(roots: Sequence[Path]) -> Verdict:
+    """Compile everything under these roots, run all examples, and look for what they do not show."""
+    from .coverage import check_coverage
+    from .examples import check_examples
+    from .weave import weave_from
+
+    began = time.perf_counter()
+    model, library, report = weave_from(roots)
+    check_examples(library, model, report)
+    check_coverage(library, model, report)
+    examples = 0
+    for kind in ("provider", "tool", "lens"):
+        for spec in library.of(kind).values():
+            listed = spec.root.get("examples") or spec.root.get("example")
+            examples += len(getattr(listed, "items", ())) if kind != "lens" else 1
+    counts = {
+        "tools": len(library.of("tool")),
+        "providers": len(library.of("provider")),
+        "capabilities": len(library.of("capability")),
+        "lenses": len(library.of("lens")),
+        "examples": examples,
+    }
+    return Verdict(tuple(report), counts, library.sources, time.perf_counter() - began)
+
+
+def find_verdict(roots: Sequence[Path], environ: Mapping[str, str], *, remember: bool = True) -> Verdict:
+    """The verdict on these roots, from the last run when no spec and no part of the engine changed since."""
+    if not remember:
+        return judge(roots)
+    began = time.perf_counter()
+    sources = dict(_read_sources(roots))
+    digest = _digest(roots, sources)
+    stamp = _stamp_path(roots, environ)
+    known = _load_stamp(stamp, digest)
+    if known is not None:
+        shown = {name: data.decode("utf-8", "replace") for name, data in sources.items()}
+        return Verdict(known[0], known[1], shown, time.perf_counter() - began, remembered=True)
+    found = judge(roots)
+    _save_stamp(stamp, digest, found)
+    return found
+
+
+def widen(paths: Iterable[Path], layers: Sequence[Path]) -> list[Path]:
+    """The roots that a person's paths mean: a layer, a file, or the files of any other folder.
+
+    What one of the layers holds is there already and is left out.
+    """
+    within = [layer.resolve() for layer in layers]
+    found: list[Path] = []
+    for path in paths:
+        whole = path.resolve()
+        if any(whole == layer or (layer in whole.parents and _is_read(whole, layer)) for layer in within):
+            continue
+        if whole.is_dir() and not any((whole / folder).is_dir() for folder in FOLDERS):
+            found += sorted(whole.rglob("*.yaml"))
+        else:
+            found.append(path)
+    return found
+
+
+def _is_read(path: Path, layer: Path) -> bool:
+    return path.relative_to(layer).parts[0] in FOLDERS
+
+
+# --- what is remembered ---------------------------------------------------------------------------------------------
+
+
+def _read_sources(roots: Sequence[Path]) -> Iterable[tuple[str, bytes]]:
+    for root in roots:
+        base = root if root.is_dir() else root.parent
+        for path in spec_files(root) if root.exists() else ():
+            try:
+                yield path.relative_to(base).as_posix(), path.read_bytes()
+            except OSError:
+                yield path.relative_to(base).as_posix(), b""
+
+
+def _digest(roots: Sequence[Path], sources: Mapping[str, bytes]) -> str:
+    """Changes with every spec, with every part of the engine, and with what else can register a hook."""
+    seen = hashlib.sha256(f"{FORMAT} {__version__} {sys.version}".encode())
+    for root in roots:
+        seen.update(f"\n{root} {root.exists()}".encode())
+        base = root if root.is_dir() else root.parent
+        for path in spec_files(root) if root.exists() else ():
+            stat = path.stat()
+            seen.update(f"\n{path.relative_to(base)} {stat.st_size} {stat.st_mtime_ns}".encode())
+    for name, data in sorted(sources.items()):
+        seen.update(f"\n{name} {len(data)} ".encode() + data)
+    package = Path(__file__).parent
+    for path in sorted(package.rglob("*")):
+        if path.suffix in {".py", ".yaml", ".json"} and path.is_file():
+            stat = path.stat()
+            seen.update(f"\n{path.relative_to(package)} {stat.st_size} {stat.st_mtime_ns}".encode())
+    for entry in entry_points(group=GROUP):
+        seen.update(f"\n{entry.value} {entry.dist.version if entry.dist else ''}".encode())
+    return seen.hexdigest()
+
+
+def _stamp_path(roots: Sequence[Path], environ: Mapping[str, str]) -> Path:
+    which = hashlib.sha256("\n".join(str(root.resolve()) for root in roots).encode()).hexdigest()[:12]
+    return Path(cache_folder(environ)) / f"check-{which}.json"
+
+
+def _load_stamp(path: Path, digest: str) -> tuple[tuple[Diagnostic, ...], dict[str, int]] | None:
+    try:
+        said = json.loads(path.read_bytes())
+        if said["digest"] != digest:
+            return None
+        found = tuple(Diagnostic(code, Place(*place), message, hint) for code, place, message, hint in said["found"])
+        return found, {str(name): int(number) for name, number in said["counts"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _save_stamp(path: Path, digest: str, verdict: Verdict) -> None:
+    """Write what was found; where that fails the next check only takes as long as this one."""
+    from .recording import write_whole
+
+    found = [
+        [one.code, [one.place.file, one.place.line, one.place.column, one.place.width], one.message, one.hint]
+        for one in verdict.diagnostics
+    ]
+    said = {"digest": digest, "counts": dict(verdict.counts), "found": found}
+    try:
+        write_whole(path, json.dumps(said, ensure_ascii=False).encode())
+    except OSError:
+        return
