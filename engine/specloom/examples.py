@@ -293,7 +293,21 @@ def differing_row(row: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator
         if value is None and name in row:
             yield f"has {name!r} = {_short(row[name])}, which should be absent"
         elif value is not None and row.get(name) != value:
-            yield f"has {name!r} = {_short(row.get(name))}, not {_short(value)}"
+            where, had, should = first_difference(row.get(name), value, name)
+            yield f"has {where} = {_short(had)}, not {_short(should)}"
+
+
+def first_difference(had: Any, wanted: Any, where: str) -> tuple[str, Any, Any]:
+    """Where two values first differ, as a path, with what stands there in each."""
+    if isinstance(had, dict) and isinstance(wanted, dict):
+        for key in (*wanted, *(key for key in had if key not in wanted)):
+            if had.get(key) != wanted.get(key):
+                return first_difference(had.get(key), wanted.get(key), f"{where}.{key}")
+    if isinstance(had, list) and isinstance(wanted, list) and len(had) == len(wanted):
+        for index, (one, other) in enumerate(zip(had, wanted, strict=True)):
+            if one != other:
+                return first_difference(one, other, f"{where}[{index}]")
+    return where, had, wanted
 
 
 def _short(value: Any) -> str:

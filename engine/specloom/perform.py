@@ -344,7 +344,7 @@ def _raise_for(provider: Provider, response: Response, body: Any, context: Conte
             if truthy(evaluate(rule.when, seen)):
                 raise _ruled(provider, rule, response, seen)
     if response.status >= 300:
-        raise _default_fault(provider, response)
+        raise _default_fault(provider, response, context["now"])
 
 
 def _opening(response: Response) -> str:
@@ -374,9 +374,9 @@ _BY_STATUS = {
 }
 
 
-def _default_fault(provider: Provider, response: Response) -> Fault:
+def _default_fault(provider: Provider, response: Response, now: float) -> Fault:
     kind = _BY_STATUS.get(response.status, "upstream_unavailable")
-    delay = _retry_after(response, 0.0) if KINDS[kind].retryable else None
+    delay = _retry_after(response, now) if KINDS[kind].retryable else None
     return Fault(kind, _default_message(provider, kind, response.status), provider=provider.name, retry_after=delay)
 
 

@@ -223,7 +223,7 @@ def _check_scalar(node: Scalar, rule: Rule, report: Report, what: str) -> None:
         _wrong(node, "text", report, what)
     elif rule.choices and value not in rule.choices:
         hint = did_you_mean(value, rule.choices) or f"known: {', '.join(rule.choices)}"
-        if rule.means in CONVERTER:
+        if f"a {rule.means}" == CONVERTER:
             report.add("E209", node.place, f"no converter is called {value!r}", hint)
         else:
             report.add("E104", node.place, f"{what} cannot be {value!r}", hint)

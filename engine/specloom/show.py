@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 from urllib.parse import quote
 
+from .exchange import redact
 from .faults import Fault
 from .vault import Secret
 from .wire import Request
@@ -54,7 +55,7 @@ def request_to_json(request: Request, secrets: Iterable[Secret] = ()) -> dict[st
     said["query"] = [[name, str(value)] for name, value in request.query]
     said["headers"] = {name: str(value) for name, value in request.headers}
     if request.body is not None:
-        text = mask(request.body.decode("utf-8", "replace"), secrets)
+        text = redact(request.body.decode("utf-8", "replace"), secrets)
         try:
             said["json"] = json.loads(text)
         except ValueError:
@@ -64,29 +65,15 @@ def request_to_json(request: Request, secrets: Iterable[Secret] = ()) -> dict[st
 
 def request_lines(request: Request, secrets: Iterable[Secret] = ()) -> list[str]:
     """A request as a person reads it: verb and whole URL, then headers, then the body."""
-    pairs = [f"{_escape(name)}={_MASK if isinstance(one, Secret) else _escape(one)}" for name, one in request.query]
+    pairs = [
+        f"{quote(name, safe='')}={_MASK if isinstance(one, Secret) else quote(one, safe='')}"
+        for name, one in request.query
+    ]
     lines = [f"{request.method} {request.url}" + (f"?{'&'.join(pairs)}" if pairs else "")]
     lines += [f"  {name}: {printable(str(value))}" for name, value in request.headers]
     if request.body is not None:
-        lines.append(f"  {printable(mask(request.body.decode('utf-8', 'replace'), secrets))}")
+        lines.append(f"  {printable(redact(request.body.decode('utf-8', 'replace'), secrets))}")
     return lines
-
-
-def _escape(text: str) -> str:
-    return quote(text, safe="-._~ /:,").replace(" ", "+")
-
-
-def mask(text: str, secrets: Iterable[Secret]) -> str:
-    """The text with every form of every secret replaced."""
-    from urllib.parse import quote_plus
-
-    for secret in secrets:
-        value = secret.reveal()
-        forms = {value, quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1]}
-        for form in sorted(forms, key=len, reverse=True):
-            if len(form) >= 4:
-                text = text.replace(form, _MASK)
-    return text
 
 
 def secrets_in(values: Mapping[str, Any]) -> list[Secret]:

@@ -13,12 +13,13 @@ from typing import Any
 from .config import missing_settings
 from .diagnostics import did_you_mean
 from .examples import describe_request
+from .exchange import redact
 from .executor import Executor
 from .faults import Fault
 from .model import Argument, Capability, Operation, Provider
 from .perform import Answer, Wait, perform
 from .recording import Sender, request_id, to_recording, write_whole
-from .show import Paint, cut, mask, request_lines, request_to_json, row_lines, secrets_in
+from .show import Paint, cut, request_lines, request_to_json, row_lines, secrets_in
 from .vault import Secret
 from .wire import Request, Response
 
@@ -207,7 +208,7 @@ def write_recordings(done: Attempt, folder: Path) -> list[Path]:
         text = json.dumps(to_recording(one.request, one.response), ensure_ascii=False, indent=1)
         name = f"{one.request.operation}.{one.request.step}.{request_id(one.request)}.json"
         path = folder / one.request.provider / name
-        write_whole(path, (mask(text, done.secrets) + "\n").encode())
+        write_whole(path, (redact(text, done.secrets) + "\n").encode())
         written.append(path)
     return written
 
@@ -254,7 +255,7 @@ def _cut_down(one: Exchange, secrets: Sequence[Secret]) -> Exchange:
     if one.response is None:
         return one
     try:
-        text = mask(one.response.body.decode("utf-8"), secrets)
+        text = redact(one.response.body.decode("utf-8"), secrets)
     except UnicodeDecodeError:
         return one
     try:

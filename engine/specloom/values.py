@@ -244,7 +244,7 @@ def _long_field(entry: Entry, node: Map, language: Language, item: Shape, scope:
 
     parts = [*found, *([inner] if inner else [])]
     shape = returns or (ListOf(ANY) if wants_all or inner else found[0].shape if len(found) == 1 else ANY)
-    if not has_else:
+    if not has_else or when is not None:
         shape = maybe(shape)
     elif isinstance(shape, Maybe):
         shape = shape.shape

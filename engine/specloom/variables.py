@@ -41,9 +41,9 @@ VARIABLES = _declare(
     ),
     Variable(
         "SPECLOOM_TOOLSETS",
-        "Comma list of the toolsets whose tools are published; a toolset is a folder of `tools.d`, or a name that "
-        "tools give under `toolsets`.",
-        otherwise="all tools",
+        "Comma list of the toolsets whose tools are published; a toolset is a folder of `tools.d`, a name that tools "
+        "give under `toolsets`, or `all`.",
+        default="research",
     ),
     Variable(
         "SEARCH_ROUTING",
@@ -95,6 +95,13 @@ VARIABLES = _declare(
         "Holds each answer against the tool's published output schema before it is sent.",
         "boolean",
         False,
+    ),
+    Variable(
+        "SPECLOOM_LOG",
+        "How much is said on standard error; `debug` adds the traceback of a defect.",
+        "choice",
+        otherwise="one sentence for what went wrong",
+        choices=("debug",),
     ),
 )
 """Every variable by name, in the order in which the reference lists them."""

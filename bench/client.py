@@ -1,0 +1,114 @@
+"""A client over stdio that costs as little as possible, so that what is measured is the server."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+CHUNK = 1 << 16
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+
+
+def frame(number: int, method: str, params: Mapping[str, Any] | None = None) -> bytes:
+    """One request as a line."""
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params or {}}).encode() + b"\n"
+
+
+def call(number: int, name: str, arguments: Mapping[str, Any]) -> bytes:
+    """One call of a tool as a line."""
+    return frame(number, "tools/call", {"name": name, "arguments": arguments})
+
+
+class Client:
+    """A server as a child process. Leaving the context closes its input and waits for its end."""
+
+    def __init__(self, command: Sequence[str], environ: Mapping[str, str]) -> None:
+        pipe = subprocess.PIPE
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the context ends
+        self.began = time.perf_counter()
+        self.process = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=self._errors, env=dict(environ), bufsize=0
+        )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self._in = self.process.stdin.fileno()
+        self._out = self.process.stdout.fileno()
+        self._lines: list[bytes] = []
+        self._rest = b""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.stdin = None  # so that communicate only reads
+        try:
+            self.process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+        self._errors.close()
+
+    def send(self, line: bytes) -> None:
+        """Write one line."""
+        os.write(self._in, line)
+
+    def receive(self) -> bytes:
+        """The next line; what the server said on stderr if it has left."""
+        while not self._lines:
+            chunk = os.read(self._out, CHUNK)
+            if not chunk:
+                self._errors.seek(0)
+                said = self._errors.read().decode("utf-8", "replace").strip()
+                raise SystemExit(f"bench: {' '.join(map(str, self.process.args))} has left: {said[-2000:]}")
+            *whole, self._rest = (self._rest + chunk).split(b"\n")
+            self._lines = whole[::-1]
+        return self._lines.pop()
+
+    def ask(self, line: bytes) -> bytes:
+        """Write a request and return its answer, with nothing else in flight; notifications are passed over."""
+        self.send(line)
+        while b'"method":' in (answer := self.receive())[:60]:
+            pass
+        return answer
+
+    def shake(self) -> None:
+        """The handshake."""
+        self.ask(frame(0, "initialize", HELLO))
+        self.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+
+    def list_tools(self) -> float:
+        """The handshake and the list of tools; milliseconds since the process was started."""
+        self.shake()
+        answer = self.ask(frame(1, "tools/list"))
+        taken = (time.perf_counter() - self.began) * 1000
+        assert b'"tools":[' in answer.replace(b" ", b""), answer[:200]
+        return taken
+
+    def cpu(self) -> float | None:
+        """Seconds of processor time so far, or None where there is no /proc."""
+        try:
+            fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        except OSError:
+            return None
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def memory(self) -> dict[str, float]:
+        """Resident and proportional megabytes; nothing where there is no /proc."""
+        found = {}
+        for name, file, key in (("RSS", "status", "VmRSS:"), ("PSS", "smaps_rollup", "Pss:")):
+            try:
+                lines = Path(f"/proc/{self.process.pid}/{file}").read_text(encoding="ascii").splitlines()
+            except OSError:
+                continue
+            found |= {name: int(line.split()[1]) / 1024 for line in lines if line.startswith(key)}
+        return found

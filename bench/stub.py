@@ -1,0 +1,61 @@
+"""A loopback upstream in a process of its own that answers every request with the same ten results, as fast as it can."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROWS = [
+    {
+        "title": f"Result {number} about rivers",
+        "url": f"https://www.example.org/pages/{number}?from=stub",
+        "description": "A sentence or two that a search engine quotes from the page, about as long as they usually are.",
+        "page_age": "2026-01-01T00:00:00",
+        "meta_url": {"hostname": "www.example.org"},
+        "extra_snippets": ["Another sentence from the page.", "And one more."],
+    }
+    for number in range(10)
+]
+BODY = json.dumps({"web": {"results": ROWS}}).encode()
+REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(BODY), BODY)
+
+
+class Upstream(asyncio.Protocol):
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+        self.received = b""
+
+    def data_received(self, data: bytes) -> None:
+        self.received += data
+        while b"\r\n\r\n" in self.received:
+            self.received = self.received.partition(b"\r\n\r\n")[2]
+            self.transport.write(REPLY)
+
+
+@contextmanager
+def running() -> Iterator[str]:
+    """The address of a stub that runs as long as the context."""
+    process = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+    finally:
+        process.kill()
+        process.communicate()
+
+
+async def _serve() -> None:
+    server = await asyncio.get_running_loop().create_server(Upstream, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve())

@@ -1,0 +1,210 @@
+"""The command line: what people, builds and hosts can ask for, each in one command that explains itself."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import io
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from . import __version__
+from .cli_base import INTERRUPTED, PROBLEMS, USAGE, UsageError, say, tell
+from .faults import Fault
+from .show import fault_line
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command: 0 when all is well, 1 when problems were found or a call failed, 2 when it is not understood."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Answers hold what others wrote, and half a surrogate in it must not end the command.
+            stream.reconfigure(errors="replace")
+    try:
+        options = make_parser().parse_args(list(sys.argv[1:] if argv is None else argv))
+        code: int = options.run(options)
+        sys.stdout.flush()
+    except SystemExit as stop:  # argparse has said what is wrong
+        return stop.code if isinstance(stop.code, int) else USAGE
+    except UsageError as error:
+        tell(f"specloom: {error}")
+        return USAGE
+    except Fault as fault:
+        tell(f"specloom: {fault_line(fault)}")
+        return PROBLEMS
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has left. What is still buffered must go somewhere when the interpreter closes the stream.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PROBLEMS
+    return code
+
+
+def parse_serve(argv: Sequence[str]) -> argparse.Namespace:
+    """The options of `serve`: toolset, tools and exclude (lists of names), replay, record, host, budget."""
+    return make_parser().parse_args(["serve", *argv])
+
+
+# --- the parser -----------------------------------------------------------------------------------------------------
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Every command with its options; the help of each ends with an example."""
+    parser = argparse.ArgumentParser(
+        prog="specloom",
+        description="Research tools for models, compiled from YAML specs.",
+        epilog="specloom COMMAND --help shows an example of each.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action=_Version, help="the version and the digest of the specs")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    def add(name: str, run: Callable[[argparse.Namespace], int], says: str, example: str) -> argparse.ArgumentParser:
+        one = commands.add_parser(
+            name,
+            help=says,
+            description=f"{says[0].upper()}{says[1:]}.",
+            epilog=f"example:\n  {example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        one.set_defaults(run=run)
+        return one
+
+    _add_serve(
+        add(
+            "serve",
+            _late("cli_run", "serve"),
+            "serve the tools to one client over stdio",
+            "specloom serve --toolset core",
+        )
+    )
+    one = add(
+        "check",
+        _late("cli_work", "check"),
+        "compile all specs and run their examples, offline",
+        "specloom check my-specs/demo.yaml",
+    )
+    one.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="further files or folders, laid on top")
+    one.add_argument("--warnings-as-errors", action="store_true", help="exit 1 for a warning too")
+    one.add_argument("--no-cache", action="store_true", help="look at everything again although nothing changed")
+    _add_json(one)
+    one = add("call", _late("cli_run", "call"), "run a tool", "specloom call TOOL query='sea otters' num_results=3")
+    _add_tool(one)
+    one.add_argument("--replay", default="", metavar="DIR", help="answer from recordings, offline")
+    one.add_argument("--cache", action="store_true", help="use and fill the cache on disk")
+    one.add_argument("--raw", action="store_true", help="the answer alone, byte for byte")
+    _add_json(one)
+    one = add(
+        "explain",
+        _late("cli_run", "explain"),
+        "show what a call would send; sends nothing",
+        "specloom explain TOOL query=otters",
+    )
+    _add_tool(one)
+    _add_json(one)
+    one = add(
+        "try",
+        _late("cli_run", "try_"),
+        "run one operation of a provider once, live",
+        "specloom try PROVIDER.web query=otters",
+    )
+    _add_operation(one)
+    _add_json(one)
+    says = "run one operation, keep what came back without secrets, and print an example for the spec"
+    one = add("record", _late("cli_run", "record"), says, "specloom record PROVIDER.web query=otters --to recordings")
+    _add_operation(one)
+    one.add_argument("--to", type=Path, default=Path("recordings"), metavar="DIR", help="where (default: recordings)")
+    says = "start a spec, from a sample of the API's answer if there is one"
+    one = add("new", _late("cli_work", "new"), says, "specloom new provider demo --capability web --from sample.json")
+    one.add_argument("kind", choices=["provider"], help="what to start")
+    one.add_argument("name", metavar="NAME", help="lower case, digits and underscores")
+    one.add_argument("--capability", metavar="NAME", help="what it will offer (default: web if there is such a one)")
+    one.add_argument("--from", dest="sample", type=Path, metavar="FILE", help="an answer of the API, JSON or XML")
+    one.add_argument("--base", default="", metavar="URL", help="an address of the API, with a query if you have one")
+    one.add_argument("--to", type=Path, metavar="DIR", help="where to write it")
+    one = add("list", _late("cli_work", "list_"), "list tools, providers and lenses", "specloom list providers")
+    one.add_argument("what", nargs="?", choices=["tools", "providers", "lenses"], help="only these")
+    _add_json(one)
+    one = add(
+        "doctor",
+        _late("cli_work", "doctor"),
+        "say what is configured, missing and reachable",
+        "specloom doctor --reach",
+    )
+    one.add_argument("--reach", action="store_true", help="try a connection to each configured provider")
+    _add_json(one)
+    one = add(
+        "docs", _late("cli_work", "docs"), "generate the reference pages, tables and schemas", "specloom docs --check"
+    )
+    one.add_argument("--check", action="store_true", help="change nothing, exit 1 if a page is out of date")
+    one = add(
+        "schema",
+        _late("cli_work", "schema"),
+        "write the JSON Schemas that editors complete specs with",
+        "specloom schema --to schema",
+    )
+    one.add_argument("--to", type=Path, metavar="DIR", help="a file for each kind; without it all go to stdout")
+    says = "change the specs one detail at a time; their examples must notice"
+    one = add("mutate", _late("cli_work", "mutate"), says, "specloom mutate demo --floor 0.9")
+    one.add_argument("names", nargs="*", metavar="NAME", help="only these specs")
+    one.add_argument("--floor", type=float, metavar="SHARE", help="exit 1 when fewer are noticed, 0 to 1")
+    _add_json(one)
+    return parser
+
+
+def _late(module: str, name: str) -> Callable[[argparse.Namespace], int]:
+    """A command whose module is imported when it runs, because help and usage errors need none of it."""
+
+    def run(options: argparse.Namespace) -> int:
+        code: int = getattr(importlib.import_module(f".{module}", __package__), name)(options)
+        return code
+
+    return run
+
+
+class _Version(argparse.Action):
+    def __init__(self, option_strings: Sequence[str], dest: str, **keywords: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, **keywords)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from .diagnostics import Report
+        from .names import layer_roots, load_library
+        from .weave import digest_sources
+
+        digest = digest_sources(load_library(layer_roots(os.environ), Report()).sources)
+        say(f"specloom {__version__}, specs {digest[:12]}")
+        parser.exit()
+
+
+def _add_json(one: argparse.ArgumentParser) -> None:
+    one.add_argument("--json", action="store_true", help="for programs")
+
+
+def _add_tool(one: argparse.ArgumentParser) -> None:
+    one.add_argument("tool", metavar="TOOL", help="its name, as `specloom list tools` shows it")
+    one.add_argument("pairs", nargs="*", metavar="KEY=VALUE", help="arguments; a list by repetition or as JSON")
+
+
+def _add_operation(one: argparse.ArgumentParser) -> None:
+    one.add_argument(
+        "operation", metavar="PROVIDER[.OPERATION]", help="the operation may be left out if it is the only"
+    )
+    one.add_argument("pairs", nargs="*", metavar="KEY=VALUE", help="arguments; a list by repetition or as JSON")
+
+
+def _add_serve(one: argparse.ArgumentParser) -> None:
+    names: dict[str, Any] = {"action": "append", "default": [], "metavar": "NAMES"}
+    one.add_argument("--toolset", **names, help="tools of these toolsets (comma list, or repeat it); `all` for all")
+    one.add_argument("--tools", **names, help="these tools as well")
+    one.add_argument("--exclude", **names, help="but not these")
+    one.add_argument("--replay", default="", metavar="DIR", help="answer from recordings, offline and without keys")
+    one.add_argument("--record", default="", metavar="DIR", help="keep every exchange, without secrets")
+    one.add_argument("--host", choices=["own", "sdk"], default="own", help="who speaks the protocol (default: own)")
+    one.add_argument("--budget", action="store_true", help="show what the list of tools costs a model, and stop")

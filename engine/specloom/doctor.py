@@ -1,0 +1,198 @@
+"""What works here and what does not: one line each, with the remedy."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from .executor import Executor
+from .faults import Fault
+from .model import Provider
+from .show import Paint, cut
+from .values import evaluate
+from .vault import KEY_FILE, KEY_VARIABLE, load_key
+
+State = Literal["ok", "missing", "warning", "broken"]
+
+_PATIENCE = 5.0
+"""Seconds for one connection of `--reach`."""
+_TINTS = {"ok": "green", "missing": "dim", "warning": "yellow", "broken": "red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: how it is, and what to do when it is not well."""
+
+    state: State
+    about: str
+    says: str
+    remedy: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """The finding as data."""
+        said = {"state": self.state, "about": self.about, "says": self.says}
+        return {**said, "remedy": self.remedy} if self.remedy else said
+
+
+def examine(executor: Executor, errors: list[str], environ: Mapping[str, str], cache: Path) -> list[Finding]:
+    """Everything that can be known without a connection."""
+    model = executor.model
+    found = [_specs(len(model.tools), len(model.providers), errors)]
+    found += [Finding("warning", "settings", problem) for problem in executor.problems]
+    found += [_provider(executor, one) for one in model.providers.values()]
+    found += _routing(executor)
+    found += _cache(cache, environ)
+    found += _extras()
+    return found
+
+
+def nothing_works(executor: Executor) -> bool:
+    """Whether there is no tool that anybody could answer."""
+    return not any(
+        not tool.capabilities or any(executor.routes.orders.get(one) for one in tool.capabilities)
+        for tool in executor.model.tools.values()
+    )
+
+
+def _specs(tools: int, providers: int, errors: list[str]) -> Finding:
+    if errors:
+        more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
+        return Finding("broken", "specs", f"{errors[0]}{more}", "run `specloom check`")
+    return Finding("ok", "specs", f"{tools} tools and {providers} providers compile")
+
+
+def _provider(executor: Executor, provider: Provider) -> Finding:
+    offers = ", ".join(provider.operations)
+    missing = executor.missing.get(provider.name, ())
+    if not missing:
+        keys = [one.name for one in provider.settings.values() if one.required]
+        return Finding(
+            "ok", provider.name, f"{offers}" + (f", with {' and '.join(keys)}" if keys else ", without a key")
+        )
+    where = " ".join(" ".join(provider.settings[name].description.split()) for name in missing)
+    return Finding("missing", provider.name, f"{offers}; not configured", f"set {' and '.join(missing)}: {where}")
+
+
+def _routing(executor: Executor) -> list[Finding]:
+    found = []
+    for name, capability in executor.model.capabilities.items():
+        order = executor.routes.orders.get(name, ())
+        if order:
+            found.append(Finding("ok", f"route {name}", " → ".join(order)))
+        elif any(name in tool.capabilities for tool in executor.model.tools.values()):
+            title = capability.title.lower()
+            remedy = f"configure one of {', '.join(executor.model.offering(name)) or 'no provider offers it'}"
+            found.append(Finding("warning", f"route {name}", f"nobody can be asked for {title}", remedy))
+    return found
+
+
+def _cache(folder: Path, environ: Mapping[str, str]) -> list[Finding]:
+    if environ.get("SPECLOOM_CACHE", "").strip().lower() in {"off", "0", "false", "no"}:
+        return [Finding("warning", "cache", "switched off", "unset SPECLOOM_CACHE to keep answers")]
+    there = folder
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        remedy = "make it writable, or name another with SPECLOOM_CACHE_DIR"
+        return [Finding("warning", "cache", f"{there} cannot be written; answers are kept in memory only", remedy)]
+    found = [Finding("ok", "cache", str(folder) if folder.exists() else f"{folder}, made when it is needed")]
+    if environ.get(KEY_VARIABLE, "").strip():
+        try:
+            load_key(folder, environ)
+        except ValueError as error:
+            return [*found, Finding("warning", "cache key", str(error), "give 64 hex digits, or 32 bytes in base64")]
+        return [*found, Finding("ok", "cache key", f"from {KEY_VARIABLE}")]
+    key = folder / KEY_FILE
+    if not key.exists():
+        return [*found, Finding("ok", "cache key", f"{key}, made when it is needed")]
+    mode = stat.S_IMODE(key.stat().st_mode)
+    if os.name != "nt" and mode & 0o077:
+        return [*found, Finding("warning", "cache key", f"{key} has mode {mode:03o}", f"chmod 600 {key}")]
+    return [*found, Finding("ok", "cache key", f"{key}, mode {mode:03o}")]
+
+
+def _extras() -> list[Finding]:
+    """The optional parts, as the package itself declares them."""
+    from importlib.metadata import PackageNotFoundError, requires, version
+
+    parts: dict[str, list[str]] = {}
+    try:
+        declared = requires("specloom") or []
+    except PackageNotFoundError:
+        return []
+    for line in declared:
+        requirement, _, marker = line.partition(";")
+        name = next((word for word in marker.replace('"', "'").split("'") if "extra" not in word and word.strip()), "")
+        if "extra" in marker and name not in {"dev", "test"}:
+            parts.setdefault(name, []).append(_distribution(requirement))
+    found = []
+    for name, needed in parts.items():
+        absent = []
+        for one in needed:
+            try:
+                version(one)
+            except PackageNotFoundError:
+                absent.append(one)
+        about = f"extra {name}"
+        if absent:
+            says = f"not installed: {', '.join(absent)}"
+            found.append(Finding("missing", about, says, f"pip install 'specloom[{name}]'"))
+        else:
+            found.append(Finding("ok", about, ", ".join(needed)))
+    return found
+
+
+def _distribution(requirement: str) -> str:
+    for at, character in enumerate(requirement):
+        if character in " [<>=!~(":
+            return requirement[:at]
+    return requirement.strip()
+
+
+# --- connections ----------------------------------------------------------------------------------------------------
+
+
+async def reach(executor: Executor, *, allow_private: bool = False) -> list[Finding]:
+    """Whether the host of each configured provider takes a connection; nothing is asked of it."""
+    from .network import Dialer, resolve_name
+
+    dialer = Dialer(resolve_name, _PATIENCE)
+    names = [name for name in executor.model.providers if name in executor.configured]
+
+    async def one(name: str) -> Finding:
+        provider = executor.model.providers[name]
+        try:
+            base = evaluate(provider.service.base, _base_context(executor, name))
+            parts = urlsplit(str(base))
+            secure = parts.scheme == "https"
+            host, port = parts.hostname or "", parts.port or (443 if secure else 80)
+            private = allow_private or provider.service.policy.allow_private
+            stream = await dialer.dial(host, port, secure=secure, allow_private=private)
+            await stream.aclose()
+        except (Fault, ValueError) as problem:
+            said = problem.message if isinstance(problem, Fault) else "its address cannot be read"
+            return Finding("broken", f"reach {name}", said, "look at the network, a firewall or the address")
+        return Finding("ok", f"reach {name}", f"{host}:{port}")
+
+    return list(await asyncio.gather(*(one(name) for name in names)))
+
+
+def _base_context(executor: Executor, name: str) -> dict[str, Any]:
+    return {"config": executor.settings[name], "args": {}, "values": {}, "steps": {}, "now": executor.clock()}
+
+
+def finding_lines(found: list[Finding], paint: Paint, width: int) -> list[str]:
+    """The findings as a person reads them."""
+    size = max((len(one.about) for one in found), default=0)
+    lines = []
+    for one in found:
+        text = one.says + (f" — {one.remedy}" if one.remedy else "")
+        shown = cut(text, max(40, width - size - 11) * 3)
+        lines.append(f"{paint(f'{one.state:<7}', _TINTS[one.state])}  {one.about:<{size}}  {shown}")
+    return lines

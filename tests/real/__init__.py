@@ -1,0 +1,1 @@
+"""Recorded answers of real upstreams against the shipped specs."""

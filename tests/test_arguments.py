@@ -1,0 +1,140 @@
+"""Arguments as models send them: what was meant is understood, and what passes fits the published schema."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator
+from weaving import a_tool, weave_texts
+
+from specloom.arguments import parse_arguments
+from specloom.faults import Fault
+
+INPUTS = """\
+text: {type: string, min_length: 2, max_length: 8, description: A text.}
+code: {type: string, pattern: "[a-z]{2}", says: a two-letter code, description: A code.}
+kind: {type: string, enum: [day, week], default: day, description: A kind.}
+size: {type: integer, minimum: 1, maximum: 10, default: 5, clamp: true, description: Clamped.}
+page: {type: integer, minimum: 0, maximum: 3, description: Not clamped.}
+ratio: {type: number, minimum: 0.5, maximum: 2.5, clamp: true, description: A number.}
+deep: {type: boolean, description: A flag.}
+sites: {type: list, max_items: 3, pattern: "[a-z.]+", says: a host, description: Hosts.}
+"""
+CHECKS = "checks: [{refuse_when: args.deep && args.page, message: \"'give either deep or page'\"}]\n"
+ANSWER = "all: =join('', [args.text, args.code, args.kind, to_string(args.size), to_string(args.page), to_string(args.ratio), to_string(args.deep), to_string(args.sites), args.query][?@])"
+TOOL = weave_texts(a_tool(inputs=INPUTS, more=CHECKS, answer=ANSWER)).tool()
+SCHEMA = Draft7Validator(TOOL.input_schema)
+
+
+def parse(**given: Any) -> dict[str, Any]:
+    return parse_arguments(TOOL, {"query": "x", **given}).given
+
+
+def refusal(**given: Any) -> str:
+    with pytest.raises(Fault) as caught:
+        parse(**given)
+    assert caught.value.kind == "validation"
+    return caught.value.message
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12) | st.sampled_from(["[]", '["a"]', "5", "5.0", "true", " ab ", "day", "en", "1e2", "nan"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=5,
+)
+
+
+@given(st.dictionaries(st.sampled_from([*TOOL.inputs, "other"]), JUNK))
+def test_whatever_passes_fits_the_published_schema(raw: dict[str, Any]) -> None:
+    try:
+        arguments = parse_arguments(TOOL, raw)
+    except Fault as fault:
+        assert fault.kind == "validation"
+        return
+
+    assert list(SCHEMA.iter_errors(arguments.given)) == []
+    assert json.loads(json.dumps(arguments.given, allow_nan=False)) == arguments.given
+
+
+@given(st.dictionaries(st.sampled_from(["text", "code", "kind", "size", "page", "ratio", "deep", "sites"]), JUNK))
+def test_what_fits_the_published_schema_passes_as_it_is(raw: dict[str, Any]) -> None:
+    raw = {"query": "x", **raw}
+    if not SCHEMA.is_valid(raw) or (raw.get("deep") and raw.get("page")):
+        return
+    trimmed = [name for name, value in raw.items() if isinstance(value, str) and value.strip() != value]
+
+    if trimmed:
+        return
+    given = parse_arguments(TOOL, raw).given
+    assert {name: given[name] for name in raw if raw[name] != ""} == {name: value for name, value in raw.items() if value != ""}
+
+
+@pytest.mark.parametrize(
+    ("raw", "meant"),
+    [
+        ({"sites": '["a.b", "c.d"]'}, {"sites": ["a.b", "c.d"]}),
+        ({"sites": "a.b"}, {"sites": ["a.b"]}),
+        ({"size": "3"}, {"size": 3}),
+        ({"size": "3.0"}, {"size": 3}),
+        ({"size": 3.0}, {"size": 3}),
+        ({"ratio": "1.5"}, {"ratio": 1.5}),
+        ({"deep": "true"}, {"deep": True}),
+        ({"deep": "FALSE"}, {"deep": False}),
+        ({"text": " abc "}, {"text": "abc"}),
+        ({"text": 1234}, {"text": "1234"}),
+        ({"code": ""}, {}),
+        ({"code": None}, {}),
+        ({"sites": ""}, {}),
+    ],
+)
+def test_what_models_really_send_is_repaired(raw: dict[str, Any], meant: dict[str, Any]) -> None:
+    assert parse(**raw) == {"query": "x", "kind": "day", "size": 5, **meant}
+
+
+@pytest.mark.parametrize(
+    ("raw", "sentence"),
+    [
+        ({"txet": "abc"}, "sample has no argument 'txet'; did you mean \"text\"?"),
+        ({"text": "a"}, 'text is "a"; it needs at least 2 characters'),
+        ({"text": "abcdefghi"}, "text has 9 characters; it may have 8"),
+        ({"code": "eng"}, 'code is "eng"; it should be a two-letter code'),
+        ({"kind": "year"}, 'kind is "year"; it may be day, week'),
+        ({"page": 4}, "page is 4; it may be 0 to 3"),
+        ({"page": "many"}, 'page is "many"; it should be a whole number'),
+        ({"page": True}, "page is true; it should be a whole number"),
+        ({"ratio": float("nan")}, "ratio is NaN; it should be a number"),
+        ({"sites": ["a", "b", "c", "d"]}, "sites has 4 items; it may have 3"),
+        ({"sites": ["a", "B!"]}, 'sites[1] is "B!"; it should be a host'),
+        ({"sites": [1]}, "sites is [1]; it should be a list of texts"),
+        ({"query": None}, "query is required: What to look for."),
+        ({"deep": True, "page": 2}, "give either deep or page"),
+    ],
+)
+def test_a_refusal_says_what_was_given_and_what_is_allowed(raw: dict[str, Any], sentence: str) -> None:
+    assert refusal(**raw) == sentence
+
+
+def test_a_number_outside_is_moved_to_the_bound_and_the_original_is_kept() -> None:
+    arguments = parse_arguments(TOOL, {"query": "x", "size": 50, "ratio": 0.1})
+
+    assert (arguments.given["size"], arguments.given["ratio"]) == (10, 0.5)
+    assert arguments.requested == {"size": 50, "ratio": 0.1}
+
+
+def test_defaults_are_filled_in_but_were_not_set_by_the_caller() -> None:
+    arguments = parse_arguments(TOOL, {"query": "x"})
+
+    assert arguments.given == {"query": "x", "kind": "day", "size": 5}
+    assert arguments.explicit == {"query"}
+
+
+def test_a_name_from_an_open_catalogue_is_checked_when_the_plan_runs() -> None:
+    inputs = "provider: {type: string, enum: providers.find, open: true, description: Whom.}\n"
+    tool = weave_texts(a_tool(inputs=inputs, answer="p: =args.provider")).tool()
+
+    assert parse_arguments(tool, {"query": "x", "provider": "nobody"}).given["provider"] == "nobody"
+    assert "enum" not in tool.input_schema["properties"]["provider"]

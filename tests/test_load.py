@@ -1,0 +1,136 @@
+"""The loader: YAML 1.2 scalars, places of everything, and no input that makes it raise."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specloom.diagnostics import CODES, Place, Report, render
+from specloom.load import Listing, Map, Node, Scalar, Source, parse_source, to_plain
+
+
+def load(text: str | bytes) -> tuple[Source, Report]:
+    report = Report()
+    return parse_source("x.yaml", text if isinstance(text, bytes) else text.encode(), report), report
+
+
+def places(node: Node) -> list[Place]:
+    if isinstance(node, Scalar):
+        return [node.place, node.at(3)] if isinstance(node.value, str) and len(node.value) > 3 else [node.place]
+    if isinstance(node, Listing):
+        return [node.place, *(place for item in node.items for place in places(item))]
+    return [node.place, *(place for entry in node for place in (entry.place, *places(entry.value)))]
+
+
+YAMLISH = st.lists(
+    st.sampled_from(["a", "on", "no", ":", ": ", "- ", "\n", "  ", "\t", "{", "}", "[", "]", ",", "'", '"', "|\n", ">\n",
+                     "&a", "*a", "!!int", "!", "#", "---\n", "...\n", "? ", "~", "0x1", "1e5", ".5", "é", "😀", "\u2028", "\x85", "%YAML 1.2\n", "\r\n"])
+).map("".join)  # fmt: skip
+
+
+def check_places(text: str, source: Source, report: Report) -> None:
+    """Every place is in the text, or right after the end of its line."""
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\x85", "\n")
+    lines = lines.replace("\u2028", "\n").replace("\u2029", "\n").split("\n")
+    for place in [one.place for one in report] + (places(source.root) if source.root else []):
+        assert 1 <= place.line <= len(lines) + 1
+        line = lines[place.line - 1] if place.line <= len(lines) else ""
+        assert 1 <= place.column <= len(line) + 1
+
+
+@given(YAMLISH | st.text())
+def test_no_text_makes_the_loader_raise_and_every_place_is_in_the_text(text: str) -> None:
+    data = text.encode("utf-8", "surrogatepass")
+    source, report = load(data)
+
+    check_places(text, source, report)
+    assert (source.root is None) == bool(report.errors)
+    for one in report:
+        assert one.code in CODES
+        render(one, {"x.yaml": source.text})
+
+
+@given(st.binary())
+def test_no_bytes_make_the_loader_raise(data: bytes) -> None:
+    source, report = load(data)
+
+    assert (source.root is None) == bool(report.errors)
+
+
+@pytest.mark.parametrize("word", ["on", "off", "yes", "no", "On", "OFF", "y", "n", "2026-01-01", "12:30:45", "1_000", "0777x", "NaN", ".inf"])
+def test_words_that_other_readers_turn_into_something_are_text(word: str) -> None:
+    source, _ = load(f"key: {word}\n{word}: key\n" if not word[0].isdigit() else f"key: {word}")
+
+    plain = to_plain(source.root)
+    assert plain["key"] == word
+    assert all(isinstance(key, str) for key in plain)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("5", 5), ("-5", -5), ("0o17", 15), ("0x1F", 31), ("1.5", 1.5), ("1e3", 1000.0), (".5", 0.5), ("true", True), ("False", False),
+     ("null", None), ("~", None), ("", None), ('"5"', "5"), ("'true'", "true"), ("! 5", "5"), ("1e999", "1e999"), ("9" * 25, "9" * 25)],
+)  # fmt: skip
+def test_plain_values_are_those_of_yaml_1_2(text: str, value: object) -> None:
+    source, _ = load(f"key: {text}")
+
+    found = to_plain(source.root)["key"]
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_an_offset_into_a_text_is_an_offset_into_its_line() -> None:
+    source, _ = load('plain: =args.q\nquoted: "=args.q"\nescaped: "a\\tb"\nfolded: >\n  one\n  two\n')
+
+    assert isinstance(source.root, Map)
+    at = {entry.key: entry.value.at(3) for entry in source.root if isinstance(entry.value, Scalar)}
+    assert (at["plain"].line, at["plain"].column) == (1, 11)
+    assert (at["quoted"].line, at["quoted"].column) == (2, 13)
+    assert (at["escaped"].line, at["escaped"].column) == (3, 10)
+    assert (at["folded"].line, at["folded"].column) == (4, 9)
+
+
+def test_a_byte_order_mark_moves_nothing() -> None:
+    source, report = load(b"\xef\xbb\xbfkey: value\n")
+
+    assert isinstance(source.root, Map)
+    assert source.root.entries["key"].place.column == 1
+    assert not report.errors
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("a: 1\na: 2", "E002"),
+        ("a: &x 1", "E003"),
+        ("a: *x", "E003"),
+        ("a: !!str 1", "E004"),
+        ("a: !!python/object:os.system 1", "E004"),
+        ("true: 1", "E005"),
+        ("a: b\n---\nc: d", "E007"),
+        ("", "E007"),
+        ("- a", "E007"),
+        ("a: " + "[" * 70 + "]" * 70, "E008"),
+        ("a: b: c", "E001"),
+        ("a: \x07", "E001"),
+    ],
+)
+def test_what_a_spec_may_not_hold_is_told_by_its_code(text: str, code: str) -> None:
+    source, report = load(text)
+
+    assert [one.code for one in report] == [code]
+    assert source.root is None
+
+
+def test_a_file_that_is_too_large_is_not_read() -> None:
+    source, report = load(b"a: b\n" * 300_000)
+
+    assert [one.code for one in report] == ["E008"]
+    assert source.root is None
+
+
+def test_keys_may_be_whole_numbers_and_count_as_text() -> None:
+    source, _ = load("table: {1: one, 2: two}")
+
+    assert to_plain(source.root) == {"table": {"1": "one", "2": "two"}}

@@ -1,0 +1,372 @@
+"""Operations as they run: requests, rules, retries, shards and what comes out; driven with replies, nothing is sent."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from weaving import a_provider, find, weave_texts
+
+from specloom.faults import Fault
+from specloom.perform import interleave, nearest
+from specloom.vault import Secret
+from specloom.wire import Response
+
+STEP = "- {get: /search, query: {q: =args.query}, json: {each: items, map: {title: title, url: {at: url, required: true}}}}"
+PLAIN = f"input: [query]\nsteps:\n  {STEP}\n"
+
+
+def reply(value: Any = None, status: int = 200, **headers: str) -> Response:
+    body = json.dumps(value if value is not None else {"items": []}).encode()
+    return Response(status, {"content-type": "application/json", **{k.replace("_", "-"): v for k, v in headers.items()}}, body, "https://sample.example/search")
+
+
+def items(*names: str) -> Response:
+    return reply({"items": [{"title": name, "url": f"https://s.example/{name}"} for name in names]})
+
+
+# --- requests -------------------------------------------------------------------------------------------------------
+
+
+def test_values_are_sent_the_way_urls_want_them() -> None:
+    query = "{q: =args.query, none: null, flag: true, list: [a, null, b], number: 1.0, half: 0.5, gone: =args.num_results}"
+    operation = f"input: [query, num_results]\nsteps: [{{get: /s, query: {query}, json: {{map: {{url: url}}}}}}]\n"
+
+    run = find(weave_texts(a_provider(operation)), {"query": "é & ü"}, reply([]))
+
+    pairs = (("q", "é & ü"), ("flag", "true"), ("list", "a"), ("list", "b"), ("number", "1"), ("half", "0.5"))
+    assert run.sent[0].query == pairs
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [("a/b", "/x/a%2Fb/y"), ("é", "/x/%C3%A9/y"), ("a b?c#d%", "/x/a%20b%3Fc%23d%25/y"), ("...", "/x/.../y"), ("..a", "/x/..a/y"), ("../..", "/x/..%2F../y")],
+)  # fmt: skip
+def test_a_path_segment_is_escaped(value: str, path: str) -> None:
+    operation = "input: [query]\nsteps: [{get: '/x/{args.query}/y', json: {map: {url: url}}}]\n"
+
+    run = find(weave_texts(a_provider(operation)), {"query": value}, reply([]))
+
+    assert run.sent[0].url == "https://sample.example" + path
+
+
+@pytest.mark.parametrize("value", [".", "..", ""])
+def test_a_segment_that_would_change_the_path_is_refused_before_anything_is_sent(value: str) -> None:
+    operation = "input: [query]\nsteps: [{get: '/x/{args.query}/y', json: {map: {url: url}}}]\n"
+
+    run = find(weave_texts(a_provider(operation)), {"query": value}, reply([]))
+
+    assert run.sent == []
+    assert run.fault is not None
+    assert run.fault.kind == "validation"
+
+
+@pytest.mark.parametrize("path", ["/x/{args.query}.{args.query}", "/x/{args.query}{args.query}"])
+def test_dots_of_two_placeholders_do_not_make_a_segment_of_dots(path: str) -> None:
+    operation = f"input: [query]\nsteps: [{{get: '{path}', json: {{map: {{url: url}}}}}}]\n"
+
+    run = find(weave_texts(a_provider(operation)), {"query": "."}, reply([]))
+
+    assert run.sent == []
+    assert run.fault is not None
+
+
+def test_bodies_keep_their_types_and_leave_nulls_out() -> None:
+    json_body = "{json: {q: =args.query, n: 5, deep: {flag: true, none: =args.num_results}, list: [=args.query]}}"
+    operation = f"input: [query, num_results]\nsteps: [{{post: /s, body: {json_body}, json: {{map: {{url: url}}}}}}]\n"
+
+    run = find(weave_texts(a_provider(operation)), {"query": "é"}, reply([]))
+
+    assert json.loads(run.sent[0].body or b"") == {"q": "é", "n": 5, "deep": {"flag": True}, "list": ["é"]}
+    assert ("Content-Type", "application/json") in run.sent[0].headers
+
+
+def test_a_form_is_encoded() -> None:
+    operation = "input: [query]\nsteps: [{post: /s, body: {form: {q: =args.query, f: [a, b]}}, json: {map: {url: url}}}]\n"
+
+    run = find(weave_texts(a_provider(operation)), {"query": "a&b"}, reply([]))
+
+    assert run.sent[0].body == b"q=a%26b&f=a&f=b"
+
+
+def test_a_header_of_a_step_replaces_one_of_the_service_in_any_case() -> None:
+    operation = "input: [query]\nsteps: [{get: /s, headers: {ACCEPT: b}, query: {q: =args.query}, json: {map: {url: url}}}]\n"
+
+    run = find(weave_texts(a_provider(operation, service="headers: {Accept: a, X-One: '1'}\n")), {"query": "x"}, reply([]))
+
+    assert run.sent[0].headers == (("ACCEPT", "b"), ("X-One", "1"))
+
+
+# --- secrets --------------------------------------------------------------------------------------------------------
+
+KEY = "config:\n  SAMPLE_KEY: {description: The key., secret: true, required: true}\n"
+
+
+def test_a_secret_is_sent_as_it_is_and_stands_in_no_message() -> None:
+    woven = weave_texts(a_provider(PLAIN, service="auth: {bearer: config.SAMPLE_KEY}\nquery: {key: =config.SAMPLE_KEY}\n", top=KEY))
+
+    run = find(woven, {"query": "x"}, reply({"error": "key s3cret is wrong"}, 401), config={"SAMPLE_KEY": Secret("s3cret")})
+
+    request = run.sent[0]
+    assert dict(request.query)["key"] == Secret("s3cret")
+    assert dict(request.headers)["Authorization"] == Secret("Bearer s3cret")
+    assert "s3cret" not in repr(request)
+    assert run.fault is not None
+    assert run.fault.message == "Sample refused the request (HTTP 401); check SAMPLE_KEY"
+    assert "s3cret" not in json.dumps(run.fault.to_json())
+
+
+def test_basic_credentials_are_encoded_and_bad_ones_are_told_without_showing_them() -> None:
+    top = "config:\n  SAMPLE_LOGIN: {description: The login., type: credentials, required: true}\n"
+    woven = weave_texts(a_provider(PLAIN, service="auth: {basic: config.SAMPLE_LOGIN}\n", top=top))
+
+    good = find(woven, {"query": "x"}, reply(), config={"SAMPLE_LOGIN": Secret("me:pass")})
+    bad = find(woven, {"query": "x"}, reply(), config={"SAMPLE_LOGIN": Secret("hunter2")})
+
+    assert dict(good.sent[0].headers)["Authorization"] == Secret("Basic bWU6cGFzcw==")
+    assert bad.fault is not None
+    assert bad.fault.message == "Sample: credentials are written user:password"
+
+
+def test_a_missing_key_leaves_the_header_out() -> None:
+    top = "config:\n  SAMPLE_KEY: {description: The key., secret: true}\n"
+    woven = weave_texts(a_provider(PLAIN, service="auth: {bearer: config.SAMPLE_KEY}\nheaders: {X-Key: =config.SAMPLE_KEY}\n", top=top))
+
+    run = find(woven, {"query": "x"}, reply())
+
+    assert run.sent[0].headers == ()
+
+
+# --- failures -------------------------------------------------------------------------------------------------------
+
+RULES = """\
+errors:
+  - {when: body.error == 'quota', kind: quota_exhausted, message: body.detail}
+  - {when: status == `429`, kind: rate_limited, message: "'too fast'"}
+  - {when: status == `429`, kind: blocked}
+  - {when: status == `404`, kind: empty}
+  - {when: "contains(text, 'maintenance')", kind: upstream_unavailable, retry_after: "`90.2`"}
+"""
+
+
+def fault_of(response: Response, **more: Any) -> Fault:
+    run = find(weave_texts(a_provider(PLAIN, service=RULES)), {"query": "x"}, response, **more)
+    assert run.fault is not None
+    return run.fault
+
+
+def test_the_first_rule_that_holds_decides() -> None:
+    fault = fault_of(reply({"error": "quota", "detail": "used up until Monday"}, 429))
+
+    assert (fault.kind, fault.message, fault.provider) == ("quota_exhausted", "used up until Monday", "sample")
+    assert fault_of(reply({}, 429)).message == "too fast"
+
+
+def test_a_rule_may_decide_on_an_answer_that_is_not_json_or_has_status_200() -> None:
+    assert fault_of(reply({"error": "quota", "detail": "x"}, 200)).kind == "quota_exhausted"
+
+    fault = fault_of(Response(200, {"content-type": "text/html"}, b"<h1>maintenance</h1>"))
+    assert (fault.kind, fault.retry_after) == ("upstream_unavailable", 91)
+
+
+def test_a_rule_of_kind_empty_is_an_answer_without_rows() -> None:
+    run = find(weave_texts(a_provider(PLAIN, service=RULES)), {"query": "x"}, reply({}, 404))
+
+    assert run.rows == []
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(400, "bad_request"), (401, "auth_required"), (402, "quota_exhausted"), (403, "auth_required"), (404, "not_found"), (422, "bad_request"),
+     (429, "rate_limited"), (500, "upstream_unavailable"), (503, "upstream_unavailable"), (301, "upstream_unavailable"), (418, "upstream_unavailable")],
+)  # fmt: skip
+def test_a_status_that_no_rule_names_has_a_default_kind(status: int, kind: str) -> None:
+    run = find(weave_texts(a_provider(PLAIN)), {"query": "x"}, reply({}, status))
+
+    assert run.fault is not None
+    assert run.fault.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("7", 7), ("Thu, 01 Jan 2026 00:02:00 GMT", 120), ("Wed, 31 Dec 2025 00:00:00 GMT", 0), ("999999999999", 86_400), ("soon", 60), ("-5", 60), ("", 60)],
+)
+@pytest.mark.parametrize("service", ["", RULES])
+def test_retry_after_is_read_as_seconds_or_as_a_date(text: str, seconds: int, service: str) -> None:
+    run = find(weave_texts(a_provider(PLAIN, service=service)), {"query": "x"}, reply({}, 429, retry_after=text))
+
+    assert run.fault is not None
+    assert run.fault.retry_after == seconds
+
+
+def test_a_body_that_cannot_be_read_is_a_changed_layout() -> None:
+    run = find(weave_texts(a_provider(PLAIN)), {"query": "x"}, Response(200, {"content-type": "application/json"}, b"{oops"))
+
+    assert run.fault is not None
+    assert run.fault.kind == "layout_changed"
+    assert run.fault.message.startswith("Sample ")
+
+
+def test_items_that_all_lack_what_is_required_are_a_changed_layout_but_no_items_are_not() -> None:
+    woven = weave_texts(a_provider(PLAIN))
+
+    changed = find(woven, {"query": "x"}, reply({"items": [{"title": "a"}, {"title": "b"}]}))
+    assert changed.fault is not None
+    assert changed.fault.kind == "layout_changed"
+    assert find(woven, {"query": "x"}, reply({"items": []})).rows == []
+
+
+def test_an_item_of_another_type_is_a_changed_layout_and_no_traceback() -> None:
+    operation = PLAIN.replace("{title: title,", "{title: \"join('-', names)\",")
+
+    run = find(weave_texts(a_provider(operation)), {"query": "x"}, reply({"items": [{"names": 5, "url": "u"}]}))
+
+    assert run.fault is not None
+    assert run.fault.kind == "layout_changed"
+
+
+# --- retries --------------------------------------------------------------------------------------------------------
+
+RETRY = "retry: {on: [upstream_unavailable, rate_limited, network], times: 2, wait: 500ms}\n"
+
+
+def test_a_fault_that_is_worth_it_is_tried_again_after_growing_pauses() -> None:
+    run = find(weave_texts(a_provider(PLAIN, service=RETRY)), {"query": "x"}, reply({}, 500), Fault("network", "reset"), items("a"))
+
+    assert [row["title"] for row in run.rows] == ["a"]
+    assert run.waits == [0.5, 1.0]
+    assert len(run.sent) == 3
+    assert run.sent[0] == run.sent[2]
+
+
+def test_retries_end_and_the_last_fault_is_the_answer() -> None:
+    run = find(weave_texts(a_provider(PLAIN, service=RETRY)), {"query": "x"}, reply({}, 500))
+
+    assert len(run.sent) == 3
+    assert run.fault is not None
+    assert run.fault.kind == "upstream_unavailable"
+
+
+def test_a_fault_that_is_not_listed_is_not_tried_again() -> None:
+    run = find(weave_texts(a_provider(PLAIN, service=RETRY)), {"query": "x"}, reply({}, 400))
+
+    assert (len(run.sent), run.waits) == (1, [])
+
+
+def test_retry_after_is_obeyed_when_it_is_longer() -> None:
+    run = find(weave_texts(a_provider(PLAIN, service=RETRY)), {"query": "x"}, reply({}, 429, retry_after="4"), items("a"))
+
+    assert run.waits == [4.0]
+
+
+def test_a_lost_connection_is_the_upstream_being_unavailable() -> None:
+    run = find(weave_texts(a_provider(PLAIN)), {"query": "x"}, Fault("network", "no answer in 30 s"))
+
+    assert run.fault is not None
+    assert (run.fault.kind, run.fault.provider) == ("upstream_unavailable", "sample")
+    assert run.fault.message == "Sample cannot be reached: no answer in 30 s"
+
+
+# --- steps, shards, rows --------------------------------------------------------------------------------------------
+
+TWO = """\
+input: [query, safe]
+steps:
+  - {as: list, get: /list, query: {q: =args.query}, json: {each: items, map: {url: url, title: title}}}
+  - {as: more, when: "!(args.safe)", optional: true, get: /more, query: {u: "=steps.list[*].url"}, json: {each: items, map: {url: url, snippet: text}}}
+rows: {from: steps.list, join: {with: steps.more, on: url, take: [snippet]}}
+"""
+
+
+def test_later_steps_see_the_rows_of_earlier_ones_and_are_joined() -> None:
+    more = reply({"items": [{"url": "https://s.example/b", "text": "B!"}]})
+
+    run = find(weave_texts(a_provider(TWO)), {"query": "x"}, items("a", "b"), more)
+
+    assert run.sent[1].query == (("u", "https://s.example/a"), ("u", "https://s.example/b"))
+    assert [row.get("snippet") for row in run.rows] == [None, "B!"]
+
+
+@pytest.mark.parametrize("failure", [reply({}, 500), Fault("network", "reset"), Response(200, {}, b"oops"), reply({"items": [5]})])
+def test_an_optional_step_that_fails_leaves_the_rows_undecorated(failure: Response | Fault) -> None:
+    run = find(weave_texts(a_provider(TWO)), {"query": "x"}, items("a"), failure)
+
+    assert run.rows == [{"title": "a", "url": "https://s.example/a"}]
+
+
+def test_a_step_whose_condition_does_not_hold_is_not_sent() -> None:
+    run = find(weave_texts(a_provider(TWO)), {"query": "x", "safe": "high"}, items("a"))
+
+    assert len(run.sent) == 1
+    assert len(run.rows) == 1
+
+
+SHARD = "input: [query, sites]\nshard: {over: sites, at_most: 2%s}\nsteps:\n  - {get: /s, query: {q: =args.query, s: =args.sites}, json: {each: items, map: {title: title, url: url}}}\n"
+
+
+def test_a_long_list_is_split_over_several_requests_and_rows_are_interleaved() -> None:
+    run = find(weave_texts(a_provider(SHARD % "")), {"query": "x", "sites": ["a", "b", "c"]}, items("1", "2", "3"), items("4"))
+
+    assert [one.query[1:] for one in run.sent] == [(("s", "a"), ("s", "b")), (("s", "c"),)]
+    assert [row["title"] for row in run.rows] == ["1", "4", "2", "3"]
+
+
+def test_a_part_that_does_not_fit_is_made_smaller() -> None:
+    fits = ", fits: \"length(join('', args.sites)) < `4`\""
+
+    run = find(weave_texts(a_provider(SHARD % fits)), {"query": "x", "sites": ["aa", "bb", "c", "toolong"]}, items())
+
+    assert [[value for name, value in one.query if name == "s"] for one in run.sent] == [["aa"], ["bb", "c"], ["toolong"]]
+
+
+def test_without_the_list_there_is_one_request() -> None:
+    assert len(find(weave_texts(a_provider(SHARD % "")), {"query": "x"}, items("1")).sent) == 1
+    assert len(find(weave_texts(a_provider(SHARD % "")), {"query": "x", "sites": []}, items("1")).sent) == 1
+
+
+def test_values_of_another_type_are_left_out_and_rows_without_a_required_one_too() -> None:
+    woven = weave_texts(a_provider(PLAIN.replace("url: {at: url, required: true}", "url: url")))
+
+    run = find(woven, {"query": "x"}, reply({"items": [{"title": {"a": 1}, "url": "u"}, {"title": 5, "url": "v"}, {"title": "t", "url": ["w"]}, {"title": "t"}]}))
+
+    assert run.rows == [{"url": "u"}, {"title": "5", "url": "v"}]
+
+
+def test_rows_are_kept_and_counted_as_the_spec_says() -> None:
+    operation = PLAIN + "rows: {keep: row.title != 'b', take: \"`2`\"}\nmeta: {total: page.total}\n"
+
+    run = find(weave_texts(a_provider(operation)), {"query": "x"}, reply({"total": 9, "items": [{"title": t, "url": t} for t in "abcd"]}))
+
+    assert [row["title"] for row in run.rows] == ["a", "c"]
+    assert run.answer is not None
+    assert run.answer.meta == {"total": 9}
+
+
+def test_arguments_that_an_operation_does_not_take_are_left_out() -> None:
+    run = find(weave_texts(a_provider(PLAIN)), {"query": "x", "other": 5}, items())
+
+    assert run.sent[0].query == (("q", "x"),)
+
+
+def test_interleaving_takes_the_first_of_each_then_the_second() -> None:
+    assert interleave([[{"n": 1}, {"n": 2}], [], [{"n": 3}]]) == [{"n": 1}, {"n": 3}, {"n": 2}]
+    assert interleave([]) == []
+
+
+def test_rows_are_sorted_by_distance_and_those_without_a_point_come_last() -> None:
+    rows: list[dict[str, Any]] = [{"n": "none"}, {"n": "null island", "lat": 0, "lon": 0}, {"n": "far", "lat": 10, "lon": 10}, {"n": "near", "lat": 1, "lon": 1}]
+
+    assert [row["n"] for row in nearest(rows, 1.0, 1.0, None)] == ["near", "far", "none", "null island"]
+    assert [row["n"] for row in nearest(rows, 1.0, 1.0, 1000.0)] == ["near"]
+    # A degree of longitude on the equator has 111.2 km, on either side of the date line.
+    assert [row["n"] for row in nearest([{"n": "over the line", "lat": 0, "lon": -179.5}], 0.0, 179.5, 112_000.0)] == ["over the line"]
+
+
+def test_a_setting_of_type_headers_is_added_to_every_request() -> None:
+    top = "config:\n  SAMPLE_HEADERS: {description: More headers., type: headers}\n"
+    woven = weave_texts(a_provider(PLAIN, service="headers: {X-One: own}\nextra_headers: config.SAMPLE_HEADERS\n", top=top))
+
+    run = find(woven, {"query": "x"}, items(), config={"SAMPLE_HEADERS": {"X-Gate": Secret("g"), "x-one": Secret("theirs")}})
+
+    assert dict(run.sent[0].headers) == {"x-one": Secret("theirs"), "X-Gate": Secret("g")}
