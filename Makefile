@@ -21,7 +21,7 @@ setup: ## make .venv and install everything; does nothing when nothing changed
 	@sh scripts/setup.sh
 
 demo: setup ## run the main job once, and show what it sends and returns
-	@$(VENV)/specloom demo
+	@$(PYTHON_IN) scripts/demo.py
 
 # All checks run even if one fails, and pytest's summary closes the output.
 test: setup ## all checks and all tests but the long ones

@@ -135,14 +135,14 @@ after:
   - take: args.num_results
 answer:
   count: =length(rows)
-  field: =values.chosen.title
+  field: "=not_null(values.chosen.name, '')"
   pages: {each: rows, map: {title: {at: title, else: ""}, url: url, rank: rank}}
 record: {session: session, as: web}
 examples:
   - name: the first in the route answers
     args: {query: otters, lens: demo_field}
     providers: {demo.demo_pages: {rows: [{title: A, url: "https://example.org/a", rank: 1}]}}
-    expect: {served_by: demo, count: 1, answer: {count: 1, field: Demo field}}
+    expect: {served_by: demo, count: 1, answer: {count: 1, field: demo_field, pages: [{title: A, url: "https://example.org/a", rank: 1}]}}
 """,
     LENS: """\
 spec: lens/1
@@ -150,6 +150,7 @@ name: demo_field
 title: Demo field
 description: Sites for tests.
 domains: [example.org]
+example: {query: otters, makes: ["otters site:example.org"]}
 """,
 }
 """Every file by its path under the root of a layer."""

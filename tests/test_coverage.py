@@ -98,7 +98,6 @@ def test_a_field_that_no_example_states_is_found_in_its_own_step() -> None:
 
 
 def test_null_states_that_a_field_is_absent_and_shows_nothing() -> None:
-    assert without("json: {total: 1, items: [{url: u, text: S}]}", "json: {total: 1}") != []
     spec = SPEC.replace("{url: u, text: S}]}", "{url: u}]}").replace("snippet: S}]", "snippet: null}]")
     assert uncovered(spec) == ["W301 snippet"]
 
@@ -136,8 +135,7 @@ def test_a_rule_that_is_always_forestalled_is_found() -> None:
 
 
 def test_a_required_field_that_no_item_lacks_is_found() -> None:
-    assert without(", {title: none}]") != []
-    assert uncovered(SPEC.replace(", {title: none}]", "]")) == ["W305 url"]
+    assert without(", {title: none}]", "]") == ["W305 url"]
 
 
 def test_a_setting_that_nothing_reads_is_found() -> None:
@@ -193,13 +191,12 @@ def test_a_tool_whose_examples_reach_everything_is_covered() -> None:
 
 
 def test_strategies_stages_second_tries_and_advice_that_are_not_reached_are_found() -> None:
-    assert uncovered_tool("args: {query: few}", "args: {query: fewer}") == ["W304 {"] or True
     start, stop = EXAMPLES.index("  - name: few\n"), EXAMPLES.index("  - name: none\n")
     assert uncovered_tool(EXAMPLES[start:stop]) == ["W304 n"]
     again = EXAMPLES[EXAMPLES.index("  - name: again\n") : start]
     assert uncovered_tool(again) == []  # the empty answer is asked again as well
     assert uncovered_tool("query: none", "query: nothing") == ["W304 args.query == 'none'"]
-    assert uncovered_tool("query: sorted", "query: shorted") == ["W304 {"] or True
+    assert uncovered_tool("query: sorted", "query: shorted") == ["W304 s"]
 
 
 def test_a_check_that_refuses_no_example_is_found() -> None:

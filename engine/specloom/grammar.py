@@ -397,6 +397,10 @@ PROVIDER = Grammar(
                 ),
                 "tables": Key(_tables, "Look-up tables, for lookup('name', key)."),
                 "service": Key(_service, "What all operations share.", required=True),
+                "values": Key(
+                    Named(expression, IDENTIFIER, "a value's name"),
+                    "Named expressions that several operations use, seen as values.NAME; an operation has those that it names.",
+                ),
                 "operations": Key(Named(_operation, NAME, "an operation's name"), "What it can do.", required=True),
                 "examples": Key(Items(_provider_example), "Run offline, through the code that serves."),
             }

@@ -55,7 +55,9 @@ from .values import (
     compile_selection,
     compile_text,
     compile_value,
+    entries_of,
     expand,
+    needed_definitions,
     whole,
 )
 from .wire import Policy
@@ -123,10 +125,15 @@ def compile_provider(spec: Spec, capabilities: Mapping[str, Capability], report:
     service_node, operations_node = root.get("service"), root.get("operations")
     assert isinstance(service_node, Map)
     assert isinstance(operations_node, Map)
-    service = _compile_service(service_node, scope, spec)
+    service = _compile_service(service_node, scope, spec, settings)
+    shared = entries_of(root.get("values"))
+    used = {one.key for one in needed_definitions(shared, operations_node)}
+    for one in shared:
+        if one.key not in used:
+            report.add("W307", one.place, f"no operation uses values.{one.key}")
     operations: dict[str, Operation] = {}
     for entry in operations_node:
-        compiled = _OperationCompiler(spec.name, entry, scope, capabilities, service).compile()
+        compiled = _OperationCompiler(spec.name, entry, scope, capabilities, shared).compile()
         if compiled:
             operations[entry.key] = compiled
     if len(report.found) > before and any(one.is_error for one in report.found[before:]):
@@ -154,7 +161,15 @@ def digest_of(spec: Spec) -> str:
     return hashlib.sha256(spec.source.text.encode()).hexdigest()[:16]
 
 
-def _compile_service(node: Map, scope: Scope, spec: Spec) -> Service | None:
+def _check_headers(node: Node, settings: Mapping[str, Setting], scope: Scope) -> None:
+    known = [f"config.{one.name}" for one in settings.values() if one.kind == "headers"]
+    said = str(to_plain(node)).removeprefix("=")
+    if said not in known:
+        hint = did_you_mean(said, known) or "declare one under `config` with `type: headers`"
+        scope.report.add("E104", node.place, f"`extra_headers` takes a setting of type headers, not {said!r}", hint)
+
+
+def _compile_service(node: Map, scope: Scope, spec: Spec, settings: Mapping[str, Setting]) -> Service | None:
     base_node = node.get("base")
     base = compile_value(base_node, scope) if base_node else None
     limits = to_plain(node.get("limits")) or {}
@@ -171,6 +186,8 @@ def _compile_service(node: Map, scope: Scope, spec: Spec) -> Service | None:
             value = compile_text(entry.value, scope)
             auth = (entry.key, value) if value else None
     extra = node.get("extra_headers")
+    if extra is not None:
+        _check_headers(extra, settings, scope)
     service = Service(
         base or Value(lambda _c: "", TEXT, spec.place),
         policy,
@@ -208,7 +225,7 @@ class _OperationCompiler:
     """Compiles one operation; kept together because steps see what earlier steps gave."""
 
     def __init__(
-        self, provider: str, entry: Entry, scope: Scope, capabilities: Mapping[str, Capability], service: Service | None
+        self, provider: str, entry: Entry, scope: Scope, capabilities: Mapping[str, Capability], shared: list[Entry]
     ) -> None:
         assert isinstance(entry.value, Map)
         self.provider = provider
@@ -217,7 +234,7 @@ class _OperationCompiler:
         self.scope = scope
         self.report = scope.report
         self.capabilities = capabilities
-        self.service = service
+        self.shared = shared
         self.uses: set[tuple[str, ...]] = set()
 
     def compile(self) -> Operation | None:
@@ -225,7 +242,8 @@ class _OperationCompiler:
         capability = self._capability()
         arguments = self._arguments(capability)
         scope = self.scope.plus(args=whole(arguments), steps=whole({}))
-        values, scope = compile_definitions(self.node.get("values"), scope)
+        shared = needed_definitions(self.shared, self.node)
+        values, scope = compile_definitions([*shared, *entries_of(self.node.get("values"))], scope)
         self.definitions = dict(values)
         shard = self._shard(arguments, scope)
         steps: list[Step] = []
@@ -248,9 +266,9 @@ class _OperationCompiler:
             shapes[step.name] = maybe(ListOf(_row_shape(step.reading.fields, capability)))
         scope = scope.plus(steps=whole(shapes), page=ANY)
         arrangement = self._arrangement(scope)
-        meta = compile_definitions(self.node.get("meta"), scope)[0]
-        for _, value in meta:
-            self._use(value)
+        facts = [(one.key, compile_text(one.value, scope)) for one in entries_of(self.node.get("meta"))]
+        meta = tuple((key, value) for key, value in facts if value is not None)
+        self._use(*(value for _, value in meta))
         if len(self.report.errors) > before:
             return None
         if capability:
@@ -448,27 +466,26 @@ class _OperationCompiler:
 
     def _contract(self, capability: Capability, steps: list[Step], arrangement: Arrangement) -> None:
         """What comes out fits the capability: no unknown field, and every required one is mapped."""
-        source = _source_step(steps, arrangement)
-        if source is None:
-            return
-        fields = {one.name: one for one in source.reading.fields}
         joined = set(arrangement.join.take) if arrangement.join else set()
-        for one in fields.values():
-            if one.name not in capability.row:
-                hint = did_you_mean(one.name, capability.row)
-                self.report.add("E121", one.place, f"a row of {capability.name!r} has no field {one.name!r}", hint)
-        for wanted in capability.row.values():
-            if wanted.required and wanted.name not in fields and wanted.name not in joined:
-                message = f"{self.provider}.{self.entry.key} does not map {wanted.name!r}, which every {capability.name} row has"
-                self.report.add("E122", source.reading.place, message, f"add it to `map`: {wanted.description}")
+        for source in _source_steps(steps, arrangement):
+            fields = {one.name: one for one in source.reading.fields}
+            for one in fields.values():
+                if one.name not in capability.row:
+                    hint = did_you_mean(one.name, capability.row)
+                    self.report.add("E121", one.place, f"a row of {capability.name!r} has no field {one.name!r}", hint)
+            for wanted in capability.row.values():
+                if wanted.required and wanted.name not in fields and wanted.name not in joined:
+                    who = f"{self.provider}.{self.entry.key}"
+                    message = f"{who} does not map {wanted.name!r}, which every {capability.name} row has"
+                    self.report.add("E122", source.reading.place, message, f"add it to `map`: {wanted.description}")
 
 
-def _source_step(steps: list[Step], arrangement: Arrangement) -> Step | None:
+def _source_steps(steps: list[Step], arrangement: Arrangement) -> list[Step]:
+    """The steps whose rows come out: those that `rows.from` names, else the last one that is needed."""
     if arrangement.rows is not None:
         names = {path[1] for path in arrangement.rows.uses if path[0] == "steps" and len(path) > 1}
-        return next((step for step in steps if step.name in names), None) if len(names) == 1 else None
-    needed = [step for step in steps if not step.optional]
-    return needed[-1] if needed else None
+        return [step for step in steps if step.name in names]
+    return [step for step in steps if not step.optional][-1:]
 
 
 def _whole(document: Any) -> list[Any]:

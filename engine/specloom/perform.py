@@ -50,8 +50,9 @@ Running = Generator[Request | Wait, Response | None, Answer]
 def perform(
     provider: Provider, operation: Operation, arguments: Mapping[str, Any], config: Mapping[str, Any], now: float
 ) -> Running:
-    """Run an operation. Arguments that it does not take are left out; the driver throws a Fault for what it cannot send."""
-    given = {name: arguments[name] for name in operation.input if arguments.get(name) is not None}
+    """Run an operation. Arguments that it does not take, and empty ones, are left out; the driver throws a Fault for what it
+    cannot send."""
+    given = {name: arguments[name] for name in operation.input if arguments.get(name) not in (None, "")}
     answers: list[Answer] = []
     for part in _shards(provider, operation, given, config, now):
         context = _context(operation, part, config, now)
@@ -66,7 +67,7 @@ def first_requests(
     provider: Provider, operation: Operation, arguments: Mapping[str, Any], config: Mapping[str, Any], now: float
 ) -> list[Request]:
     """What an operation would send before it has any answer: the first request of every shard, for a dry run."""
-    given = {name: arguments[name] for name in operation.input if arguments.get(name) is not None}
+    given = {name: arguments[name] for name in operation.input if arguments.get(name) not in (None, "")}
     found = []
     for part in _shards(provider, operation, given, config, now):
         context = _context(operation, part, config, now)

@@ -42,6 +42,7 @@ from .values import (
     compile_pairs,
     compile_text,
     compile_value,
+    entries_of,
     expand,
     whole,
 )
@@ -110,7 +111,7 @@ class _ToolCompiler:
         settings = compile_settings(self.root.get("config"))
         inputs = self._inputs()
         scope = self._scope(inputs, settings)
-        values, scope = compile_definitions(self.root.get("values"), scope)
+        values, scope = compile_definitions(entries_of(self.root.get("values")), scope)
         self.definitions = dict(values)
         plan = self._plan(scope)
         row_shape = self._row_shape(plan)

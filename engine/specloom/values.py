@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ Tables = Mapping[str, Mapping[str, Any]]
 MISSING: tuple[Any, ...] = (None, "", [], {})
 """What counts as nothing found. Zero and false are values."""
 
+_VALUE_NAME = re.compile(r"\bvalues\.([A-Za-z_][A-Za-z0-9_]*)")
 _RETURNS: Mapping[str, Shape] = {
     "text": TEXT,
     "integer": INTEGER,
@@ -119,14 +121,11 @@ def build(pairs: tuple[Pair, ...], context: Context) -> dict[str, Any]:
     return {key: value for key, value in found if value is not None}
 
 
-def compile_definitions(node: Node | None, scope: Scope) -> tuple[tuple[Pair, ...], Scope]:
-    """The named expressions of a `values` mapping; each sees those before it as values.NAME."""
+def compile_definitions(entries: Iterable[Entry], scope: Scope) -> tuple[tuple[Pair, ...], Scope]:
+    """The named expressions of `values` mappings; each sees those before it as values.NAME."""
     pairs: list[Pair] = []
     shapes: dict[str, Shape] = {}
-    if node is None:
-        return (), scope
-    assert isinstance(node, Map)
-    for entry in node:
+    for entry in entries:
         value = compile_text(entry.value, scope.plus(values=whole(dict(shapes))))
         shapes[entry.key] = value.shape if value else ANY
         if value:
@@ -332,7 +331,7 @@ def _chain(node: Node | None, report: Report) -> tuple[Callable[[Any, Moment], A
         pairs = (
             [(str(item.value), None)]
             if isinstance(item, Scalar)
-            else [(e.key, to_plain(e.value)) for e in _entries(item)]
+            else [(e.key, to_plain(e.value)) for e in entries_of(item)]
         )
         for name, parameters in pairs:
             try:
@@ -352,8 +351,27 @@ def _chain(node: Node | None, report: Report) -> tuple[Callable[[Any, Moment], A
     return convert, shape
 
 
-def _entries(node: Node) -> list[Entry]:
+def entries_of(node: Node | None) -> list[Entry]:
+    """The entries of a mapping; none when it is not there."""
     return list(node) if isinstance(node, Map) else []
+
+
+def needed_definitions(shared: Iterable[Entry], node: Node) -> list[Entry]:
+    """Those of the shared named expressions that a tree names, or that another needed one names, in their order."""
+    entries = list(shared)
+    wanted = _named_values(node)
+    size = -1
+    while size != len(wanted):
+        size = len(wanted)
+        wanted |= {name for entry in entries if entry.key in wanted for name in _named_values(entry.value)}
+    return [entry for entry in entries if entry.key in wanted]
+
+
+def _named_values(node: Node) -> set[str]:
+    if isinstance(node, Scalar):
+        return set(_VALUE_NAME.findall(node.value)) if isinstance(node.value, str) else set()
+    parts = [entry.value for entry in node] if isinstance(node, Map) else node.items
+    return {name for part in parts for name in _named_values(part)}
 
 
 def as_list(value: Any) -> list[Any]:
