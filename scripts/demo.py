@@ -1,4 +1,4 @@
-"""Shows the main job once: a real MCP client starts the server, lists its tools, calls them, and prints what a person reads.
+"""Shows the main job once: a real MCP client starts the server, lists its tools, calls them and prints the answers.
 
 With a network the providers answer. Without one, recordings of their real answers do, or, where there are none either,
 the replies in the examples of the specs; which of the three it was is said.
@@ -7,6 +7,7 @@ the replies in the examples of the specs; which of the three it was is said.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
@@ -58,8 +59,12 @@ def main() -> int:
                     return 0
             except KeyboardInterrupt:
                 return 130
-            except Exception as error:  # whatever the client or the server did, a person gets a sentence
-                say(f"The demonstration broke off: {sentence_of(error)}")
+            except Exception as error:  # noqa: BLE001 - whatever client or server did, a person gets a sentence
+                with contextlib.suppress(BrokenPipeError):
+                    say(f"The demonstration broke off: {sentence_of(error)}")
+                    return 1
+                # Nobody reads any more; what is still buffered must go somewhere.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                 return 1
             say("The network is there but no provider answered, so recordings do.\n")
     say("Nothing could be shown: no provider answers, and there are no recordings.")
@@ -176,7 +181,8 @@ async def show(source: Source, plan: dict[str, Any], cache: Path, paint: Paint) 
         listed = await client.list_tools()
         spent = (time.perf_counter() - began) * 1000
         info = client.server_info
-        say(f"\n{info.name} {info.version} lists {len(listed.tools)} tools {spent:.0f} ms after its start:")
+        name = f"{info.name} {info.version}" if info else "the server"
+        say(f"\n{name} lists {len(listed.tools)} tools {spent:.0f} ms after its start:")
         for tool in listed.tools:
             say(f"  {paint(f'{tool.name:<14}', 'bold')} {cut(tool.description or '', columns() - 18)}")
         published = {tool.name for tool in listed.tools}
@@ -204,7 +210,7 @@ async def show_call(client: Client, one: dict[str, Any], paint: Paint, rows: int
     spent = (time.perf_counter() - began) * 1000
     if result.is_error:
         text = next((part.text for part in result.content if part.type == "text"), "no reason was given")
-        for line in text.splitlines():
+        for line in filter(None, text.splitlines()):
             say(f"  {paint(cut(line, columns() * 2), 'red')}")
         return False
     answer = result.structured_content or {}

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
-from weaving import a_tool, weave_texts
 
 from specloom.arguments import parse_arguments
 from specloom.faults import Fault
+from weaving import a_tool, weave_texts
 
 INPUTS = """\
 text: {type: string, min_length: 2, max_length: 8, description: A text.}
@@ -42,7 +42,12 @@ def refusal(**given: Any) -> str:
 
 
 JUNK = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12) | st.sampled_from(["[]", '["a"]', "5", "5.0", "true", " ab ", "day", "en", "1e2", "nan"]),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=12)
+    | st.sampled_from(["[]", '["a"]', "5", "5.0", "true", " ab ", "day", "en", "1e2", "nan"]),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
     max_leaves=5,
 )
@@ -70,7 +75,9 @@ def test_what_fits_the_published_schema_passes_as_it_is(raw: dict[str, Any]) -> 
     if trimmed:
         return
     given = parse_arguments(TOOL, raw).given
-    assert {name: given[name] for name in raw if raw[name] != ""} == {name: value for name, value in raw.items() if value != ""}
+    assert {name: given[name] for name in raw if raw[name] != ""} == {
+        name: value for name, value in raw.items() if value != ""
+    }
 
 
 @pytest.mark.parametrize(

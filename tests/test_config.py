@@ -54,7 +54,16 @@ def test_what_cannot_be_read_is_one_sentence_with_the_variable(kind: str, text: 
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("kind", "text"), [("text", "hunter2\nx"), ("credentials", "hunter2"), ("headers", "X-Key hunter2"), ("url", "hunter2"), ("integer", "hunter2")])
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("text", "hunter2\nx"),
+        ("credentials", "hunter2"),
+        ("headers", "X-Key hunter2"),
+        ("url", "hunter2"),
+        ("integer", "hunter2"),
+    ],
+)
 def test_a_secret_is_not_in_the_sentence(kind: str, text: str) -> None:
     with pytest.raises(SettingError) as caught:
         read(kind, text, secret=True)
@@ -84,10 +93,10 @@ def test_a_problem_leaves_the_default_and_the_other_settings() -> None:
 
 
 def test_a_provider_is_configured_when_every_required_setting_has_a_value() -> None:
-    top = "config:\n  A_KEY: {description: a, secret: true, required: true}\n  B: {description: b}\n"
-    step = "input: [query]\nsteps: [{get: /s, query: {q: =args.query, b: =config.B}, headers: {K: =config.A_KEY}, json: {map: {url: url}}}]\n"
+    top = "config:\n  A_KEY: {description: a, secret: true, required: true}\n  B_ONE: {description: b}\n"
+    step = "input: [query]\nsteps: [{get: /s, query: {q: =args.query, b: =config.B_ONE}, headers: {K: =config.A_KEY}, json: {map: {url: url}}}]\n"
     provider = weave_texts(a_provider(step, top=top)).provider()
 
-    assert missing_settings(provider, {"A_KEY": None, "B": None}) == ["A_KEY"]
-    assert not is_configured(provider, {"B": "x"})
+    assert missing_settings(provider, {"A_KEY": None, "B_ONE": None}) == ["A_KEY"]
+    assert not is_configured(provider, {"B_ONE": "x"})
     assert is_configured(provider, {"A_KEY": Secret("x")})

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from weaving import a_tool, weave_texts
-
 from specloom.coverage import check_coverage
 from specloom.diagnostics import Report
 from specloom.examples import check_examples
+from weaving import a_tool, weave_texts
 
 SPEC = """\
 spec: provider/1
@@ -108,7 +107,11 @@ def test_a_field_of_a_helping_step_does_not_reach_rows() -> None:
 
 def test_request_values_that_no_example_states_are_found() -> None:
     assert without("          get: https://sample.example/search/otters\n") == ["W302 get"]
-    assert without("          headers: {accept: application/json, X-Step: a, Authorization: Bearer k}\n") == ["W302 Accept", "W302 auth", "W302 X-Step"]
+    assert without("          headers: {accept: application/json, X-Step: a, Authorization: Bearer k}\n") == [
+        "W302 Accept",
+        "W302 auth",
+        "W302 X-Step",
+    ]
 
 
 def test_the_leaves_of_a_body_are_each_stated() -> None:
@@ -125,13 +128,18 @@ def test_a_step_that_no_example_states_is_found_whole() -> None:
 
 
 def test_a_rule_that_decides_in_no_example_is_found_even_when_its_fault_is_swallowed() -> None:
-    assert without("replies: {list: {status: 402}}\n    expect: {error: quota_exhausted}", "replies: {list: {status: 401}}\n    expect: {error: auth_required}") == ["W303 {"]
+    assert without(
+        "replies: {list: {status: 402}}\n    expect: {error: quota_exhausted}",
+        "replies: {list: {status: 401}}\n    expect: {error: auth_required}",
+    ) == ["W303 {"]
     swallowed = "replies: {list: {json: {items: []}}, more: {status: 402}}\n    expect: {count: 0}"
     assert without("replies: {list: {status: 402}}\n    expect: {error: quota_exhausted}", swallowed) == []
 
 
 def test_a_rule_that_is_always_forestalled_is_found() -> None:
-    assert without("    - {when: body.gone", "    - {when: status == `402`, kind: blocked}\n    - {when: body.gone") == ["W303 {"]
+    assert without(
+        "    - {when: body.gone", "    - {when: status == `402`, kind: blocked}\n    - {when: body.gone"
+    ) == ["W303 {"]
 
 
 def test_a_required_field_that_no_item_lacks_is_found() -> None:
@@ -139,7 +147,9 @@ def test_a_required_field_that_no_item_lacks_is_found() -> None:
 
 
 def test_a_setting_that_nothing_reads_is_found() -> None:
-    assert without("service:\n  base", "  SAMPLE_OTHER: {description: Not used.}\nservice:\n  base") == ["W307 SAMPLE_OTHER"]
+    assert without("service:\n  base", "  SAMPLE_OTHER: {description: Not used.}\nservice:\n  base") == [
+        "W307 SAMPLE_OTHER"
+    ]
 
 
 TOOL = """\
@@ -181,7 +191,14 @@ examples:
 
 
 def uncovered_tool(old: str = "", new: str = "") -> list[str]:
-    tool = a_tool(plan=PLAN.replace("[alpha]", "=route.find"), more=TOOL, answer="pages: {each: rows, map: {link: url}}\nn: =length(rows)") + EXAMPLES
+    tool = (
+        a_tool(
+            plan=PLAN.replace("[alpha]", "=route.find"),
+            more=TOOL,
+            answer="pages: {each: rows, map: {link: url}}\nn: =length(rows)",
+        )
+        + EXAMPLES
+    )
     assert old in tool
     return uncovered(tool.replace(old, new) if old else tool)
 
@@ -200,7 +217,9 @@ def test_strategies_stages_second_tries_and_advice_that_are_not_reached_are_foun
 
 
 def test_a_check_that_refuses_no_example_is_found() -> None:
-    assert uncovered_tool('  - name: refused\n    args: {query: "no"}\n    expect: {error: validation}\n') == ["W303 args.query == 'no'"]
+    assert uncovered_tool('  - name: refused\n    args: {query: "no"}\n    expect: {error: validation}\n') == [
+        "W303 args.query == 'no'"
+    ]
 
 
 def test_keys_and_fields_of_the_answer_that_no_example_states_are_found() -> None:

@@ -58,7 +58,9 @@ def test_no_bytes_make_the_loader_raise(data: bytes) -> None:
     assert (source.root is None) == bool(report.errors)
 
 
-@pytest.mark.parametrize("word", ["on", "off", "yes", "no", "On", "OFF", "y", "n", "2026-01-01", "12:30:45", "1_000", "0777x", "NaN", ".inf"])
+@pytest.mark.parametrize(
+    "word", ["on", "off", "yes", "no", "On", "OFF", "y", "n", "2026-01-01", "12:30:45", "1_000", "0777x", "NaN", ".inf"]
+)
 def test_words_that_other_readers_turn_into_something_are_text(word: str) -> None:
     source, _ = load(f"key: {word}\n{word}: key\n" if not word[0].isdigit() else f"key: {word}")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from weaving import a_tool, weave_texts
 
 from specloom.mutate import SpecResult, chosen_specs, mutate, mutations, render_report, run, unseen_reason
 from specloom.mutate_texts import break_expression, break_selector
+from weaving import a_tool, weave_texts
 
 SPEC = """\
 spec: provider/1
@@ -81,7 +81,15 @@ def test_what_cannot_be_seen_offline_is_listed_but_does_not_count() -> None:
     found = result()
 
     unseen = {one.change for one in found.unseen}
-    assert {"`limits` left out", "1/s → 11/s", "5s → 15s", "2s → 12s", "1h → 11h", "`keep_for` left out", "true → false"} <= unseen
+    assert {
+        "`limits` left out",
+        "1/s → 11/s",
+        "5s → 15s",
+        "2s → 12s",
+        "1h → 11h",
+        "`keep_for` left out",
+        "true → false",
+    } <= unseen
     assert all(one.reason for one in found.unseen)
     assert found.mutants == found.noticed + len(found.survivors)
 
@@ -100,7 +108,9 @@ def test_every_break_says_where_it_is() -> None:
     for mutation in mutations(woven.library.specs["provider", "sample"]):
         old = mutation.change.partition(" → ")[0]
         if "`" not in old and " " not in old and " → " in mutation.change:
-            assert lines[mutation.place.line - 1][mutation.place.column - 1 :].lstrip('"').startswith(old), mutation.change
+            assert lines[mutation.place.line - 1][mutation.place.column - 1 :].lstrip('"').startswith(old), (
+                mutation.change
+            )
 
 
 def test_a_spec_that_fails_already_is_not_praised_for_it() -> None:
@@ -111,10 +121,12 @@ def test_a_spec_that_fails_already_is_not_praised_for_it() -> None:
     assert found.score < 1
 
 
-TOOL = a_tool(
-    inputs="num_results: {type: integer, default: 5, description: How many.}\nsession: {type: string, description: Where.}\n",
-    more="cache: {ttl: 1m, shape: 1, ignore: [session]}\nafter:\n  - take: args.num_results\n",
-) + """\
+TOOL = (
+    a_tool(
+        inputs="num_results: {type: integer, default: 5, description: How many.}\nsession: {type: string, description: Where.}\n",
+        more="cache: {ttl: 1m, shape: 1, ignore: [session]}\nafter:\n  - take: args.num_results\n",
+    )
+    + """\
 record: {session: session, as: web}
 examples:
   - name: as many as asked for
@@ -122,6 +134,7 @@ examples:
     providers: {alpha.find: {rows: [{url: a}, {url: b}]}}
     expect: {answer: {urls: [a]}}
 """
+)
 
 
 def test_a_cache_that_ignores_one_more_input_is_refused_by_the_proof() -> None:
@@ -140,7 +153,10 @@ def test_a_cache_that_ignores_one_more_input_is_refused_by_the_proof() -> None:
         ("a == 'b'", {"ax == 'b'", "a != 'b'", "a == 'bx'"}),
         ("!(a) && `5`", {"(a) && `5`", "!(ax) && `5`", "!(a) || `5`", "!(a) && `6`"}),
         ("f(a, 'b')", {"f(a)", "a", "f(ax, 'b')", "f(a, 'bx')"}),
-        ("f(g(a, b), c)", {"f(g(a, b))", "g(a, b)", "f(g(a), c)", "f(a, c)", "f(g(ax, b), c)", "f(g(a, bx), c)", "f(g(a, b), cx)"}),
+        (
+            "f(g(a, b), c)",
+            {"f(g(a, b))", "g(a, b)", "f(g(a), c)", "f(a, c)", "f(g(ax, b), c)", "f(g(a, bx), c)", "f(g(a, b), cx)"},
+        ),
         ("rows[0].url", {"rowsx[0].url", "rows[1].url", "rows[0].urlx"}),
         ("'it\\'s, (' ", {"'it\\'s, (x' "}),
         ("`true`", {"`false`"}),
@@ -160,7 +176,7 @@ def test_an_expression_is_broken_in_one_place_at_a_time(text: str, broken: set[s
     [
         ("title", {"titlex"}),
         ("meta.title", {"meta.titlex"}),
-        ("items[0].\"a b\"", {"itemsx[0].\"a b\"", "items[1].\"a b\"", "items[0].\"a bx\""}),
+        ('items[0]."a b"', {'itemsx[0]."a b"', 'items[1]."a b"', 'items[0]."a bx"'}),
         (".//a[has-class('r')]/@href", {".//a[has-class('rx')]/@href", ".//a[has-class('r')]/@hrefx"}),
         ("//div/@data-url", {"//div/@data-urlx"}),
         ("following-sibling::p/text()", {"following-sibling::px/text()"}),
@@ -203,10 +219,15 @@ def test_the_report_has_a_table_and_a_form_for_builds() -> None:
     assert 0 < said["score"] < 1
 
 
-def test_the_command_fails_below_its_floor(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_fails_below_its_floor(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     root = tmp_path_factory.mktemp("layer")
     (root / "providers.d").mkdir()
-    (root / "providers.d" / "sample.yaml").write_text(SPEC.replace("  find:", "  look:\n    capability: web").replace("operation: find", "operation: look"), encoding="utf-8")
+    (root / "providers.d" / "sample.yaml").write_text(
+        SPEC.replace("  find:", "  look:\n    capability: web").replace("operation: find", "operation: look"),
+        encoding="utf-8",
+    )
     monkeypatch.setenv("SPECLOOM_PATH", str(root))
 
     assert run(["sample"]) == 0

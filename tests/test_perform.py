@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from weaving import a_provider, find, weave_texts
 
 from specloom.faults import Fault
 from specloom.perform import interleave, nearest
 from specloom.vault import Secret
 from specloom.wire import Response
+from weaving import a_provider, find, weave_texts
 
 STEP = "- {get: /search, query: {q: =args.query}, json: {each: items, map: {title: title, url: {at: url, required: true}}}}"
 PLAIN = f"input: [query]\nsteps:\n  {STEP}\n"
@@ -19,7 +19,12 @@ PLAIN = f"input: [query]\nsteps:\n  {STEP}\n"
 
 def reply(value: Any = None, status: int = 200, **headers: str) -> Response:
     body = json.dumps(value if value is not None else {"items": []}).encode()
-    return Response(status, {"content-type": "application/json", **{k.replace("_", "-"): v for k, v in headers.items()}}, body, "https://sample.example/search")
+    return Response(
+        status,
+        {"content-type": "application/json", **{k.replace("_", "-"): v for k, v in headers.items()}},
+        body,
+        "https://sample.example/search",
+    )
 
 
 def items(*names: str) -> Response:
@@ -30,7 +35,9 @@ def items(*names: str) -> Response:
 
 
 def test_values_are_sent_the_way_urls_want_them() -> None:
-    query = "{q: =args.query, none: null, flag: true, list: [a, null, b], number: 1.0, half: 0.5, gone: =args.num_results}"
+    query = (
+        "{q: =args.query, none: null, flag: true, list: [a, null, b], number: 1.0, half: 0.5, gone: =args.num_results}"
+    )
     operation = f"input: [query, num_results]\nsteps: [{{get: /s, query: {query}, json: {{map: {{url: url}}}}}}]\n"
 
     run = find(weave_texts(a_provider(operation)), {"query": "é & ü"}, reply([]))
@@ -83,7 +90,9 @@ def test_bodies_keep_their_types_and_leave_nulls_out() -> None:
 
 
 def test_a_form_is_encoded() -> None:
-    operation = "input: [query]\nsteps: [{post: /s, body: {form: {q: =args.query, f: [a, b]}}, json: {map: {url: url}}}]\n"
+    operation = (
+        "input: [query]\nsteps: [{post: /s, body: {form: {q: =args.query, f: [a, b]}}, json: {map: {url: url}}}]\n"
+    )
 
     run = find(weave_texts(a_provider(operation)), {"query": "a&b"}, reply([]))
 
@@ -91,9 +100,13 @@ def test_a_form_is_encoded() -> None:
 
 
 def test_a_header_of_a_step_replaces_one_of_the_service_in_any_case() -> None:
-    operation = "input: [query]\nsteps: [{get: /s, headers: {ACCEPT: b}, query: {q: =args.query}, json: {map: {url: url}}}]\n"
+    operation = (
+        "input: [query]\nsteps: [{get: /s, headers: {ACCEPT: b}, query: {q: =args.query}, json: {map: {url: url}}}]\n"
+    )
 
-    run = find(weave_texts(a_provider(operation, service="headers: {Accept: a, X-One: '1'}\n")), {"query": "x"}, reply([]))
+    run = find(
+        weave_texts(a_provider(operation, service="headers: {Accept: a, X-One: '1'}\n")), {"query": "x"}, reply([])
+    )
 
     assert run.sent[0].headers == (("ACCEPT", "b"), ("X-One", "1"))
 
@@ -104,9 +117,13 @@ KEY = "config:\n  SAMPLE_KEY: {description: The key., secret: true, required: tr
 
 
 def test_a_secret_is_sent_as_it_is_and_stands_in_no_message() -> None:
-    woven = weave_texts(a_provider(PLAIN, service="auth: {bearer: config.SAMPLE_KEY}\nquery: {key: =config.SAMPLE_KEY}\n", top=KEY))
+    woven = weave_texts(
+        a_provider(PLAIN, service="auth: {bearer: config.SAMPLE_KEY}\nquery: {key: =config.SAMPLE_KEY}\n", top=KEY)
+    )
 
-    run = find(woven, {"query": "x"}, reply({"error": "key s3cret is wrong"}, 401), config={"SAMPLE_KEY": Secret("s3cret")})
+    run = find(
+        woven, {"query": "x"}, reply({"error": "key s3cret is wrong"}, 401), config={"SAMPLE_KEY": Secret("s3cret")}
+    )
 
     request = run.sent[0]
     assert dict(request.query)["key"] == Secret("s3cret")
@@ -131,7 +148,9 @@ def test_basic_credentials_are_encoded_and_bad_ones_are_told_without_showing_the
 
 def test_a_missing_key_leaves_the_header_out() -> None:
     top = "config:\n  SAMPLE_KEY: {description: The key., secret: true}\n"
-    woven = weave_texts(a_provider(PLAIN, service="auth: {bearer: config.SAMPLE_KEY}\nheaders: {X-Key: =config.SAMPLE_KEY}\n", top=top))
+    woven = weave_texts(
+        a_provider(PLAIN, service="auth: {bearer: config.SAMPLE_KEY}\nheaders: {X-Key: =config.SAMPLE_KEY}\n", top=top)
+    )
 
     run = find(woven, {"query": "x"}, reply())
 
@@ -190,7 +209,15 @@ def test_a_status_that_no_rule_names_has_a_default_kind(status: int, kind: str) 
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("7", 7), ("Thu, 01 Jan 2026 00:02:00 GMT", 120), ("Wed, 31 Dec 2025 00:00:00 GMT", 0), ("999999999999", 86_400), ("soon", 60), ("-5", 60), ("", 60)],
+    [
+        ("7", 7),
+        ("Thu, 01 Jan 2026 00:02:00 GMT", 120),
+        ("Wed, 31 Dec 2025 00:00:00 GMT", 0),
+        ("999999999999", 86_400),
+        ("soon", 60),
+        ("-5", 60),
+        ("", 60),
+    ],
 )
 @pytest.mark.parametrize("service", ["", RULES])
 def test_retry_after_is_read_as_seconds_or_as_a_date(text: str, seconds: int, service: str) -> None:
@@ -201,7 +228,9 @@ def test_retry_after_is_read_as_seconds_or_as_a_date(text: str, seconds: int, se
 
 
 def test_a_body_that_cannot_be_read_is_a_changed_layout() -> None:
-    run = find(weave_texts(a_provider(PLAIN)), {"query": "x"}, Response(200, {"content-type": "application/json"}, b"{oops"))
+    run = find(
+        weave_texts(a_provider(PLAIN)), {"query": "x"}, Response(200, {"content-type": "application/json"}, b"{oops")
+    )
 
     assert run.fault is not None
     assert run.fault.kind == "layout_changed"
@@ -232,7 +261,13 @@ RETRY = "retry: {on: [upstream_unavailable, rate_limited, network], times: 2, wa
 
 
 def test_a_fault_that_is_worth_it_is_tried_again_after_growing_pauses() -> None:
-    run = find(weave_texts(a_provider(PLAIN, service=RETRY)), {"query": "x"}, reply({}, 500), Fault("network", "reset"), items("a"))
+    run = find(
+        weave_texts(a_provider(PLAIN, service=RETRY)),
+        {"query": "x"},
+        reply({}, 500),
+        Fault("network", "reset"),
+        items("a"),
+    )
 
     assert [row["title"] for row in run.rows] == ["a"]
     assert run.waits == [0.5, 1.0]
@@ -255,7 +290,9 @@ def test_a_fault_that_is_not_listed_is_not_tried_again() -> None:
 
 
 def test_retry_after_is_obeyed_when_it_is_longer() -> None:
-    run = find(weave_texts(a_provider(PLAIN, service=RETRY)), {"query": "x"}, reply({}, 429, retry_after="4"), items("a"))
+    run = find(
+        weave_texts(a_provider(PLAIN, service=RETRY)), {"query": "x"}, reply({}, 429, retry_after="4"), items("a")
+    )
 
     assert run.waits == [4.0]
 
@@ -288,7 +325,9 @@ def test_later_steps_see_the_rows_of_earlier_ones_and_are_joined() -> None:
     assert [row.get("snippet") for row in run.rows] == [None, "B!"]
 
 
-@pytest.mark.parametrize("failure", [reply({}, 500), Fault("network", "reset"), Response(200, {}, b"oops"), reply({"items": [5]})])
+@pytest.mark.parametrize(
+    "failure", [reply({}, 500), Fault("network", "reset"), Response(200, {}, b"oops"), reply({"items": [5]})]
+)
 def test_an_optional_step_that_fails_leaves_the_rows_undecorated(failure: Response | Fault) -> None:
     run = find(weave_texts(a_provider(TWO)), {"query": "x"}, items("a"), failure)
 
@@ -306,7 +345,9 @@ SHARD = "input: [query, sites]\nshard: {over: sites, at_most: 2%s}\nsteps:\n  - 
 
 
 def test_a_long_list_is_split_over_several_requests_and_rows_are_interleaved() -> None:
-    run = find(weave_texts(a_provider(SHARD % "")), {"query": "x", "sites": ["a", "b", "c"]}, items("1", "2", "3"), items("4"))
+    run = find(
+        weave_texts(a_provider(SHARD % "")), {"query": "x", "sites": ["a", "b", "c"]}, items("1", "2", "3"), items("4")
+    )
 
     assert [one.query[1:] for one in run.sent] == [(("s", "a"), ("s", "b")), (("s", "c"),)]
     assert [row["title"] for row in run.rows] == ["1", "4", "2", "3"]
@@ -317,7 +358,11 @@ def test_a_part_that_does_not_fit_is_made_smaller() -> None:
 
     run = find(weave_texts(a_provider(SHARD % fits)), {"query": "x", "sites": ["aa", "bb", "c", "toolong"]}, items())
 
-    assert [[value for name, value in one.query if name == "s"] for one in run.sent] == [["aa"], ["bb", "c"], ["toolong"]]
+    assert [[value for name, value in one.query if name == "s"] for one in run.sent] == [
+        ["aa"],
+        ["bb", "c"],
+        ["toolong"],
+    ]
 
 
 def test_without_the_list_there_is_one_request() -> None:
@@ -328,7 +373,20 @@ def test_without_the_list_there_is_one_request() -> None:
 def test_values_of_another_type_are_left_out_and_rows_without_a_required_one_too() -> None:
     woven = weave_texts(a_provider(PLAIN.replace("url: {at: url, required: true}", "url: url")))
 
-    run = find(woven, {"query": "x"}, reply({"items": [{"title": {"a": 1}, "url": "u"}, {"title": 5, "url": "v"}, {"title": "t", "url": ["w"]}, {"title": "t"}]}))
+    run = find(
+        woven,
+        {"query": "x"},
+        reply(
+            {
+                "items": [
+                    {"title": {"a": 1}, "url": "u"},
+                    {"title": 5, "url": "v"},
+                    {"title": "t", "url": ["w"]},
+                    {"title": "t"},
+                ]
+            }
+        ),
+    )
 
     assert run.rows == [{"url": "u"}, {"title": "5", "url": "v"}]
 
@@ -336,7 +394,11 @@ def test_values_of_another_type_are_left_out_and_rows_without_a_required_one_too
 def test_rows_are_kept_and_counted_as_the_spec_says() -> None:
     operation = PLAIN + "rows: {keep: row.title != 'b', take: \"`2`\"}\nmeta: {total: page.total}\n"
 
-    run = find(weave_texts(a_provider(operation)), {"query": "x"}, reply({"total": 9, "items": [{"title": t, "url": t} for t in "abcd"]}))
+    run = find(
+        weave_texts(a_provider(operation)),
+        {"query": "x"},
+        reply({"total": 9, "items": [{"title": t, "url": t} for t in "abcd"]}),
+    )
 
     assert [row["title"] for row in run.rows] == ["a", "c"]
     assert run.answer is not None
@@ -355,18 +417,29 @@ def test_interleaving_takes_the_first_of_each_then_the_second() -> None:
 
 
 def test_rows_are_sorted_by_distance_and_those_without_a_point_come_last() -> None:
-    rows: list[dict[str, Any]] = [{"n": "none"}, {"n": "null island", "lat": 0, "lon": 0}, {"n": "far", "lat": 10, "lon": 10}, {"n": "near", "lat": 1, "lon": 1}]
+    rows: list[dict[str, Any]] = [
+        {"n": "none"},
+        {"n": "null island", "lat": 0, "lon": 0},
+        {"n": "far", "lat": 10, "lon": 10},
+        {"n": "near", "lat": 1, "lon": 1},
+    ]
 
     assert [row["n"] for row in nearest(rows, 1.0, 1.0, None)] == ["near", "far", "none", "null island"]
     assert [row["n"] for row in nearest(rows, 1.0, 1.0, 1000.0)] == ["near"]
     # A degree of longitude on the equator has 111.2 km, on either side of the date line.
-    assert [row["n"] for row in nearest([{"n": "over the line", "lat": 0, "lon": -179.5}], 0.0, 179.5, 112_000.0)] == ["over the line"]
+    assert [row["n"] for row in nearest([{"n": "over the line", "lat": 0, "lon": -179.5}], 0.0, 179.5, 112_000.0)] == [
+        "over the line"
+    ]
 
 
 def test_a_setting_of_type_headers_is_added_to_every_request() -> None:
     top = "config:\n  SAMPLE_HEADERS: {description: More headers., type: headers}\n"
-    woven = weave_texts(a_provider(PLAIN, service="headers: {X-One: own}\nextra_headers: config.SAMPLE_HEADERS\n", top=top))
+    woven = weave_texts(
+        a_provider(PLAIN, service="headers: {X-One: own}\nextra_headers: config.SAMPLE_HEADERS\n", top=top)
+    )
 
-    run = find(woven, {"query": "x"}, items(), config={"SAMPLE_HEADERS": {"X-Gate": Secret("g"), "x-one": Secret("theirs")}})
+    run = find(
+        woven, {"query": "x"}, items(), config={"SAMPLE_HEADERS": {"X-Gate": Secret("g"), "x-one": Secret("theirs")}}
+    )
 
     assert dict(run.sent[0].headers) == {"x-one": Secret("theirs"), "X-Gate": Secret("g")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from weaving import a_provider, a_tool, weave_texts
 
 IGNORED = "cache: {ttl: 10m, shape: 1, ignore: [extra]}\n"
@@ -15,17 +16,28 @@ def refusals(text: str, *others: str) -> list[str]:
 
 
 def test_an_input_that_an_operation_takes_by_name_is_not_ignored() -> None:
-    tool = a_tool(inputs="num_results: {type: integer, description: How many.}\n", more="cache: {ttl: 10m, shape: 1, ignore: [num_results]}\n")
+    tool = a_tool(
+        inputs="num_results: {type: integer, description: How many.}\n",
+        more="cache: {ttl: 10m, shape: 1, ignore: [num_results]}\n",
+    )
 
-    assert refusals(tool) == ["E131: the cache ignores 'num_results', but it changes the answer (used by: operation alpha.find)"]
+    assert refusals(tool) == [
+        "E131: the cache ignores 'num_results', but it changes the answer (used by: operation alpha.find)"
+    ]
 
 
 @pytest.mark.parametrize(
     ("parts", "by"),
     [
         ({"plan": ROUTE % ", with: {query: =args.extra}"}, "the strategy 'the route'"),
-        ({"plan": ROUTE % ", again: {when: length(rows) < `1`, with: {query: =args.extra}}"}, "the strategy 'the route'"),
-        ({"plan": "- name: the route\n  when: args.extra\n  first_of: {providers: =route.find, operation: find}\n"}, "the strategy 'the route'"),
+        (
+            {"plan": ROUTE % ", again: {when: length(rows) < `1`, with: {query: =args.extra}}"},
+            "the strategy 'the route'",
+        ),
+        (
+            {"plan": "- name: the route\n  when: args.extra\n  first_of: {providers: =route.find, operation: find}\n"},
+            "the strategy 'the route'",
+        ),
         ({"plan": "- name: the route\n  call: {provider: =args.extra, operation: find}\n"}, "the strategy 'the route'"),
         ({"more": IGNORED + "after: [{keep: \"contains(row.url, not_null(args.extra, ''))\"}]\n"}, "the stage `keep`"),
         ({"more": IGNORED + "after: [{take: \"length(not_null(args.extra, ''))\"}]\n"}, "the stage `take`"),
@@ -34,9 +46,21 @@ def test_an_input_that_an_operation_takes_by_name_is_not_ignored() -> None:
         ({"answer": "pages: {each: rows, map: {url: url, said: =args.extra}}"}, "the answer's key 'pages'"),
         ({"answer": "pages: {each: rows, map: {url: {at: url, when: args.extra}}}"}, "the answer's key 'pages'"),
         ({"more": IGNORED + "hints: {filters: [extra]}\n"}, "the hints"),
-        ({"more": IGNORED + "hints: {filters: [query], also: [{when: args.extra, action: think, detail: Think.}]}\n"}, "the hints"),
-        ({"more": IGNORED + "values: {said: upper(args.extra || '')}\n", "answer": "said: =values.said"}, "the answer's key 'said'"),
-        ({"more": IGNORED + "values: {one: args.extra, two: values.one}\n", "answer": "said: =values.two"}, "the answer's key 'said'"),
+        (
+            {
+                "more": IGNORED
+                + "hints: {filters: [query], also: [{when: args.extra, action: think, detail: Think.}]}\n"
+            },
+            "the hints",
+        ),
+        (
+            {"more": IGNORED + "values: {said: upper(args.extra || '')}\n", "answer": "said: =values.said"},
+            "the answer's key 'said'",
+        ),
+        (
+            {"more": IGNORED + "values: {one: args.extra, two: values.one}\n", "answer": "said: =values.two"},
+            "the answer's key 'said'",
+        ),
     ],
 )
 def test_an_input_that_reaches_the_answer_is_not_ignored(parts: dict[str, str], by: str) -> None:
@@ -62,7 +86,9 @@ def test_a_check_that_refuses_does_not_reach_an_answer() -> None:
 
 
 def test_a_session_that_is_only_recorded_may_be_ignored() -> None:
-    tool = a_tool(inputs="session: {type: string, description: Where to note it.}\n", more=IGNORED.replace("extra", "session"))
+    tool = a_tool(
+        inputs="session: {type: string, description: Where to note it.}\n", more=IGNORED.replace("extra", "session")
+    )
     tool += "record: {session: session, as: web}\n"
 
     assert weave_texts(tool).codes == []
@@ -107,7 +133,7 @@ def test_whatever_way_an_operation_uses_an_argument_the_proof_follows_it(operati
     assert found == ["E131: the cache ignores 'safe', but it changes the answer (used by: operation sample.find)"]
 
 
-LOOKUP = "input: [query, safe]\nsteps: [{get: /x, query: {q: =args.query, s: \"%s\"}, json: {map: {url: url}}}]\n"
+LOOKUP = 'input: [query, safe]\nsteps: [{get: /x, query: {q: =args.query, s: "%s"}, json: {map: {url: url}}}]\n'
 
 
 @pytest.mark.parametrize(

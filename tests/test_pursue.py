@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from weaving import NOW, a_tool, weave_texts
 
 from specloom.arguments import parse_arguments
 from specloom.faults import Fault
 from specloom.hooks import HOOKS, hook
 from specloom.perform import Answer
 from specloom.pursue import Ask, AskAll, Offer, Outcome, dedupe, pursue, sort
+from weaving import NOW, a_tool, weave_texts
 
 NAMES = ("one", "two", "three")
 OTHERS = [
@@ -90,7 +90,9 @@ def run(
         return one.pop(0) if isinstance(one, list) else one
 
     try:
-        running = pursue(tool, woven.model, parse_arguments(tool, {"query": "x", **(args or {})}), config or {}, offer, NOW)
+        running = pursue(
+            tool, woven.model, parse_arguments(tool, {"query": "x", **(args or {})}), config or {}, offer, NOW
+        )
         wanted = next(running)
         while True:
             if isinstance(wanted, AskAll):
@@ -121,7 +123,14 @@ def test_the_first_that_answers_serves() -> None:
     assert (found.outcome.served_by, found.outcome.fallback_reason) == ("one", "")
 
 
-@pytest.mark.parametrize(("kind", "reason"), [("upstream_unavailable", "primary_unavailable"), ("circuit_open", "circuit_open"), ("quota_exhausted", "primary_unavailable")])
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("upstream_unavailable", "primary_unavailable"),
+        ("circuit_open", "circuit_open"),
+        ("quota_exhausted", "primary_unavailable"),
+    ],
+)
 def test_a_fault_leads_to_the_next(kind: str, reason: str) -> None:
     found = run({"one": broken("one", kind), "two": rows("b")})
 
@@ -152,7 +161,13 @@ def test_an_outcome_of_one_kind_goes_before_that_of_all_errors() -> None:
 
 
 def test_when_all_fail_the_last_fault_tells_of_the_others() -> None:
-    found = run({"one": broken("one", retry_after=9), "two": broken("two", "rate_limited", retry_after=7), "three": broken("three", "blocked")})
+    found = run(
+        {
+            "one": broken("one", retry_after=9),
+            "two": broken("two", "rate_limited", retry_after=7),
+            "three": broken("three", "blocked"),
+        }
+    )
 
     assert found.fault is not None
     assert (found.fault.kind, found.fault.provider) == ("blocked", "three")
@@ -184,8 +199,15 @@ def test_a_provider_by_name_is_asked_alone_and_its_fault_is_the_answer() -> None
         ("three", "provider 'three' is not configured; set THREE_KEY"),
     ],
 )
-def test_unknown_unable_and_unconfigured_are_different_answers(name: str, start: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    unable = OTHERS[0].replace("one", "unable").replace("ONE", "UNABLE").replace("  find:\n", "  look:\n    capability: find\n")
+def test_unknown_unable_and_unconfigured_are_different_answers(
+    name: str, start: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unable = (
+        OTHERS[0]
+        .replace("one", "unable")
+        .replace("ONE", "UNABLE")
+        .replace("  find:\n", "  look:\n    capability: find\n")
+    )
     monkeypatch.setitem(globals(), "OTHERS", [*OTHERS, unable])
 
     found = run({}, args={"provider": name}, configured=("one", "two", "unable"))
@@ -207,7 +229,7 @@ def test_a_strategy_whose_condition_does_not_hold_is_passed_over() -> None:
 
 
 def test_arguments_pass_by_name_and_with_replaces_them() -> None:
-    found = run({"one": rows("a")}, plan=PLAN % (", with: {query: \"=upper(args.query)\", num_results: null}", ""))
+    found = run({"one": rows("a")}, plan=PLAN % (', with: {query: "=upper(args.query)", num_results: null}', ""))
 
     assert found.asked[0].arguments == {"query": "X"}
     assert run({"one": rows("a")}).asked[0].arguments == {"query": "x", "num_results": 5}
@@ -290,7 +312,13 @@ def test_an_optional_stage_that_fails_leaves_the_rows_and_a_note() -> None:
 
 
 def test_rows_that_share_a_field_are_one_whatever_their_dress() -> None:
-    urls = ["https://www.a.example/x/", "http://a.example/x?utm_source=y", "https://a.example/x#part", "https://a.example/x?b=1", "https://a.example:8443/x"]
+    urls = [
+        "https://www.a.example/x/",
+        "http://a.example/x?utm_source=y",
+        "https://a.example/x#part",
+        "https://a.example/x?b=1",
+        "https://a.example:8443/x",
+    ]
 
     kept = dedupe([{"url": url} for url in urls], ("url",))
 
@@ -344,13 +372,19 @@ def test_filters_that_the_caller_set_are_named_and_may_be_left_out() -> None:
     said = hints({"num_results": 3})
 
     assert (said["reason"], said["filtersApplied"]) == ("filters_too_restrictive", {"num_results": "3"})
-    assert {"action": "remove_filter", "parameter": "num_results", "detail": "search again without num_results"} in said["suggestedActions"]
+    assert {
+        "action": "remove_filter",
+        "parameter": "num_results",
+        "detail": "search again without num_results",
+    } in said["suggestedActions"]
 
 
 def test_another_provider_is_suggested_unless_it_was_asked_or_rests() -> None:
     args = {"provider": "one"}
 
-    assert {"action": "try_different_provider", "parameter": "provider", "value": "two"} in hints(args)["suggestedActions"]
+    assert {"action": "try_different_provider", "parameter": "provider", "value": "two"} in hints(args)[
+        "suggestedActions"
+    ]
     resting = hints(args, resting=frozenset({"two"}))["suggestedActions"]
     assert {"action": "try_different_provider", "parameter": "provider", "value": "three"} in resting
     assert hints(args)["providersAttempted"] == ["one"]

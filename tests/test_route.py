@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from weaving import weave_texts
 
 from specloom.model import Model
 from specloom.route import ROUTING, SINGLE, RoutingError, parse_routing, plan_routes
+from weaving import weave_texts
 
 EVERYONE = frozenset({"alpha", "beta", "gamma"})
 CAPABILITY = """\
@@ -76,7 +76,9 @@ def test_a_provider_without_its_settings_is_not_asked(model: Model) -> None:
 
 
 def test_names_that_cannot_be_asked_are_left_out_with_a_warning(model: Model) -> None:
-    routes = plan_routes(model, frozenset({"alpha"}), {ROUTING: '{"find": "beta,nobody,alpha", "images": "x"}', SINGLE: "noone"})
+    routes = plan_routes(
+        model, frozenset({"alpha"}), {ROUTING: '{"find": "beta,nobody,alpha", "images": "x"}', SINGLE: "noone"}
+    )
 
     assert routes.orders["find"] == ("alpha",)
     assert routes.warnings == (
@@ -105,7 +107,9 @@ def test_a_name_that_stands_twice_is_asked_once(model: Model) -> None:
 
 
 def test_a_provider_that_cannot_do_it_is_left_out_with_a_warning() -> None:
-    other = CAPABILITY.replace("name: find", "name: look").replace("key: find", "key: look").replace("[gamma, alpha]", "[]")
+    other = (
+        CAPABILITY.replace("name: find", "name: look").replace("key: find", "key: look").replace("[gamma, alpha]", "[]")
+    )
     model = weave_texts(CAPABILITY, other, *(provider(name) for name in EVERYONE), base=False).model
 
     routes = plan_routes(model, EVERYONE, {ROUTING: '{"look": "alpha", "find": "beta"}'})
@@ -115,7 +119,9 @@ def test_a_provider_that_cannot_do_it_is_left_out_with_a_warning() -> None:
 
 
 def test_a_routing_for_everything_is_no_reason_to_warn_of_what_a_provider_cannot_do() -> None:
-    other = CAPABILITY.replace("name: find", "name: look").replace("key: find", "key: look").replace("[gamma, alpha]", "[]")
+    other = (
+        CAPABILITY.replace("name: find", "name: look").replace("key: find", "key: look").replace("[gamma, alpha]", "[]")
+    )
     model = weave_texts(CAPABILITY, other, *(provider(name) for name in EVERYONE), base=False).model
 
     assert plan_routes(model, EVERYONE, {ROUTING: "beta"}).warnings == ()

@@ -48,7 +48,11 @@ def weave_texts(*specs: str, base: bool = True) -> Woven:
     """Each text is one spec; it replaces what has the same kind and name in the base library."""
     report = Report()
     library = Library()
-    files = [(path.relative_to(BASE).as_posix(), path.read_bytes()) for path in sorted(BASE.rglob("*.yaml"))] if base else []
+    files = (
+        [(path.relative_to(BASE).as_posix(), path.read_bytes()) for path in sorted(BASE.rglob("*.yaml"))]
+        if base
+        else []
+    )
     for text in specs:
         text = textwrap.dedent(text)
         name = next(line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("name:"))
@@ -126,7 +130,13 @@ def drive(running: Running, replies: list[Response | Fault]) -> Run:
         give, throw = (None, reply) if isinstance(reply, Fault) else (reply, None)
 
 
-def find(woven: Woven, args: dict[str, Any], *replies: Response | Fault, config: dict[str, Any] | None = None, now: float = NOW) -> Run:
+def find(
+    woven: Woven,
+    args: dict[str, Any],
+    *replies: Response | Fault,
+    config: dict[str, Any] | None = None,
+    now: float = NOW,
+) -> Run:
     """Run the operation `find` of the provider `sample`."""
     provider = woven.provider()
     settings = {name: one.default for name, one in provider.settings.items()} | (config or {})

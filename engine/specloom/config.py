@@ -21,16 +21,21 @@ def read_setting(setting: Setting, environ: Mapping[str, str]) -> Any:
     text = environ.get(setting.name, "").strip()
     if not text:
         return setting.default
+    shown = "not readable" if setting.secret else repr(text)
     if setting.kind == "boolean":
         if text.lower() in {"1", "true", "yes", "on"}:
             return True
         if text.lower() in {"0", "false", "no", "off"}:
             return False
-        raise SettingError(f"{setting.name} is {text!r}; write true or false")
+        raise SettingError(f"{setting.name} is {shown}; write true or false")
     if setting.kind == "integer":
         if not re.fullmatch(r"[-+]?\d{1,12}", text):
-            raise SettingError(f"{setting.name} is {text!r}; write a whole number")
+            raise SettingError(f"{setting.name} is {shown}; write a whole number")
         return int(text)
+    if setting.kind == "number":
+        if not re.fullmatch(r"[-+]?\d{1,12}(?:\.\d{1,12})?", text):
+            raise SettingError(f"{setting.name} is {shown}; write a number like 0.5")
+        return float(text)
     if setting.kind == "url":
         if not re.fullmatch(r"https?://[^\s/]+\S*", text):
             raise SettingError(f"{setting.name} should be an http or https URL")

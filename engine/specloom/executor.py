@@ -14,6 +14,7 @@ from .arguments import Arguments, parse_arguments
 from .breaker import Breakers
 from .cache import AnswerCache, Entry
 from .config import is_configured, missing_settings, read_settings
+from .exchange import redact
 from .faults import Fault
 from .flights import Flights
 from .limits import Limiter
@@ -301,7 +302,7 @@ class Executor:
                 permit.succeed()
         except Fault as fault:
             count.add(time.perf_counter() - began, fault)
-            raise fault if fault.provider else _owned(fault, name) from None
+            raise self._owned(fault, name) from None
         count.add(time.perf_counter() - began)
         return answer
 
@@ -347,6 +348,21 @@ class Executor:
         async with limiter.slot(request.policy.timeout):
             return await self.sender.send(request)
 
+    def _owned(self, fault: Fault, provider: str) -> Fault:
+        """The fault with the provider's name, and without any secret that the upstream may have echoed."""
+        values = self.settings[provider].values()
+        secrets = [one for value in values for one in (value.values() if isinstance(value, dict) else [value])]
+        known = [one for one in secrets if isinstance(one, Secret)]
+        return Fault(
+            fault.kind,
+            redact(fault.message, known),
+            provider=fault.provider or provider,
+            retry_after=fault.retry_after,
+            alternatives=fault.alternatives,
+            detail=redact(fault.detail, known),
+            action=fault.action,
+        )
+
     async def aclose(self) -> None:
         """Close connections and the cache."""
         await self.sender.aclose()
@@ -391,12 +407,6 @@ def _routing(outcome: Outcome) -> dict[str, Any]:
         if outcome.fallback_reason:
             said["fallback_reason"] = outcome.fallback_reason
     return {**said, "cache_hit": False}
-
-
-def _owned(fault: Fault, provider: str) -> Fault:
-    return Fault(
-        fault.kind, fault.message, provider=provider, retry_after=fault.retry_after, alternatives=fault.alternatives, detail=fault.detail, action=fault.action
-    )
 
 
 def _check_answer(tool: Tool, answer: dict[str, Any]) -> None:

@@ -266,6 +266,17 @@ def _split(text: str | None, separator: str) -> list[str] | None:
     return None if text is None else text.split(separator)
 
 
+@_function(
+    "nullable string or number or boolean",
+    "array",
+    result=lambda arguments: maybe(strip(arguments[0])),
+    examples=(("one_of('de', ['de', 'fr'])", "de"), ("one_of('xx', ['de', 'fr'])", None), ("one_of(`null`, ['de'])", None)),
+)
+def _one_of(value: str | float | None, known: list[Any]) -> str | float | None:
+    """The value if the list has it, else null."""
+    return value if any(type(item) is type(value) and item == value for item in known) else None
+
+
 @_function("array", result=_same, examples=(("unique(`[2, 1, 2]`)", [2, 1]), ("unique(`[1, true]`)", [1, True])))
 def _unique(items: list[Any]) -> list[Any]:
     """The list without repetitions; the first of each stays where it is."""

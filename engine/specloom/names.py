@@ -76,7 +76,9 @@ def load_library(roots: Sequence[Path], report: Report) -> Library:
 def load_layer(library: Library, files: Iterable[tuple[Path, str]], report: Report) -> None:
     """Add the files of one layer, each with the name under which it is shown."""
     layer: dict[tuple[str, str], Spec] = {}
-    for path, shown in files:
+    for path, name in files:
+        # Two layers may have a file of the same name; a problem must show the line of the right one.
+        shown = path.as_posix() if name in library.sources else name
         try:
             data = path.read_bytes()
         except OSError as error:
@@ -111,7 +113,8 @@ def parse_spec(shown: str, data: bytes, report: Report, library: Library | None 
         report.add(
             "E009", node.place, f"the file is called {path.stem!r} and its name is {node.value!r}", "rename one of them"
         )
-    group = path.parts[1] if len(path.parts) > 2 and path.parts[0] == "tools.d" else ""
+    inside = path.as_posix().rpartition("tools.d/")[2].split("/") if "tools.d" in path.parts else []
+    group = inside[0] if len(inside) > 1 else ""
     return Spec(kind, str(node.value), source.root, source, group)
 
 

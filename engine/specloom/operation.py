@@ -104,7 +104,7 @@ def settings_shape(settings: Mapping[str, Setting]) -> Record:
     """What `config` looks like to an expression."""
     shapes: dict[str, Shape] = {}
     for one in settings.values():
-        plain = {"boolean": BOOLEAN, "integer": INTEGER, "text": TEXT, "url": TEXT}.get(one.kind, ANY)
+        plain = {"boolean": BOOLEAN, "integer": INTEGER, "number": NUMBER, "text": TEXT, "url": TEXT}.get(one.kind, ANY)
         shape: Shape = SECRET if one.secret or one.kind == "credentials" else plain
         shapes[one.name] = shape if one.required or one.default is not None else maybe(shape)
     return whole(shapes)

@@ -426,6 +426,8 @@ def read_rows(provider: Provider, reading: Reading, document: Any, context: Cont
     rows: list[Row] = []
     seen = dict(context) if reading.needs_context or reading.keep else context
     for item in items:
+        if most is not None and len(rows) >= most:
+            break
         row = map_row(reading.fields, item, seen)
         if row is None:
             continue
@@ -434,9 +436,7 @@ def read_rows(provider: Provider, reading: Reading, document: Any, context: Cont
             if not truthy(evaluate(reading.keep, seen)):
                 continue
         rows.append(row)
-        if most is not None and len(rows) >= most:
-            break
-    if not rows and reading.keep is None and any(one.required for one in reading.fields):
+    if not rows and most != 0 and reading.keep is None and any(one.required for one in reading.fields):
         raise Fault(
             "layout_changed",
             f"{provider.title} answered with results that lack what every result had",

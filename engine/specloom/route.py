@@ -68,10 +68,12 @@ def plan_routes(model: Model, configured: frozenset[str], environ: Mapping[str, 
         if written is None and single in offering:
             written = [single]
         wanted = written if written is not None else [name for name in capability.order if name in offering]
-        orders[capability.name] = tuple(name for name in wanted if name in offering and name in configured)
+        orders[capability.name] = tuple(dict.fromkeys(name for name in wanted if name in offering and name in configured))
         for name in written or ():
             if name not in model.providers:
                 warnings.append(f"routing: {name!r} is not a provider")
+            elif name not in offering and capability.routing_key in chosen:
+                warnings.append(f"routing: {name!r} does not offer {capability.name!r}")
             elif name not in configured:
                 needed = " and ".join(one.name for one in model.providers[name].settings.values() if one.required)
                 warnings.append(f"routing: {name!r} is not configured; set {needed}")

@@ -18,7 +18,12 @@ from specloom.weave import weave
 HERE = Path(__file__).parent
 BASE = HERE / "base"
 UPDATE = os.environ.get("UPDATE_GOLDEN") == "1"
-FOLDERS = {"provider": "providers.d", "capability": "providers.d/capabilities", "tool": "tools.d/demo", "lens": "lenses"}
+FOLDERS = {
+    "provider": "providers.d",
+    "capability": "providers.d/capabilities",
+    "tool": "tools.d/demo",
+    "lens": "lenses",
+}
 
 
 def find_fixture(code: str) -> Path | None:
