@@ -57,8 +57,8 @@ fix: setup ## repair what ruff can repair, and format
 docs: setup ## generate the pages, tables and schemas that are generated
 	$(VENV)/specloom docs
 
-new: setup ## start a provider: make new NAME=openlibrary CAPABILITY=scholarly
-	@test -n "$(NAME)" || { echo 'new: say which: make new NAME=openlibrary [CAPABILITY=scholarly]' >&2; exit 2; }
+new: setup ## start a provider: make new NAME=openlibrary CAPABILITY=web
+	@test -n "$(NAME)" || { echo 'new: say which: make new NAME=openlibrary [CAPABILITY=web]' >&2; exit 2; }
 	$(VENV)/specloom new provider $(NAME) $(if $(CAPABILITY),--capability $(CAPABILITY))
 
 # pytest's exit code 5 means that no test is marked slow, which is not a failure.
@@ -72,8 +72,10 @@ coverage: setup ## branch coverage of the package
 mutate: setup ## change the specs one detail at a time; their examples must notice
 	$(VENV)/specloom mutate
 
-conformance: setup ## the official protocol suite (Node 22.19 or newer)
+conformance: setup ## the official protocol suite (Node 22.19 or newer, or npm to fetch one), and the Inspector's lint
 	$(PYTHON_IN) tests/conformance/run.py --install
+	$(PYTHON_IN) tests/conformance/run.py --product $(VENV)/specloom serve
+	$(PYTHON_IN) tests/conformance/run.py --inspector $(VENV)/specloom serve
 
 bench: setup ## the benchmarks; BENCH=quick for a short run
 	$(PYTHON_IN) bench/run.py $(if $(filter quick,$(BENCH)),--quick)

@@ -46,7 +46,11 @@ def measure(rounds: int, count: int, upstream: str) -> list[Figure]:
         write_stub(root / "stub")
         environ = environment(root / "cache", root / "stub", **{ADDRESS: upstream, "SEARCH_ROUTING": STUB})
         bare = {**environ, "SPECLOOM_CACHE": "off"}
-        with Client(COMMAND, environ) as ours, Client([*SDK, upstream], environ) as sdk, Client(COMMAND, bare) as uncached:
+        with (
+            Client(COMMAND, environ) as ours,
+            Client([*SDK, upstream], environ) as sdk,
+            Client(COMMAND, bare) as uncached,
+        ):
             for client in (ours, sdk, uncached):
                 client.list_tools()
             for client, tool in ((ours, "web_search"), (uncached, "web_search"), (sdk, "search")):
@@ -95,7 +99,9 @@ def _queries(prefix: str) -> Iterator[str]:
         number += 1
 
 
-def _flood(client: Client, tool: str, queries: Iterator[str], width: int, count: int) -> tuple[float, float, float | None]:
+def _flood(
+    client: Client, tool: str, queries: Iterator[str], width: int, count: int
+) -> tuple[float, float, float | None]:
     """Calls a second, the median latency in milliseconds, and processor milliseconds a call."""
     lines = [call(1000 + number, tool, {"query": next(queries)}) for number in range(count)]
     sent: dict[int, float] = {}
@@ -139,7 +145,9 @@ def _new(ours: Client, uncached: Client, sdk: Client, rounds: int, count: int) -
         cpu = {side: tuple(one[2] for one in runs if one[2] is not None) for side, runs in got.items()}
         floor = floors[width]
         figures += [
-            Figure(group, "answers kept in memory and on disk", "calls/s", rate["kept"], rate["sdk"], floor, at_least=True),
+            Figure(
+                group, "answers kept in memory and on disk", "calls/s", rate["kept"], rate["sdk"], floor, at_least=True
+            ),
             Figure(group, "answers not kept", "calls/s", rate["off"], rate["sdk"], floor, at_least=True),
             Figure(group, "p50, kept", "ms", median["kept"], median["sdk"]),
             Figure(group, "p50, not kept", "ms", median["off"], median["sdk"]),

@@ -1,4 +1,4 @@
-"""What the list of tools costs the model that reads it: bytes and tokens, by tool and in all, with and without schemas of answers."""
+"""What the list of tools costs the model that reads it: bytes and tokens, with and without the schemas of answers."""
 
 from __future__ import annotations
 

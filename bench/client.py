@@ -110,5 +110,5 @@ class Client:
                 lines = Path(f"/proc/{self.process.pid}/{file}").read_text(encoding="ascii").splitlines()
             except OSError:
                 continue
-            found |= {name: int(line.split()[1]) / 1024 for line in lines if line.startswith(key)}
+            found.update((name, int(line.split()[1]) / 1024) for line in lines if line.startswith(key))
         return found

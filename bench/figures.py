@@ -1,4 +1,4 @@
-"""Figures as they are measured, and how they look: minimum, median and maximum, the ratio to the other side, the budget."""
+"""Figures as they are measured, and how they look: spread over rounds, ratio to the other side, budget."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One thing that was measured over several rounds: `ours`, the other side in the same rounds, and what is allowed."""
+    """One thing measured over several rounds: `ours`, the other side in the same rounds, and what is allowed."""
 
     group: str
     name: str

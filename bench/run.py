@@ -34,9 +34,13 @@ def measure_mapping(rounds: int) -> list[Figure]:
     found = []
     for case, fields in bench_mapping.CASES.items():
         measured = bench_mapping.measure(fields, rounds)
-        ours, theirs = (tuple(measured[key][part] for part in ("min", "median", "max")) for key in ("closures µs", "interpreter µs"))
+        ours, theirs = (
+            tuple(measured[key][part] for part in ("min", "median", "max")) for key in ("closures µs", "interpreter µs")
+        )
         budget = 100.0 if fields is bench_mapping.PATHS else None
-        found.append(Figure("mapping 10 rows (the other side: the jmespath interpreter)", case, "µs", ours, theirs, budget))
+        found.append(
+            Figure("mapping 10 rows (the other side: the jmespath interpreter)", case, "µs", ours, theirs, budget)
+        )
     return found
 
 
@@ -48,7 +52,9 @@ def measure_parts(wanted: list[str], *, quick: bool, say: Callable[[str], object
             "start": lambda: bench_start.measure(4 if quick else 20, upstream),
             "calls": lambda: bench_calls.measure(2 if quick else 7, 100 if quick else 600, upstream),
             "mapping": lambda: measure_mapping(3 if quick else 9),
-            "growth": lambda: bench_growth.measure(1 if quick else 3, bench_growth.QUICK if quick else bench_growth.STEPS),
+            "growth": lambda: bench_growth.measure(
+                1 if quick else 3, bench_growth.QUICK if quick else bench_growth.STEPS
+            ),
             "catalogue": bench_catalogue.measure,
         }
         for part in wanted:
@@ -63,7 +69,11 @@ def measure_parts(wanted: list[str], *, quick: bool, say: Callable[[str], object
 
 def machine() -> dict[str, Any]:
     """What the figures were measured on."""
-    said: dict[str, Any] = {"python": platform.python_version(), "system": platform.system(), "machine": platform.machine()}
+    said: dict[str, Any] = {
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "machine": platform.machine(),
+    }
     said["processors"] = os.cpu_count()
     if hasattr(os, "getloadavg"):
         said["load"] = round(os.getloadavg()[0], 2)

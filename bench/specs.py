@@ -118,7 +118,10 @@ examples:
 def write_stub(root: Path) -> None:
     """A folder of specs with a provider that asks whatever listens at `LOOPBACK_STUB_URL`."""
     service = f"  base: =config.{ADDRESS}\n  private: true"
-    _write(root / f"providers.d/{STUB}.yaml", _PROVIDER.format(name=STUB, config=_CONFIG, service=service, capability="web"))
+    _write(
+        root / f"providers.d/{STUB}.yaml",
+        _PROVIDER.format(name=STUB, config=_CONFIG, service=service, capability="web"),
+    )
 
 
 def write_grown(root: Path, providers: int, tools: int) -> None:

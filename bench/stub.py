@@ -1,4 +1,4 @@
-"""A loopback upstream in a process of its own that answers every request with the same ten results, as fast as it can."""
+"""A loopback upstream, a process of its own, that answers every request with the same ten results at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROWS = [
     {
         "title": f"Result {number} about rivers",
         "url": f"https://www.example.org/pages/{number}?from=stub",
-        "description": "A sentence or two that a search engine quotes from the page, about as long as they usually are.",
+        "description": "A sentence or two that a search engine quotes from a page, as long as they usually are.",
         "page_age": "2026-01-01T00:00:00",
         "meta_url": {"hostname": "www.example.org"},
         "extra_snippets": ["Another sentence from the page.", "And one more."],

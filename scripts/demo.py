@@ -1,7 +1,7 @@
 """Shows the main job once: a real MCP client starts the server, lists its tools, calls them and prints the answers.
 
 With a network the providers answer. Without one, recordings of their real answers do, or, where there are none either,
-the replies in the examples of the specs; which of the three it was is said.
+the replies in the examples of the specs; which of the three it was is said. `--offline` does not look for a network.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class Source:
     calls: list[dict[str, Any]]
 
 
-def main() -> int:
+def main(offline: bool = False) -> int:
     """Run the demonstration; 0 when every step gave what it should."""
     plan = yaml.safe_load(PLAN.read_text(encoding="utf-8"))
     paint = Paint(sys.stdout, os.environ)
     with tempfile.TemporaryDirectory(prefix="specloom-demo-") as folder:
-        for source in find_sources(plan, Path(folder)):
+        for source in find_sources(plan, Path(folder), offline):
             say(paint(source.says, "bold"))
             try:
                 if asyncio.run(show(source, plan, Path(folder) / "cache", paint)):
@@ -87,21 +87,21 @@ def say(text: str = "") -> None:
 # --- where answers come from ----------------------------------------------------------------------------------------
 
 
-def find_sources(plan: dict[str, Any], folder: Path) -> list[Source]:
+def find_sources(plan: dict[str, Any], folder: Path, offline: bool) -> list[Source]:
     """The sources to try, best first: live, then recordings of real payloads, else the examples of the specs."""
     found = []
-    host = find_reachable()
+    host = "" if offline else find_reachable()
     if host:
         found.append(Source(f"Live: {host} takes connections.", (), {}, plan["live"]))
     recordings = folder / "recordings"
     settings = {"SEARCH_ROUTING": json.dumps(plan["routing"]), "SEARCH_PROVIDER": ""}
-    why = "" if host else "There is no network here. "
+    why = "" if host or offline else "There is no network here. "
     number = record_payloads(plan["payloads"], recordings)
     if number:
         says = f"{why}{number} recorded answers of real providers are replayed; nothing is sent."
     else:
         number = record_examples(recordings)
-        says = f"{why}There are no recordings either: {number} replies from the specs' own examples answer instead."
+        says = f"{why}There are no recordings: {number} replies from the specs' own examples answer instead."
     if number:
         found.append(Source(says, ("--replay", str(recordings)), settings, plan["recorded"]))
     return found
@@ -222,4 +222,4 @@ async def show_call(client: Client, one: dict[str, Any], paint: Paint, rows: int
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(offline="--offline" in sys.argv[1:]))

@@ -1,7 +1,7 @@
-"""A small house of specs for tests: one capability, one provider that asks the address in `DEMO_URL`, one tool, one lens.
+"""A small house of specs for tests: a capability, a provider that asks the address in `DEMO_URL`, a tool, a lens.
 
-The texts are meant to be edited: `write_demo(root, {"providers.d/demo.yaml": [("old", "new")]})` plants a break, and the
-old text must be there exactly once.
+The texts are meant to be edited: `write_demo(root, {PROVIDER: [("old", "new")]})` plants a break, and the old text must
+be there exactly once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,11 @@ from specloom.transport import Transport
 from specloom.weave import weave_from
 
 PACKAGE = Path(specloom.__file__).parent
-CAPABILITY, PROVIDER, TOOL = "providers.d/capabilities/demo_pages.yaml", "providers.d/demo.yaml", "tools.d/shelf/demo_find.yaml"
+CAPABILITY, PROVIDER, TOOL = (
+    "providers.d/capabilities/demo_pages.yaml",
+    "providers.d/demo.yaml",
+    "tools.d/research/demo_find.yaml",
+)
 LENS = "lenses/demo_field.yaml"
 
 TEXTS = {
@@ -60,7 +64,7 @@ service:
   headers: {X-Key: =config.DEMO_KEY, Accept: application/json}
   errors:
     - {when: status == `401`, kind: auth_required, message: "'Demo refused the key'"}
-    - {when: "status == `429` && body.error == 'quota'", kind: quota_exhausted, message: "'the plan at Demo is used up'"}
+    - {when: "status == `429` && body.error == 'quota'", kind: quota_exhausted, message: "'the plan is used up'"}
     - {when: status == `429`, kind: rate_limited, message: "'Demo asks to slow down'"}
 operations:
   demo_pages:
@@ -73,6 +77,7 @@ operations:
           since: =lookup('since', args.time_range)
         json:
           each: results
+          empty_is_ok_when: type(results) == 'array'
           map:
             title: title
             url: {at: link, required: true, then: [absolute_http]}
@@ -96,7 +101,7 @@ examples:
     args: {query: otters}
     config: {DEMO_URL: "https://demo.example.org", DEMO_KEY: k}
     replies: {main: {status: 401, json: {}}}
-    expect: {error: auth_required}
+    expect: {error: auth_required, message: Demo refused the key}
   - name: a used-up plan is told apart from throttling
     operation: demo_pages
     args: {query: otters}
@@ -109,6 +114,12 @@ examples:
     config: {DEMO_URL: "https://demo.example.org", DEMO_KEY: k}
     replies: {main: {status: 429, json: {}}}
     expect: {error: rate_limited}
+  - name: a page without the list is a changed layout
+    operation: demo_pages
+    args: {query: otters}
+    config: {DEMO_URL: "https://demo.example.org", DEMO_KEY: k}
+    replies: {main: {json: {items: []}}}
+    expect: {error: layout_changed}
 """,
     TOOL: """\
 spec: tool/1
@@ -142,7 +153,9 @@ examples:
   - name: the first in the route answers
     args: {query: otters, lens: demo_field}
     providers: {demo.demo_pages: {rows: [{title: A, url: "https://example.org/a", rank: 1}]}}
-    expect: {served_by: demo, count: 1, answer: {count: 1, field: demo_field, pages: [{title: A, url: "https://example.org/a", rank: 1}]}}
+    expect:
+      served_by: demo
+      answer: {count: 1, field: demo_field, pages: [{title: A, url: "https://example.org/a", rank: 1}]}
 """,
     LENS: """\
 spec: lens/1
@@ -189,7 +202,7 @@ def codes(report: Report) -> list[str]:
 
 
 def demo_executor(root: Path, url: str = "https://demo.example.org", **options: Any) -> Executor:
-    """An executor over the specs under `root`, whose provider is at `url`; the guarded transport unless told otherwise."""
+    """An executor over the specs under `root`, whose provider is at `url`; with the guarded transport by default."""
     model, _, report = weave_from([root])
     assert not report.errors, report.errors
     environ = {"DEMO_URL": url, "DEMO_KEY": "s3cr3t-demo-key", **options.pop("environ", {})}

@@ -45,11 +45,25 @@ def test_a_value_is_read_in_its_type(kind: str, text: str, value: object) -> Non
 
 @pytest.mark.parametrize(
     ("kind", "text"),
-    [("boolean", "maybe"), ("integer", "5.5"), ("integer", "9" * 20), ("number", "much"), ("number", "nan"), ("number", "inf"), ("url", "ftp://x"), ("url", "x.example"),
-     ("credentials", "no-colon"), ("credentials", ":p"), ("headers", "A"), ("headers", "A B: c"), ("headers", "A: b\r\nC: d"), ("text", "a\nb")],
-)  # fmt: skip
+    [
+        ("boolean", "maybe"),
+        ("integer", "5.5"),
+        ("integer", "9" * 20),
+        ("number", "much"),
+        ("number", "nan"),
+        ("number", "inf"),
+        ("url", "ftp://x"),
+        ("url", "x.example"),
+        ("credentials", "no-colon"),
+        ("credentials", ":p"),
+        ("headers", "A"),
+        ("headers", "A B: c"),
+        ("headers", "A: b\r\nC: d"),
+        ("text", "a\nb"),
+    ],
+)
 def test_what_cannot_be_read_is_one_sentence_with_the_variable(kind: str, text: str) -> None:
-    with pytest.raises(SettingError, match="^X_SETTING ") as caught:
+    with pytest.raises(SettingError, match=r"^X_SETTING ") as caught:
         read(kind, text)
     assert "\n" not in str(caught.value)
 
@@ -94,7 +108,10 @@ def test_a_problem_leaves_the_default_and_the_other_settings() -> None:
 
 def test_a_provider_is_configured_when_every_required_setting_has_a_value() -> None:
     top = "config:\n  A_KEY: {description: a, secret: true, required: true}\n  B_ONE: {description: b}\n"
-    step = "input: [query]\nsteps: [{get: /s, query: {q: =args.query, b: =config.B_ONE}, headers: {K: =config.A_KEY}, json: {map: {url: url}}}]\n"
+    step = (
+        "input: [query]\nsteps: [{get: /s, query: {q: =args.query, b: =config.B_ONE}, headers: "
+        "{K: =config.A_KEY}, json: {map: {url: url}}}]\n"
+    )
     provider = weave_texts(a_provider(step, top=top)).provider()
 
     assert missing_settings(provider, {"A_KEY": None, "B_ONE": None}) == ["A_KEY"]

@@ -164,7 +164,10 @@ PLAN = """\
   when: args.query == 'few'
   first_of: {providers: [alpha], operation: find}
 - name: the route
-  first_of: {providers: =route.find, operation: find, again: {when: length(rows) < `2`, with: {query: "=upper(args.query)"}}}
+  first_of:
+    providers: =route.find
+    operation: find
+    again: {when: length(rows) < `2`, with: {query: "=upper(args.query)"}}
 """
 EXAMPLES = """\
 examples:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,15 +26,52 @@ def places(node: Node) -> list[Place]:
 
 
 YAMLISH = st.lists(
-    st.sampled_from(["a", "on", "no", ":", ": ", "- ", "\n", "  ", "\t", "{", "}", "[", "]", ",", "'", '"', "|\n", ">\n",
-                     "&a", "*a", "!!int", "!", "#", "---\n", "...\n", "? ", "~", "0x1", "1e5", ".5", "é", "😀", "\u2028", "\x85", "%YAML 1.2\n", "\r\n"])
-).map("".join)  # fmt: skip
+    st.sampled_from(
+        [
+            "a",
+            "on",
+            "no",
+            ":",
+            ": ",
+            "- ",
+            "\n",
+            "  ",
+            "\t",
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            "'",
+            '"',
+            "|\n",
+            ">\n",
+            "&a",
+            "*a",
+            "!!int",
+            "!",
+            "#",
+            "---\n",
+            "...\n",
+            "? ",
+            "~",
+            "0x1",
+            "1e5",
+            ".5",
+            "é",
+            "😀",
+            "\u2028",
+            "\x85",
+            "%YAML 1.2\n",
+            "\r\n",
+        ]
+    )
+).map("".join)
 
 
 def check_places(text: str, source: Source, report: Report) -> None:
     """Every place is in the text, or right after the end of its line."""
-    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\x85", "\n")
-    lines = lines.replace("\u2028", "\n").replace("\u2029", "\n").split("\n")
+    lines = re.split("\r\n|[\r\n\x85\u2028\u2029]", text.removeprefix("\ufeff"))
     for place in [one.place for one in report] + (places(source.root) if source.root else []):
         assert 1 <= place.line <= len(lines) + 1
         line = lines[place.line - 1] if place.line <= len(lines) else ""
@@ -71,9 +110,26 @@ def test_words_that_other_readers_turn_into_something_are_text(word: str) -> Non
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("5", 5), ("-5", -5), ("0o17", 15), ("0x1F", 31), ("1.5", 1.5), ("1e3", 1000.0), (".5", 0.5), ("true", True), ("False", False),
-     ("null", None), ("~", None), ("", None), ('"5"', "5"), ("'true'", "true"), ("! 5", "5"), ("1e999", "1e999"), ("9" * 25, "9" * 25)],
-)  # fmt: skip
+    [
+        ("5", 5),
+        ("-5", -5),
+        ("0o17", 15),
+        ("0x1F", 31),
+        ("1.5", 1.5),
+        ("1e3", 1000.0),
+        (".5", 0.5),
+        ("true", True),
+        ("False", False),
+        ("null", None),
+        ("~", None),
+        ("", None),
+        ('"5"', "5"),
+        ("'true'", "true"),
+        ("! 5", "5"),
+        ("1e999", "1e999"),
+        ("9" * 25, "9" * 25),
+    ],
+)
 def test_plain_values_are_those_of_yaml_1_2(text: str, value: object) -> None:
     source, _ = load(f"key: {text}")
 

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from specloom.mutate import SpecResult, chosen_specs, mutate, mutations, render_report, run, unseen_reason
+from specloom.mutate import SpecResult, chosen_specs, mutate, render_report, run
 from specloom.mutate_texts import break_expression, break_selector
+from specloom.mutate_trees import mutations, unseen_reason
 from weaving import a_tool, weave_texts
 
 SPEC = """\
@@ -71,7 +72,10 @@ def test_what_no_example_pins_down_survives() -> None:
 
 
 def test_an_example_for_a_rule_makes_its_breaks_noticed() -> None:
-    more = "  - {name: forbidden, operation: find, args: {query: x}, replies: {main: {status: 401}}, expect: {error: blocked}}\n"
+    more = (
+        "  - {name: forbidden, operation: find, args: {query: x}, replies: {main: "
+        "{status: 401}}, expect: {error: blocked}}\n"
+    )
 
     assert {"`400` → `401`", "item 2 of `errors` left out"} & survivors(SPEC + more) == set()
     assert result(SPEC + more).score > result().score
@@ -123,7 +127,10 @@ def test_a_spec_that_fails_already_is_not_praised_for_it() -> None:
 
 TOOL = (
     a_tool(
-        inputs="num_results: {type: integer, default: 5, description: How many.}\nsession: {type: string, description: Where.}\n",
+        inputs=(
+            "num_results: {type: integer, default: 5, description: How many.}\n"
+            "session: {type: string, description: Where.}\n"
+        ),
         more="cache: {ttl: 1m, shape: 1, ignore: [session]}\nafter:\n  - take: args.num_results\n",
     )
     + """\

@@ -72,11 +72,14 @@ def test_an_argument_that_nothing_uses_is_a_warning_and_the_provider_still_works
     woven = weave_texts(a_provider(STEP.replace("[query]", "[query, safe]")))
 
     assert woven.codes == ["W307"]
-    assert woven.provider()
+    assert woven.provider().name == "sample"
 
 
 def test_what_an_operation_uses_is_followed_through_values() -> None:
-    operation = "input: [query, safe]\nvalues: {a: upper(args.query), b: values.a}\nsteps: [{get: /s, query: {q: =values.b}, json: {map: {url: url}}}]\n"
+    operation = (
+        "input: [query, safe]\nvalues: {a: upper(args.query), b: values.a}\nsteps: [{get: /s, "
+        "query: {q: =values.b}, json: {map: {url: url}}}]\n"
+    )
 
     compiled = weave_texts(a_provider(operation)).model.providers["sample"].operations["find"]
 
@@ -90,7 +93,10 @@ def test_a_provider_with_a_problem_is_left_out_and_the_others_are_there() -> Non
 
 
 def test_all_problems_of_a_provider_are_told_at_once() -> None:
-    operation = "input: [query, count]\nsteps:\n  - {get: s, query: {q: =args.q, r: =upper()}, json: {map: {headline: '!a.b'}}}\n"
+    operation = (
+        "input: [query, count]\nsteps:\n  - {get: s, query: {q: =args.q, r: "
+        "=upper()}, json: {map: {headline: '!a.b'}}}\n"
+    )
 
     codes = {one[:4] for one in problems(operation)}
     assert {"E120", "E211", "E202", "E204", "E205"} <= codes

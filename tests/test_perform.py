@@ -13,7 +13,10 @@ from specloom.vault import Secret
 from specloom.wire import Response
 from weaving import a_provider, find, weave_texts
 
-STEP = "- {get: /search, query: {q: =args.query}, json: {each: items, map: {title: title, url: {at: url, required: true}}}}"
+STEP = (
+    "- {get: /search, query: {q: =args.query}, json: {each: items, map: {title: "
+    "title, url: {at: url, required: true}}}}"
+)
 PLAIN = f"input: [query]\nsteps:\n  {STEP}\n"
 
 
@@ -48,8 +51,15 @@ def test_values_are_sent_the_way_urls_want_them() -> None:
 
 @pytest.mark.parametrize(
     ("value", "path"),
-    [("a/b", "/x/a%2Fb/y"), ("é", "/x/%C3%A9/y"), ("a b?c#d%", "/x/a%20b%3Fc%23d%25/y"), ("...", "/x/.../y"), ("..a", "/x/..a/y"), ("../..", "/x/..%2F../y")],
-)  # fmt: skip
+    [
+        ("a/b", "/x/a%2Fb/y"),
+        ("é", "/x/%C3%A9/y"),
+        ("a b?c#d%", "/x/a%20b%3Fc%23d%25/y"),
+        ("...", "/x/.../y"),
+        ("..a", "/x/..a/y"),
+        ("../..", "/x/..%2F../y"),
+    ],
+)
 def test_a_path_segment_is_escaped(value: str, path: str) -> None:
     operation = "input: [query]\nsteps: [{get: '/x/{args.query}/y', json: {map: {url: url}}}]\n"
 
@@ -197,9 +207,20 @@ def test_a_rule_of_kind_empty_is_an_answer_without_rows() -> None:
 
 @pytest.mark.parametrize(
     ("status", "kind"),
-    [(400, "bad_request"), (401, "auth_required"), (402, "quota_exhausted"), (403, "auth_required"), (404, "not_found"), (422, "bad_request"),
-     (429, "rate_limited"), (500, "upstream_unavailable"), (503, "upstream_unavailable"), (301, "upstream_unavailable"), (418, "upstream_unavailable")],
-)  # fmt: skip
+    [
+        (400, "bad_request"),
+        (401, "auth_required"),
+        (402, "quota_exhausted"),
+        (403, "auth_required"),
+        (404, "not_found"),
+        (422, "bad_request"),
+        (429, "rate_limited"),
+        (500, "upstream_unavailable"),
+        (503, "upstream_unavailable"),
+        (301, "upstream_unavailable"),
+        (418, "upstream_unavailable"),
+    ],
+)
 def test_a_status_that_no_rule_names_has_a_default_kind(status: int, kind: str) -> None:
     run = find(weave_texts(a_provider(PLAIN)), {"query": "x"}, reply({}, status))
 
@@ -311,7 +332,12 @@ TWO = """\
 input: [query, safe]
 steps:
   - {as: list, get: /list, query: {q: =args.query}, json: {each: items, map: {url: url, title: title}}}
-  - {as: more, when: "!(args.safe)", optional: true, get: /more, query: {u: "=steps.list[*].url"}, json: {each: items, map: {url: url, snippet: text}}}
+  - as: more
+    when: "!(args.safe)"
+    optional: true
+    get: /more
+    query: {u: "=steps.list[*].url"}
+    json: {each: items, map: {url: url, snippet: text}}
 rows: {from: steps.list, join: {with: steps.more, on: url, take: [snippet]}}
 """
 
@@ -341,7 +367,10 @@ def test_a_step_whose_condition_does_not_hold_is_not_sent() -> None:
     assert len(run.rows) == 1
 
 
-SHARD = "input: [query, sites]\nshard: {over: sites, at_most: 2%s}\nsteps:\n  - {get: /s, query: {q: =args.query, s: =args.sites}, json: {each: items, map: {title: title, url: url}}}\n"
+SHARD = (
+    "input: [query, sites]\nshard: {over: sites, at_most: 2%s}\nsteps:\n  - {get: /s, query: {q: =args.query, s: "
+    "=args.sites}, json: {each: items, map: {title: title, url: url}}}\n"
+)
 
 
 def test_a_long_list_is_split_over_several_requests_and_rows_are_interleaved() -> None:

@@ -68,7 +68,12 @@ def test_a_check_of_what_is_not_there_before_the_call_is_refused() -> None:
 
 
 def test_the_input_schema_says_what_is_really_applied() -> None:
-    inputs = "size: {type: integer, minimum: 1, maximum: 9, default: 5, clamp: true, description: How many.}\nsites: {type: list, max_items: 2, description: Hosts.}\nlens: {type: string, enum: lenses, description: A lens.}\ncode: {type: string, pattern: 'a|b', description: A code.}\n"
+    inputs = """\
+        size: {type: integer, minimum: 1, maximum: 9, default: 5, clamp: true, description: How many.}
+        sites: {type: list, max_items: 2, description: Hosts.}
+        lens: {type: string, enum: lenses, description: A lens.}
+        code: {type: string, pattern: 'a|b', description: A code.}
+        """
 
     schema = (
         weave_texts(
@@ -102,7 +107,10 @@ def test_the_input_schema_says_what_is_really_applied() -> None:
 
 
 def test_the_output_schema_is_derived_from_the_answer() -> None:
-    answer = "urls: =rows[*].url\nfirst: =rows[0].title\ntrust: untrusted\nn: =length(rows)\npages: {each: rows, map: {link: url, title: title, text: {at: snippet, else: ''}}}"
+    answer = (
+        "urls: =rows[*].url\nfirst: =rows[0].title\ntrust: untrusted\nn: =length(rows)\npages: {each: rows, map: "
+        "{link: url, title: title, text: {at: snippet, else: ''}}}"
+    )
 
     schema = weave_texts(a_tool(answer=answer, more="hints: {filters: [query]}\n")).tool().output_schema
 
@@ -151,7 +159,7 @@ def test_an_input_that_changes_nothing_is_a_warning() -> None:
     woven = weave_texts(a_tool(inputs="extra: {type: string, description: More.}\n"))
 
     assert woven.codes == ["W307"]
-    assert woven.tool()
+    assert woven.tool().name == "sample"
 
 
 def test_a_provider_that_comes_later_is_reached_by_its_capability() -> None:

@@ -1,4 +1,4 @@
-"""The cache proof: an ignored input may not reach a request, a row or the answer; and tables cover what they are asked."""
+"""The cache proof: an ignored input may not reach a request, a row or the answer; tables cover what they are asked."""
 
 from __future__ import annotations
 
@@ -114,15 +114,36 @@ def test_an_argument_that_one_strategy_replaces_and_another_passes_is_not_ignore
     [
         "input: [query, safe]\nsteps: [{get: /x, query: {q: =args.query, s: =args.safe}, json: {map: {url: url}}}]\n",
         "input: [query, safe]\nsteps: [{get: /x, query: {q: =args.query}, json: {keep: args.safe, map: {url: url}}}]\n",
-        "input: [query, safe]\nsteps: [{get: /x, query: {q: =args.query}, json: {map: {url: url, title: =args.safe}}}]\n",
-        "input: [query, safe]\nsteps: [{get: /x, query: {q: =args.query}, json: {map: {url: {at: url, when: args.safe}}}}]\n",
+        (
+            "input: [query, safe]\nsteps: [{get: /x, query: {q: =args.query}, json: "
+            "{map: {url: url, title: =args.safe}}}]\n"
+        ),
+        (
+            "input: [query, safe]\nsteps: [{get: /x, query: {q: =args.query}, json: "
+            "{map: {url: {at: url, when: args.safe}}}}]\n"
+        ),
         "input: [query, safe]\nsteps: [{get: '/{args.safe}', query: {q: =args.query}, json: {map: {url: url}}}]\n",
         "input: [query, safe]\nsteps: [{get: /x, query: {q: =args.query}, when: args.safe, json: {map: {url: url}}}]\n",
-        "input: [query, safe]\nsteps: [{post: /x, body: {json: {a: [{b: =args.safe}], q: =args.query}}, json: {map: {url: url}}}]\n",
-        "input: [query, safe]\nvalues: {s: args.safe}\nsteps: [{get: /x, query: {q: =args.query, s: =values.s}, json: {map: {url: url}}}]\n",
-        "input: [query, safe]\nvalues: {s: args.safe}\nsteps: [{get: /x, query: {q: =args.query}, json: {map: {url: url, title: {at: title, when: values.s}}}}]\n",
-        "input: [query, safe]\nsteps: [{get: /x, query: {q: =args.query}, json: {map: {url: url}}}]\nrows: {keep: args.safe}\n",
-        "input: [query, safe]\nsteps: [{get: /x, query: {q: =args.query}, json: {map: {url: url}}}]\nmeta: {s: args.safe}\n",
+        (
+            "input: [query, safe]\nsteps: [{post: /x, body: {json: {a: [{b: =args.safe}], q: "
+            "=args.query}}, json: {map: {url: url}}}]\n"
+        ),
+        (
+            "input: [query, safe]\nvalues: {s: args.safe}\nsteps: [{get: /x, query: {q: "
+            "=args.query, s: =values.s}, json: {map: {url: url}}}]\n"
+        ),
+        (
+            "input: [query, safe]\nvalues: {s: args.safe}\nsteps: [{get: /x, query: {q: =args.query}, json: "
+            "{map: {url: url, title: {at: title, when: values.s}}}}]\n"
+        ),
+        (
+            "input: [query, safe]\nsteps: [{get: /x, query: {q: =args.query}, json: {map: "
+            "{url: url}}}]\nrows: {keep: args.safe}\n"
+        ),
+        (
+            "input: [query, safe]\nsteps: [{get: /x, query: {q: =args.query}, json: "
+            "{map: {url: url}}}]\nmeta: {s: args.safe}\n"
+        ),
     ],
 )
 def test_whatever_way_an_operation_uses_an_argument_the_proof_follows_it(operation: str) -> None:

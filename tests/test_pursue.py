@@ -30,7 +30,10 @@ operations:
 """
     for name in NAMES
 ]
-MORE = "num_results: {type: integer, default: 5, description: How many.}\nprovider: {type: string, enum: providers.find, open: true, description: Whom.}\n"
+MORE = (
+    "num_results: {type: integer, default: 5, description: How many.}\nprovider: {type: string, "
+    "enum: providers.find, open: true, description: Whom.}\n"
+)
 PLAN = """\
 - name: the one that was asked for
   when: args.provider
@@ -86,7 +89,7 @@ def run(
 
     def answer(ask: Ask) -> Answer | Fault:
         found.asked.append(ask)
-        one = answers[ask.provider]
+        one: Answer | Fault | list[Answer | Fault] = answers[ask.provider]
         return one.pop(0) if isinstance(one, list) else one
 
     try:
@@ -277,7 +280,10 @@ def test_gathering_fails_only_when_all_fail() -> None:
 
 
 def test_stages_run_in_order() -> None:
-    after = "after: [{drop: row.url == 'b'}, {dedupe: {by: [url]}}, {sort: {by: url, descending: true}}, {take: args.num_results}]\n"
+    after = (
+        "after: [{drop: row.url == 'b'}, {dedupe: {by: [url]}}, {sort: {by: url, "
+        "descending: true}}, {take: args.num_results}]\n"
+    )
 
     found = run({"one": rows("a", "b", "c", "A", "d")}, more=after, args={"num_results": 2})
 
@@ -285,7 +291,10 @@ def test_stages_run_in_order() -> None:
 
 
 def test_a_stage_sees_the_rows_that_are_left() -> None:
-    after = "after: [{keep: row.url != 'a'}, {take: length(rows)}, {sort: {by: url, descending: true, when: length(rows) == `2`}}]\n"
+    after = (
+        "after: [{keep: row.url != 'a'}, {take: length(rows)}, {sort: {by: url, "
+        "descending: true, when: length(rows) == `2`}}]\n"
+    )
 
     assert run({"one": rows("a", "b", "c")}, more=after).urls == ["c", "b"]
 
@@ -338,7 +347,10 @@ def test_sorting_is_stable_and_rows_without_the_field_come_last() -> None:
 
 
 def test_the_answer_leaves_out_what_is_null_and_maps_rows() -> None:
-    answer = "urls: =rows[*].url\nwho: =served_by\nnone: =args.provider\npages: {each: rows, map: {link: url, title: {at: title, else: ''}, snippet: snippet}}"
+    answer = (
+        "urls: =rows[*].url\nwho: =served_by\nnone: =args.provider\npages: {each: rows, map: {link: "
+        "url, title: {at: title, else: ''}, snippet: snippet}}"
+    )
 
     found = run({"one": rows("a")}, answer=answer)
 

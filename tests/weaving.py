@@ -54,9 +54,9 @@ def weave_texts(*specs: str, base: bool = True) -> Woven:
         else []
     )
     for text in specs:
-        text = textwrap.dedent(text)
-        name = next(line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("name:"))
-        files.append((f"memory/{name}.yaml", text.encode()))
+        plain = textwrap.dedent(text)
+        name = next(line.partition(":")[2].strip() for line in plain.splitlines() if line.startswith("name:"))
+        files.append((f"memory/{name}.yaml", plain.encode()))
     for shown, data in files:
         spec = parse_spec(shown, data, report, library)
         if spec is not None:

@@ -15,7 +15,7 @@ from .faults import Fault
 from .model import Operation, Step, Strategy, Tool, Value
 from .perform import first_requests
 from .pursue import Ask, AskAll, Pursuit, plan_context, pursue
-from .show import Paint, cut, request_lines, request_to_json, secrets_in
+from .show import Paint, cut, printable, request_lines, request_to_json, secrets_in
 from .values import evaluate, truthy
 from .vault import Secret
 from .wire import Request, Response
@@ -224,7 +224,7 @@ def explanation_lines(found: Explanation, paint: Paint, width: int) -> list[str]
     """The explanation as a person reads it."""
     import json
 
-    lines = [f"{paint(found.tool, 'bold')} {json.dumps(dict(found.given), ensure_ascii=False)}"]
+    lines = [f"{paint(found.tool, 'bold')} {printable(json.dumps(dict(found.given), ensure_ascii=False))}"]
     lines += [f"  {name} was {value} and is moved to {found.given[name]}" for name, value in found.requested.items()]
     lines.append("")
     for number, one in enumerate(found.asked, 1):

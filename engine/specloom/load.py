@@ -193,7 +193,9 @@ class _Builder:
             self._fail("E003", place, f"*{event.anchor} stands for another value", "write the value out")
             return Scalar(None, place)
         if event.anchor is not None:
-            self._fail("E003", place, f"&{event.anchor} names a value", "leave it out; write the value out where it is used")
+            self._fail(
+                "E003", place, f"&{event.anchor} names a value", "leave it out; write the value out where it is used"
+            )
         if event.tag is not None and event.tag != "!":
             tag = event.tag.replace("tag:yaml.org,2002:", "!!")
             self._fail("E004", place, f"{tag} is a tag", "leave it out; a value in quotes is text")
@@ -237,7 +239,11 @@ class _Builder:
             if isinstance(node.value, int) and not isinstance(node.value, bool):
                 return str(node.value)  # a table may be keyed by numbers; look-ups compare text
         if isinstance(node, Scalar):
-            shown = "nothing" if node.value is None else f"the {'flag' if isinstance(node.value, bool) else 'number'} {node.value}".lower()
+            shown = (
+                "nothing"
+                if node.value is None
+                else f"the {'flag' if isinstance(node.value, bool) else 'number'} {node.value}".lower()
+            )
             self._fail("E005", node.place, f"a key must be text, not {shown}", "put it in quotes")
         else:
             self._fail("E005", node.place, "a key must be text, not a list or a mapping")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from json import dumps
@@ -18,47 +18,15 @@ from .diagnostics import Place, Report
 from .examples import check_provider, check_tool
 from .grammar import GRAMMARS
 from .hooks import load_hooks
-from .load import Entry, Listing, Map, Node, Scalar, to_plain
 from .model import Model
-from .mutate_texts import Broken, break_expression, break_selector
+from .mutate_trees import mutations, unseen_reason
 from .names import Library, Spec
 from .operation import compile_provider
 from .plan import Surroundings, compile_tool
 from .proofs import check_tables
-from .rules import Anything, Either, Flag, Grammar, Items, Named, Number, Record, Ref, Rule, Text, check
+from .rules import check
 
 KINDS = ("provider", "tool")
-_SMALL_TABLE = 8
-_ORDERED = frozenset({"errors", "plan", "after", "at", "then", "steps", "also"})
-_ROOT_PROSE = frozenset({"spec", "name", "title", "homepage", "notes", "description", "examples"})
-
-UNSEEN: Mapping[str, str] = {
-    "limits": "how fast, how long and how much is for the transport to hold",
-    "wait": "an example does not wait",
-    "keep_for": "an example keeps no responses",
-    "deadline": "an example takes no time",
-    "hosts": "an example follows no redirects",
-    "private": "an example opens no connections",
-    "annotations": "hosts are told it; no call depends on it",
-    "toolsets": "which toolset shows a tool is not part of a call",
-    "open": "it only says what is published",
-    "secret": "an example's secrets are made up and shown",
-    "record": "an example has no session",
-    "cache": "an example keeps no answers",
-}
-"""Keys whose breaks no example can notice offline, with the reason; they do not count, but they are listed."""
-
-Path = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Mutation:
-    """One break: where, what was changed, and the tree that came of it."""
-
-    place: Place
-    change: str
-    path: Path
-    root: Map
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,227 +101,56 @@ def _break_json(one: Break) -> dict[str, Any]:
     return {**said, "reason": one.reason} if one.reason else said
 
 
-# --- making breaks --------------------------------------------------------------------------------------------------
-
-
-def mutations(spec: Spec) -> Iterator[Mutation]:
-    """Every break of a spec, each as a whole tree with one thing changed."""
-    maker = _Maker(GRAMMARS[spec.kind])
-    for place, change, path, node in maker.record(spec.root, GRAMMARS[spec.kind].root, ()):
-        if path[0] not in _ROOT_PROSE:
-            assert isinstance(node, Map)
-            yield Mutation(place, change, path, node)
-    cache, inputs = spec.root.get("cache"), spec.root.get("input")
-    if isinstance(cache, Map) and isinstance(inputs, Map):
-        yield from _ignore_more(spec.root, cache, inputs)
-
-
-def _ignore_more(root: Map, cache: Map, inputs: Map) -> Iterator[Mutation]:
-    """The cache key without one more input: the proof has to notice."""
-    listed = cache.get("ignore")
-    items = listed.items if isinstance(listed, Listing) else ()
-    recorded = (to_plain(root.get("record")) or {}).get("session")
-    for entry in inputs:
-        if entry.key == recorded or any(isinstance(item, Scalar) and item.value == entry.key for item in items):
-            continue
-        ignore = Listing((*items, Scalar(entry.key, cache.place)), cache.place)
-        changed = _with(cache, Entry("ignore", cache.place, ignore))
-        new = _with(root, replace(root.entries["cache"], value=changed))
-        yield Mutation(root.entries["cache"].place, f"the cache ignores {entry.key!r} too", ("proof", entry.key), new)
-
-
-def _with(node: Map, entry: Entry) -> Map:
-    return Map({**node.entries, entry.key: entry}, node.place)
-
-
-def _without(node: Map, key: str) -> Map:
-    return Map({name: entry for name, entry in node.entries.items() if name != key}, node.place)
-
-
-Change = tuple[Place, str, Path, Node]
-
-
-@dataclass(frozen=True, slots=True)
-class _Maker:
-    """Walks a tree along its grammar, which knows what every text means."""
-
-    grammar: Grammar
-
-    def node(self, node: Node, rule: Rule, path: Path) -> Iterator[Change]:
-        if isinstance(rule, Ref):
-            yield from self.node(node, self.grammar.rule(rule.name), path)
-        elif isinstance(rule, Either):
-            chosen = (
-                rule.mapping if isinstance(node, Map) else rule.listing if isinstance(node, Listing) else rule.scalar
-            )
-            if chosen is not None:
-                yield from self.node(node, chosen, path)
-        elif isinstance(node, Map):
-            if isinstance(rule, Record):
-                yield from self.record(node, rule, path)
-            else:
-                yield from self.named(node, rule.value if isinstance(rule, Named) else Anything(), path)
-        elif isinstance(node, Listing):
-            item = rule.item if isinstance(rule, Items) else Anything()
-            yield from self.items(node, item, rule.least if isinstance(rule, Items) else 0, path)
-        else:
-            for value, change, offset in _scalar(node, rule):
-                yield (
-                    node.at(offset) if offset else node.place,
-                    change,
-                    path,
-                    replace(node, value=value, verbatim=False),
-                )
-
-    def record(self, node: Map, rule: Record, path: Path) -> Iterator[Change]:
-        for entry in node:
-            key = rule.keys[entry.key]
-            inner = (*path, entry.key)
-            group = next((names for names, _ in rule.one_of if entry.key in names), ())
-            # A flag that is left out is a flag that is flipped, which comes by itself.
-            if not (key.required or group or isinstance(key.rule, Flag) or _is_prose(key.rule, entry.key)):
-                yield entry.place, f"`{entry.key}` left out", inner, _without(node, entry.key)
-            if set(group) == {"get", "post"}:
-                other = "post" if entry.key == "get" else "get"
-                renamed = {other if name == entry.key else name: one for name, one in node.entries.items()}
-                renamed[other] = replace(entry, key=other)
-                yield entry.place, f"{entry.key} → {other}", inner, Map(renamed, node.place)
-            yield from self.inside(node, entry, key.rule, inner)
-
-    def named(self, node: Map, rule: Rule, path: Path) -> Iterator[Change]:
-        if len(path) == 2 and path[0] == "tables" and len(node.entries) > _SMALL_TABLE:
-            yield node.place, f"every value of the table {path[1]!r} changed", path, _spoiled(node)
-            return
-        for entry in node:
-            inner = (*path, entry.key)
-            null = isinstance(entry.value, Scalar) and entry.value.value is None
-            if not null:
-                yield entry.place, f"`{entry.key}` left out", inner, _without(node, entry.key)
-            yield from self.inside(node, entry, rule, inner)
-
-    def inside(self, node: Map, entry: Entry, rule: Rule, path: Path) -> Iterator[Change]:
-        for place, change, where, new in self.node(entry.value, rule, path):
-            yield place, change, where, _with(node, replace(entry, value=new))
-
-    def items(self, node: Listing, rule: Rule, least: int, path: Path) -> Iterator[Change]:
-        listed = node.items
-        for at, item in enumerate(listed):
-            if len(listed) > least:
-                yield (
-                    item.place,
-                    f"item {at + 1} of `{path[-1]}` left out",
-                    path,
-                    replace(node, items=listed[:at] + listed[at + 1 :]),
-                )
-            if path[-1] in _ORDERED and at + 1 < len(listed):
-                swapped = (*listed[:at], listed[at + 1], item, *listed[at + 2 :])
-                yield (
-                    item.place,
-                    f"items {at + 1} and {at + 2} of `{path[-1]}` swapped",
-                    path,
-                    replace(node, items=swapped),
-                )
-            for place, change, where, new in self.node(item, rule, path):
-                yield place, change, where, replace(node, items=(*listed[:at], new, *listed[at + 1 :]))
-
-
-def _spoiled(node: Node) -> Node:
-    if isinstance(node, Map):
-        return Map(
-            {key: replace(entry, value=_spoiled(entry.value)) for key, entry in node.entries.items()}, node.place
-        )
-    if isinstance(node, Listing):
-        return replace(node, items=tuple(_spoiled(item) for item in node.items))
-    return replace(node, value=f"{node.value}x" if node.value is not None else None)
-
-
-def _is_prose(rule: Rule, key: str) -> bool:
-    """Text for people changes nothing, except what an input `says` when it refuses."""
-    return isinstance(rule, Text) and rule.means == "prose" and key not in {"says", "detail"} and not rule.choices
-
-
-def _scalar(node: Scalar, rule: Rule) -> Iterator[tuple[Any, str, int]]:
-    value = node.value
-    if isinstance(value, bool):
-        yield not value, f"{value} → {not value}".lower(), 0
-    elif isinstance(value, (int, float)):
-        step = 1 if not isinstance(rule, Number) or rule.most is None or value < rule.most else -1
-        yield value + step, f"{value} → {value + step}", 0
-    elif isinstance(value, str):
-        yield from _text(value, rule)
-
-
-def _text(text: str, rule: Rule) -> Iterator[Broken]:
-    means = rule.means if isinstance(rule, Text | Anything) else "data"
-    if isinstance(rule, Text) and rule.choices:
-        at = rule.choices.index(text) + 1 if text in rule.choices else 0
-        other = rule.choices[at % len(rule.choices)]
-        if other != text:
-            yield other, f"{text} → {other}", 0
-    elif means == "expression" or (means in {"value", "selector", "path"} and text.startswith("=")):
-        start = len(text) - len(text.removeprefix("="))
-        for new, change, offset in break_expression(text[start:]):
-            yield text[:start] + new, change, offset + start
-    elif means == "selector":
-        yield from break_selector(text)
-    elif means in {"duration", "rate", "size"}:
-        yield f"1{text}", f"{text} → 1{text}", 0
-    elif means != "prose" or (isinstance(rule, Text) and rule.pattern == ""):
-        yield f"{text}x", f"{_short(text)} → {_short(text)}x", 0
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 40 else line[:20] + "…" + line[-19:]
-
-
-def unseen_reason(path: Path) -> str:
-    """Why no example can notice a break under this path, or nothing."""
-    return next((UNSEEN[key] for key in path if key in UNSEEN and not _is_free(path, key)), "")
-
-
-def _is_free(path: Path, key: str) -> bool:
-    """A name that an author chose (a parameter, a field, an input called `cache`) means nothing to us."""
-    at = path.index(key)
-    return at > 0 and path[at - 1] in {
-        "query",
-        "headers",
-        "json",
-        "form",
-        "map",
-        "values",
-        "with",
-        "tables",
-        "meta",
-        "input",
-        "answer",
-    }
-
-
 # --- trying them ----------------------------------------------------------------------------------------------------
 
 
-def errors_of(spec: Spec, model: Model, around: Surroundings) -> frozenset[tuple[str, str]]:
-    """The errors, as code and sentence, of one spec against the rest of the model: grammar, compiler and examples."""
-    report = Report()
-    if check(spec.root, GRAMMARS[spec.kind], report):
-        if spec.kind == "provider":
-            provider = compile_provider(spec, model.capabilities, report)
-            if provider is not None:
-                check_tables(spec, provider, model.capabilities, report)
-            if provider is not None and not report.errors:
-                check_provider(spec, provider, report)
-        else:
-            tool = compile_tool(spec, around, report)
-            if tool is not None:
-                check_tool(spec, tool, model, report)
-    return frozenset((one.code, one.message) for one in report.found if one.is_error)
+class _NoticedError(Exception):
+    """An error that the unbroken spec does not have; nothing further needs to run."""
+
+
+@dataclass(slots=True)
+class _Alarm(Report):
+    """A report that goes off at the first error that is not among the known ones."""
+
+    known: frozenset[tuple[str, str]] = frozenset()
+
+    def add(self, code: str, place: Place, message: str, hint: str = "") -> None:
+        """Note a problem, or go off."""
+        if code.startswith("E") and (code, message) not in self.known:
+            raise _NoticedError
+        Report.add(self, code, place, message, hint)
+
+
+def check_spec(spec: Spec, model: Model, around: Surroundings, report: Report) -> None:
+    """Hold one spec against its grammar, compile it against the rest of the model, and run its examples."""
+    if not check(spec.root, GRAMMARS[spec.kind], report):
+        return
+    if spec.kind == "provider":
+        provider = compile_provider(spec, model.capabilities, report)
+        if provider is not None:
+            check_tables(spec, provider, model.capabilities, report)
+            check_provider(spec, provider, report)
+    else:
+        tool = compile_tool(spec, around, report)
+        if tool is not None:
+            check_tool(spec, tool, model, report)
+
+
+def is_noticed(spec: Spec, model: Model, around: Surroundings, known: frozenset[tuple[str, str]]) -> bool:
+    """Whether a broken spec has an error that is not among the known ones."""
+    try:
+        check_spec(spec, model, around, _Alarm(known=known))
+    except _NoticedError:
+        return True
+    return False
 
 
 def mutate_spec(spec: Spec, model: Model) -> SpecResult:
     """Break one spec in every place, one at a time."""
     around = Surroundings(model.providers, model.capabilities, model.lenses, load_hooks())
-    before = errors_of(spec, model, around)
+    before = Report()
+    check_spec(spec, model, around, before)
+    known = frozenset((one.code, one.message) for one in before.found if one.is_error)
     noticed = 0
     survivors: list[Break] = []
     unseen: list[Break] = []
@@ -363,11 +160,11 @@ def mutate_spec(spec: Spec, model: Model) -> SpecResult:
             unseen.append(Break(mutation.place, mutation.change, reason))
             continue
         try:
-            found = errors_of(replace(spec, root=mutation.root), model, around)
+            found = is_noticed(replace(spec, root=mutation.root), model, around, known)
         except Exception as error:
             error.add_note(f"while {spec.name} was broken at {mutation.place}: {mutation.change}")
             raise
-        if found - before:
+        if found:
             noticed += 1
         else:
             survivors.append(Break(mutation.place, mutation.change))

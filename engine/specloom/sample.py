@@ -230,7 +230,7 @@ def _likeness(one: Argument, leaf: Leaf) -> float:
         return 0.0
     near = 0.05 * leaf.everywhere - 0.04 * (len(leaf.path) - 1)
     if one.kind in {"timestamp", "date"} and isinstance(leaf.value, str) and not re.search(r"\d{4}", leaf.value):
-        near -= 0.2  # a distance such as "3 days ago" is less than a date
+        near -= 0.26  # a distance such as "3 days ago" is less than a date
     wanted, have = words_of(one.name), words_of(leaf.path[-1].partition(":")[2] or leaf.path[-1])
     if wanted == have:
         return 1.0 + near

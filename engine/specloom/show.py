@@ -65,15 +65,17 @@ def request_to_json(request: Request, secrets: Iterable[Secret] = ()) -> dict[st
 
 def request_lines(request: Request, secrets: Iterable[Secret] = ()) -> list[str]:
     """A request as a person reads it: verb and whole URL, then headers, then the body."""
-    pairs = [
-        f"{quote(name, safe='')}={_MASK if isinstance(one, Secret) else quote(one, safe='')}"
-        for name, one in request.query
-    ]
+    pairs = [f"{_escape(name)}={_MASK if isinstance(one, Secret) else _escape(one)}" for name, one in request.query]
     lines = [f"{request.method} {request.url}" + (f"?{'&'.join(pairs)}" if pairs else "")]
     lines += [f"  {name}: {printable(str(value))}" for name, value in request.headers]
     if request.body is not None:
         lines.append(f"  {printable(redact(request.body.decode('utf-8', 'replace'), secrets))}")
     return lines
+
+
+def _escape(text: str) -> str:
+    # As the transport writes it; what that refuses, half a surrogate pair, can still be shown.
+    return quote(text, safe="", errors="replace")
 
 
 def secrets_in(values: Mapping[str, Any]) -> list[Secret]:
@@ -118,7 +120,7 @@ def answer_lines(answer: Mapping[str, Any], paint: Paint, width: int) -> list[st
     rows = answer.get(listed)
     rest = {name: value for name, value in answer.items() if name != listed and not _repeats(value, rows)}
     for name, value in rest.items():
-        lines.append(f"{paint(f'{name}:', 'dim')} {cut(_inline(value), width - len(name) - 2)}")
+        lines.append(f"{paint(f'{printable(name)}:', 'dim')} {cut(_inline(value), width - len(name) - 2)}")
     return lines
 
 

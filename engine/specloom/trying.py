@@ -169,11 +169,11 @@ def attempt_lines(done: Attempt, paint: Paint, width: int) -> list[str]:
     for one in done.exchanges:
         lines += request_lines(one.request, done.secrets)
         if one.response is not None:
-            kind = one.response.headers.get("content-type", "no type")
+            kind = cut(one.response.headers.get("content-type", "no type"), 60)
             tint = "green" if one.response.status < 300 else "red"
             lines.append(paint(f"  → {one.response.status}, {len(one.response.body)} bytes, {kind}", tint))
         if one.fault is not None:
-            lines.append(paint(f"  → {one.fault.kind}: {one.fault.message}", "red"))
+            lines.append(paint(f"  → {one.fault.kind}: {cut(one.fault.message, 2 * width)}", "red"))
     lines.append("")
     if done.fault is not None:
         lines.append(paint(f"{done.fault.kind}: {cut(done.fault.message, 2 * width)}", "red"))

@@ -82,7 +82,8 @@ def output_of(fixture: Path, root: Path, *, coverage: bool) -> str:
     if coverage:
         check_coverage(library, model, report)
     # An editor strips blanks at the ends of lines, and so may whoever edits a fixture.
-    return "\n".join(line.rstrip() for one in report for line in render(one, library.sources).splitlines())
+    lines = (line.rstrip() for one in report for line in render(one, library.sources).splitlines())
+    return "\n".join(lines).replace(f"{root.as_posix()}/", "")
 
 
 @pytest.mark.parametrize("code", CODES)

@@ -22,7 +22,20 @@ from specloom.recording import ReplaySender
 from specloom.weave import weave_from
 
 Key = Callable[[Tool, Arguments], str]
-TEXTS = ("en", "de", "US", "fr", "example.org", "example.org/a", "www.example.com", "2024", "2025-01-31", "a b", "Ä", "10.1000/x")
+TEXTS = (
+    "en",
+    "de",
+    "US",
+    "fr",
+    "example.org",
+    "example.org/a",
+    "www.example.com",
+    "2024",
+    "2025-01-31",
+    "a b",
+    "Ä",
+    "10.1000/x",
+)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +100,10 @@ def test_calls_that_differ_in_an_input_have_different_keys(shipped: Model, data:
     first = data.draw(calls_of(tool))
     changed = data.draw(calls_of(tool))
     # Most calls that collide would differ in one input only.
-    second = {**first, **{name: changed[name] for name in data.draw(st.sets(st.sampled_from(sorted(changed)), max_size=2))}}
+    second = {
+        **first,
+        **{name: changed[name] for name in data.draw(st.sets(st.sampled_from(sorted(changed)), max_size=2))},
+    }
     dropped = data.draw(st.sets(st.sampled_from(sorted(second)), max_size=1))
     second = {name: value for name, value in second.items() if name not in dropped or tool.inputs[name].required}
 
@@ -100,7 +116,9 @@ def test_every_input_that_is_not_ignored_is_in_the_key_of_every_shipped_tool(shi
     ignored = {name for tool in kept if tool.cache for name in tool.cache.ignore}
 
     assert kept, "no shipped tool is kept, so nothing was looked at"
-    assert all(tool.record and name == tool.record[0] for tool in kept if tool.cache for name in tool.cache.ignore), ignored
+    assert all(tool.record and name == tool.record[0] for tool in kept if tool.cache for name in tool.cache.ignore), (
+        ignored
+    )
 
 
 @pytest.mark.parametrize("forgotten", ["num_results", "time_range", "lens", "query"])
@@ -135,7 +153,9 @@ def test_a_number_that_was_moved_to_its_bound_has_a_key_of_its_own(tmp_path: Pat
     executor = demo_executor(write_demo(tmp_path))
     tool = executor.tool("demo_find")
 
-    keys = {executor.cache_key(tool, parse_arguments(tool, {"query": "a", "num_results": count})) for count in (10, 11, 12)}
+    keys = {
+        executor.cache_key(tool, parse_arguments(tool, {"query": "a", "num_results": count})) for count in (10, 11, 12)
+    }
 
     assert len(keys) == 3
 
@@ -172,7 +192,9 @@ def test_an_edited_spec_has_other_keys_and_so_have_tenants_where_they_are_parted
 
 
 @pytest.mark.parametrize("used", ["query", "num_results", "time_range", "lens"])
-def test_a_spec_that_ignores_an_input_which_reaches_a_request_or_the_answer_is_refused(tmp_path: Path, used: str) -> None:
+def test_a_spec_that_ignores_an_input_which_reaches_a_request_or_the_answer_is_refused(
+    tmp_path: Path, used: str
+) -> None:
     root = write_demo(tmp_path, {TOOL: [("ignore: [session]", f"ignore: [session, {used}]")]})
 
     _, _, report = weave_demo(root)

@@ -1,4 +1,4 @@
-"""P3: "valid" means "compiles": every kind of broken reference is found before anything runs, and nothing is sent to find it."""
+"""P3: "valid" means "compiles": every kind of broken reference is found before anything runs or is sent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BROKEN = {
     "an argument of a function": (PROVIDER, "=lookup('since', args.time_range)", "=lookup('since')", "E204"),
     "a table": (PROVIDER, "=lookup('since', args.time_range)", "=lookup('sinse', args.time_range)", "E208"),
     "a key of a table": (PROVIDER, "since: {day: d, week: w}", "since: {day: d}", "E123"),
-    "a converter": (PROVIDER, "[absolute_http]", "[absolut_http]", "E104"),
+    "a converter": (PROVIDER, "[absolute_http]", "[absolut_http]", "E209"),
     "a parameter of a converter": (PROVIDER, "[absolute_http]", "[{truncate: wide}]", "E210"),
     "an expression": (PROVIDER, "status == `401`,", "status == ,", "E201"),
     "a selector": (PROVIDER, "title: title\n", 'title: "title["\n', "E201"),
@@ -29,11 +29,26 @@ BROKEN = {
     "a fault kind": (PROVIDER, "kind: auth_required,", "kind: auth_requierd,", "E104"),
     "an argument of the capability": (PROVIDER, "[query, num_results, time_range]\n", "[query, num_resultz]\n", "E120"),
     "a field of the row": (PROVIDER, "            rank: rank\n", "            rang: rank\n", "E121"),
-    "the type of a field": (PROVIDER, "            rank: rank\n", "            rank: =args.query\n", "E122"),
+    "a field that every row has": (
+        PROVIDER,
+        "            url: {at: link, required: true, then: [absolute_http]}\n",
+        "",
+        "E122",
+    ),
     "a capability": (PROVIDER, "operations:\n  demo_pages:", "operations:\n  demo_page:", "E110"),
     "a key of the language": (PROVIDER, "  private: true\n", "  privat: true\n", "E101"),
-    "a step in an example": (PROVIDER, "replies: {main: {status: 401, json: {}}}", "replies: {man: {status: 401}}", "E402"),
-    "an operation in an example": (PROVIDER, "operation: demo_pages\n    args: {query: otters, num", "operation: demo\n    args: {query: otters, num", "E402"),
+    "a step in an example": (
+        PROVIDER,
+        "replies: {main: {status: 401, json: {}}}",
+        "replies: {man: {status: 401}}",
+        "E402",
+    ),
+    "an operation in an example": (
+        PROVIDER,
+        "operation: demo_pages\n    args: {query: otters, num",
+        "operation: demo\n    args: {query: otters, num",
+        "E402",
+    ),
     "a provider in a route": (CAPABILITY, "order: [demo]", "order: [demi]", "E124"),
     "an operation of a plan": (TOOL, "operation: demo_pages}", "operation: demo_page}", "E110"),
     "a route": (TOOL, "=route.demo_pages", "=route.demo_page", "E202"),

@@ -23,6 +23,7 @@ GRADED = {
     TOOL: [
         ("after:\n", "after:\n  - enrich: {hook: demo_grader}\n"),
         ("url: url, rank: rank}}\nrecord", "url: url, rank: rank, grade: grade}}\nrecord"),
+        (', pages: [{title: A, url: "https://example.org/a", rank: 1}]', ""),
     ]
 }
 
@@ -70,7 +71,7 @@ def test_a_hook_that_keeps_its_word_passes(graded: Path) -> None:
     assert codes(report) == []
 
 
-@pytest.mark.parametrize("graded", ["three", None, 3.5, [3]], indirect=True)
+@pytest.mark.parametrize("graded", ["three", 3.5, [3]], indirect=True)
 def test_an_example_whose_answer_breaks_the_schema_is_refused(graded: Path) -> None:
     model, library, report = weave_from([graded])
     check_examples(library, model, report)
@@ -90,8 +91,12 @@ async def test_a_live_answer_that_breaks_the_schema_is_a_defect_and_not_an_answe
     assert caught.value.kind == "internal"
 
 
-@pytest.mark.parametrize("raw", [{}, {"lens": "demo_field"}, {"num_results": 1}, {"time_range": "week", "session": "s"}])
-@pytest.mark.parametrize("body", [PAGE[2], '{"results": []}', '{"results": [{"link": "https://example.org", "rank": "x"}]}'])
+@pytest.mark.parametrize(
+    "raw", [{}, {"lens": "demo_field"}, {"num_results": 1}, {"time_range": "week", "session": "s"}]
+)
+@pytest.mark.parametrize(
+    "body", [PAGE[2], '{"results": []}', '{"results": [{"link": "https://example.org", "rank": "x"}]}']
+)
 async def test_live_answers_fit_the_schema(tmp_path: Path, raw: dict[str, Any], body: str) -> None:
     with Loopback(lambda call: (200, PAGE[1], body)) as upstream:
         executor = demo_executor(write_demo(tmp_path), upstream.url, validate=True)

@@ -1,0 +1,155 @@
+"""The doctor: one line each, with the remedy; and it fails only where nothing can work."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from demo_specs import demo_executor, write_demo
+from loopback import Loopback
+from specloom.doctor import Finding, examine, finding_lines, nothing_works, reach
+from specloom.executor import Executor
+from specloom.explain import Unsent
+from specloom.show import Paint
+
+
+class Terminal:
+    """A stream that says whether it is a terminal."""
+
+    def __init__(self, *, real: bool) -> None:
+        self.real = real
+
+    def isatty(self) -> bool:
+        return self.real
+
+
+def executor_of(root: Path, **environ: str) -> Executor:
+    return demo_executor(
+        write_demo(root), environ.pop("url", "https://demo.example.org"), sender=Unsent(), environ=environ
+    )
+
+
+def about(found: list[Finding], name: str) -> Finding:
+    (one,) = [one for one in found if one.about == name]
+    return one
+
+
+def test_a_configured_provider_is_well_and_its_route_is_shown(tmp_path: Path) -> None:
+    found = examine(executor_of(tmp_path / "specs"), [], {}, tmp_path / "cache")
+
+    assert about(found, "demo") == Finding("ok", "demo", "demo_pages, with DEMO_URL and DEMO_KEY")
+    assert about(found, "route demo_pages").says == "demo"
+    assert about(found, "specs").state == "ok"
+
+
+def test_a_missing_variable_is_named_with_where_to_get_it(tmp_path: Path) -> None:
+    executor = executor_of(tmp_path / "specs", DEMO_KEY="")
+
+    found = examine(executor, [], {}, tmp_path / "cache")
+
+    assert about(found, "demo") == Finding("missing", "demo", "demo_pages; not configured", "set DEMO_KEY: The key.")
+    assert about(found, "route demo_pages").state == "warning"
+    assert nothing_works(executor)
+
+
+def test_one_working_tool_is_enough(tmp_path: Path) -> None:
+    assert not nothing_works(executor_of(tmp_path))
+
+
+def test_broken_specs_and_settings_are_said(tmp_path: Path) -> None:
+    executor = executor_of(tmp_path / "specs", SEARCH_ROUTING="nobody")
+
+    found = examine(executor, ["a.yaml:1:1: this is wrong", "b.yaml:1:1: that too"], {}, tmp_path / "cache")
+
+    assert about(found, "specs") == Finding(
+        "broken", "specs", "a.yaml:1:1: this is wrong and 1 more", "run `specloom check`"
+    )
+    assert any(one.about == "settings" and "nobody" in one.says for one in found)
+
+
+def test_a_cache_that_is_not_there_yet_is_well_and_is_not_made(tmp_path: Path) -> None:
+    found = examine(executor_of(tmp_path / "specs"), [], {}, tmp_path / "deep" / "cache")
+
+    assert about(found, "cache").state == "ok"
+    assert not (tmp_path / "deep").exists()
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="needs a directory that cannot be written")
+def test_a_cache_that_cannot_be_written_is_a_warning(tmp_path: Path) -> None:
+    folder = tmp_path / "cache"
+    folder.mkdir(mode=0o500)
+
+    assert about(examine(executor_of(tmp_path / "specs"), [], {}, folder), "cache").state == "warning"
+
+
+def test_a_file_in_the_place_of_the_cache_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("", encoding="utf-8")
+
+    one = about(examine(executor_of(tmp_path / "specs"), [], {}, tmp_path / "cache"), "cache")
+
+    assert (one.state, "SPECLOOM_CACHE_DIR" in one.remedy) == ("warning", True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
+@pytest.mark.parametrize(("mode", "state"), [(0o600, "ok"), (0o644, "warning")])
+def test_a_key_file_that_others_can_read_is_a_warning(tmp_path: Path, mode: int, state: str) -> None:
+    key = tmp_path / "cache" / "cache.key"
+    key.parent.mkdir()
+    key.write_text("00" * 32, encoding="ascii")
+    key.chmod(mode)
+
+    assert about(examine(executor_of(tmp_path / "specs"), [], {}, tmp_path / "cache"), "cache key").state == state
+
+
+@pytest.mark.parametrize(("key", "state"), [("00" * 32, "ok"), ("short", "warning")])
+def test_a_key_in_the_environment_is_looked_at_and_not_shown(tmp_path: Path, key: str, state: str) -> None:
+    found = examine(executor_of(tmp_path / "specs"), [], {"SPECLOOM_CACHE_KEY": key}, tmp_path / "cache")
+
+    assert about(found, "cache key").state == state
+    assert key not in about(found, "cache key").says
+
+
+def test_a_cache_that_is_switched_off_is_said(tmp_path: Path) -> None:
+    found = examine(executor_of(tmp_path / "specs"), [], {"SPECLOOM_CACHE": "off"}, tmp_path / "cache")
+
+    assert about(found, "cache").says == "switched off"
+
+
+def test_optional_parts_come_with_their_install_command(tmp_path: Path) -> None:
+    found = examine(executor_of(tmp_path / "specs"), [], {}, tmp_path / "cache")
+
+    extras = [one for one in found if one.about.startswith("extra ")]
+    assert {"extra browser", "extra documents"} <= {one.about for one in extras}
+    assert "extra dev" not in {one.about for one in extras}
+    assert all(one.remedy.startswith("pip install 'specloom[") for one in extras if one.state == "missing")
+
+
+async def test_a_host_that_takes_connections_is_reached_and_asked_nothing(tmp_path: Path) -> None:
+    with Loopback(lambda _: (200, {}, b"")) as server:
+        found = await reach(executor_of(tmp_path, url=server.url))
+
+    assert [(one.about, one.state) for one in found] == [("reach demo", "ok")]
+    assert server.calls == []
+
+
+async def test_a_host_that_takes_none_is_said(tmp_path: Path) -> None:
+    with Loopback(lambda _: (200, {}, b"")) as server:
+        pass
+
+    (found,) = await reach(executor_of(tmp_path, url=server.url))
+
+    assert found.state == "broken"
+    assert "127.0.0.1" in found.says
+
+
+def test_lines_have_colour_only_on_a_terminal() -> None:
+    found = [Finding("missing", "x", "y", "do z")]
+
+    plain = finding_lines(found, Paint(Terminal(real=False), {}), 80)  # type: ignore[arg-type]
+    tinted = finding_lines(found, Paint(Terminal(real=True), {}), 80)  # type: ignore[arg-type]
+    refused = finding_lines(found, Paint(Terminal(real=True), {"NO_COLOR": "1"}), 80)  # type: ignore[arg-type]
+
+    assert plain == refused == ["missing  x  y — do z"]
+    assert "\033[" in tinted[0]
