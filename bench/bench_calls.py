@@ -134,7 +134,7 @@ def _new(ours: Client, uncached: Client, sdk: Client, rounds: int, count: int) -
     floors = {1: 868.0, 8: 1843.0}
     for width in (1, 8):
         got: dict[str, list[tuple[float, float, float | None]]] = {side: [] for side in sides}
-        for side, (client, tool) in sides.items():
+        for client, tool in sides.values():
             _flood(client, tool, queries, width, count // 4)
         for _ in range(rounds):
             for side, (client, tool) in sides.items():

@@ -72,14 +72,15 @@ def lines(figures: list[Figure]) -> list[str]:
     for one in figures:
         if one.group != group:
             group = one.group
-            said += ["", group, f"  {'':44}{'specloom':>25}{'the other side':>25}{'ratio':>21}  budget"]
+            said += ["", group, f"  {'':52}{'specloom':>25}{'the other side':>25}{'ratio':>21}  budget"]
         budget = ""
         if one.budget is not None:
-            budget = f"{'≥' if one.at_least else '≤'} {_number(one.budget)}{'' if one.within else '  OVER' if not one.at_least else '  UNDER'}"
+            sign, missed = ("≥", "  UNDER") if one.at_least else ("≤", "  OVER")
+            budget = f"{sign} {_number(one.budget)}{'' if one.within else missed}"
         ratio = f"× {_spread(one.ratios())}" if one.theirs else ""
         theirs = _spread(one.theirs) if one.theirs else ""
         name = f"{one.name}, {one.unit}"
-        said.append(f"  {name:44}{_spread(one.ours):>25}{theirs:>25}{ratio:>21}  {budget}".rstrip())
+        said.append(f"  {name:52}{_spread(one.ours):>25}{theirs:>25}{ratio:>21}  {budget}".rstrip())
         if one.note:
             said.append(f"    {one.note}")
     return said

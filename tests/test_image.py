@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
-from demo_specs import LENS, TEXTS, TOOL, write_demo
 
+from demo_specs import LENS, TEXTS, TOOL, write_demo
 from specloom import folders, image
 from specloom.image import Selection, fingerprint, image_path, load_image, make_catalogue, save_image, select
 from specloom.model import Model

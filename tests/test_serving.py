@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from demo_specs import LENS, PROVIDER, SERVE, TEXTS, TOOL, Edits, child_environment, copy_package, write_demo
 
+from demo_specs import LENS, PROVIDER, SERVE, TEXTS, TOOL, Edits, child_environment, copy_package, write_demo
 from specloom.image import Selection
 from specloom.serving import default_selection, flag, number
 

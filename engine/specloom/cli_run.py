@@ -122,7 +122,7 @@ def try_(options: Namespace) -> int:
 
 
 def record(options: Namespace) -> int:
-    from .trying import example_of, to_yaml, write_recordings
+    from .record import example_of, to_yaml, write_recordings
 
     done = _attempt(options)
     if not any(one.response for one in done.exchanges):

@@ -343,6 +343,9 @@ def check_tool(spec: Spec, tool: Tool, model: Model, report: Report, *, validate
     for item in items:
         assert isinstance(item, Map)
         said = to_plain(item)
+        if "expect" not in said:
+            check_bounds(item, said, tool, report)
+            continue
         trace = run_tool_example(item, said, tool, model, report)
         if trace is None:
             continue
@@ -351,6 +354,31 @@ def check_tool(spec: Spec, tool: Tool, model: Model, report: Report, *, validate
             _fits_schema(item, said, tool, trace.outcome, report)
         done.append((item, trace))
     return done
+
+
+def check_bounds(node: Map, said: Mapping[str, Any], tool: Tool, report: Report) -> None:
+    """Run the `refuse` and `accept` lists of an example: what is refused is `validation`, what is accepted stays as it is."""
+    for word in ("refuse", "accept"):
+        listed = node.get(word)
+        for place, more in zip(listed.items if isinstance(listed, Listing) else (), said.get(word) or (), strict=False):
+            more = {name: _long_text(value) for name, value in more.items()}
+            given = {**said["args"], **more}
+            try:
+                taken = parse_arguments(tool, given)
+            except Fault as fault:
+                if word == "accept":
+                    report.add("E401", place.place, f"{said['name']!r}: {_short(more)} is refused: {fault.message}")
+                continue
+            if word == "refuse":
+                report.add("E401", place.place, f"{said['name']!r}: {_short(more)} is not refused")
+            elif any(taken.given.get(name) != value for name, value in more.items()):
+                changed = {name: taken.given.get(name) for name in more}
+                report.add("E401", place.place, f"{said['name']!r}: {_short(more)} becomes {_short(changed)}")
+
+
+def _long_text(value: Any) -> Any:
+    """`{characters: N}` stands for a text of that length."""
+    return "x" * value["characters"] if isinstance(value, dict) and set(value) == {"characters"} else value
 
 
 def run_tool_example(node: Map, said: Mapping[str, Any], tool: Tool, model: Model, report: Report) -> ToolTrace | None:

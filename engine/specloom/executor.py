@@ -28,6 +28,9 @@ from .wire import Request, Response
 
 Progress = Callable[[float, float | None, str | None], None]
 
+MOST_WRITING = 32
+"""Answers on their way to the disk before the next one has to wait for its turn."""
+
 
 class Recorder:
     """Where the sources of a research session go. This one keeps nothing; a store that does takes its place."""
@@ -136,6 +139,7 @@ class Executor:
         self.provider_counts: dict[str, Count] = {}
         self._limiters: dict[str, Limiter] = {}
         self._flights = Flights()
+        self._writing: set[asyncio.Task[None]] = set()
         self._prefixes: dict[str, bytes] = {}
 
     # --- calls ------------------------------------------------------------------------------------------------------
@@ -245,7 +249,7 @@ class Executor:
         body = json.dumps(outcome.answer, ensure_ascii=False, separators=(",", ":"))
         ttl = tool.cache.ttl if tool.cache else 0.0
         if self.cache is not None and tool.cache is not None and outcome.keep:
-            await self.cache.put(key, body.encode("utf-8", "surrogatepass"), ttl)
+            await self._keep(key, body.encode("utf-8", "surrogatepass"), ttl)
         meta: dict[str, Any] = {}
         if tool.cache is not None and tool.cache.always_say:
             meta |= _freshness(False, 0, ttl, "fresh")
@@ -253,6 +257,14 @@ class Executor:
         if self.routes.routed and not outcome.explicit and outcome.served_by:
             meta["routing"] = _routing(outcome)
         return _Fresh(body, meta, outcome.rows, outcome.explicit)
+
+    async def _keep(self, key: str, value: bytes, ttl: float) -> None:
+        """Keep an answer: it is in memory at the end of this, while the disk is waited for only when it falls behind."""
+        assert self.cache is not None
+        task = asyncio.ensure_future(self.cache.put(key, value, ttl))
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+        await (task if len(self._writing) > MOST_WRITING else asyncio.sleep(0))
 
     def offer(self) -> Offer:
         """Who can be asked now."""
@@ -334,7 +346,7 @@ class Executor:
             response = await self._send_now(provider, request)
             if response.status < 300:
                 kept = json.dumps(to_recording(request, response)).encode()
-                await self.cache.put(key, kept, request.keep_for)
+                await self._keep(key, kept, request.keep_for)
             return response
         return await self._send_now(provider, request)
 
@@ -366,6 +378,8 @@ class Executor:
     async def aclose(self) -> None:
         """Close connections and the cache."""
         await self.sender.aclose()
+        if self._writing:
+            await asyncio.wait(self._writing)
         if self.cache is not None:
             self.cache.close()
 

@@ -663,6 +663,15 @@ _tool_example = Record(
                 ),
                 "What each provider answers; one that is not named is not configured.",
             ),
+            "refuse": Key(
+                Items(Named(Anything()), 1),
+                "Arguments that are laid over `args` one after the other; each makes a call that is refused as invalid. "
+                "{characters: N} stands for a text of that length.",
+            ),
+            "accept": Key(
+                Items(Named(Anything()), 1),
+                "Arguments that are laid over `args` one after the other; each makes a call that is taken as it is.",
+            ),
             "expect": Key(
                 Record(
                     "`expect`",
@@ -683,10 +692,11 @@ _tool_example = Record(
                     ),
                 ),
                 "What must come of it.",
-                required=True,
+                
             ),
         }
     ),
+    one_of=((("expect", "refuse"), False), (("expect", "accept"), False)),
 )
 
 TOOL = Grammar(

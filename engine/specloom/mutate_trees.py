@@ -147,6 +147,9 @@ class _Maker:
 
     def items(self, node: Listing, rule: Rule, least: int, path: Path) -> Iterator[Change]:
         listed = node.items
+        if path[0] == "tables" and len(listed) > _SMALL_TABLE:
+            yield node.place, f"every item of {path[-1]!r} changed", path, _spoiled(node)
+            return
         for at, item in enumerate(listed):
             if len(listed) > least:
                 yield (

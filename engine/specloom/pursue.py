@@ -326,10 +326,13 @@ def canonical_url(url: str) -> str:
 
     try:
         parts = urlsplit(url)
-        port = f":{parts.port}" if parts.port and parts.port not in {80, 443} else ""
+        number = parts.port
     except ValueError:
         return url
+    port = f":{number}" if number and number not in {80, 443} else ""
     host = (parts.hostname or "").removeprefix("www.")
+    if not parts.query:
+        return f"{host}{port}{parts.path.rstrip('/')}"
     query = urlencode(sorted(pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not _is_tracking(pair[0])))
     return f"{host}{port}{parts.path.rstrip('/')}" + (f"?{query}" if query else "")
 

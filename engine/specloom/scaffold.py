@@ -18,16 +18,16 @@ from .model import Argument, Capability, Model, Operation, Provider, Row
 from .names import parse_spec
 from .operation import compile_provider
 from .perform import perform
+from .record import to_yaml
 from .sample import Leaf, Sample, is_epoch, match, parse_sample, to_jmespath
-from .trying import to_yaml
-from .wire import Request, Response
+from .scaffold_reply import only, only_first_xml, reached, to_response, without
+from .wire import Request
 
 UNDECIDED = "https://decide.invalid/the-address-from-the-documentation"
 """What the example expects until its author says where the request goes; `.invalid` never resolves (RFC 2606)."""
 
 _QUERY_NAMES = ("q", "query", "search", "search_query", "term", "terms", "text", "keyword", "keywords", "s")
 _COUNT_NAMES = ("count", "limit", "num", "size", "per_page", "pagesize", "rows", "max_results", "n", "pagesize")
-_LONGEST_TEXT = 160
 _SHOWN = 60
 
 
@@ -237,8 +237,8 @@ class _Draft:
         if self.sample is None:
             return {"json": {"results": [{name: _made_up(one) for name, one in self._simple()}]}}
         if self.sample.decoder == "json":
-            return {"json": _only(self.sample.document, self.sample.results, [self._shown()])}
-        return {"text": _only_first_xml(self.sample)}
+            return {"json": only(self.sample.document, self.sample.results, [self._shown()])}
+        return {"text": only_first_xml(self.sample)}
 
     def _reply_without(self, name: str) -> dict[str, Any] | None:
         """The sample with its result twice, first without a required field."""
@@ -246,13 +246,13 @@ class _Draft:
         if self.sample is None or leaf is None or self.sample.decoder != "json" or not self.sample.each:
             return None
         whole = self._shown()
-        return {"json": _only(self.sample.document, self.sample.results, [_without(whole, leaf.path), whole])}
+        return {"json": only(self.sample.document, self.sample.results, [without(whole, leaf.path), whole])}
 
     def _shown(self) -> Any:
         """The first of the results that have most of what is mapped."""
         assert self.sample is not None
         wanted = [leaf.path for leaf in self.fields.values() if leaf is not None]
-        return max(self.sample.results, key=lambda one: sum(_reached(one, path) for path in wanted))
+        return max(self.sample.results, key=lambda one: sum(reached(one, path) for path in wanted))
 
     def _required(self) -> list[str]:
         return [name for name, one in self.contract.row.items() if one.required]
@@ -334,68 +334,3 @@ def _made_up(one: Argument) -> Any:
         "list": ["otters"],
     }
     return made.get(one.kind, f"the {one.name.replace('_', ' ')}")
-
-
-def _only(value: Any, results: Sequence[Any], instead: Sequence[Any]) -> Any:
-    """The sample with other results, without what else is in it, and with long texts cut where that is harmless."""
-    if value is results:
-        return [_shortened(one) for one in instead]
-    if isinstance(value, dict):
-        kept = {name: _only(inner, results, instead) for name, inner in value.items() if _holds(inner, results)}
-        return kept or _shortened(value)
-    return _shortened(value)
-
-
-def _holds(value: Any, results: Sequence[Any]) -> bool:
-    if value is results:
-        return True
-    return isinstance(value, dict) and any(_holds(inner, results) for inner in value.values())
-
-
-def _reached(value: Any, path: Sequence[str]) -> bool:
-    for name in path:
-        if not isinstance(value, dict) or name not in value:
-            return False
-        value = value[name]
-    return value not in (None, "", [])
-
-
-def _without(value: Any, path: Sequence[str]) -> Any:
-    if not isinstance(value, dict):
-        return value
-    if len(path) == 1:
-        return {name: inner for name, inner in value.items() if name != path[0]}
-    return {name: _without(inner, path[1:]) if name == path[0] else inner for name, inner in value.items()}
-
-
-def to_response(reply: Mapping[str, Any], request: Request) -> Response:
-    """A reply of an example as the response to a request."""
-    if "json" in reply:
-        return Response(200, {"content-type": "application/json"}, json.dumps(reply["json"]).encode(), request.url)
-    return Response(200, {}, str(reply["text"]).encode(), request.url)
-
-
-def _shortened(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _shortened(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_shortened(one) for one in value[:3]]
-    if isinstance(value, str) and len(value) > _LONGEST_TEXT and " " in value:
-        return value[:_LONGEST_TEXT].rsplit(" ", 1)[0]
-    return value
-
-
-def _only_first_xml(sample: Sample) -> str:
-    from copy import deepcopy
-
-    from lxml import etree
-
-    root = deepcopy(sample.document)
-    first = sample.results[0]
-    same = [node for node in root.iter(first.tag) if node is not root]
-    for node in same[1:]:
-        parent = node.getparent()
-        if parent is not None:
-            parent.remove(node)
-    text: str = etree.tostring(root, encoding="unicode")
-    return re.sub(r">\s+<", "><", text).strip()

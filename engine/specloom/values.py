@@ -283,8 +283,16 @@ def _reader(node: Scalar, language: Language, item: Shape, scope: Scope) -> _Rea
     if expression is None or problems:
         return None
     select = expression.evaluate
+
+    def first(one: Any, _context: Context) -> Any:
+        # The innermost loop of every mapping, so `selected` is written out.
+        try:
+            return select(one)
+        except EvaluationError as error:
+            raise _other_shape(error, node) from None
+
     return _Reader(
-        lambda one, _context: selected(select, one, node),
+        first,
         lambda one, _context: as_list(selected(select, one, node)),
         lambda one: as_list(selected(select, one, node)),
         expression.shape,
@@ -308,9 +316,11 @@ def selected(select: Callable[[Any], Any], one: Any, node: Scalar) -> Any:
     try:
         return select(one)
     except EvaluationError as error:
-        raise Fault(
-            "layout_changed", f"a part of the answer has another shape: {error}", detail=str(node.place)
-        ) from None
+        raise _other_shape(error, node) from None
+
+
+def _other_shape(error: EvaluationError, node: Scalar) -> Fault:
+    return Fault("layout_changed", f"a part of the answer has another shape: {error}", detail=str(node.place))
 
 
 def compile_selection(node: Node, language: Language, scope: Scope) -> Callable[[Any], list[Any]] | None:

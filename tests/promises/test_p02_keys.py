@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from demo_specs import PROVIDER, TOOL, codes, demo_executor, weave_demo, write_demo
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from demo_specs import PROVIDER, TOOL, codes, demo_executor, weave_demo, write_demo
 from specloom.arguments import Arguments, parse_arguments
 from specloom.executor import Executor
 from specloom.explain import explain

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from demo_specs import CAPABILITY, LENS, PROVIDER, TOOL, codes, weave_demo, write_demo
 
+from demo_specs import CAPABILITY, LENS, PROVIDER, TOOL, codes, weave_demo, write_demo
 from specloom.names import shipped_root
 from specloom.weave import weave_from
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from demo_specs import PROVIDER, TEXTS, TOOL, codes, weave_demo, write_demo
 
+from demo_specs import PROVIDER, TEXTS, TOOL, codes, weave_demo, write_demo
 from specloom.coverage import check_coverage
 from specloom.diagnostics import Report, render
 from specloom.examples import check_examples

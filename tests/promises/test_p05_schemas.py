@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from demo_specs import TOOL, codes, demo_executor, weave_demo, write_demo
 from jsonschema import Draft7Validator
-from loopback import Loopback
 
+from demo_specs import TOOL, codes, demo_executor, weave_demo, write_demo
+from loopback import Loopback
 from specloom.diagnostics import Report
 from specloom.examples import check_examples, check_tool
 from specloom.faults import Fault

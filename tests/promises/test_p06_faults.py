@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from demo_specs import PROVIDER, Edits, demo_executor, write_demo
 from loopback import Call, Loopback, Reply
-
 from specloom.faults import Fault
 
 JSON = {"Content-Type": "application/json"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from demo_specs import TOOL, edit, write_demo
 
+from demo_specs import TOOL, edit, write_demo
 from specloom.docs import check, run
 from specloom.names import shipped_root
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from demo_specs import SERVE, TOOL, child_environment, copy_package, write_demo
 from loopback import Loopback
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+
 from demo_specs import PROVIDER, demo_executor, write_demo
 from loopback import Call, Loopback, Reply
-
 from specloom.breaker import Breakers
 from specloom.executor import Executor
 from specloom.faults import Fault

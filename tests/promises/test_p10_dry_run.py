@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from demo_specs import demo_executor, write_demo
 from loopback import Loopback, Reply
-
 from specloom.cache import AnswerCache
 from specloom.explain import Unsent, explain, explanation_lines
 from specloom.faults import Fault
