@@ -12,7 +12,8 @@ import threading
 
 import pytest
 
-from specloom.cache import OVERHEAD, AnswerCache, Entry
+from specloom.cache import OVERHEAD, AnswerCache
+from specloom.cache_entry import Entry
 
 KEY = bytes(range(32))
 MIB = 1024 * 1024

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from specloom.model import Model, Tool
 from specloom.names import shipped_root
 from specloom.weave import weave_from
@@ -47,7 +48,7 @@ INPUTS: dict[str, dict[str, dict[str, Any]]] = {
         "color_type": {"type": "string", "enum": ["color", "gray", "mono", "trans"]},
         "dominant_color": {
             "type": "string",
-            "enum": "black blue brown gray green orange pink purple red teal white yellow".split(),
+            "enum": ["black", "blue", "brown", "gray", "green", "orange", "pink", "purple", "red", "teal", "white", "yellow"],
         },
         "file_type": {"type": "string", "enum": ["jpg", "gif", "png", "bmp", "svg", "webp"]},
         "safe": {"type": "string", "default": "medium", "enum": SAFE},
@@ -116,7 +117,17 @@ def test_inputs_are_those_of_the_contract(model: Model, name: str) -> None:
 
     for key, wanted in INPUTS[name].items():
         found = dict(published[key])
-        if key in {"lens", "provider", "sessionId", "site", "exact_terms", "exclude_terms", "country", "language", "news_source"}:
+        if key in {
+            "lens",
+            "provider",
+            "sessionId",
+            "site",
+            "exact_terms",
+            "exclude_terms",
+            "country",
+            "language",
+            "news_source",
+        }:
             found = {word: found[word] for word in wanted}
         assert found == wanted, key
     assert set(published) == set(INPUTS[name])

@@ -149,6 +149,11 @@ def test_an_expression_has_a_value_a_shape_and_the_paths_it_reads(text, value, s
         ("map(&a, status)", "E204", "map() takes array as argument 2, and got a number", "", 8),
         ("to_string(&a)", "E204", "an expression (&…) is not a value",
          "it is taken by map, max_by, min_by, sort_by", 10),
+        ("capture(args.query, row.title)", "E204", "capture() takes a pattern that is written out",
+         "write capture(text, 'pattern')", 20),
+        ("capture(args.query, '(a')", "E204", "capture(): '(a' is not a regular expression: missing ), unterminated "
+         "subpattern at position 0", "", 20),
+        ("capture(args.query, `1`)", "E204", "capture() takes string as argument 2, and got a number", "", 20),
         ("args.query[0]", "E204", "[…] takes the items of a list, and this is text", "", 5),
         ("status < 'x'", "E204", "a number and text have no order", "to_number(text) gives a number", 0),
         ("rows[::0]", "E204", "the step of a slice cannot be 0", "leave it out, or write -1 for backwards", 0),

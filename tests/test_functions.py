@@ -3,9 +3,12 @@
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from specloom.expressions import EvaluationError, compile_selector, evaluate_reference
 from specloom.functions import FUNCTIONS, is_true, to_text
+from specloom.functions_data import DATA, MAX_TEXT, find_pattern_problem
 from specloom.shapes import ANY, INTEGER, NULL, NUMBER, TEXT, ListOf, Maybe, Record, from_schema, shape_of
 from specloom.signatures import admits, to_kind, to_types
 from specloom.vault import Secret
@@ -66,6 +69,40 @@ def test_a_function_is_described_and_shown(function):
         ("when(missing, trim(missing), 'no')", "no"),
         ("clamp(`5`, `1`, `3`)", 3),
         ('to_string(`[1, "a"]`)', '[1,"a"]'),
+        ('records(`{"a": [1], "name": "x", "b": [[2], 3]}`)', [{"a": 1, "b": [2]}, {"a": None, "b": 3}]),
+        ('records(`{"name": "x"}`)', []),
+        ("records(`{}`)", []),
+        ('table(`[["a"], [1, 2], [], {}, null, [null]]`)', [{"a": 1}, {"a": None}]),
+        ("table([['a']])", []),
+        ("entries(`{}`)", []),
+        ('entries(`{"b": null, "a": [1]}`)', [{"key": "b", "value": None}, {"key": "a", "value": [1]}]),
+        ('inverted_text(`{"a": [0], "c": [2]}`)', "a c"),
+        ('inverted_text(`{"b": [1], "a": [1], "c": [0]}`)', "c b a"),
+        ('inverted_text(`{" a\\n b ": [1], "": [0]}`)', "a b"),
+        ('inverted_text(`{"a": [true, -1, 1.0, 20001, "0", null], "b": 1, "c": {}, "d": [20000]}`)', "d"),
+        ("capture('a-b', '(x)?-')", None),
+        ("capture('ab', '()b')", ""),
+        ("capture('line\nid: 7', '(?im)^ID: (?P<id>.*)$')", "7"),
+        ('without(`[1, true, 1.0, "1", {"a": [1]}]`, `[1, {"a": [1]}]`)', [True, "1"]),
+        ("without(`[]`, `[1]`)", []),
+        ("words_in('État-major', ['ÉTAT', 'état major', ''])", 2),
+        ("words_in('network', 'net')", 0),
+        ("words_in('a', missing)", 0),
+        ("words_in('a 1 null', ['a', `1`, `null`])", 1),
+        ("number('-1,234')", -1234),
+        ("number('12,34')", None),
+        ("number('')", None),
+        ("number('.')", None),
+        ("number('1e999')", None),
+        ("number('NaN')", None),
+        ("number('٣')", None),
+        ("number('1e3')", 1000.0),
+        ("number('5.')", 5.0),
+        ("pad('12345', `3`, '0')", "12345"),
+        ("pad(`7.0`, `3.9`, ' ')", "  7"),
+        ("pad('', `0`, 'x')", ""),
+        ("first(`[null, 1]`)", None),
+        ("first(missing)", None),
     ],
 )
 def test_the_odd_cases(text, result):
@@ -87,6 +124,15 @@ def test_the_odd_cases(text, result):
         ("truncate(t, `-1`)", "truncate() cannot take the text 'text', a number -1 (a length cannot be negative)"),
         ("timestamp(`1e300`)", "timestamp() cannot take a number 1e+300"),
         ("multiply(`1e300`, `1e300`)", "multiply() cannot take"),
+        ("table(l)", "table() cannot take a list of 1 (the first row is no list of names)"),
+        ("table([l, l])", "table() cannot take a list of 2 (the first row is no list of names)"),
+        ("records(t)", "records() takes object or null, and got the text 'text'"),
+        ("pad(t, n, '')", "pad() cannot take the text 'text', a number 3, the text '' (the text is filled up with one"),
+        ("pad(t, n, 'ab')", "pad() cannot take the text 'text', a number 3, the text 'ab' (the text is filled up with"),
+        ("pad(t, `-1`, '0')", "pad() cannot take the text 'text', a number -1, the text '0' (a width is between 0 and"),
+        ("pad(t, `1001`, '0')", "pad() cannot take the text 'text', a number 1001, the text '0' (a width is between 0"),
+        ("number(l)", "number() takes string or number or null, and got a list of 1"),
+        ("first(t)", "first() takes array or null, and got the text 'text'"),
         ("contains(t, n)", "contains() cannot take the text 'text', a number 3"),
         ("sort_by(m, &a)", "sort_by() takes number, and got the text 'x'"),
         ("lookup('demo', l)", "lookup() takes string or number or boolean or null, and got a list of 1"),
@@ -156,6 +202,21 @@ def test_values_are_written_into_texts_as_urls_want_them():
         ("abs(n)", INTEGER),
         ("max_by(`[]`, &a)", NULL),
         ("to_array(o.x)", ListOf(ANY)),
+        ("records(o)", ListOf(Record({}, closed=False))),
+        ("records(o.x)", Maybe(ListOf(Record({}, closed=False)))),
+        ("table([l])", ListOf(Record({}, closed=False))),
+        ("entries({a: `1`})", ListOf(Record({"key": TEXT, "value": INTEGER}, required=frozenset(["key", "value"])))),
+        ("entries(o)[0].value", ANY),
+        ("inverted_text(o)", Maybe(TEXT)),
+        ("capture(t, 'a')", Maybe(TEXT)),
+        ("without(l, `[1]`)", ListOf(TEXT)),
+        ("without(o.x, l)", ANY),
+        ("words_in(t, l)", INTEGER),
+        ("number('1')", Maybe(NUMBER)),
+        ("pad('1', `2`, ' ')", TEXT),
+        ("pad(n, `2`, ' ')", Maybe(TEXT)),
+        ("first(l)", Maybe(TEXT)),
+        ("first(o.x)", ANY),
     ],
 )
 def test_the_shape_of_a_result_follows_from_the_arguments(text, shape):
@@ -165,6 +226,121 @@ def test_the_shape_of_a_result_follows_from_the_arguments(text, shape):
 
     assert problems == []
     assert expression.shape == shape
+
+
+def test_an_entry_has_a_key_and_a_value_and_nothing_else():
+    _, problems = compile_selector("entries(@)[0].kye")
+
+    assert [problem.hint for problem in problems] == ['did you mean "key"?']
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("records(@)", {"long": [0] * 2000, **{f"c{at}": [] for at in range(1000)}}),
+        ("table(@)", [[f"c{at}" for at in range(1000)], *([[0]] * 2000)]),
+    ],
+)
+def test_a_small_answer_cannot_ask_for_a_large_table(text, value):
+    with pytest.raises(EvaluationError, match=r"a table of 2,00\d,000 cells; 1,000,000 are allowed"):
+        evaluate(text, value)
+
+
+def test_a_running_text_ends_where_it_is_long_enough():
+    value = {"word" * 1000: list(range(20_000))}
+
+    assert MAX_TEXT - 4001 < len(evaluate("inverted_text(@)", value)) <= MAX_TEXT
+
+
+def test_a_pattern_is_tried_on_the_beginning_of_a_text():
+    assert evaluate("capture(@, 'b')", "a" * 3999 + "b") == "b"
+    assert evaluate("capture(@, 'b')", "a" * 4000 + "b") is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "problem"),
+    [
+        ("([0-9]+) of", ""),
+        ("(a", "'(a' is not a regular expression: missing ), unterminated subpattern at position 0"),
+        ("a{99999999999}", "'a{99999999999}' is not a regular expression: the repetition number is too large"),
+        ("[[a]", "Possible nested set at position"),
+    ],
+)
+def test_a_text_that_is_no_pattern_is_told_with_the_place(pattern, problem):
+    assert find_pattern_problem(pattern).startswith(problem)
+    assert bool(find_pattern_problem(pattern)) == bool(problem)
+
+
+def test_a_pattern_that_cannot_be_read_fails_in_one_line_where_nothing_checked_it_before():
+    with pytest.raises(
+        EvaluationError, match=r"capture\(\) cannot take the text 'a', the text '\(' \('\(' is not a reg"
+    ):
+        evaluate_reference("capture('a', '(')", {}, TABLES)
+
+
+# The generator of expressions in test_expressions.py takes every function, but seldom arguments that fit one; these do.
+
+PLAIN = st.none() | st.booleans() | st.integers(-2, 9) | st.sampled_from([0.5, 1.0, "", "a", "b c", "1,000.5", "7"])
+TEXTS = st.sampled_from(["", "a", "b c", "a-7, b-8", "1,000.5", " 7 ", "A é"])
+LISTS = st.lists(PLAIN, max_size=4)
+FITTING = st.fixed_dictionaries(
+    {
+        "columns": st.dictionaries(TEXTS, LISTS | PLAIN, max_size=3),
+        "rows": st.lists(st.lists(TEXTS, max_size=3) | LISTS, max_size=4),
+        "inverted": st.dictionaries(TEXTS, st.lists(st.integers(-1, 6) | PLAIN, max_size=4) | PLAIN, max_size=4),
+        "list": LISTS | st.lists(LISTS, max_size=2),
+        "other": LISTS,
+        "text": TEXTS,
+        "words": LISTS | st.lists(TEXTS, max_size=3) | TEXTS | st.none(),
+        "width": st.integers(-1, 8),
+        "null": st.none(),
+    }
+)
+CALLS = [
+    "records(columns)",
+    "table(rows)",
+    "entries(columns)",
+    "inverted_text(inverted)",
+    "capture(text, '([a-z])-?([0-9])?')",
+    "capture(text, '[0-9]')",
+    "without(list, other)",
+    "first(list)",
+    "unique(list)",
+    "words_in(text, words)",
+    "number(text)",
+    "pad(text, width, '0')",
+    "pad(width, width, text)",
+]
+
+
+def test_every_function_over_data_is_called_with_arguments_that_fit():
+    assert set(DATA) <= {text.partition("(")[0] for text in CALLS}
+
+
+@pytest.mark.parametrize("text", CALLS)
+@settings(max_examples=100, deadline=None)
+@given(value=FITTING)
+def test_closures_and_interpreter_agree_on_what_fits(text, value):
+    def outcome(run):
+        try:
+            return repr(run())
+        except EvaluationError as error:
+            return error.message
+
+    for written in (text, f"[{text}, {text.replace('(', '(null || ', 1)}]", f"map(&{text}, [@, @])"):
+        assert outcome(lambda w=written: evaluate(w, value)) == outcome(
+            lambda w=written: evaluate_reference(w, value, TABLES)
+        )
+
+
+@settings(max_examples=100, deadline=None)
+@given(value=st.dictionaries(TEXTS, LISTS, min_size=1, max_size=3))
+def test_records_and_table_are_two_ways_to_the_same_rows(value):
+    count = max(map(len, value.values()))
+    padded = {name: column + [None] * (count - len(column)) for name, column in value.items()}
+    rows = [list(padded), *(list(row) for row in zip(*padded.values(), strict=True))]
+
+    assert evaluate("records(@)", value) == evaluate("table(@)", rows)
 
 
 def test_kinds_are_the_types_of_the_package():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.operation import conformer, uses_of
+from specloom.conform import conformer
 from specloom.shapes import ANY, TEXT, Choice, ListOf
 from weaving import a_provider, weave_texts
 
@@ -83,7 +83,7 @@ def test_what_an_operation_uses_is_followed_through_values() -> None:
 
     compiled = weave_texts(a_provider(operation)).model.providers["sample"].operations["find"]
 
-    assert uses_of(compiled) == {("args", "query")}
+    assert compiled.arguments_used == {"query"}
 
 
 def test_a_provider_with_a_problem_is_left_out_and_the_others_are_there() -> None:

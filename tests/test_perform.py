@@ -267,6 +267,43 @@ def test_items_that_all_lack_what_is_required_are_a_changed_layout_but_no_items_
     assert find(woven, {"query": "x"}, reply({"items": []})).rows == []
 
 
+@pytest.mark.parametrize("body", [{}, {"items": None}, {"results": [{"url": "u"}]}, {"error": "sorry"}, []])
+def test_a_missing_list_is_a_changed_layout_and_no_empty_answer(body: Any) -> None:
+    run = find(weave_texts(a_provider(PLAIN)), {"query": "x"}, reply(body))
+
+    assert run.fault is not None
+    assert (run.fault.kind, run.fault.provider) == ("layout_changed", "sample")
+    assert run.fault.message == "Sample answered with neither results nor a sign that there are none"
+
+
+@pytest.mark.parametrize(
+    ("body", "is_empty"),
+    [
+        ({"total": 0}, True),
+        ({"total": 0, "items": []}, True),
+        ({"total": 0, "items": None}, True),
+        ({"total": 1, "results": [{"url": "u"}]}, False),
+        ({"total": 1, "items": []}, False),
+        ({}, False),
+    ],
+)
+def test_where_the_spec_knows_the_sign_of_an_empty_answer_only_that_sign_is_believed(
+    body: dict[str, Any], is_empty: bool
+) -> None:
+    sure = PLAIN.replace("each: items,", "each: items, empty_is_ok_when: total == `0`,")
+
+    run = find(weave_texts(a_provider(sure)), {"query": "x"}, reply(body))
+
+    assert (run.fault is None) == is_empty
+    assert run.fault is None or run.fault.kind == "layout_changed"
+
+
+def test_a_document_that_is_itself_the_list_may_be_empty() -> None:
+    run = find(weave_texts(a_provider(PLAIN.replace("each: items, ", ""))), {"query": "x"}, reply([]))
+
+    assert run.rows == []
+
+
 def test_an_item_of_another_type_is_a_changed_layout_and_no_traceback() -> None:
     operation = PLAIN.replace("{title: title,", "{title: \"join('-', names)\",")
 
@@ -352,7 +389,14 @@ def test_later_steps_see_the_rows_of_earlier_ones_and_are_joined() -> None:
 
 
 @pytest.mark.parametrize(
-    "failure", [reply({}, 500), Fault("network", "reset"), Response(200, {}, b"oops"), reply({"items": [5]})]
+    "failure",
+    [
+        reply({}, 500),
+        Fault("network", "reset"),
+        Response(200, {}, b"oops"),
+        reply({"items": [5]}),
+        reply({"other": []}),
+    ],
 )
 def test_an_optional_step_that_fails_leaves_the_rows_undecorated(failure: Response | Fault) -> None:
     run = find(weave_texts(a_provider(TWO)), {"query": "x"}, items("a"), failure)

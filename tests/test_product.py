@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import Client, StdioServerParameters
+
 from loopback import Call as Received
 from loopback import Loopback
-from mcp import Client, StdioServerParameters
 
 ROOT = Path(__file__).parents[1]
 FIXTURES = Path(os.environ.get("SPECLOOM_FIXTURES") or ROOT.parent / "shared" / "fixtures") / "providers"
@@ -34,8 +35,20 @@ OTTERS = {
         ]
     },
 }
-IMAGES = {"results": [{"title": "Otter", "url": "https://o.example.org/p", "properties": {"url": "https://o.example.org/o.jpg", "width": 9, "height": 8}}]}
-NEWS = {"results": [{"title": "Back", "url": "https://n.example.org/a", "description": "Seen.", "page_age": "2026-03-03T07:00:00"}]}
+IMAGES = {
+    "results": [
+        {
+            "title": "Otter",
+            "url": "https://o.example.org/p",
+            "properties": {"url": "https://o.example.org/o.jpg", "width": 9, "height": 8},
+        }
+    ]
+}
+NEWS = {
+    "results": [
+        {"title": "Back", "url": "https://n.example.org/a", "description": "Seen.", "page_age": "2026-03-03T07:00:00"}
+    ]
+}
 
 
 def record(folder: Path, step: str, body: Any) -> None:
@@ -55,9 +68,7 @@ def recordings(tmp_path: Path) -> Path:
 
 
 @asynccontextmanager
-async def served(
-    era: str, tmp_path: Path, *options: str, host: str = "own", **environ: str
-) -> AsyncIterator[Client]:
+async def served(era: str, tmp_path: Path, *options: str, host: str = "own", **environ: str) -> AsyncIterator[Client]:
     env = {**os.environ, "SPECLOOM_CACHE_DIR": str(tmp_path / "cache"), "SPECLOOM_VALIDATE": "1", **environ}
     command = ["-m", "specloom", "serve", "--host", host, *options]
     server = StdioServerParameters(command=sys.executable, args=command, env=env)
@@ -71,7 +82,9 @@ def text_of(result: Any) -> str:
 
 @pytest.mark.parametrize("host", ["own", "sdk"])
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_client_gets_rows_and_the_same_object_as_text(era: str, host: str, recordings: Path, tmp_path: Path) -> None:
+async def test_a_client_gets_rows_and_the_same_object_as_text(
+    era: str, host: str, recordings: Path, tmp_path: Path
+) -> None:
     async with served(era, tmp_path, "--replay", str(recordings), host=host, SEARCH_ROUTING="brave,serper") as client:
         tools = (await client.list_tools()).tools
         web = await client.call_tool("web_search", {"query": "otters", "claim": "otters hold hands"})
@@ -91,7 +104,9 @@ async def test_a_client_gets_rows_and_the_same_object_as_text(era: str, host: st
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_meta_says_what_is_fresh_what_was_kept_and_who_answered(era: str, recordings: Path, tmp_path: Path) -> None:
+async def test_meta_says_what_is_fresh_what_was_kept_and_who_answered(
+    era: str, recordings: Path, tmp_path: Path
+) -> None:
     async with served(era, tmp_path, "--replay", str(recordings), SEARCH_ROUTING="google,brave") as client:
         new = await client.call_tool("web_search", {"query": "otters"})
         kept = await client.call_tool("web_search", {"query": "otters"})
@@ -119,7 +134,8 @@ async def test_a_fault_is_a_sentence_and_a_block(era: str, recordings: Path, tmp
         wrong = await client.call_tool("web_search", {"query": "otters", "time_range": "century"})
         missing = await client.call_tool("web_search", {})
         repaired = await client.call_tool(
-            "web_search", {"query": "otters", "num_results": "1", "sites": '["a.example.org"]', "provider": "brave", "lens": None}
+            "web_search",
+            {"query": "otters", "num_results": "1", "sites": '["a.example.org"]', "provider": "brave", "lens": None},
         )
 
     sentence, _, block = text_of(unknown).partition("\n\n")
@@ -215,7 +231,9 @@ PAYLOADS = {
 }
 
 
-@pytest.mark.skipif(not FIXTURES.is_dir(), reason=f"there are no recorded payloads under {FIXTURES} (SPECLOOM_FIXTURES)")
+@pytest.mark.skipif(
+    not FIXTURES.is_dir(), reason=f"there are no recorded payloads under {FIXTURES} (SPECLOOM_FIXTURES)"
+)
 @pytest.mark.parametrize("era", ERAS)
 async def test_real_payloads_become_rows(era: str, tmp_path: Path) -> None:
     folder = tmp_path / "recordings"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from specloom.diagnostics import Report
-from specloom.examples import check_provider
+from specloom.examples_providers import check_provider
 from specloom.model import Argument, Model
 from specloom.names import load_library
 from specloom.sample import Leaf, fits, match, parse_sample, words_of

@@ -14,7 +14,13 @@ from .faults import Fault
 from .model import Context, Input, Tool
 from .values import evaluate, truthy
 
-_WORDS = {"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false", "list": "a list of texts"}
+_WORDS = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "list": "a list of texts",
+}
 _SHOWN = 80
 
 
@@ -29,21 +35,23 @@ class Arguments:
 
 
 def parse_arguments(tool: Tool, raw: Mapping[str, Any] | None) -> Arguments:
-    """The arguments of a call, or a `validation` fault with one sentence: the field, what was given, what is allowed."""
+    """The arguments of a call, or a `validation` fault that says which field, what was given and what is allowed."""
     given: dict[str, Any] = {}
     requested: dict[str, Any] = {}
     raw = raw or {}
     for name in raw:
         if name not in tool.inputs:
             hint = did_you_mean(name, tool.inputs)
-            raise _refused(tool, f"{tool.name} has no argument {name!r}" + (f"; {hint}" if hint else ""), action_detail=name)
+            raise _refused(tool, f"{tool.name} has no argument {name!r}" + (f"; {hint}" if hint else ""), name)
     for one in tool.inputs.values():
         value = _repaired(one, raw.get(one.name))
         if value is None or (value == "" and not one.required):
             if one.required:
-                raise _refused(tool, f"{one.name} is required: {one.description}", action_detail=one.name)
+                raise _refused(tool, f"{one.name} is required: {one.description}", one.name)
             continue
-        _check(tool, one, value)
+        wrong = _problem(one, value)
+        if wrong:
+            raise _refused(tool, wrong, one.name)
         if one.clamp:
             bounded = _clamped(one, value)
             if bounded != value:
@@ -51,8 +59,10 @@ def parse_arguments(tool: Tool, raw: Mapping[str, Any] | None) -> Arguments:
                 value = bounded
         given[one.name] = value
     explicit = frozenset(given)
-    given |= {one.name: one.default for one in tool.inputs.values() if one.default is not None and one.name not in given}
-    context: Context = {"args": given, "requested": requested, "values": {}, "config": {}, "route": {}, "providers": {}, "now": 0.0}
+    defaults = {one.name: one.default for one in tool.inputs.values() if one.default is not None}
+    given |= {name: value for name, value in defaults.items() if name not in given}
+    context: Context = {"args": given, "requested": requested, "now": 0.0}
+    context |= {name: {} for name in ("values", "config", "route", "providers")}
     for name, definition in tool.values if tool.checks else ():
         context["values"][name] = evaluate(definition, context)
     for refuse, message in tool.checks:
@@ -100,33 +110,36 @@ def _json(text: str) -> Any:
         return None
 
 
-def _check(tool: Tool, one: Input, value: Any) -> None:
+def _problem(one: Input, value: Any) -> str:
+    """What is wrong with a value, in a sentence; empty when nothing is."""
     if not _is_kind(one.kind, value):
-        raise _refused(tool, f"{one.name} is {_show(value)}; it should be {_WORDS[one.kind]}", action_detail=one.name)
+        return f"{one.name} is {_show(value)}; it should be {_WORDS[one.kind]}"
     if one.kind == "string":
-        _check_text(tool, one, value)
-    elif one.kind == "list":
+        return _text_problem(one, value, one.name)
+    if one.kind == "list":
         if one.max_items is not None and len(value) > one.max_items:
-            raise _refused(tool, f"{one.name} has {len(value)} items; it may have {one.max_items}", action_detail=one.name)
-        for index, item in enumerate(value):
-            _check_text(tool, one, item, f"{one.name}[{index}]")
-    elif not one.clamp and one.kind in {"integer", "number"}:
-        if (one.minimum is not None and value < one.minimum) or (one.maximum is not None and value > one.maximum):
-            raise _refused(tool, f"{one.name} is {value}; it may be {_bounds(one)}", action_detail=one.name)
+            return f"{one.name} has {len(value)} items; it may have {one.max_items}"
+        found = (_text_problem(one, item, f"{one.name}[{index}]") for index, item in enumerate(value))
+        return next(filter(None, found), "")
+    if one.kind in {"integer", "number"} and not one.clamp:
+        below = one.minimum is not None and value < one.minimum
+        if below or (one.maximum is not None and value > one.maximum):
+            return f"{one.name} is {value}; it may be {_bounds(one)}"
+    return ""
 
 
-def _check_text(tool: Tool, one: Input, value: str, name: str = "") -> None:
-    name = name or one.name
+def _text_problem(one: Input, value: str, name: str) -> str:
     if one.choices and value not in one.choices:
         if one.catalogue.startswith("providers."):
-            return  # resolved when the plan runs, because unknown and unconfigured names are different answers
-        raise _refused(tool, f"{name} is {_show(value)}; it may be {', '.join(one.choices)}", action_detail=one.name)
+            return ""  # resolved when the plan runs, because unknown and unconfigured names are different answers
+        return f"{name} is {_show(value)}; it may be {', '.join(one.choices)}"
     if one.min_length is not None and len(value) < one.min_length:
-        raise _refused(tool, f"{name} is {_show(value)}; it needs at least {one.min_length} characters", action_detail=one.name)
+        return f"{name} is {_show(value)}; it needs at least {one.min_length} characters"
     if one.max_length is not None and len(value) > one.max_length:
-        raise _refused(tool, f"{name} has {len(value)} characters; it may have {one.max_length}", action_detail=one.name)
+        return f"{name} has {len(value)} characters; it may have {one.max_length}"
     if one.pattern and not re.fullmatch(one.pattern, value):
-        raise _refused(tool, f"{name} is {_show(value)}; it should be {one.says or one.pattern}", action_detail=one.name)
+        return f"{name} is {_show(value)}; it should be {one.says or one.pattern}"
+    return ""
 
 
 def _is_kind(kind: str, value: Any) -> bool:
@@ -162,5 +175,5 @@ def _show(value: Any) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
-def _refused(tool: Tool, sentence: str, action_detail: str = "") -> Fault:
-    return Fault("validation", sentence, detail=action_detail and f"argument {action_detail} of {tool.name}")
+def _refused(tool: Tool, sentence: str, argument: str = "") -> Fault:
+    return Fault("validation", sentence, detail=argument and f"argument {argument} of {tool.name}")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import struct
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from .vault import KEY_BYTES, seal, unseal
+from .cache_disk import AnswerDisk
+from .cache_entry import Entry
+from .vault import KEY_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,45 +17,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 T = TypeVar("T")
-Freshness = Literal["fresh", "aging", "expiring"]
 
 MEBIBYTE = 1024 * 1024
 OVERHEAD = 256
 """Bytes an entry takes in memory beside its key and value, measured on a 64-bit CPython."""
-SLACK = 5.0
-"""Seconds a clock may step back before what was stored under the later time is refused."""
 LOCK_WAIT = 1.0
 """Seconds to wait for another process that is writing to the directory."""
-LARGEST_ON_DISK = 256 * MEBIBYTE
-"""Bytes of the largest value that is kept on disk; a database row ends at a thousand million."""
 PATIENCE = 3
 """Times in a row the directory may be busy before it is given up."""
-
-_HEAD = struct.Struct(">dd")
-_PLAIN_SETTINGS = ("wal", "least-recently-stored")
-_OWN_SETTINGS = ("count", "size", "hits", "misses", "sqlite_journal_size_limit")
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A remembered value, when it was stored (seconds since the epoch) and for how many seconds it may be served."""
-
-    value: bytes
-    stored_at: float
-    ttl: float
-
-    def age(self, now: float) -> float:
-        """Seconds since it was stored, never below zero."""
-        return max(0.0, now - self.stored_at)
-
-    def freshness(self, now: float) -> Freshness:
-        """Which part of its life it is in: `fresh` in the first half, `aging` up to four fifths, then `expiring`."""
-        used = self.age(now) / self.ttl
-        return "fresh" if used < 0.5 else "aging" if used < 0.8 else "expiring"
-
-    def is_alive(self, now: float) -> bool:
-        """Whether it may be served. One from the future is refused, or a clock set back would serve it for ever."""
-        return -SLACK <= now - self.stored_at < self.ttl
 
 
 class AnswerCache:
@@ -90,7 +57,7 @@ class AnswerCache:
         self._counts = {"hits": 0, "disk_hits": 0, "misses": 0, "evicted": 0, "busy": 0}
         self._busy_in_a_row = 0
         self._disk = (
-            _Disk(disk / "answers", disk_bytes, key, lock_wait) if disk is not None and key is not None else None
+            AnswerDisk(disk / "answers", disk_bytes, key, lock_wait) if disk is not None and key is not None else None
         )
         # One thread does all work on the directory, in order, on the one connection that it opens and closes.
         self._pool: ThreadPoolExecutor | None = None
@@ -195,7 +162,7 @@ class AnswerCache:
         if entry is not None:
             self._used -= _size_of(key, entry)
 
-    async def _in_thread(self, job: Callable[[_Disk], T]) -> T | None:
+    async def _in_thread(self, job: Callable[[AnswerDisk], T]) -> T | None:
         future = self._submit(job)
         if future is None:
             return None
@@ -205,7 +172,7 @@ class AnswerCache:
         result: T | None = await asyncio.wrap_future(future)
         return result
 
-    def _submit(self, job: Callable[[_Disk], T]) -> Any:
+    def _submit(self, job: Callable[[AnswerDisk], T]) -> Any:
         with self._lock:
             if self._disk is None or self._closed:
                 return None
@@ -215,7 +182,7 @@ class AnswerCache:
                 self._pool = ThreadPoolExecutor(1, "specloom-cache")
             return self._pool.submit(self._guarded, job)
 
-    def _guarded(self, job: Callable[[_Disk], T]) -> T | None:
+    def _guarded(self, job: Callable[[AnswerDisk], T]) -> T | None:
         """The job's result, or None after whatever a directory and a database can do has been dealt with."""
         disk = self._disk
         if disk is None:
@@ -245,7 +212,7 @@ class AnswerCache:
         self._busy_in_a_row = 0
         return result
 
-    def _on_database_error(self, disk: _Disk, error: BaseException) -> None:
+    def _on_database_error(self, disk: AnswerDisk, error: BaseException) -> None:
         import sqlite3
 
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
@@ -259,13 +226,13 @@ class AnswerCache:
         else:
             self._give_up(disk, str(error))
 
-    def _give_up(self, disk: _Disk, reason: str) -> None:
+    def _give_up(self, disk: AnswerDisk, reason: str) -> None:
         with self._lock:
             self._disk = None
         disk.close()
         self._warn(f"the cache directory {disk.directory} cannot be used ({reason}); answers are kept in memory only")
 
-    def _set_aside(self, disk: _Disk, reason: str) -> None:
+    def _set_aside(self, disk: AnswerDisk, reason: str) -> None:
         with self._lock:
             self._disk = None
         disk.close()
@@ -277,156 +244,6 @@ class AnswerCache:
         )
 
 
-class _Disk:
-    """Sealed entries in one directory, for one thread. Everything it raises is for its caller to judge."""
-
-    def __init__(self, directory: Path, limit: int, key: bytes, lock_wait: float) -> None:
-        self.directory = directory
-        self._limit = int(limit)
-        self._largest = min(self._limit // 8, LARGEST_ON_DISK)
-        self._key = key
-        self._lock_wait = lock_wait
-        self._cache: Any = None
-
-    def read(self, key: str, now: float) -> Entry | None:
-        """The entry if there is one that opens and is alive; a row that is not is deleted."""
-        cache, name = self._open(), self._name(key)
-        sealed = cache.get(name)
-        if sealed is None:
-            return None
-        plain = unseal(self._key, sealed, _encode(key))
-        if plain is not None and len(plain) >= _HEAD.size:
-            entry = Entry(plain[_HEAD.size :], *_HEAD.unpack_from(plain))
-            if entry.is_alive(now):
-                return entry
-        cache.delete(name)
-        return None
-
-    def write(self, key: str, entry: Entry) -> None:
-        cache, name = self._open(), self._name(key)
-        if len(entry.value) > self._largest:
-            # It would push out too much else, and an older one must not come back in its place.
-            cache.delete(name)
-            return
-        plain = _HEAD.pack(entry.stored_at, entry.ttl) + entry.value
-        cache.set(name, seal(self._key, plain, _encode(key)), expire=entry.ttl)
-        # A write culls ten rows, which is too few when large values follow small ones.
-        if cache.volume() > self._limit:
-            cache.cull()
-
-    def clear(self) -> bool:
-        if self._cache is not None or (self.directory / "cache.db").exists():
-            self._open().clear()
-        return True
-
-    def close(self) -> None:
-        import contextlib
-        import sqlite3
-
-        cache, self._cache = self._cache, None
-        if cache is not None:
-            with contextlib.suppress(sqlite3.Error):
-                cache.close()
-
-    def set_aside(self) -> Path | None:
-        """Where the directory went, or None when it could not be moved. One damaged directory is kept, the latest."""
-        import shutil
-
-        target = self.directory.with_name(self.directory.name + ".damaged")
-        try:
-            if target.exists():
-                shutil.rmtree(target)
-            self.directory.rename(target)
-        except OSError:
-            return None
-        return target
-
-    def _name(self, key: str) -> str:
-        # Keyed, so that a row's name does not confirm a guess at what was asked.
-        import hmac
-
-        return hmac.digest(self._key, b"answer:" + _encode(key), "sha256").hex()
-
-    def _open(self) -> Any:
-        if self._cache is None:
-            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not os.access(self.directory, os.W_OK):
-                raise PermissionError(errno.EACCES, "it is not writable")
-            import diskcache
-
-            _check_database(
-                str(self.directory / "cache.db"), self._lock_wait, {*diskcache.DEFAULT_SETTINGS, *_OWN_SETTINGS}
-            )
-            # Held before it is initialised, so that its connection can be closed when that fails half-way.
-            self._cache = diskcache.Cache.__new__(diskcache.Cache)
-            try:
-                self._cache.__init__(
-                    str(self.directory),
-                    timeout=self._lock_wait,
-                    disk=_sealed_rows(),
-                    size_limit=self._limit,
-                    eviction_policy="least-recently-stored",
-                    statistics=0,
-                    # A mapped file that another process cuts short would end this one with a bus error.
-                    sqlite_mmap_size=0,
-                    sqlite_cache_size=512,
-                    sqlite_journal_size_limit=4 * MEBIBYTE,
-                )
-            except BaseException:
-                self.close()
-                raise
-        return self._cache
-
-
-def _sealed_rows() -> type[Any]:
-    """A storage class for diskcache that only knows bytes inside the row: no pickles, no files, in either direction."""
-    import sqlite3
-
-    import diskcache
-
-    class SealedRows(diskcache.Disk):  # type: ignore[misc] # the library comes without types
-        def put(self, key: Any) -> tuple[str, bool]:
-            if type(key) is not str:
-                raise TypeError(f"a row is named by text, not {type(key).__name__}")
-            return key, True
-
-        def get(self, key: Any, raw: Any) -> str:
-            return key if raw and type(key) is str else ""
-
-        def store(self, value: Any, read: bool, key: Any = None) -> tuple[int, int, None, Any]:  # noqa: ARG002 - the library passes it
-            if read or type(value) is not bytes:
-                raise TypeError(f"a row holds sealed bytes, not {type(value).__name__}")
-            return 0, diskcache.core.MODE_RAW, None, sqlite3.Binary(value)
-
-        def fetch(self, mode: Any, filename: Any, value: Any, read: bool) -> bytes:
-            # Empty bytes cannot be unsealed, so a planted row is a miss and is deleted.
-            is_ours = mode == diskcache.core.MODE_RAW and filename is None and not read and type(value) is bytes
-            return value if is_ours else b""
-
-        def remove(self, file_path: Any) -> None:
-            """Nothing: there are no files, and a planted row could name any file of the user."""
-
-    return SealedRows
-
-
-def _check_database(path: str, lock_wait: float, known: set[str]) -> None:
-    """Raise what keeps the database from being opened: a lock, damage, or settings that the library never wrote."""
-    import sqlite3
-
-    connection = sqlite3.connect(path, timeout=lock_wait, isolation_level=None)
-    try:
-        # The library would try for a minute to open a database that is locked.
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("ROLLBACK")
-        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'Settings'").fetchone() is None:
-            return
-        for name, value in connection.execute("SELECT key, value FROM Settings"):
-            if name not in known or not (isinstance(value, int) or value in _PLAIN_SETTINGS):
-                raise ValueError(f"the setting {name!r} is not one of the library's")
-    finally:
-        connection.close()
-
-
 def _first_cause(error: BaseException) -> BaseException:
     """The database error at the start of the chain: a failed write is followed by a failed rollback or a timeout."""
     import sqlite3
@@ -434,11 +251,6 @@ def _first_cause(error: BaseException) -> BaseException:
     while isinstance(error.__context__, sqlite3.Error):
         error = error.__context__
     return error
-
-
-def _encode(key: str) -> bytes:
-    # Every text has bytes this way; an error here would be taken for a damaged row.
-    return key.encode("utf-8", "surrogatepass")
 
 
 def _size_of(key: str, entry: Entry) -> int:

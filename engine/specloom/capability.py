@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from .conform import KINDS_OF_VALUE
 from .diagnostics import Report
 from .load import Listing, Map, Node, Scalar, to_plain
 from .model import Argument, Capability, Lens
 from .names import Spec
-from .operation import KINDS_OF_VALUE
 from .shapes import Choice, ListOf, Shape, maybe
 from .values import whole
 

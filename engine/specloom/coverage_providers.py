@@ -8,7 +8,7 @@ from typing import Any
 
 from .coverage_parts import Seen, cover_settings, entries_of, maps_of, watched
 from .diagnostics import Place, Report
-from .examples import ProviderExample, Trace, provider_examples, run_provider_example
+from .examples_providers import ProviderExample, Trace, provider_examples, run_provider_example
 from .load import Entry, Listing, Map, Node, Scalar, to_plain
 from .model import Context, Field, Operation, Provider, Step
 from .names import Spec

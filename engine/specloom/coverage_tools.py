@@ -8,7 +8,7 @@ from typing import Any
 
 from .coverage_parts import Seen, cover_settings, maps_of, watched
 from .diagnostics import Place, Report
-from .examples import run_tool_example
+from .examples_tools import run_tool_example
 from .load import to_plain
 from .model import Context, Model, Tool, Value
 from .names import Spec

@@ -10,7 +10,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
 
 from .decode_body import is_blank, require_body, require_data, to_text, unreadable
+from .decode_jsonstat import OBSERVATION, read_jsonstat, to_item
 from .decode_markup import parse_html, parse_xml
+from .decode_sdmx import SDMX_OBSERVATION, read_sdmx
 from .decode_tables import parse_csv, parse_tsv
 
 if TYPE_CHECKING:
@@ -130,12 +132,27 @@ def _is_deep(document: Any) -> bool:
     return True
 
 
+def _of_json(
+    read: Callable[[Response, Any, Mapping[str, Any]], list[Any]],
+) -> Callable[[Response, Mapping[str, Any]], list[Any]]:
+    """A parser of a format that is written in JSON."""
+    return lambda response, options: read(response, parse_json(response, options), options)
+
+
 _BLANK_OK: Final = Option("boolean", "A body with nothing in it is an answer without rows, not a fault.", default=False)
 _TABLE: Final = MappingProxyType(
     {
         "header": Option("boolean", "The first line holds the names of the columns.", default=True),
         "columns": Option("texts", "Names of the columns, in order; they replace those of a header line."),
         "delimiter": Option("character", "What parts two cells."),
+        "blank_ok": _BLANK_OK,
+    }
+)
+_CUBE: Final = MappingProxyType(
+    {
+        "newest_first": Option(
+            "boolean", "The latest time of each series comes first, which is what a `take` then keeps.", default=False
+        ),
         "blank_ok": _BLANK_OK,
     }
 )
@@ -152,6 +169,22 @@ for _decoder in (
     Decoder(
         "text", "jmespath", parse_text, "Plain text, as one item.", {"blank_ok": _BLANK_OK},
         {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+    ),
+    Decoder(
+        "jsonstat", "jmespath", _of_json(read_jsonstat),
+        "A JSON-stat 2.0 cube, as one item an observation, in the order of `series` and `time`. "
+        "`series` joins the labels of the dimensions that vary; `time`, `value` (null where `available` is false), "
+        "`status`, `status_label` and `unit` are the observation's own; `dims.<id>.code` and `.label` have each "
+        "dimension, `cube.label` and `cube.updated` the whole.",
+        _CUBE, to_item(OBSERVATION),
+    ),
+    Decoder(
+        "sdmx", "jmespath", _of_json(read_sdmx),
+        "An SDMX-JSON data message (1.0, 2.0 or 2.1), as one item an observation, in the order of `series` and `time`. "
+        "The fields are those of `jsonstat`, and `series` joins the names of all dimensions but time and unit; "
+        "`attributes.<id>.code` and `.label` have each attribute, `measure` names the measure where there are several, "
+        "and `cube.updated` is when the message was made.",
+        _CUBE, to_item(SDMX_OBSERVATION),
     ),
 ):  # fmt: skip
     register(_decoder)

@@ -65,7 +65,9 @@ CODES: Mapping[str, str] = MappingProxyType(
         "E103": "A value of the wrong kind (text where a mapping belongs, and the like).",
         "E104": "A value that is outside of what is allowed.",
         "E105": "Keys that exclude each other, or none of several of which one is needed.",
-        "E110": "A name that nothing defines: a capability, an operation, a step, a hook, a lens, a table or a setting.",
+        "E110": (
+            "A name that nothing defines: a capability, an operation, a step, a hook, a lens, a table or a setting."
+        ),
         "E111": "Something is used before it exists, such as a later step.",
         "E120": "An operation takes an argument that its capability does not have.",
         "E121": "A row field that the capability does not have.",
@@ -98,7 +100,10 @@ CODES: Mapping[str, str] = MappingProxyType(
         "W307": "A declared argument or setting that nothing uses.",
     }
 )
-"""Every code with what it means. Codes are stable: E0 the file, E1 the shape, E2 names and expressions, E4 examples, W3 coverage."""
+"""Every code with what it means. Codes are stable.
+
+E0 is the file, E1 its shape, E2 names and expressions, E4 examples, W3 coverage.
+"""
 
 
 @dataclass(slots=True)

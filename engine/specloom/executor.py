@@ -12,11 +12,13 @@ from typing import Any
 
 from .arguments import Arguments, parse_arguments
 from .breaker import Breakers
-from .cache import AnswerCache, Entry
+from .cache import AnswerCache
+from .cache_entry import Entry
 from .config import is_configured, missing_settings, read_settings
 from .exchange import redact
 from .faults import Fault
 from .flights import Flights
+from .grant import Tokens
 from .limits import Limiter
 from .model import Model, Operation, Provider, Row, Tool
 from .perform import Answer, Wait, perform
@@ -138,6 +140,7 @@ class Executor:
         self.tool_counts: dict[str, Count] = {name: Count() for name in model.tools}
         self.provider_counts: dict[str, Count] = {}
         self._limiters: dict[str, Limiter] = {}
+        self._tokens: Tokens = {}
         self._flights = Flights()
         self._writing: set[asyncio.Task[None]] = set()
         self._prefixes: dict[str, bytes] = {}
@@ -165,7 +168,9 @@ class Executor:
         entry = self.cache.peek(self.cache_key(tool, arguments, owner))
         return self._from_entry(tool, arguments, entry, began, owner) if entry else None
 
-    async def call(self, name: str, raw: Mapping[str, Any] | None, *, owner: str = "", progress: Progress | None = None) -> Done:
+    async def call(
+        self, name: str, raw: Mapping[str, Any] | None, *, owner: str = "", progress: Progress | None = None
+    ) -> Done:
         """Answer a call, from the cache or anew; raises Fault."""
         began = time.perf_counter()
         tool = self.tool(name)
@@ -198,7 +203,9 @@ class Executor:
         said = [
             {name: value for name, value in arguments.given.items() if name not in ignored},
             arguments.requested,
-            sorted(name for name in arguments.explicit if name not in ignored and tool.inputs[name].default is not None),
+            sorted(
+                name for name in arguments.explicit if name not in ignored and tool.inputs[name].default is not None
+            ),
             owner if self.isolate else "",
         ]
         digest = hashlib.sha256(prefix)
@@ -206,8 +213,13 @@ class Executor:
         return digest.hexdigest()
 
     def _prefix(self, tool: Tool) -> bytes:
-        parts: list[Any] = [tool.name, tool.cache.shape if tool.cache else 0, tool.digest, _plain(self.tool_settings[tool.name])]
-        for capability in tool.capabilities:
+        parts: list[Any] = [
+            tool.name,
+            tool.cache.shape if tool.cache else 0,
+            tool.digest,
+            _plain(self.tool_settings[tool.name]),
+        ]
+        for capability in (*tool.capabilities, *tool.lookups):
             offering = self.model.offering(capability)
             parts.append([capability, list(self.routes.orders.get(capability, ()))])
             parts += [[name, self.model.providers[name].digest, _plain(self.settings[name])] for name in offering]
@@ -227,7 +239,14 @@ class Executor:
         body = entry.value.decode()
         if tool.record and arguments.given.get(tool.record[0]):
             answer = json.loads(body)
-            rows = next((value for value in answer.values() if isinstance(value, list) and value and isinstance(value[0], dict)), [])
+            rows = next(
+                (
+                    value
+                    for value in answer.values()
+                    if isinstance(value, list) and value and isinstance(value[0], dict)
+                ),
+                [],
+            )
             self._record(tool, arguments, owner, rows)
         return Done(body, meta)
 
@@ -319,7 +338,7 @@ class Executor:
         return answer
 
     async def _drive(self, provider: Provider, operation: Operation, arguments: Mapping[str, Any]) -> Answer:
-        running = perform(provider, operation, arguments, self.settings[provider.name], self.clock())
+        running = perform(provider, operation, arguments, self.settings[provider.name], self.clock(), self._tokens)
         give: Response | None = None
         throw: Fault | None = None
         while True:
@@ -352,11 +371,13 @@ class Executor:
 
     async def _send_now(self, provider: Provider, request: Request) -> Response:
         service = provider.service
-        if service.rate is None and service.concurrency is None:
+        if service.rate is None and service.concurrency is None and not service.faster:
             return await self.sender.send(request)
         limiter = self._limiters.get(provider.name)
         if limiter is None:
-            limiter = self._limiters[provider.name] = Limiter(service.rate, service.concurrency, name=provider.title)
+            values = self.settings[provider.name]
+            rate = next((one for name, one in service.faster if values.get(name) is not None), service.rate)
+            limiter = self._limiters[provider.name] = Limiter(rate, service.concurrency, name=provider.title)
         async with limiter.slot(request.policy.timeout):
             return await self.sender.send(request)
 
@@ -387,7 +408,10 @@ class Executor:
 def _stand_ins(provider: Provider, values: Mapping[str, Any]) -> dict[str, Any]:
     """Values for needed settings when nothing is sent anyway."""
     needed = [one for one in provider.settings.values() if one.required and values.get(one.name) is None]
-    return {one.name: Secret("replayed") if one.secret else "https://replay.invalid" if one.kind == "url" else "replayed" for one in needed}
+    return {
+        one.name: Secret("replayed") if one.secret else "https://replay.invalid" if one.kind == "url" else "replayed"
+        for one in needed
+    }
 
 
 def _full_id(request: Request) -> str:

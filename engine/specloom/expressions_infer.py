@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from .expressions_walk import UNKNOWN, Position, Value, Walk, suggest
 from .functions import FUNCTIONS, placeholders
+from .functions_data import find_pattern_problem
 from .shapes import (
     ANY,
     BOOLEAN,
@@ -243,6 +244,8 @@ class Inference(Walk):
             return Value(self._lookup(children[0], at))
         if name == "fill":
             self._check_template(children[0], shapes[1], at)
+        if name == "capture":
+            self._check_pattern(children[1], at)
         return Value(function.result_for(shapes))
 
     def _visit_loosely(self, children: list[Node], current: Value, at: int) -> None:
@@ -322,6 +325,15 @@ class Inference(Walk):
             for name in placeholders(text):
                 if name not in record.fields:
                     self.report_name(name, record.fields, int(template.get("at", at)))
+
+    def _check_pattern(self, pattern: Node, at: int) -> None:
+        text = pattern.get("value")
+        at = int(pattern.get("at", at))
+        if pattern["type"] != "literal":
+            hint = "write capture(text, 'pattern')"
+            self.report("E204", "capture() takes a pattern that is written out", hint, at)
+        elif isinstance(text, str) and (problem := find_pattern_problem(text)):
+            self.report("E204", f"capture(): {problem}", "", at)
 
 
 def _flattened(item: Shape) -> Shape:

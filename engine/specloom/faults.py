@@ -17,7 +17,7 @@ Trip = Literal["at_once", "count", "ignore"]
 
 
 class Kind(NamedTuple):
-    """What a kind of fault means to a client (`wire`, `retryable`, `action`, `retry_after`) and to a breaker (`trip`)."""
+    """What a kind means to a client (`wire`, `retryable`, `action`, `retry_after`) and to a breaker (`trip`)."""
 
     wire: str
     retryable: bool
@@ -118,7 +118,7 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
         self.action: Action = action or KINDS[kind].action
 
     def to_json(self) -> dict[str, Any]:
-        """The machine-readable block of the contract: `kind`, `retryable`, `suggestedAction`, and what else is known."""
+        """The contract's machine-readable block: `kind`, `retryable`, `suggestedAction`, and what else is known."""
         kind = KINDS[self.kind]
         block: dict[str, Any] = {"kind": kind.wire, "retryable": kind.retryable, "suggestedAction": self.action}
         if self.kind != kind.wire:

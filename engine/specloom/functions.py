@@ -13,13 +13,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from .functions_data import DATA, registrar
 from .functions_jmespath import describe_builtins
 from .shapes import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, ListOf, Shape, join, may_be_null, maybe, strip
 from .signatures import Function, ResultOf
 from .vault import Secret
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 _STOP_WORDS = """
 a about an and any are as at be by can could did do does for from had has have how i in is it me my of on or please
@@ -30,7 +31,9 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _WORDS = re.compile(r"\w+")
 _PHRASES = re.compile(r'[^\s"]*"[^"]*"|\S+')
 _EDGES = "?!.,;:\"'()[]…“”‘’"
+_MAX_WIDTH = 1000
 _OWN: dict[str, Function] = {}
+_function = registrar(_OWN)
 
 
 def is_true(value: Any) -> bool:
@@ -56,18 +59,6 @@ def placeholders(template: str) -> list[str]:
     return _PLACEHOLDER.findall(template)
 
 
-def _function(
-    *parameters: str, result: Shape | ResultOf, examples: tuple[tuple[str, Any], ...]
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    def register(call: Callable[..., Any]) -> Callable[..., Any]:
-        name = call.__name__.strip("_")
-        doc = " ".join((call.__doc__ or "").split())
-        _OWN[name] = Function(name, parameters, result, doc, examples, call)
-        return call
-
-    return register
-
-
 def _clamped(arguments: tuple[Shape, ...]) -> Shape:
     bounded = _arithmetic(arguments)
     return maybe(bounded) if may_be_null(arguments[0]) else bounded
@@ -84,10 +75,6 @@ def _arithmetic(arguments: tuple[Shape, ...]) -> Shape:
 
 def _either(arguments: tuple[Shape, ...]) -> Shape:
     return join(arguments[1], arguments[2])
-
-
-def _same(arguments: tuple[Shape, ...]) -> Shape:
-    return strip(arguments[0])
 
 
 @_function(
@@ -221,6 +208,23 @@ def _words_all_in(text: str, words: str | list[str]) -> bool:
     return {*_WORDS.findall(wanted.casefold())} <= {*_WORDS.findall(text.casefold())}
 
 
+@_function(
+    "nullable string",
+    "nullable string or array",
+    result=INTEGER,
+    examples=(
+        ("words_in('A deep net, a deep pool', 'deep net of nets')", 2),
+        ("words_in('A deep net', ['net', 'DEEP'])", 2),
+        ("words_in(`null`, 'net')", 0),
+    ),
+)
+def _words_in(text: str | None, words: str | list[Any] | None) -> int:
+    """How many different words of the second argument, a text or a list, are in the text as whole words, in any case;
+    0 where either is null. What is no text in the list is passed over."""
+    wanted = words if isinstance(words, str) else " ".join(word for word in words or () if isinstance(word, str))
+    return len({*_WORDS.findall(wanted.casefold())} & {*_WORDS.findall((text or "").casefold())})
+
+
 @_function("string", result=INTEGER, examples=(("word_count('one two')", 2), ("word_count('')", 0)))
 def _word_count(text: str) -> int:
     """How many blank-separated words the text has."""
@@ -240,6 +244,24 @@ def _truncate(text: str | None, count: float) -> str | None:
     if count < 0:
         raise ValueError("a length cannot be negative")
     return text[: int(count)]
+
+
+@_function(
+    "nullable string or number",
+    "number",
+    "string",
+    result=_null_or(TEXT),
+    examples=(("pad('42', `5`, '0')", "00042"), ("pad(`42`, `5`, '0')", "00042"), ("pad(`null`, `5`, '0')", None)),
+)
+def _pad(text: str | float | None, width: float, fill: str) -> str | None:
+    """The text or number with one character repeated in front of it until it has the width; null gives null."""
+    if text is None:
+        return None
+    if len(fill) != 1:
+        raise ValueError("the text is filled up with one character")
+    if not 0 <= width <= _MAX_WIDTH:
+        raise ValueError(f"a width is between 0 and {_MAX_WIDTH:,}")
+    return to_text(text).rjust(int(width), fill)
 
 
 @_function(
@@ -270,20 +292,15 @@ def _split(text: str | None, separator: str) -> list[str] | None:
     "nullable string or number or boolean",
     "array",
     result=lambda arguments: maybe(strip(arguments[0])),
-    examples=(("one_of('de', ['de', 'fr'])", "de"), ("one_of('xx', ['de', 'fr'])", None), ("one_of(`null`, ['de'])", None)),
+    examples=(
+        ("one_of('de', ['de', 'fr'])", "de"),
+        ("one_of('xx', ['de', 'fr'])", None),
+        ("one_of(`null`, ['de'])", None),
+    ),
 )
 def _one_of(value: str | float | None, known: list[Any]) -> str | float | None:
     """The value if the list has it, else null."""
     return value if any(type(item) is type(value) and item == value for item in known) else None
-
-
-@_function("array", result=_same, examples=(("unique(`[2, 1, 2]`)", [2, 1]), ("unique(`[1, true]`)", [1, True])))
-def _unique(items: list[Any]) -> list[Any]:
-    """The list without repetitions; the first of each stays where it is."""
-    found: dict[Any, Any] = {}
-    for item in items:
-        found.setdefault(_identity(item), item)
-    return list(found.values())
 
 
 @_function("nullable string", result=_null_or(TEXT), examples=(("lower('ABC')", "abc"), ("lower(`null`)", None)))
@@ -356,13 +373,5 @@ def _finite(number: float) -> float:
     return number
 
 
-def _identity(item: Any) -> Any:
-    if isinstance(item, bool):
-        return ("boolean", item)
-    if isinstance(item, (list, dict)):
-        return ("json", json.dumps(item, sort_keys=True, default=str))
-    return item
-
-
-FUNCTIONS: Mapping[str, Function] = MappingProxyType({**describe_builtins(), **_OWN})
+FUNCTIONS: Mapping[str, Function] = MappingProxyType({**describe_builtins(), **_OWN, **DATA})
 """Every function by name."""

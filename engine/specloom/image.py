@@ -1,6 +1,7 @@
 """The compiled catalogue as a file, so that a server that lists its tools compiles nothing and imports almost nothing.
 
-An image is made anew when any spec, the package or the selection of tools changed. It is JSON: reading one runs no code.
+An image is made anew when any spec, the package or the selection of tools changed.
+It is JSON: reading one runs no code.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ def select(model: Model, selection: Selection) -> list[str]:
     chosen = [
         tool
         for tool in model.tools.values()
-        if ("all" in wanted or set(wanted) & set(tool.toolsets) or tool.name in selection.tools) and tool.name not in selection.exclude
+        if ("all" in wanted or set(wanted) & set(tool.toolsets) or tool.name in selection.tools)
+        and tool.name not in selection.exclude
     ]
     return [tool.name for tool in sorted(chosen, key=lambda tool: ("core" not in tool.toolsets, tool.name))]
 
@@ -81,13 +83,30 @@ def listed_tool(model: Model, name: str) -> dict[str, Any]:
 
 RESOURCES = (
     ("lenses://catalog", "lenses", "Search lenses", "Every lens: its name, what it is for, and how many sites it has."),
-    ("stats://providers", "providers", "Providers", "Every provider: what it offers, whether it is configured, and how its calls went."),
-    ("stats://tools", "tools", "Tool statistics", "Calls, faults, cache hits and mean latency of every tool since the start."),
-    ("diagnostics://health", "health", "Provider health", "The breaker of every provider that was asked, and the state of the whole."),
+    (
+        "stats://providers",
+        "providers",
+        "Providers",
+        "Every provider: what it offers, whether it is configured, and how its calls went.",
+    ),
+    (
+        "stats://tools",
+        "tools",
+        "Tool statistics",
+        "Calls, faults, cache hits and mean latency of every tool since the start.",
+    ),
+    (
+        "diagnostics://health",
+        "health",
+        "Provider health",
+        "The breaker of every provider that was asked, and the state of the whole.",
+    ),
 )
 """What can be read: address, name, title, description. All are JSON."""
 
-TEMPLATES = (("lenses://{name}", "lens", "One search lens", "The sites of one lens, in order, and the queries that it makes."),)
+TEMPLATES = (
+    ("lenses://{name}", "lens", "One search lens", "The sites of one lens, in order, and the queries that it makes."),
+)
 
 
 def make_catalogue(model: Model, selection: Selection) -> Catalogue:
@@ -95,7 +114,8 @@ def make_catalogue(model: Model, selection: Selection) -> Catalogue:
     names = select(model, selection)
     tools = [listed_tool(model, name) for name in names]
     resources = [
-        {"uri": uri, "name": name, "title": title, "description": text, "mimeType": "application/json"} for uri, name, title, text in RESOURCES
+        {"uri": uri, "name": name, "title": title, "description": text, "mimeType": "application/json"}
+        for uri, name, title, text in RESOURCES
     ]
     templates = [
         {"uriTemplate": uri, "name": name, "title": title, "description": text, "mimeType": "application/json"}
@@ -178,7 +198,7 @@ def load_image(environ: Mapping[str, str], selection: Selection) -> Catalogue | 
             prompts=said["prompts"].encode(),
             completions=True,
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 

@@ -1,4 +1,4 @@
-"""The checked model: what the compiler makes of specs, ready to run. Only data; nothing here reads YAML or sends anything."""
+"""The checked model: what the compiler makes of specs, ready to run. Only data; nothing here reads or sends."""
 
 from __future__ import annotations
 
@@ -56,6 +56,7 @@ class Setting:
     secret: bool = False
     required: bool = False
     default: Any = None
+    rotate: bool = False
 
 
 Pair = tuple[str, Value]
@@ -82,6 +83,16 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
+class Grant:
+    """Where and with which credentials a token is asked for."""
+
+    url: Value
+    client: Value
+    secret: Value
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Service:
     """What all operations of a provider share."""
 
@@ -95,6 +106,9 @@ class Service:
     concurrency: int | None = None
     retry: Retry | None = None
     errors: tuple[ErrorRule, ...] = ()
+    grant: Grant | None = None
+    faster: tuple[tuple[str, Rate], ...] = ()
+    """Rates that hold instead when a setting has a value; the first such setting decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +117,27 @@ class Reading:
 
     decoder: str
     options: Mapping[str, Any]
-    each: Callable[[Any], list[Any]]
+    each: Callable[[Any], list[Any] | None]
+    """The items of a document; None where the place for them is missing, which is not the same as empty."""
     fields: tuple[Field, ...]
     needs_context: bool
     keep: Value | None = None
     take: Value | None = None
     empty_is_ok_when: Callable[[Any], bool] | None = None
     place: Place = field(default_factory=lambda: Place(""))
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """How the next page is asked for: `kind` is offset, page, cursor or link; `most` pages are read."""
+
+    kind: str
+    most: int
+    parameter: str = ""
+    start: int = 0
+    by: int = 1
+    at: Value | None = None
+    enough: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +155,7 @@ class Step:
     headers: tuple[Pair, ...] = ()
     query: tuple[Pair, ...] = ()
     body: tuple[str, Value] | None = None
+    paging: Paging | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +326,7 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One thing that happens to rows after the plan: `kind` is keep, drop, dedupe, sort, take or enrich."""
+    """One thing that happens to rows after the plan: `kind` is keep, drop, dedupe, sort, take, enrich or lookup."""
 
     kind: str
     place: Place
@@ -308,6 +337,12 @@ class Stage:
     hook: str = ""
     parameters: tuple[Pair, ...] = ()
     optional: bool = False
+    label: str = ""
+    """Under which name the rows that this stage drops are counted."""
+    operation: str = ""
+    providers: Value | None = None
+    fields: tuple[tuple[str, str], ...] = ()
+    """For `lookup`: each field that a row gets, with the field of the answer that it is taken from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,6 +398,8 @@ class Tool:
     deadline: float
     row_shape: Record
     capabilities: tuple[str, ...]
+    lookups: tuple[str, ...]
+    """The capabilities that only decorate rows."""
     input_schema: Mapping[str, Any]
     output_schema: Mapping[str, Any]
 

@@ -15,16 +15,18 @@ from multiprocessing import get_context
 from typing import Any
 
 from .diagnostics import Place, Report
-from .examples import check_provider, check_tool
+from .examples_providers import check_provider
+from .examples_tools import check_tool
 from .grammar import GRAMMARS
 from .hooks import load_hooks
 from .model import Model
 from .mutate_trees import mutations, unseen_reason
 from .names import Library, Spec
-from .operation import compile_provider
-from .plan import Surroundings, compile_tool
+from .plan import compile_tool
 from .proofs import check_tables
+from .provider import compile_provider
 from .rules import check
+from .surroundings import Surroundings
 
 KINDS = ("provider", "tool")
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .folders import shipped_folder, spec_layers
 from .diagnostics import Place, Report, did_you_mean
+from .folders import shipped_folder, spec_layers
 from .grammar import GRAMMARS
 from .load import Map, Scalar, Source, parse_source
 from .rules import check
@@ -30,6 +31,11 @@ class Spec:
         """Where the spec's name stands."""
         node = self.root.get("name")
         return node.place if node else self.root.place
+
+    @property
+    def digest(self) -> str:
+        """Changes when the spec's text does, examples included."""
+        return hashlib.sha256(self.source.text.encode()).hexdigest()[:16]
 
 
 @dataclass(slots=True)

@@ -14,10 +14,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from .convert import Moment
+from .converter import Moment
 from .decode import decode
 from .faults import KINDS, Fault
+from .grant import Tokens, granted
 from .model import Context, ErrorRule, Operation, Provider, Reading, Row, Step, Value
+from .paging import next_request
 from .values import build, evaluate, map_row, truthy
 from .vault import Secret
 from .wire import Header, Request, Response
@@ -48,14 +50,21 @@ Running = Generator[Request | Wait, Response | None, Answer]
 
 
 def perform(
-    provider: Provider, operation: Operation, arguments: Mapping[str, Any], config: Mapping[str, Any], now: float
+    provider: Provider,
+    operation: Operation,
+    arguments: Mapping[str, Any],
+    config: Mapping[str, Any],
+    now: float,
+    tokens: Tokens | None = None,
 ) -> Running:
     """Run an operation. Arguments that it does not take, and empty ones, are left out; the driver throws a Fault for what it
     cannot send."""
     given = {name: arguments[name] for name in operation.input if arguments.get(name) not in (None, "")}
     answers: list[Answer] = []
+    tokens = {} if tokens is None else tokens
     for part in _shards(provider, operation, given, config, now):
         context = _context(operation, part, config, now)
+        context["tokens"] = tokens
         answers.append((yield from _once(provider, operation, context)))
     if len(answers) == 1:
         return answers[0]
@@ -146,18 +155,46 @@ def _once(provider: Provider, operation: Operation, context: Context) -> Running
     return Answer(_conform(operation, rows), meta)
 
 
-def _step(
-    provider: Provider, operation: Operation, step: Step, context: Context
-) -> Generator[Request | Wait, Response | None, list[Row]]:
+Steps = Generator[Request | Wait, Response | None, list[Row]]
+
+
+def _step(provider: Provider, operation: Operation, step: Step, context: Context) -> Steps:
     request = build_request(provider, operation, step, context)
+    rows = found = yield from _exchange(provider, step, request, context)
+    for _ in range(step.paging.most - 1 if step.paging else 0):
+        assert step.paging is not None
+        following = next_request(step.paging, request, found, rows, context)
+        if following is None:
+            break
+        request = following
+        try:
+            found = yield from _exchange(provider, step, request, context)
+        except Empty:
+            break
+        rows = rows + found
+    return rows
+
+
+def _exchange(provider: Provider, step: Step, request: Request, context: Context) -> Steps:
+    """One request with its retries. A token that is no longer taken is renewed once."""
     retry = provider.service.retry
     attempt = 0
+    renewed = False
     while True:
         try:
-            response = yield request
+            sent = request
+            if provider.service.grant is not None:
+                token = yield from granted(provider, request.operation, context, context["tokens"])
+                sent = replace(
+                    request, headers=(*request.headers, ("Authorization", Secret(f"Bearer {token.reveal()}")))
+                )
+            response = yield sent
             assert response is not None
             return _read(provider, step, response, context)
         except Fault as fault:
+            if fault.kind == "auth_required" and not renewed and context["tokens"].pop(provider.name, None):
+                renewed = True
+                continue
             if retry is None or fault.kind not in retry.kinds or attempt >= retry.times:
                 raise _named(fault, provider) from None
             pause = retry.wait * 2**attempt
@@ -318,12 +355,13 @@ def _read(provider: Provider, step: Step, response: Response, context: Context) 
     if refused is not None:
         raise Fault(refused.kind, f"{provider.title} {refused.message}", detail=refused.detail)
     context["page"] = document
+    context["headers"] = response.headers
     context["moment"] = replace(context["moment"], url=response.url)
     return read_rows(provider, step.reading, document, context)
 
 
 def _json_or_none(response: Response) -> Any:
-    if not response.body[:64].lstrip()[:1] in (b"{", b"["):
+    if response.body[:64].lstrip()[:1] not in (b"{", b"["):
         return None
     try:
         return json.loads(response.body)
@@ -412,16 +450,18 @@ def _retry_after(response: Response, now: float) -> int | None:
 
 
 def read_rows(provider: Provider, reading: Reading, document: Any, context: Context) -> list[Row]:
-    """The rows of a decoded document. Items without a single usable row, or a page without items, mean a changed layout."""
+    """The rows of a decoded document.
+
+    An empty list is an answer. A list that is missing, or an empty page, is a changed layout unless the spec says what such
+    an answer looks like; so are items of which none has what every item had.
+    """
     items = reading.each(document)
     if not items:
-        if reading.empty_is_ok_when is not None and not reading.empty_is_ok_when(document):
-            raise Fault(
-                "layout_changed",
-                f"{provider.title} answered with neither results nor its note that there are none",
-                detail=str(reading.place),
-            )
-        return []
+        explained = reading.empty_is_ok_when
+        if explained(document) if explained is not None else items is not None:
+            return []
+        sentence = f"{provider.title} answered with neither results nor a sign that there are none"
+        raise Fault("layout_changed", sentence, detail=str(reading.place))
     most = evaluate(reading.take, context) if reading.take else None
     rows: list[Row] = []
     seen = dict(context) if reading.needs_context or reading.keep else context

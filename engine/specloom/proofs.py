@@ -1,6 +1,6 @@
-"""What is proved about specs instead of tested: every value that a key can have has its row in the table it is looked up in.
+"""What is proved instead of tested: every value that a key can have has its row in the table it is looked up in.
 
-The proof that the cache ignores nothing which matters stands with the compiler of tools, which has the data flow at hand.
+That the cache ignores nothing which matters is proved by the compiler of tools, which has the data flow at hand.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from .shapes import Choice, strip
 def check_tables(spec: Spec, provider: Provider, capabilities: Mapping[str, Capability], report: Report) -> None:
     """Report every `lookup` of an argument whose declared values are not all in the table.
 
-    A look-up with an alternative (`lookup(…) || 'x'`) covers the rest by itself. A table that deliberately leaves a value
-    out says so with null.
+    A look-up with an alternative (`lookup(…) || 'x'`) covers the rest by itself.
+    A table that deliberately leaves a value out says so with null.
     """
     operations = spec.root.get("operations")
     for entry in operations if isinstance(operations, Map) else ():
@@ -39,7 +39,8 @@ def check_tables(spec: Spec, provider: Provider, capabilities: Mapping[str, Capa
                     continue
                 missing = [value for value in shape.values if value not in rows]
                 if missing:
-                    message = f"table {table!r} has no row for {', '.join(map(repr, missing))}, which {argument!r} can be"
+                    listed = ", ".join(map(repr, missing))
+                    message = f"table {table!r} has no row for {listed}, which {argument!r} can be"
                     report.add("E123", node.place, message, "add it; null says that nothing is sent for it")
 
 
@@ -64,7 +65,8 @@ def _looked_up(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _walk(tree: dict[str, Any], *, covered: bool) -> Iterator[tuple[str, str]]:
-    if tree["type"] == "function_expression" and tree["value"] == "lookup" and not covered and len(tree["children"]) == 2:
+    is_lookup = tree["type"] == "function_expression" and tree["value"] == "lookup" and len(tree["children"]) == 2
+    if is_lookup and not covered:
         table, key = tree["children"]
         if table["type"] == "literal" and key["type"] == "subexpression":
             owner, name = key["children"]
@@ -73,5 +75,3 @@ def _walk(tree: dict[str, Any], *, covered: bool) -> Iterator[tuple[str, str]]:
     for index, child in enumerate(tree.get("children", ())):
         if isinstance(child, dict):
             yield from _walk(child, covered=covered or (tree["type"] == "or_expression" and index == 0))
-
-

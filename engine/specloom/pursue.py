@@ -9,7 +9,7 @@ from typing import Any
 from .arguments import Arguments
 from .faults import Fault
 from .hooks import HOOKS
-from .model import Context, Field, Model, Pair, Row, Stage, Strategy, Tool, Value
+from .model import Context, Field, Model, Pair, Row, Stage, Strategy, Tool
 from .perform import Answer, interleave
 from .values import build, evaluate, map_row, truthy
 
@@ -71,7 +71,9 @@ class Outcome:
 Pursuit = Generator[Ask | AskAll, Any, Outcome]
 
 
-def plan_context(tool: Tool, model: Model, arguments: Arguments, config: Mapping[str, Any], offer: Offer, now: float) -> Context:
+def plan_context(
+    tool: Tool, model: Model, arguments: Arguments, config: Mapping[str, Any], offer: Offer, now: float
+) -> Context:
     """What the expressions of a tool see."""
     context: Context = {
         "args": arguments.given,
@@ -82,6 +84,7 @@ def plan_context(tool: Tool, model: Model, arguments: Arguments, config: Mapping
         "now": now,
         "values": {},
         "served_by": None,
+        "dropped": {stage.label: 0 for stage in tool.after if stage.label},
         "rows": [],
     }
     for name, value in tool.values:
@@ -89,13 +92,15 @@ def plan_context(tool: Tool, model: Model, arguments: Arguments, config: Mapping
     return context
 
 
-def pursue(tool: Tool, model: Model, arguments: Arguments, config: Mapping[str, Any], offer: Offer, now: float) -> Pursuit:
+def pursue(
+    tool: Tool, model: Model, arguments: Arguments, config: Mapping[str, Any], offer: Offer, now: float
+) -> Pursuit:
     """Run the plan: strategies in order until one answers, then the stages, then the answer."""
     context = plan_context(tool, model, arguments, config, offer, now)
     outcome = Outcome()
     rows = yield from _strategies(tool, model, context, offer, outcome)
     context["served_by"] = outcome.served_by or None
-    outcome.rows = _stages(tool, rows, context, outcome)
+    outcome.rows = yield from _stages(tool, model, rows, context, offer, outcome)
     context["rows"] = outcome.rows
     outcome.answer = _answer(tool, context)
     if tool.hints is not None and not outcome.rows:
@@ -138,7 +143,9 @@ def _strategies(
 Ran = Generator[Ask | AskAll, Any, tuple[list[Row] | None, bool]]
 
 
-def _in_turn(strategy: Strategy, tool: Tool, model: Model, context: Context, offer: Offer, outcome: Outcome, failed: list[Fault]) -> Ran:
+def _in_turn(
+    strategy: Strategy, tool: Tool, model: Model, context: Context, offer: Offer, outcome: Outcome, failed: list[Fault]
+) -> Ran:
     """`call` and `first_of`: one after the other. Rows or None, and whether an empty answer lets the next strategy try."""
     empty_rule = strategy.outcomes.get("empty", "stop")
     empty_from = ""
@@ -189,7 +196,9 @@ def _try_again(
     return answer.rows if len(answer.rows) > len(rows) else rows
 
 
-def _gather(strategy: Strategy, tool: Tool, model: Model, context: Context, offer: Offer, outcome: Outcome, failed: list[Fault]) -> Ran:
+def _gather(
+    strategy: Strategy, tool: Tool, model: Model, context: Context, offer: Offer, outcome: Outcome, failed: list[Fault]
+) -> Ran:
     """All at once; rows are interleaved in the order of the providers, and faults of some do not hide the rows of others."""
     asks = []
     for name in _names(strategy, context):
@@ -223,11 +232,22 @@ def _resolve(name: str, strategy: Strategy, model: Model, offer: Offer) -> None:
         known = name in model.providers
         title = model.capabilities[strategy.operation].title.lower()
         problem = f"provider {name!r} does not offer {title}" if known else f"there is no provider {name!r}"
-        raise Fault("config", f"{problem}; those that do: {', '.join(offering)}", provider=name if known else "", alternatives=offering)
+        raise Fault(
+            "config",
+            f"{problem}; those that do: {', '.join(offering)}",
+            provider=name if known else "",
+            alternatives=offering,
+        )
     if name not in offer.configured:
         needed = " and ".join(offer.missing.get(name, ())) or "its settings"
         others = [one for one in offering if one in offer.configured]
-        raise Fault("config", f"provider {name!r} is not configured; set {needed}", provider=name, alternatives=others, action="check_api_key")
+        raise Fault(
+            "config",
+            f"provider {name!r} is not configured; set {needed}",
+            provider=name,
+            alternatives=others,
+            action="check_api_key",
+        )
 
 
 def _arguments(
@@ -247,7 +267,13 @@ def _all_failed(failed: list[Fault]) -> Fault:
         return last
     detail = "; ".join(f"{one.provider}: {one.message}" if one.provider else one.message for one in failed)
     return Fault(
-        last.kind, last.message, provider=last.provider, retry_after=last.retry_after, alternatives=last.alternatives, detail=detail, action=last.action
+        last.kind,
+        last.message,
+        provider=last.provider,
+        retry_after=last.retry_after,
+        alternatives=last.alternatives,
+        detail=detail,
+        action=last.action,
     )
 
 
@@ -261,8 +287,13 @@ def _none_configured(tool: Tool, model: Model, offer: Offer, capabilities: tuple
 # --- stages ---------------------------------------------------------------------------------------------------------
 
 
-def _stages(tool: Tool, rows: list[Row], context: Context, outcome: Outcome) -> list[Row]:
+def _stages(
+    tool: Tool, model: Model, rows: list[Row], context: Context, offer: Offer, outcome: Outcome
+) -> Generator[Ask | AskAll, Any, list[Row]]:
     for stage in tool.after:
+        if stage.kind == "lookup":
+            rows = yield from _look_up(stage, model, rows, context, offer, outcome)
+            continue
         if stage.when is not None and not truthy(evaluate(stage.when, {**context, "rows": rows})):
             continue
         rows = _stage(stage, rows, context, outcome)
@@ -279,6 +310,8 @@ def _stage(stage: Stage, rows: list[Row], context: Context, outcome: Outcome) ->
             inside["row"] = row
             if truthy(evaluate(stage.value, inside)) is wanted:
                 kept.append(row)
+        if stage.label:
+            context["dropped"][stage.label] += len(rows) - len(kept)
         return kept
     if stage.kind == "take":
         assert stage.value is not None
@@ -295,6 +328,43 @@ def _stage(stage: Stage, rows: list[Row], context: Context, outcome: Outcome) ->
             raise
         outcome.notes.append(fault.message)
         return rows
+
+
+def _look_up(
+    stage: Stage, model: Model, rows: list[Row], context: Context, offer: Offer, outcome: Outcome
+) -> Generator[Ask | AskAll, Any, list[Row]]:
+    """Ask about each row that the stage applies to, all at once; a provider that fails is followed by the next."""
+    said = evaluate(stage.providers, {**context, "rows": rows}) if stage.providers else None
+    names = [str(name) for name in (said if isinstance(said, list) else [said] if said else [])]
+    names = [name for name in names if name in offer.configured and name in model.offering(stage.operation)]
+    found = [dict(row) for row in rows]
+    waiting: dict[int, dict[str, Any]] = {}
+    for at, row in enumerate(found):
+        inside = {**context, "rows": rows, "row": row}
+        if stage.when is None or truthy(evaluate(stage.when, inside)):
+            waiting[at] = build(stage.parameters, inside)
+    failed: list[Fault] = []
+    for name in names:
+        if not waiting:
+            break
+        taken = model.providers[name].operations[stage.operation].input
+        asks = [
+            Ask(name, stage.operation, {key: given[key] for key in taken if key in given}) for given in waiting.values()
+        ]
+        got: list[Answer | Fault] = yield AskAll(tuple(asks))
+        for at, one in zip(list(waiting), got, strict=True):
+            if isinstance(one, Fault):
+                failed.append(one)
+                continue
+            del waiting[at]
+            for field_name, source in stage.fields if one.rows else ():
+                value = one.rows[0].get(source)
+                if value is not None and (stage.names or found[at].get(field_name) is None):
+                    found[at][field_name] = value
+    if waiting and failed and not stage.optional:
+        raise failed[-1]
+    outcome.notes.extend(dict.fromkeys(fault.message for fault in failed))
+    return found
 
 
 def dedupe(rows: list[Row], by: tuple[str, ...]) -> list[Row]:
@@ -333,12 +403,22 @@ def canonical_url(url: str) -> str:
     host = (parts.hostname or "").removeprefix("www.")
     if not parts.query:
         return f"{host}{port}{parts.path.rstrip('/')}"
-    query = urlencode(sorted(pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not _is_tracking(pair[0])))
+    query = urlencode(
+        sorted(pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not _is_tracking(pair[0]))
+    )
     return f"{host}{port}{parts.path.rstrip('/')}" + (f"?{query}" if query else "")
 
 
 def _is_tracking(name: str) -> bool:
-    return name.lower().startswith("utm_") or name.lower() in {"gclid", "fbclid", "msclkid", "dclid", "igshid", "mc_cid", "mc_eid"}
+    return name.lower().startswith("utm_") or name.lower() in {
+        "gclid",
+        "fbclid",
+        "msclkid",
+        "dclid",
+        "igshid",
+        "mc_cid",
+        "mc_eid",
+    }
 
 
 def sort(rows: list[Row], by: str, descending: bool) -> list[Row]:
@@ -366,14 +446,22 @@ def _mapped(fields: tuple[Field, ...], row: Row, context: Context) -> Row:
     return mapped if mapped is not None else {}
 
 
-def _hints(tool: Tool, model: Model, arguments: Arguments, context: Context, offer: Offer, outcome: Outcome) -> dict[str, Any]:
+def _hints(
+    tool: Tool, model: Model, arguments: Arguments, context: Context, offer: Offer, outcome: Outcome
+) -> dict[str, Any]:
     assert tool.hints is not None
     plan = tool.hints
     filters = {}
     for name in plan.filters:
         if name in arguments.given and (name in arguments.explicit or name in plan.always):
             value = arguments.given[name]
-            filters[name] = ",".join(value) if isinstance(value, list) else str(value).lower() if isinstance(value, bool) else str(value)
+            filters[name] = (
+                ",".join(value)
+                if isinstance(value, list)
+                else str(value).lower()
+                if isinstance(value, bool)
+                else str(value)
+            )
     narrowing = [name for name in plan.filters if name in filters and name in arguments.explicit]
     reason = "filters_too_restrictive" if narrowing else "no_match"
     actions: list[dict[str, str]] = []
@@ -390,7 +478,12 @@ def _hints(tool: Tool, model: Model, arguments: Arguments, context: Context, off
     actions = actions[:_MOST_ACTIONS]
     if len(actions) < _MOST_ACTIONS:
         asked = set(outcome.tried)
-        others = [name for one in tool.capabilities for name in offer.orders.get(one, ()) if name not in asked and name not in offer.resting]
+        others = [
+            name
+            for one in tool.capabilities
+            for name in offer.orders.get(one, ())
+            if name not in asked and name not in offer.resting
+        ]
         if others:
             actions.append({"action": "try_different_provider", "parameter": "provider", "value": others[0]})
     hints: dict[str, Any] = {"reason": reason}
@@ -399,5 +492,3 @@ def _hints(tool: Tool, model: Model, arguments: Arguments, context: Context, off
     if filters:
         hints["filtersApplied"] = filters
     return {**hints, "suggestedActions": actions, "epistemicWarning": EPISTEMIC_WARNING}
-
-

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from .examples import describe_request
+from .examples_providers import describe_request
 from .exchange import redact
 from .faults import Fault
 from .perform import Wait, perform

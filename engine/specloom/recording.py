@@ -1,4 +1,4 @@
-"""Recorded exchanges as files: written by a recording driver without any secret, and answered from by a replaying one."""
+"""Recorded exchanges as files: a recording driver writes them without any secret, a replaying one answers from them."""
 
 from __future__ import annotations
 
@@ -84,7 +84,9 @@ def _forms(secret: Secret) -> Iterable[bytes]:
 
     value = secret.reveal()
     parts = {value, value.partition(" ")[2]}
-    return sorted({form.encode() for part in parts if len(part) >= 4 for form in (part, quote(part, safe=""), quote_plus(part))}, key=len, reverse=True)
+    long = [part for part in parts if len(part) >= 4]
+    forms = {form.encode() for part in long for form in (part, quote(part, safe=""), quote_plus(part))}
+    return sorted(forms, key=len, reverse=True)
 
 
 def from_recording(said: Mapping[str, Any], url: str) -> Response:
@@ -144,15 +146,18 @@ class ReplaySender:
     async def send(self, request: Request) -> Response:
         folder = self._folder / request.provider
         exact = folder / f"{request.operation}.{request.step}.{request_id(request)}.json"
-        found = exact if exact.is_file() else next(iter(sorted(folder.glob(f"{request.operation}.{request.step}*.json"))), None)
+        near = sorted(folder.glob(f"{request.operation}.{request.step}*.json"))
+        found = exact if exact.is_file() else next(iter(near), None)
         if found is None:
             message = f"there is no recording of {request.provider}.{request.operation}, step {request.step}"
-            raise Fault("upstream_unavailable", message, provider=request.provider, detail=f"looked under {self._folder.name}")
+            where = f"looked under {self._folder.name}"
+            raise Fault("upstream_unavailable", message, provider=request.provider, detail=where)
         try:
             said = json.loads(found.read_bytes())["response"]
             return from_recording(said, request.url)
         except (OSError, ValueError, KeyError, TypeError):
-            raise Fault("upstream_unavailable", f"the recording {found.name} cannot be read", provider=request.provider) from None
+            message = f"the recording {found.name} cannot be read"
+            raise Fault("upstream_unavailable", message, provider=request.provider) from None
 
     async def aclose(self) -> None:
         """Nothing is open."""

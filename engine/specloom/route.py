@@ -18,7 +18,7 @@ class RoutingError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """For each capability the configured providers in the order in which they are asked; `warnings` name what was left out."""
+    """For each capability the configured providers in the order they are asked; `warnings` name what was left out."""
 
     orders: Mapping[str, tuple[str, ...]]
     routed: bool
@@ -34,7 +34,8 @@ def parse_routing(text: str) -> dict[str, list[str]]:
     try:
         said = json.loads(text)
     except ValueError as error:
-        raise RoutingError(f'{ROUTING} starts like JSON but is not: {error}; write {{"web": "a,b", "default": "a"}} or a,b') from None
+        better = '{"web": "a,b", "default": "a"} or a,b'
+        raise RoutingError(f"{ROUTING} starts like JSON but is not: {error}; write {better}") from None
     if not isinstance(said, dict):
         raise RoutingError(f"{ROUTING} should be a JSON object of comma lists")
     found: dict[str, list[str]] = {}
@@ -58,7 +59,9 @@ def plan_routes(model: Model, configured: frozenset[str], environ: Mapping[str, 
     chosen = parse_routing(environ[ROUTING]) if environ.get(ROUTING, "").strip() else {}
     single = environ.get(SINGLE, "").strip()
     keys = {one.routing_key for one in model.capabilities.values()}
-    warnings += [f"{ROUTING}: nothing is routed by {key!r}; known: {', '.join(sorted(keys - {''}))}, default" for key in chosen if key not in keys and key != "default"]
+    known = ", ".join([*sorted(keys - {""}), "default"])
+    unknown = [key for key in chosen if key not in keys and key != "default"]
+    warnings += [f"{ROUTING}: nothing is routed by {key!r}; known: {known}" for key in unknown]
     if single and single not in model.providers:
         warnings.append(f"{SINGLE} is {single!r}, which is not a provider; known: {', '.join(sorted(model.providers))}")
     orders: dict[str, tuple[str, ...]] = {}
@@ -68,7 +71,8 @@ def plan_routes(model: Model, configured: frozenset[str], environ: Mapping[str, 
         if written is None and single in offering:
             written = [single]
         wanted = written if written is not None else [name for name in capability.order if name in offering]
-        orders[capability.name] = tuple(dict.fromkeys(name for name in wanted if name in offering and name in configured))
+        able = (name for name in wanted if name in offering and name in configured)
+        orders[capability.name] = tuple(dict.fromkeys(able))
         for name in written or ():
             if name not in model.providers:
                 warnings.append(f"routing: {name!r} is not a provider")

@@ -178,6 +178,9 @@ def _check_record(node: Map, rule: Record, grammar: Grammar, report: Report) -> 
                 report.add("E101", place, f"{rule.name} has no key {entry.key!r}", hint)
         else:
             _check(entry.value, key.rule, grammar, report, f"`{entry.key}`")
+    if rule.name == CONVERTER and not node.entries:
+        hint = "write its name, or its name with what it needs, like {truncate: 200}"
+        report.add("E105", node.place, "a converter needs a name, and this mapping is empty", hint)
     for name, key in rule.keys.items():
         if key.required and name not in node:
             report.add("E102", node.place, f"{rule.name} needs the key {name!r}", key.doc)

@@ -11,13 +11,13 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from .diagnostics import Report, did_you_mean
-from .examples import DEFAULT_NOW, clock
+from .examples_providers import DEFAULT_NOW, clock
 from .faults import Fault
-from .grammar import NAME
+from .grammar_words import NAME
 from .model import Argument, Capability, Model, Operation, Provider, Row
 from .names import parse_spec
-from .operation import compile_provider
 from .perform import perform
+from .provider import compile_provider
 from .record import to_yaml
 from .sample import Leaf, Sample, is_epoch, match, parse_sample, to_jmespath
 from .scaffold_reply import only, only_first_xml, reached, to_response, without

@@ -21,7 +21,9 @@ class ServeOptions:
 
     __slots__ = ("host", "record", "replay", "selection")
 
-    def __init__(self, selection: Selection | None = None, *, host: str = "own", replay: str = "", record: str = "") -> None:
+    def __init__(
+        self, selection: Selection | None = None, *, host: str = "own", replay: str = "", record: str = ""
+    ) -> None:
         self.selection = selection or default_selection(os.environ)
         self.host = host
         self.replay = replay
@@ -59,8 +61,10 @@ def run(options: ServeOptions) -> int:
 
 
 def load_catalogue(environ: Mapping[str, str], selection: Selection) -> Catalogue:
-    """The catalogue from its image, or compiled anew. Specs with errors are shown and end the process: nothing is served
-    half-compiled."""
+    """The catalogue from its image, or compiled anew.
+
+    Specs with errors are shown and end the process: nothing is served half-compiled.
+    """
     catalogue = load_image(environ, selection)
     if catalogue is not None:
         return catalogue
@@ -83,7 +87,9 @@ def load_catalogue(environ: Mapping[str, str], selection: Selection) -> Catalogu
     return catalogue
 
 
-def make_executor(environ: Mapping[str, str], *, replay: str = "", record: str = "", disk_cache: bool = True) -> Executor:
+def make_executor(
+    environ: Mapping[str, str], *, replay: str = "", record: str = "", disk_cache: bool = True
+) -> Executor:
     """The engine over the layers that the environment names, with the guarded transport, the cache and the breakers."""
     from pathlib import Path
 
@@ -94,10 +100,11 @@ def make_executor(environ: Mapping[str, str], *, replay: str = "", record: str =
     from .transport import Transport
     from .weave import weave_from
 
-    model, library, report = weave_from(layer_roots(environ))
+    model, _, report = weave_from(layer_roots(environ))
     if report.errors:
-        first = report.errors[0]
-        raise ValueError(f"{len(report.errors)} errors in the specs, the first at {first.place}: {first.message}; run `specloom check`")
+        first, count = report.errors[0], len(report.errors)
+        where = f"the first at {first.place}: {first.message}"
+        raise ValueError(f"{count} errors in the specs, {where}; run `specloom check`")
     sender: Sender
     if replay:
         sender = ReplaySender(Path(replay))
@@ -152,7 +159,7 @@ def number(environ: Mapping[str, str], name: str, otherwise: int, problems: list
     text = environ.get(name, "").strip()
     if not text:
         return otherwise
-    if text.isdigit() and 0 < int(text) < 1_000_000:
+    if text.isdecimal() and len(text) < 20 and 0 < int(text) < 1_000_000:
         return int(text)
     problems.append(f"{name} is {text!r}; write a whole number above zero. {otherwise} is used")
     return otherwise

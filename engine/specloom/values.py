@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .convert import CONVERTERS, ConverterProblem, Moment, compile_converter
+from .convert import CONVERTERS, ConverterProblem, compile_converter
+from .converter import Moment
 from .diagnostics import Report
 from .expressions import EvaluationError, Problem, compile_expression, compile_selector
 from .faults import Fault
@@ -323,12 +324,24 @@ def _other_shape(error: EvaluationError, node: Scalar) -> Fault:
     return Fault("layout_changed", f"a part of the answer has another shape: {error}", detail=str(node.place))
 
 
-def compile_selection(node: Node, language: Language, scope: Scope) -> Callable[[Any], list[Any]] | None:
-    """A selector of many: a function from a document to the list of what it selects."""
+def compile_selection(node: Node, language: Language, scope: Scope) -> Callable[[Any], list[Any] | None] | None:
+    """A selector of many: a function from a document to the list of what it selects, or to None where a key is missing."""
     assert isinstance(node, Scalar)
     assert isinstance(node.value, str)
-    reader = _reader(node, language, ANY, scope)
-    return reader.nodes if reader else None
+    if language.is_xpath or node.value.startswith("="):
+        reader = _reader(node, language, ANY, scope)
+        return reader.nodes if reader else None
+    expression, problems = compile_selector(node.value, ANY, tables=scope.tables)
+    note_problems(problems, node, 0, scope.report)
+    if expression is None or problems:
+        return None
+    select = expression.evaluate
+
+    def items(document: Any) -> list[Any] | None:
+        found = selected(select, document, node)
+        return None if found is None else as_list(found)
+
+    return items
 
 
 def _chain(node: Node | None, report: Report) -> tuple[Callable[[Any, Moment], Any] | None, Shape | None]:

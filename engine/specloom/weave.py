@@ -1,4 +1,4 @@
-"""Weaves all specs into one model: capabilities first, then lenses, providers and tools, each checked against the others."""
+"""Weaves all specs into one model: capabilities, then lenses, providers and tools, each checked against the others."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from .hooks import load_hooks
 from .load import Listing, Map, Scalar
 from .model import Lens, Model, Provider, Tool
 from .names import Library, load_library
-from .operation import compile_provider
-from .plan import Surroundings, compile_tool
+from .plan import compile_tool
 from .proofs import check_tables
+from .provider import compile_provider
+from .surroundings import Surroundings
 
 
 def weave(library: Library, report: Report) -> Model:
@@ -73,6 +74,15 @@ def digest_sources(sources: Mapping[str, str]) -> str:
 
 def weave_from(roots: Sequence[Path]) -> tuple[Model, Library, Report]:
     """Load and compile the layers under these roots."""
+    import gc
+
     report = Report()
-    library = load_library(roots, report)
-    return weave(library, report), library, report
+    # A compile makes many small objects that all stay; looking through them again and again would cost half of the time.
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        library = load_library(roots, report)
+        return weave(library, report), library, report
+    finally:
+        if was_on:
+            gc.enable()

@@ -12,7 +12,8 @@ from jsonschema import Draft7Validator
 from demo_specs import TOOL, codes, demo_executor, weave_demo, write_demo
 from loopback import Loopback
 from specloom.diagnostics import Report
-from specloom.examples import check_examples, check_tool
+from specloom.examples import check_examples
+from specloom.examples_tools import check_tool
 from specloom.faults import Fault
 from specloom.hooks import HOOKS, hook
 from specloom.names import shipped_root

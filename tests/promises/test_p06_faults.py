@@ -63,7 +63,10 @@ async def test_what_travels_tells_a_program_all_six_apart(tmp_path: Path) -> Non
     ("edits", "merged"),
     [
         ({PROVIDER: [("status == `429` && body.error == 'quota'", "status == `430`")]}, "quota_exhausted"),
-        ({PROVIDER: [("          empty_is_ok_when: type(results) == 'array'\n", "")]}, "layout_changed"),
+        (
+            {PROVIDER: [("empty_is_ok_when: type(results) == 'array'", "empty_is_ok_when: \"'whatever came'\"")]},
+            "layout_changed",
+        ),
     ],
 )
 async def test_a_spec_that_does_not_tell_two_states_apart_is_seen_to_merge_them(
@@ -74,6 +77,22 @@ async def test_a_spec_that_does_not_tell_two_states_apart_is_seen_to_merge_them(
     kinds = [one["kind"] for one in told]
     assert merged not in kinds
     assert len(set(kinds)) == len(REPLIES) - 1
+
+
+async def test_a_missing_list_and_an_empty_one_are_told_apart_without_a_sign_in_the_spec(tmp_path: Path) -> None:
+    without = write_demo(tmp_path, {PROVIDER: [("          empty_is_ok_when: type(results) == 'array'\n", "")]})
+
+    told = await ask_in_turn(without)
+
+    assert [one["kind"] for one in told] == list(REPLIES)
+
+
+async def test_a_changed_layout_names_the_upstream_and_counts_no_results(tmp_path: Path) -> None:
+    told = await ask_in_turn(write_demo(tmp_path))
+
+    changed = told[list(REPLIES).index("layout_changed")]
+    assert changed["message"] == "Demo answered with neither results nor a sign that there are none"
+    assert "count" not in changed
 
 
 async def test_a_state_that_is_an_answer_is_kept_and_a_fault_is_not(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from specloom.config import read_settings
-from specloom.examples import clock, describe_request
+from specloom.examples_providers import clock, describe_request
 from specloom.model import Model, Row
 from specloom.names import shipped_root
 from specloom.perform import Wait, perform

@@ -53,7 +53,9 @@ class ExecutorBackend(Backend):
             raise ProtocolError(INVALID_PARAMS, "Nothing is completed for this reference")
         typed = str(argument.get("value", "")).lower()
         names = sorted(self._executor.model.lenses)
-        found = [name for name in names if name.startswith(typed)] + [name for name in names if typed in name[1:] and not name.startswith(typed)]
+        found = [name for name in names if name.startswith(typed)] + [
+            name for name in names if typed in name[1:] and not name.startswith(typed)
+        ]
         return {"values": found[:MOST_VALUES], "total": len(found), "hasMore": len(found) > MOST_VALUES}
 
     async def close(self, grace: float) -> None:  # noqa: ARG002
@@ -63,7 +65,13 @@ class ExecutorBackend(Backend):
         lenses = self._executor.model.lenses.values()
         return {
             "lenses": [
-                {"name": one.name, "description": one.description, "domains": len(one.domains), "engine": bool(one.engine), "goggle": bool(one.goggle)}
+                {
+                    "name": one.name,
+                    "description": one.description,
+                    "domains": len(one.domains),
+                    "engine": bool(one.engine),
+                    "goggle": bool(one.goggle),
+                }
                 for one in lenses
             ]
         }
@@ -80,7 +88,11 @@ class ExecutorBackend(Backend):
             }
             if provider.name in executor.missing:
                 said["set"] = list(executor.missing[provider.name])
-            calls = {one.name: _count(executor.provider_counts[one.id]) for one in provider.operations.values() if one.id in executor.provider_counts}
+            calls = {
+                one.name: _count(executor.provider_counts[one.id])
+                for one in provider.operations.values()
+                if one.id in executor.provider_counts
+            }
             found.append({**said, "calls": calls} if calls else said)
         return {"providers": found, "routes": {name: list(order) for name, order in executor.routes.orders.items()}}
 
@@ -95,7 +107,14 @@ class ExecutorBackend(Backend):
 
 
 def _lens(lens: Lens) -> dict[str, Any]:
-    said = {"name": lens.name, "title": lens.title, "description": lens.description, "domains": list(lens.domains), "goggle": lens.goggle, "engine": lens.engine}
+    said = {
+        "name": lens.name,
+        "title": lens.title,
+        "description": lens.description,
+        "domains": list(lens.domains),
+        "goggle": lens.goggle,
+        "engine": lens.engine,
+    }
     return {key: value for key, value in said.items() if value}
 
 
@@ -109,4 +128,8 @@ def _count(count: Count) -> dict[str, Any]:
 
 def _contents(uri: str, data: Mapping[str, Any], ttl: int) -> dict[str, Any]:
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return {"contents": [{"uri": uri, "mimeType": "application/json", "text": text}], "ttlMs": ttl, "cacheScope": "private"}
+    return {
+        "contents": [{"uri": uri, "mimeType": "application/json", "text": text}],
+        "ttlMs": ttl,
+        "cacheScope": "private",
+    }

@@ -1,0 +1,178 @@
+"""Answers on disk: sealed rows of a bounded database that only this program can have written."""
+
+from __future__ import annotations
+
+import errno
+import os
+import struct
+from typing import TYPE_CHECKING, Any
+
+from .cache_entry import Entry
+from .vault import seal, unseal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LARGEST_ON_DISK = 256 * 1024 * 1024
+"""Bytes of the largest value that is kept on disk; a database row ends at a thousand million."""
+JOURNAL_BYTES = 4 * 1024 * 1024
+"""Bytes of the journal that stay on disk once it was written back."""
+
+_HEAD = struct.Struct(">dd")
+_PLAIN_SETTINGS = ("wal", "least-recently-stored")
+_OWN_SETTINGS = ("count", "size", "hits", "misses", "sqlite_journal_size_limit")
+
+
+class AnswerDisk:
+    """Sealed entries in one directory, for one thread. Everything it raises is for its caller to judge."""
+
+    def __init__(self, directory: Path, limit: int, key: bytes, lock_wait: float) -> None:
+        self.directory = directory
+        self._limit = int(limit)
+        self._largest = min(self._limit // 8, LARGEST_ON_DISK)
+        self._key = key
+        self._lock_wait = lock_wait
+        self._cache: Any = None
+
+    def read(self, key: str, now: float) -> Entry | None:
+        """The entry if there is one that opens and is alive; a row that is not is deleted."""
+        cache, name = self._open(), self._name(key)
+        sealed = cache.get(name)
+        if sealed is None:
+            return None
+        plain = unseal(self._key, sealed, _encode(key))
+        if plain is not None and len(plain) >= _HEAD.size:
+            entry = Entry(plain[_HEAD.size :], *_HEAD.unpack_from(plain))
+            if entry.is_alive(now):
+                return entry
+        cache.delete(name)
+        return None
+
+    def write(self, key: str, entry: Entry) -> None:
+        cache, name = self._open(), self._name(key)
+        if len(entry.value) > self._largest:
+            # It would push out too much else, and an older one must not come back in its place.
+            cache.delete(name)
+            return
+        plain = _HEAD.pack(entry.stored_at, entry.ttl) + entry.value
+        cache.set(name, seal(self._key, plain, _encode(key)), expire=entry.ttl)
+        # A write culls ten rows, which is too few when large values follow small ones.
+        if cache.volume() > self._limit:
+            cache.cull()
+
+    def clear(self) -> bool:
+        if self._cache is not None or (self.directory / "cache.db").exists():
+            self._open().clear()
+        return True
+
+    def close(self) -> None:
+        import contextlib
+        import sqlite3
+
+        cache, self._cache = self._cache, None
+        if cache is not None:
+            with contextlib.suppress(sqlite3.Error):
+                cache.close()
+
+    def set_aside(self) -> Path | None:
+        """Where the directory went, or None when it could not be moved. One damaged directory is kept, the latest."""
+        import shutil
+
+        target = self.directory.with_name(self.directory.name + ".damaged")
+        try:
+            if target.exists():
+                shutil.rmtree(target)
+            self.directory.rename(target)
+        except OSError:
+            return None
+        return target
+
+    def _name(self, key: str) -> str:
+        # Keyed, so that a row's name does not confirm a guess at what was asked.
+        import hmac
+
+        return hmac.digest(self._key, b"answer:" + _encode(key), "sha256").hex()
+
+    def _open(self) -> Any:
+        if self._cache is None:
+            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not os.access(self.directory, os.W_OK):
+                raise PermissionError(errno.EACCES, "it is not writable")
+            import diskcache
+
+            _check_database(
+                str(self.directory / "cache.db"), self._lock_wait, {*diskcache.DEFAULT_SETTINGS, *_OWN_SETTINGS}
+            )
+            # Held before it is initialised, so that its connection can be closed when that fails half-way.
+            self._cache = diskcache.Cache.__new__(diskcache.Cache)
+            try:
+                self._cache.__init__(
+                    str(self.directory),
+                    timeout=self._lock_wait,
+                    disk=_sealed_rows(),
+                    size_limit=self._limit,
+                    eviction_policy="least-recently-stored",
+                    statistics=0,
+                    # A mapped file that another process cuts short would end this one with a bus error.
+                    sqlite_mmap_size=0,
+                    sqlite_cache_size=512,
+                    sqlite_journal_size_limit=JOURNAL_BYTES,
+                )
+            except BaseException:
+                self.close()
+                raise
+        return self._cache
+
+
+def _sealed_rows() -> type[Any]:
+    """A storage class for diskcache that only knows bytes inside the row: no pickles, no files, in either direction."""
+    import sqlite3
+
+    import diskcache
+
+    class SealedRows(diskcache.Disk):  # type: ignore[misc] # the library comes without types
+        def put(self, key: Any) -> tuple[str, bool]:
+            if type(key) is not str:
+                raise TypeError(f"a row is named by text, not {type(key).__name__}")
+            return key, True
+
+        def get(self, key: Any, raw: Any) -> str:
+            return key if raw and type(key) is str else ""
+
+        def store(self, value: Any, read: bool, key: Any = None) -> tuple[int, int, None, Any]:  # noqa: ARG002 - the library passes it
+            if read or type(value) is not bytes:
+                raise TypeError(f"a row holds sealed bytes, not {type(value).__name__}")
+            return 0, diskcache.core.MODE_RAW, None, sqlite3.Binary(value)
+
+        def fetch(self, mode: Any, filename: Any, value: Any, read: bool) -> bytes:
+            # Empty bytes cannot be unsealed, so a planted row is a miss and is deleted.
+            is_ours = mode == diskcache.core.MODE_RAW and filename is None and not read and type(value) is bytes
+            return value if is_ours else b""
+
+        def remove(self, file_path: Any) -> None:
+            """Nothing: there are no files, and a planted row could name any file of the user."""
+
+    return SealedRows
+
+
+def _check_database(path: str, lock_wait: float, known: set[str]) -> None:
+    """Raise what keeps the database from being opened: a lock, damage, or settings that the library never wrote."""
+    import sqlite3
+
+    connection = sqlite3.connect(path, timeout=lock_wait, isolation_level=None)
+    try:
+        # The library would try for a minute to open a database that is locked.
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ROLLBACK")
+        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'Settings'").fetchone() is None:
+            return
+        for name, value in connection.execute("SELECT key, value FROM Settings"):
+            if name not in known or not (isinstance(value, int) or value in _PLAIN_SETTINGS):
+                raise ValueError(f"the setting {name!r} is not one of the library's")
+    finally:
+        connection.close()
+
+
+def _encode(key: str) -> bytes:
+    # Every text has bytes this way; an error here would be taken for a damaged row.
+    return key.encode("utf-8", "surrogatepass")

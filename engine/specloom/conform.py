@@ -1,0 +1,105 @@
+"""The types that a capability declares: the shape of each, and what makes a value fit it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from .model import Capability
+from .shapes import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, Choice, ListOf, Maybe, Record, Shape
+
+KINDS_OF_VALUE: Mapping[str, Shape] = {
+    "text": TEXT,
+    "integer": INTEGER,
+    "number": NUMBER,
+    "boolean": BOOLEAN,
+    "timestamp": TEXT,
+    "date": TEXT,
+    "url": TEXT,
+    "list": ListOf(TEXT),
+    "object": ANY,
+    "any": ANY,
+}
+
+
+def conformers(capability: Capability) -> tuple[tuple[str, Callable[[Any], Any], bool], ...]:
+    """For each field of a row: its name, what makes a value fit its type, and whether it is required."""
+    return tuple((one.name, conformer(one.kind, one.shape), one.required) for one in capability.row.values())
+
+
+def conformer(kind: str, shape: Shape) -> Callable[[Any], Any]:
+    """A function that gives the value in its declared type, or None when it cannot be that; nothing is rounded."""
+    choices = shape.values if isinstance(shape, Choice) else ()
+    if kind == "integer":
+        return _to_integer
+    if kind == "number":
+        return _to_number
+    if kind == "boolean":
+        return lambda value: value if isinstance(value, bool) else None
+    if kind == "timestamp":
+        return lambda value: value if isinstance(value, str) and _is_timestamp(value) else None
+    if kind == "list":
+        inner = conformer(_kind_of(shape.item if isinstance(shape, ListOf) else TEXT), ANY)
+        return lambda value: (
+            [got for one in value if (got := inner(one)) is not None] if isinstance(value, list) else None
+        )
+    if kind == "object":
+        return lambda value: value if isinstance(value, dict) else None
+    if kind == "any":
+        return lambda value: value
+    if choices:
+        return lambda value: value if value in choices else None
+    return _to_text
+
+
+def _kind_of(shape: Shape) -> str:
+    shape = shape.shape if isinstance(shape, Maybe) else shape
+    return (
+        {INTEGER: "integer", NUMBER: "number", BOOLEAN: "boolean", ANY: "any"}.get(shape, "text")
+        if not isinstance(shape, (Record, ListOf))
+        else "object"
+    )
+
+
+def _to_text(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return str(value)
+
+
+def _to_integer(value: Any) -> int | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    if isinstance(value, str) and re.fullmatch(r"\s*[-+]?\d{1,18}\s*", value):
+        return int(value)
+    return None
+
+
+def _to_number(value: Any) -> int | float | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float)):
+        return value if math.isfinite(value) else None
+    if isinstance(value, str):
+        try:
+            number = float(value)
+        except ValueError:
+            return None
+        return number if math.isfinite(number) else None
+    return None
+
+
+def _is_timestamp(text: str) -> bool:
+    try:
+        return text.endswith("Z") and datetime.fromisoformat(text).tzinfo is UTC
+    except ValueError:
+        return False

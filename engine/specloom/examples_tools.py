@@ -1,0 +1,205 @@
+"""Runs the examples of tools: the providers' answers are given, what is asked and what is returned are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .arguments import parse_arguments
+from .comparing import compare_fault, compare_rows, differing_row, place_of, short
+from .config import is_configured, missing_settings, read_settings
+from .diagnostics import Report, did_you_mean
+from .examples_providers import DEFAULT_NOW, clock, environment
+from .faults import Fault
+from .load import Listing, Map, to_plain
+from .model import Model, Tool
+from .names import Spec
+from .perform import Answer
+from .pursue import Ask, AskAll, Offer, Outcome, pursue
+
+
+@dataclass(slots=True)
+class ToolTrace:
+    """What one example of a tool did: whom it asked with what, and what came out."""
+
+    asked: list[Ask] = field(default_factory=list)
+    outcome: Outcome | None = None
+    fault: Fault | None = None
+
+
+def check_tool(
+    spec: Spec, tool: Tool, model: Model, report: Report, *, validate: bool = True
+) -> list[tuple[Map, ToolTrace]]:
+    """Run a tool's examples and compare; every answer must fit the output schema that the tool publishes."""
+    node = spec.root.get("examples")
+    items = node.items if isinstance(node, Listing) else ()
+    if not items:
+        report.add("E403", tool.place, f"{tool.name} has no example")
+    done: list[tuple[Map, ToolTrace]] = []
+    for item in items:
+        assert isinstance(item, Map)
+        said = to_plain(item)
+        if "expect" not in said:
+            check_bounds(item, said, tool, report)
+            continue
+        trace = run_tool_example(item, said, tool, model, report)
+        if trace is None:
+            continue
+        _compare_tool(item, said, trace, report)
+        if validate and trace.outcome is not None:
+            _fits_schema(item, said, tool, trace.outcome, report)
+        done.append((item, trace))
+    return done
+
+
+def check_bounds(node: Map, said: Mapping[str, Any], tool: Tool, report: Report) -> None:
+    """Run the `refuse` and `accept` lists of an example: the first are `validation`, the second stay as they are."""
+    for word in ("refuse", "accept"):
+        listed = node.get(word)
+        for item in listed.items if isinstance(listed, Listing) else ():
+            more = {name: _long_text(value) for name, value in to_plain(item).items()}
+            given = {**said["args"], **more}
+            try:
+                taken = parse_arguments(tool, given)
+            except Fault as fault:
+                if word == "accept":
+                    report.add("E401", item.place, f"{said['name']!r}: {short(more)} is refused: {fault.message}")
+                continue
+            if word == "refuse":
+                report.add("E401", item.place, f"{said['name']!r}: {short(more)} is not refused")
+            elif any(taken.given.get(name) != value for name, value in more.items()):
+                changed = {name: taken.given.get(name) for name in more}
+                report.add("E401", item.place, f"{said['name']!r}: {short(more)} becomes {short(changed)}")
+
+
+def _long_text(value: Any) -> Any:
+    """`{characters: N}` stands for a text of that length."""
+    return "x" * value["characters"] if isinstance(value, dict) and set(value) == {"characters"} else value
+
+
+def run_tool_example(node: Map, said: Mapping[str, Any], tool: Tool, model: Model, report: Report) -> ToolTrace | None:
+    """What an example of a tool does, or None when it cannot be run, which is then reported."""
+    parts = said.get("providers") or {}
+    for name in parts:
+        provider, _, operation = name.partition(".")
+        if provider not in model.providers or operation not in model.providers[provider].operations:
+            known = [one.id for p in model.providers.values() for one in p.operations.values()]
+            hint = did_you_mean(name, known)
+            report.add("E402", place_of(node, "providers"), f"there is no operation {name!r}", hint)
+            return None
+    config, _ = read_settings(tool.settings, environment(said.get("config")))
+    trace = ToolTrace()
+    try:
+        arguments = parse_arguments(tool, said["args"])
+        offer = _offer(parts, model)
+        running = pursue(tool, model, arguments, config, offer, clock(DEFAULT_NOW))
+        give: Any = None
+        while True:
+            wanted = running.throw(give) if isinstance(give, Fault) else running.send(give)
+            if isinstance(wanted, AskAll):
+                give = [_part_answer(one, parts, model, trace, node, said, report) for one in wanted.asks]
+            else:
+                give = _part_answer(wanted, parts, model, trace, node, said, report)
+    except StopIteration as stop:
+        trace.outcome = stop.value
+    except Fault as fault:
+        trace.fault = fault
+    return trace
+
+
+def _offer(parts: Mapping[str, Any], model: Model) -> Offer:
+    """In an example those providers are configured that it names."""
+    named = {name.partition(".")[0] for name in parts}
+    orders = {}
+    for capability in model.capabilities.values():
+        offering = model.offering(capability.name)
+        # `offering` is ranked by the capability's order, then by name.
+        orders[capability.name] = tuple(name for name in offering if f"{name}.{capability.name}" in parts)
+    missing = {
+        one.name: tuple(missing_settings(one, {}))
+        for one in model.providers.values()
+        if one.name not in named and not is_configured(one, {})
+    }
+    keyless = frozenset(one.name for one in model.providers.values() if is_configured(one, {}))
+    return Offer(orders, frozenset(named) | keyless, missing)
+
+
+def _part_answer(
+    ask: Ask,
+    parts: Mapping[str, Any],
+    model: Model,
+    trace: ToolTrace,
+    node: Map,
+    said: Mapping[str, Any],
+    report: Report,
+) -> Answer | Fault:
+    trace.asked.append(ask)
+    name = f"{ask.provider}.{ask.operation}"
+    part = parts.get(name)
+    if part is None:
+        report.add("E401", place_of(node, "providers"), f"{said['name']!r} asks {name}, for which it has no answer")
+        return Fault("internal", f"the example has no answer for {name}")
+    if not ask.again:
+        for key, wanted in (part.get("sent") or {}).items():
+            if ask.arguments.get(key) != wanted:
+                got = short(ask.arguments.get(key))
+                message = f"{said['name']!r}: {name} is given {key} = {got}, not {short(wanted)}"
+                report.add("E401", place_of(node, "providers"), message)
+    if "error" in part:
+        return Fault(part["error"], "the example says so", provider=ask.provider)
+    fields = model.capabilities[ask.operation].row
+    rows = part.get("again" if ask.again else "rows") or []
+    for row in rows:
+        for key in row:
+            if key not in fields:
+                message = f"a row of {ask.operation!r} has no field {key!r}"
+                report.add("E402", place_of(node, "providers"), message, did_you_mean(key, fields))
+    return Answer([dict(row) for row in rows], dict(part.get("meta") or {}))
+
+
+def _compare_tool(node: Map, said: Mapping[str, Any], trace: ToolTrace, report: Report) -> None:
+    expect = said["expect"]
+    expect_node = node.get("expect")
+    assert isinstance(expect_node, Map)
+
+    def wrong(key: str, sentence: str) -> None:
+        report.add("E401", place_of(expect_node, key), f"{said['name']!r}: {sentence}")
+
+    tried = list(dict.fromkeys(ask.provider for ask in trace.asked))
+    if "tried" in expect and tried != expect["tried"]:
+        wrong("tried", f"asked {tried}, not {expect['tried']}")
+    if trace.fault is not None:
+        if "error" not in expect:
+            wrong(next(iter(expect)), f"ended with the fault {trace.fault.kind}: {trace.fault.message}")
+        else:
+            compare_fault(trace.fault, expect, wrong)
+        return
+    outcome = trace.outcome
+    assert outcome is not None
+    if "error" in expect:
+        wrong("error", f"gave {len(outcome.rows)} rows instead of the fault {expect['error']}")
+    if "served_by" in expect and outcome.served_by != expect["served_by"]:
+        wrong("served_by", f"was served by {outcome.served_by or 'nobody'}, not {expect['served_by']}")
+    compare_rows(outcome.rows, expect, wrong)
+    for sentence in differing_row(outcome.answer, expect.get("answer") or {}):
+        wrong("answer", f"the answer {sentence}")
+    for sentence in differing_row(outcome.meta, expect.get("meta") or {}):
+        wrong("meta", f"_meta {sentence}")
+    if "hints" in expect:
+        hints, wanted = outcome.answer.get("hints"), expect["hints"]
+        given = hints.get("reason") if isinstance(hints, dict) and isinstance(wanted, str) else hints
+        if isinstance(wanted, dict) and isinstance(given, dict):
+            for sentence in differing_row(given, wanted):
+                wrong("hints", f"the hints {sentence}")
+        elif given != wanted:
+            wrong("hints", f"the hints are {short(given)}, not {short(wanted)}")
+
+
+def _fits_schema(node: Map, said: Mapping[str, Any], tool: Tool, outcome: Outcome, report: Report) -> None:
+    from jsonschema import Draft7Validator
+
+    for error in Draft7Validator(tool.output_schema).iter_errors(outcome.answer):
+        where = "/".join(str(part) for part in error.absolute_path) or "the answer"
+        message = f"{said['name']!r}: {where} does not fit the published schema: {error.message[:200]}"
+        report.add("E404", place_of(node, "name"), message)

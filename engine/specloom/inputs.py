@@ -1,0 +1,111 @@
+"""Compiles the inputs of a tool: their types, defaults, choices and bounds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .diagnostics import Place, Report, did_you_mean
+from .load import Entry, Listing, Map, Node, Scalar, to_plain
+from .model import Input
+from .shapes import BOOLEAN, INTEGER, NUMBER, TEXT, Choice, ListOf, Shape, maybe
+from .surroundings import Surroundings
+
+_SHAPES: Mapping[str, Shape] = {
+    "string": TEXT,
+    "integer": INTEGER,
+    "number": NUMBER,
+    "boolean": BOOLEAN,
+    "list": ListOf(TEXT),
+}
+
+
+def compile_inputs(node: Node | None, around: Surroundings, report: Report) -> dict[str, Input]:
+    """The inputs of an `input` mapping, by name."""
+    assert isinstance(node, Map)
+    return {entry.key: _compile_input(entry, around, report) for entry in node}
+
+
+def check_names(node: Node | None, inputs: Iterable[str], report: Report) -> None:
+    """Report every item of a list that is not the name of an input."""
+    known = list(inputs)
+    for item in node.items if isinstance(node, Listing) else ():
+        if isinstance(item, Scalar) and item.value not in known:
+            hint = did_you_mean(str(item.value), known)
+            report.add("E110", item.place, f"the tool has no input {item.value!r}", hint)
+
+
+def _compile_input(entry: Entry, around: Surroundings, report: Report) -> Input:
+    said = to_plain(entry.value)
+    assert isinstance(entry.value, Map)
+    choices, catalogue = _choices(entry.value.get("enum"), around, report)
+    kind, default = said["type"], said.get("default")
+    shape: Shape = Choice(choices) if choices and kind == "string" else _SHAPES[kind]
+    if default is not None:
+        place = _place(entry.value.get("default"), entry.place)
+        if choices and default not in choices:
+            hint = did_you_mean(str(default), choices)
+            report.add("E104", place, f"the default {default!r} is not in the enum", hint)
+        if not _fits(default, kind):
+            report.add("E104", place, f"the default {default!r} is not of type {kind}")
+    pattern = said.get("pattern", "")
+    if pattern:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            place = _place(entry.value.get("pattern"), entry.place)
+            report.add("E104", place, f"not a regular expression: {error}")
+    return Input(
+        entry.key,
+        kind,
+        " ".join(said["description"].split()),
+        entry.place,
+        shape if said.get("required") or default is not None else maybe(shape),
+        said.get("required", False),
+        default,
+        choices,
+        catalogue,
+        said.get("open", False),
+        said.get("minimum"),
+        said.get("maximum"),
+        said.get("clamp", False),
+        said.get("min_length"),
+        said.get("max_length"),
+        pattern,
+        said.get("says", ""),
+        said.get("max_items"),
+    )
+
+
+def _choices(node: Node | None, around: Surroundings, report: Report) -> tuple[tuple[str, ...], str]:
+    if node is None:
+        return (), ""
+    if isinstance(node, Listing):
+        return tuple(to_plain(node)), ""
+    assert isinstance(node, Scalar)
+    text = str(node.value)
+    if text == "lenses":
+        return tuple(sorted(around.lenses)), text
+    found: set[str] = set()
+    for capability in text.partition(".")[2].split("|"):
+        if capability not in around.capabilities:
+            hint = did_you_mean(capability, around.capabilities)
+            report.add("E110", node.place, f"no capability is called {capability!r}", hint)
+        found |= set(around.offering(capability))
+    return tuple(sorted(found)), text
+
+
+def _place(node: Node | None, otherwise: Place) -> Place:
+    return node.place if node is not None else otherwise
+
+
+def _fits(value: Any, kind: str) -> bool:
+    if kind == "list":
+        return isinstance(value, list)
+    if kind == "boolean":
+        return isinstance(value, bool)
+    if isinstance(value, bool):
+        return False
+    wanted: dict[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "number": (int, float)}
+    return isinstance(value, wanted[kind])

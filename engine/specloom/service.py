@@ -1,0 +1,113 @@
+"""Compiles what all operations of a provider share: where it is, how it is asked, and which answers are faults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .diagnostics import Place, did_you_mean
+from .limits import Rate, parse_duration, parse_rate, parse_size
+from .load import Listing, Map, Node, to_plain
+from .model import ErrorRule, Grant, Retry, Service, Setting, Value
+from .shapes import ANY, INTEGER, TEXT, Record
+from .values import Scope, compile_pairs, compile_text, compile_value
+from .wire import Policy
+
+DEFAULT_TIMEOUT = 30.0
+DEFAULT_MAX_BYTES = 5 * 1024 * 1024
+
+
+def compile_service(node: Map, scope: Scope, place: Place, settings: Mapping[str, Setting]) -> Service | None:
+    """The service of a provider whose file starts at `place`, or None when its base cannot be used."""
+    base_node = node.get("base")
+    base = compile_value(base_node, scope) if base_node else None
+    limits = to_plain(node.get("limits")) or {}
+    policy = Policy(
+        timeout=parse_duration(limits["timeout"]) if "timeout" in limits else DEFAULT_TIMEOUT,
+        max_bytes=parse_size(limits["max_bytes"]) if "max_bytes" in limits else DEFAULT_MAX_BYTES,
+        hosts=tuple(to_plain(node.get("hosts")) or ()),
+        allow_private=to_plain(node.get("private")) is True,
+    )
+    auth_node = node.get("auth")
+    auth: tuple[str, Value] | None = None
+    grant: Grant | None = None
+    if isinstance(auth_node, Map):
+        for entry in auth_node:
+            if isinstance(entry.value, Map):
+                grant = _grant(entry.value, scope)
+                continue
+            value = compile_text(entry.value, scope)
+            auth = (entry.key, value) if value else None
+    extra = node.get("extra_headers")
+    if extra is not None:
+        _check_headers(extra, settings, scope)
+    service = Service(
+        base or Value(lambda _c: "", TEXT, place),
+        policy,
+        headers=compile_pairs(node.get("headers"), scope),
+        extra_headers=compile_text(extra, scope) if extra else None,
+        query=compile_pairs(node.get("query"), scope),
+        auth=auth,
+        rate=parse_rate(limits["rate"]) if "rate" in limits else None,
+        concurrency=limits.get("concurrency"),
+        retry=_retry(to_plain(node.get("retry"))),
+        errors=compile_errors(node.get("errors"), scope),
+        grant=grant,
+        faster=_faster(node.get("limits"), settings, scope),
+    )
+    return service if base else None
+
+
+def _check_headers(node: Node, settings: Mapping[str, Setting], scope: Scope) -> None:
+    known = [f"config.{one.name}" for one in settings.values() if one.kind == "headers"]
+    said = str(to_plain(node)).removeprefix("=")
+    if said not in known:
+        hint = did_you_mean(said, known) or "declare one under `config` with `type: headers`"
+        scope.report.add("E104", node.place, f"`extra_headers` takes a setting of type headers, not {said!r}", hint)
+
+
+def _grant(node: Map, scope: Scope) -> Grant | None:
+    parts = [node.get(key) for key in ("url", "id", "secret")]
+    url, client, secret = (
+        compile_value(part, scope) if at == 0 else compile_text(part, scope)
+        for at, part in enumerate(parts)
+        if part is not None
+    )
+    if url is None or client is None or secret is None:
+        return None
+    return Grant(url, client, secret, to_plain(node.get("scope")) or "")
+
+
+def _faster(node: Node | None, settings: Mapping[str, Setting], scope: Scope) -> tuple[tuple[str, Rate], ...]:
+    named = node.get("with") if isinstance(node, Map) else None
+    found = []
+    for entry in named if isinstance(named, Map) else ():
+        if entry.key not in settings:
+            hint = did_you_mean(entry.key, settings)
+            scope.report.add("E110", entry.place, f"the provider has no setting {entry.key!r}", hint)
+        found.append((entry.key, parse_rate(to_plain(entry.value))))
+    return tuple(found)
+
+
+def _retry(said: dict[str, Any] | None) -> Retry | None:
+    if not said:
+        return None
+    return Retry(frozenset(said["on"]), said["times"], parse_duration(said.get("wait", "500ms")))
+
+
+def compile_errors(node: Node | None, scope: Scope) -> tuple[ErrorRule, ...]:
+    """Ordered error rules; they see status, headers, body (parsed JSON or null) and text."""
+    if not isinstance(node, Listing):
+        return ()
+    inside = scope.plus(status=INTEGER, headers=Record({}, closed=False), body=ANY, text=TEXT)
+    rules: list[ErrorRule] = []
+    for item in node.items:
+        assert isinstance(item, Map)
+        when_node = item.get("when")
+        assert when_node is not None
+        when = compile_text(when_node, inside)
+        message = compile_text(found, inside) if (found := item.get("message")) else None
+        delay = compile_text(found, inside) if (found := item.get("retry_after")) else None
+        if when:
+            rules.append(ErrorRule(when, to_plain(item.get("kind")), item.place, message, delay))
+    return tuple(rules)

@@ -1,0 +1,48 @@
+"""Compiles what providers and tools both declare at their top: settings and look-up tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .load import Map, Node, to_plain
+from .model import Setting
+from .shapes import ANY, BOOLEAN, INTEGER, NUMBER, SECRET, TEXT, Record, Shape, maybe
+from .values import whole
+
+_SHAPES: Mapping[str, Shape] = {"boolean": BOOLEAN, "integer": INTEGER, "number": NUMBER, "text": TEXT, "url": TEXT}
+
+
+def compile_settings(node: Node | None) -> dict[str, Setting]:
+    """The settings of a `config` mapping."""
+    if node is None:
+        return {}
+    assert isinstance(node, Map)
+    found = {}
+    for entry in node:
+        said = to_plain(entry.value)
+        found[entry.key] = Setting(
+            entry.key,
+            " ".join(said["description"].split()),
+            entry.place,
+            said.get("type", "text"),
+            said.get("secret", False),
+            said.get("required", False),
+            said.get("default"),
+            said.get("rotate", False),
+        )
+    return found
+
+
+def settings_shape(settings: Mapping[str, Setting]) -> Record:
+    """What `config` looks like to an expression."""
+    shapes: dict[str, Shape] = {}
+    for one in settings.values():
+        shape = SECRET if one.secret or one.kind == "credentials" else _SHAPES.get(one.kind, ANY)
+        shapes[one.name] = shape if one.required or one.default is not None else maybe(shape)
+    return whole(shapes)
+
+
+def compile_tables(node: Node | None) -> dict[str, dict[str, Any]]:
+    """The look-up tables of a spec."""
+    return to_plain(node) if node is not None else {}

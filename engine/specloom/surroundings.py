@@ -1,0 +1,67 @@
+"""What a tool may name: providers, capabilities, lenses and hooks, and the words for one that is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .diagnostics import Report, did_you_mean
+from .hooks import Hook
+from .load import Map, Node, Scalar
+from .model import Capability, Lens, Operation, Provider
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a tool may name: the providers and capabilities that exist, lenses, and hooks."""
+
+    providers: Mapping[str, Provider]
+    capabilities: Mapping[str, Capability]
+    lenses: Mapping[str, Lens]
+    hooks: Mapping[str, Hook]
+
+    def offering(self, capability: str) -> dict[str, Operation]:
+        """The operations that carry a capability's name, by provider."""
+        return {
+            provider.name: provider.operations[capability]
+            for provider in self.providers.values()
+            if capability in provider.operations
+        }
+
+    def find_capability(self, node: Node | None, report: Report) -> Capability | None:
+        """The capability that a node names; one that is not there is reported."""
+        assert isinstance(node, Scalar)
+        name = str(node.value)
+        if name not in self.capabilities:
+            hint = did_you_mean(name, self.capabilities)
+            report.add("E110", node.place, f"no capability is called {name!r}", hint)
+        return self.capabilities.get(name)
+
+    def find_hook(self, node: Node | None, parameters: Node | None, report: Report) -> tuple[str, Hook | None]:
+        """A hook and its name; one that is not there is reported, and so are parameters that it does not have."""
+        assert isinstance(node, Scalar)
+        name = str(node.value)
+        hook = self.hooks.get(name)
+        if hook is None:
+            hint = did_you_mean(name, self.hooks) or "hooks are registered by the packages that announce them"
+            report.add("E110", node.place, f"no hook is called {name!r}", hint)
+            return name, None
+        for entry in parameters if isinstance(parameters, Map) else ():
+            if entry.key not in hook.parameters:
+                hint = did_you_mean(entry.key, hook.parameters)
+                report.add("E110", entry.place, f"hook {name!r} has no parameter {entry.key!r}", hint)
+        return name, hook
+
+
+def lens_table(lenses: Mapping[str, Lens]) -> dict[str, Any]:
+    """The lenses as the built-in table `lenses`: domains, goggle and engine by name."""
+    table: dict[str, Any] = {}
+    for one in lenses.values():
+        table[one.name] = {
+            "name": one.name,
+            "domains": list(one.domains) or None,
+            "goggle": one.goggle or None,
+            "engine": one.engine or None,
+        }
+    return table
