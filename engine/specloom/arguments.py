@@ -129,6 +129,8 @@ def _problem(one: Input, value: Any) -> str:
 
 
 def _text_problem(one: Input, value: str, name: str) -> str:
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        return f"{name} holds half a character (a lone surrogate); send whole text"
     if one.choices and value not in one.choices:
         if one.catalogue.startswith("providers."):
             return ""  # resolved when the plan runs, because unknown and unconfigured names are different answers

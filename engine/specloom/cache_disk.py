@@ -13,6 +13,8 @@ from .vault import seal, unseal
 if TYPE_CHECKING:
     from pathlib import Path
 
+WRITES_BETWEEN = 32
+"""Writes between two looks at the size of the whole."""
 LARGEST_ON_DISK = 256 * 1024 * 1024
 """Bytes of the largest value that is kept on disk; a database row ends at a thousand million."""
 JOURNAL_BYTES = 4 * 1024 * 1024
@@ -33,6 +35,7 @@ class AnswerDisk:
         self._key = key
         self._lock_wait = lock_wait
         self._cache: Any = None
+        self._writes = 0
 
     def read(self, key: str, now: float) -> Entry | None:
         """The entry if there is one that opens and is alive; a row that is not is deleted."""
@@ -57,7 +60,9 @@ class AnswerDisk:
         plain = _HEAD.pack(entry.stored_at, entry.ttl) + entry.value
         cache.set(name, seal(self._key, plain, _encode(key)), expire=entry.ttl)
         # A write culls ten rows, which is too few when large values follow small ones.
-        if cache.volume() > self._limit:
+        # Asking for the size is a fifth of a write, so it is asked for now and then.
+        self._writes += 1
+        if self._writes % WRITES_BETWEEN == 1 and cache.volume() > self._limit:
             cache.cull()
 
     def clear(self) -> bool:

@@ -1,4 +1,4 @@
-"""Runs tools for real: checks arguments, looks into the cache, drives plans and operations, and keeps count of what happens."""
+"""Runs tools for real: checks arguments, looks into the cache, drives plans and operations, and keeps count."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .config import is_configured, missing_settings, read_settings
 from .exchange import redact
 from .faults import Fault
 from .flights import Flights
-from .grant import Tokens
+from .keyring import SPENT, Key, Keyring
 from .limits import Limiter
 from .model import Model, Operation, Provider, Row, Tool
 from .perform import Answer, Wait, perform
@@ -140,7 +140,7 @@ class Executor:
         self.tool_counts: dict[str, Count] = {name: Count() for name in model.tools}
         self.provider_counts: dict[str, Count] = {}
         self._limiters: dict[str, Limiter] = {}
-        self._tokens: Tokens = {}
+        self._keyrings = {one.name: Keyring(one, self.settings[one.name]) for one in model.providers.values()}
         self._flights = Flights()
         self._writing: set[asyncio.Task[None]] = set()
         self._prefixes: dict[str, bytes] = {}
@@ -278,7 +278,7 @@ class Executor:
         return _Fresh(body, meta, outcome.rows, outcome.explicit)
 
     async def _keep(self, key: str, value: bytes, ttl: float) -> None:
-        """Keep an answer: it is in memory at the end of this, while the disk is waited for only when it falls behind."""
+        """Keep an answer: in memory by the end of this; the disk is waited for only when it falls behind."""
         assert self.cache is not None
         task = asyncio.ensure_future(self.cache.put(key, value, ttl))
         self._writing.add(task)
@@ -329,7 +329,7 @@ class Executor:
         began = time.perf_counter()
         try:
             with self.breakers.of(name, operation_name).acquire() as permit:
-                answer = await self._drive(provider, operation, arguments)
+                answer = await self._with_keys(provider, operation, arguments)
                 permit.succeed()
         except Fault as fault:
             count.add(time.perf_counter() - began, fault)
@@ -337,8 +337,21 @@ class Executor:
         count.add(time.perf_counter() - began)
         return answer
 
-    async def _drive(self, provider: Provider, operation: Operation, arguments: Mapping[str, Any]) -> Answer:
-        running = perform(provider, operation, arguments, self.settings[provider.name], self.clock(), self._tokens)
+    async def _with_keys(self, provider: Provider, operation: Operation, arguments: Mapping[str, Any]) -> Answer:
+        """The answer with the key whose turn it is; where that one is spent, with the next."""
+        spent: Fault | None = None
+        for key in self._keyrings[provider.name].turn():
+            try:
+                return await self._drive(provider, operation, arguments, key)
+            except Fault as fault:
+                if fault.kind not in SPENT:
+                    raise
+                spent = fault
+        assert spent is not None
+        raise spent
+
+    async def _drive(self, provider: Provider, operation: Operation, arguments: Mapping[str, Any], key: Key) -> Answer:
+        running = perform(provider, operation, arguments, key.settings, self.clock(), key.tokens)
         give: Response | None = None
         throw: Fault | None = None
         while True:
@@ -418,7 +431,8 @@ def _full_id(request: Request) -> str:
     """A digest of the request with its secrets, because what one key may see another may not."""
     headers = [[name, value.reveal() if isinstance(value, Secret) else value] for name, value in request.headers]
     query = [[name, value.reveal()] for name, value in request.query if isinstance(value, Secret)]
-    return hashlib.sha256(json.dumps([request_id(request), headers, query]).encode()).hexdigest()
+    hidden = [one.reveal() for one in request.hidden]
+    return hashlib.sha256(json.dumps([request_id(request), headers, query, hidden]).encode()).hexdigest()
 
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:

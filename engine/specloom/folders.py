@@ -1,4 +1,4 @@
-"""Where configuration and cache live on each system, worked out without an import: a server needs them before it can start.
+"""Where configuration and cache live on each system, worked out without an import: a start has to wait for this.
 
 The places are those of the platformdirs library, which takes longer to import than the whole start may take.
 """

@@ -1,4 +1,4 @@
-"""Exchanges a client's credentials for a token (OAuth 2.0 client credentials, RFC 6749 §4.4) and keeps it while it is good."""
+"""Exchanges credentials for a token (OAuth 2.0 client credentials, RFC 6749 §4.4) and keeps it while it is good."""
 
 from __future__ import annotations
 

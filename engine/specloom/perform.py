@@ -1,7 +1,7 @@
 """Runs an operation as a generator: it yields what it needs (a request, a pause) and is given what came of it.
 
-Nothing here does I/O. A driver that sends makes a live call of it, one that only prints makes a dry run, one that answers
-from a file makes a replay: the same code serves in all of them.
+Nothing here does I/O. A driver that sends makes a live call of it, one that only prints makes a dry run, one that
+answers from a file makes a replay: the same code serves in all of them.
 """
 
 from __future__ import annotations
@@ -57,12 +57,14 @@ def perform(
     now: float,
     tokens: Tokens | None = None,
 ) -> Running:
-    """Run an operation. Arguments that it does not take, and empty ones, are left out; the driver throws a Fault for what it
-    cannot send."""
+    """Run an operation. Arguments that it does not take, and empty ones, are left out.
+
+    The driver throws a Fault for what it cannot send. `tokens` keeps what was granted, from one run to the next.
+    """
     given = {name: arguments[name] for name in operation.input if arguments.get(name) not in (None, "")}
     answers: list[Answer] = []
     tokens = {} if tokens is None else tokens
-    for part in _shards(provider, operation, given, config, now):
+    for part in _shards(operation, given, config, now):
         context = _context(operation, part, config, now)
         context["tokens"] = tokens
         answers.append((yield from _once(provider, operation, context)))
@@ -78,7 +80,7 @@ def first_requests(
     """What an operation would send before it has any answer: the first request of every shard, for a dry run."""
     given = {name: arguments[name] for name in operation.input if arguments.get(name) not in (None, "")}
     found = []
-    for part in _shards(provider, operation, given, config, now):
+    for part in _shards(operation, given, config, now):
         context = _context(operation, part, config, now)
         for step in operation.steps:
             if step.when is None or truthy(evaluate(step.when, context)):
@@ -104,7 +106,7 @@ def _context(operation: Operation, arguments: Mapping[str, Any], config: Mapping
 
 
 def _shards(
-    provider: Provider, operation: Operation, given: dict[str, Any], config: Mapping[str, Any], now: float
+    operation: Operation, given: dict[str, Any], config: Mapping[str, Any], now: float
 ) -> Iterable[dict[str, Any]]:
     shard = operation.shard
     items = given.get(shard.over) if shard else None
@@ -246,7 +248,7 @@ def build_request(provider: Provider, operation: Operation, step: Step, context:
         _add_header(headers, name, said)
     for name, value in (*service.query, *step.query):
         query.extend((name, text) for text in _texts(evaluate(value, context), name))
-    body = _body(step, context, headers)
+    body, hidden = _body(step, context, headers)
     return Request(
         step.method,
         base.rstrip("/") + _path(step, context),
@@ -258,6 +260,7 @@ def build_request(provider: Provider, operation: Operation, step: Step, context:
         operation.name,
         step.name,
         step.keep_for,
+        hidden,
     )
 
 
@@ -294,7 +297,7 @@ def _add_header(headers: dict[str, tuple[str, Header]], name: str, value: Any) -
 
 
 def _texts(value: Any, name: str) -> list[str | Secret]:
-    """A request value as URLs want it: nothing for null, several for a list, `true`/`false`, whole numbers without `.0`."""
+    """A request value as URLs want it: nothing for null, several for a list, `true`, no `.0` at whole numbers."""
     if value is None:
         return []
     if isinstance(value, list):
@@ -325,20 +328,36 @@ def _path(step: Step, context: Context) -> str:
     return "".join(parts)
 
 
-def _body(step: Step, context: Context, headers: dict[str, tuple[str, Header]]) -> bytes | None:
+def _body(
+    step: Step, context: Context, headers: dict[str, tuple[str, Header]]
+) -> tuple[bytes | None, tuple[Secret, ...]]:
+    """The encoded body, and the secrets that are in it."""
     if step.body is None:
-        return None
+        return None, ()
     kind, value = step.body
-    content = evaluate(value, context)
+    hidden: list[Secret] = []
+    content = _revealed(evaluate(value, context), hidden)
     if kind == "json":
         headers.setdefault("content-type", ("Content-Type", "application/json"))
-        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
-    if kind == "form":
+        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    elif kind == "form":
         headers.setdefault("content-type", ("Content-Type", "application/x-www-form-urlencoded"))
-        pairs = [(name, text) for name, one in content.items() for text in _texts(one, name)]
-        return urlencode([(name, text.reveal() if isinstance(text, Secret) else text) for name, text in pairs]).encode()
-    headers.setdefault("content-type", ("Content-Type", "text/plain; charset=utf-8"))
-    return str(content).encode()
+        text = urlencode(
+            [(name, part) for name, one in content.items() for part in _texts(one, name)], errors="replace"
+        )
+    else:
+        headers.setdefault("content-type", ("Content-Type", "text/plain; charset=utf-8"))
+        text = str(content)
+    return text.encode("utf-8", "replace"), tuple(hidden)
+
+
+def _revealed(content: Any, hidden: list[Secret]) -> Any:
+    if isinstance(content, Secret):
+        hidden.append(content)
+        return content.reveal()
+    if isinstance(content, dict):
+        return {key: _revealed(one, hidden) for key, one in content.items()}
+    return [_revealed(one, hidden) for one in content] if isinstance(content, list) else content
 
 
 # --- the response ---------------------------------------------------------------------------------------------------
@@ -452,8 +471,8 @@ def _retry_after(response: Response, now: float) -> int | None:
 def read_rows(provider: Provider, reading: Reading, document: Any, context: Context) -> list[Row]:
     """The rows of a decoded document.
 
-    An empty list is an answer. A list that is missing, or an empty page, is a changed layout unless the spec says what such
-    an answer looks like; so are items of which none has what every item had.
+    An empty list is an answer. A list that is missing, or an empty page, is a changed layout unless the spec says what
+    such an answer looks like; so are items of which none has what every item had.
     """
     items = reading.each(document)
     if not items:
@@ -510,7 +529,7 @@ def _arrange(operation: Operation, context: Context, rows: list[Row] | None) -> 
 
 
 def nearest(rows: list[Row], lat: float, lon: float, within: float | None) -> list[Row]:
-    """Rows by great-circle distance in metres, nearest first; those without a point come last, or not at all with a bound."""
+    """Rows by great-circle distance in metres, nearest first; those without a point come last, or not at all."""
 
     def distance(row: Row) -> float:
         there_lat, there_lon = row.get("lat"), row.get("lon")
@@ -527,7 +546,7 @@ def nearest(rows: list[Row], lat: float, lon: float, within: float | None) -> li
 
 
 def _conform(operation: Operation, rows: list[Row]) -> list[Row]:
-    """The rows in the types of their capability; a value of another type is left out, and a row without a required field too."""
+    """The rows in the types of their capability: other values are left out, and so is a row without a required one."""
     if not operation.conform:
         return rows
     kept = []

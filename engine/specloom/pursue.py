@@ -1,4 +1,4 @@
-"""Runs a tool's plan as a generator: it yields whom to ask what, and is given answers or faults. Sends nothing itself."""
+"""Runs a tool's plan as a generator: it yields whom to ask what, and is given answers or faults."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def pursue(
     context["rows"] = outcome.rows
     outcome.answer = _answer(tool, context)
     if tool.hints is not None and not outcome.rows:
-        outcome.answer["hints"] = _hints(tool, model, arguments, context, offer, outcome)
+        outcome.answer["hints"] = _hints(tool, arguments, context, offer, outcome)
     if tool.cache is not None and tool.cache.unless is not None:
         outcome.keep = not truthy(evaluate(tool.cache.unless, context))
     return outcome
@@ -146,7 +146,7 @@ Ran = Generator[Ask | AskAll, Any, tuple[list[Row] | None, bool]]
 def _in_turn(
     strategy: Strategy, tool: Tool, model: Model, context: Context, offer: Offer, outcome: Outcome, failed: list[Fault]
 ) -> Ran:
-    """`call` and `first_of`: one after the other. Rows or None, and whether an empty answer lets the next strategy try."""
+    """`call` and `first_of`, one after the other: rows or None, and whether the next strategy may try after none."""
     empty_rule = strategy.outcomes.get("empty", "stop")
     empty_from = ""
     for name in _names(strategy, context):
@@ -199,7 +199,7 @@ def _try_again(
 def _gather(
     strategy: Strategy, tool: Tool, model: Model, context: Context, offer: Offer, outcome: Outcome, failed: list[Fault]
 ) -> Ran:
-    """All at once; rows are interleaved in the order of the providers, and faults of some do not hide the rows of others."""
+    """All at once; rows are interleaved in the order of the providers, and a fault of one hides no rows of others."""
     asks = []
     for name in _names(strategy, context):
         _resolve(name, strategy, model, offer)
@@ -382,7 +382,7 @@ def dedupe(rows: list[Row], by: tuple[str, ...]) -> list[Row]:
 
 
 def same_thing(value: Any) -> Any:
-    """The value as it counts for "the same": text without case and white space, an address without what changes nothing."""
+    """The value as it counts for "the same": text without case and blanks, an address without what changes nothing."""
     if not isinstance(value, str):
         return value
     if value.startswith(("http://", "https://")):
@@ -446,9 +446,7 @@ def _mapped(fields: tuple[Field, ...], row: Row, context: Context) -> Row:
     return mapped if mapped is not None else {}
 
 
-def _hints(
-    tool: Tool, model: Model, arguments: Arguments, context: Context, offer: Offer, outcome: Outcome
-) -> dict[str, Any]:
+def _hints(tool: Tool, arguments: Arguments, context: Context, offer: Offer, outcome: Outcome) -> dict[str, Any]:
     assert tool.hints is not None
     plan = tool.hints
     filters = {}

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from .faults import Fault
+from .grant import STEP as TOKEN_STEP
 from .vault import Secret
 from .wire import Request, Response
 
@@ -42,7 +43,11 @@ def public_request(request: Request) -> dict[str, Any]:
         "query": [[name, value] for name, value in request.query if not isinstance(value, Secret)],
     }
     if request.body is not None:
-        said["body"] = request.body.decode("utf-8", "replace")
+        body = request.body
+        for secret in request.hidden:
+            for form in _forms(secret):
+                body = body.replace(form, b"REDACTED")
+        said["body"] = body.decode("utf-8", "replace")
     return said
 
 
@@ -53,7 +58,8 @@ def request_id(request: Request) -> str:
 
 def secrets_of(request: Request) -> list[Secret]:
     """Every secret that a request carries."""
-    return [value for _, value in (*request.query, *request.headers) if isinstance(value, Secret)]
+    sent = [value for _, value in (*request.query, *request.headers) if isinstance(value, Secret)]
+    return [*sent, *request.hidden]
 
 
 def to_recording(request: Request, response: Response) -> dict[str, Any]:
@@ -61,6 +67,8 @@ def to_recording(request: Request, response: Response) -> dict[str, Any]:
     headers = {name: value for name, value in response.headers.items() if name in _KEPT_HEADERS}
     said: dict[str, Any] = {"status": response.status, "headers": headers}
     body = response.body
+    if request.step == TOKEN_STEP:  # the whole answer is a secret
+        body = b'{"access_token": "REDACTED", "expires_in": 600}'
     for secret in secrets_of(request):
         for form in _forms(secret):
             body = body.replace(form, b"REDACTED")

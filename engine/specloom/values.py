@@ -1,4 +1,4 @@
-"""Turns the values of a spec (constants, expressions, trees of both, row fields) into closures that know what they use."""
+"""Turns the values of a spec (constants, expressions, trees of both) into closures that know what they use."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def evaluate(value: Value, context: Context) -> Any:
 
 
 def compile_text(node: Node, scope: Scope) -> Value | None:
-    """The value of a key that always holds an expression (`when`, `keep`, `take` …); numbers and flags stand for themselves."""
+    """The value of a key that always holds an expression (`when`, `take` …); numbers and flags stand for themselves."""
     assert isinstance(node, Scalar)
     if not isinstance(node.value, str):
         return _constant(node, node.value)
@@ -85,7 +85,7 @@ def compile_text(node: Node, scope: Scope) -> Value | None:
 
 
 def compile_value(node: Node, scope: Scope) -> Value | None:
-    """A request value: text is itself, text that starts with `=` is an expression, lists and mappings are built from both."""
+    """A request value: text is itself, text after `=` is an expression, lists and mappings are built from both."""
     if isinstance(node, Scalar):
         if isinstance(node.value, str) and node.value.startswith("="):
             return compile_text(node, scope)
@@ -325,7 +325,7 @@ def _other_shape(error: EvaluationError, node: Scalar) -> Fault:
 
 
 def compile_selection(node: Node, language: Language, scope: Scope) -> Callable[[Any], list[Any] | None] | None:
-    """A selector of many: a function from a document to the list of what it selects, or to None where a key is missing."""
+    """A selector of many: from a document to the list of what it selects, or to None where a key is missing."""
     assert isinstance(node, Scalar)
     assert isinstance(node.value, str)
     if language.is_xpath or node.value.startswith("="):

@@ -77,7 +77,7 @@ def weave_from(roots: Sequence[Path]) -> tuple[Model, Library, Report]:
     import gc
 
     report = Report()
-    # A compile makes many small objects that all stay; looking through them again and again would cost half of the time.
+    # A compile makes many small objects that all stay; looking through them again and again costs half of the time.
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -40,6 +40,8 @@ class Request:
     step: str = ""
     keep_for: float = 0.0
     """Seconds for which the response may be served again to anyone who sends the same request."""
+    hidden: tuple[Secret, ...] = ()
+    """The secrets that stand in the body, so that they can be masked there too."""
 
 
 @dataclass(frozen=True, slots=True)
