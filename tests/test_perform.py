@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from specloom.arranging import interleave, nearest
 from specloom.faults import Fault
-from specloom.perform import interleave, nearest
 from specloom.vault import Secret
 from specloom.wire import Response
 from weaving import a_provider, find, weave_texts

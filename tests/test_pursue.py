@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from specloom.arguments import parse_arguments
+from specloom.asking import Ask, AskAll, Offer, Outcome
 from specloom.faults import Fault
 from specloom.hooks import HOOKS, hook
 from specloom.perform import Answer
-from specloom.pursue import Ask, AskAll, Offer, Outcome, dedupe, pursue, sort
+from specloom.pursue import pursue
+from specloom.sameness import dedupe, sort
 from weaving import NOW, a_tool, weave_texts
 
 NAMES = ("one", "two", "three")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .fields import Language, compile_field
 from .inputs import check_names
 from .load import Listing, Map, Node, to_plain
 from .model import Advice, AnswerKey, Field, Hints, Input, Value
 from .shapes import ANY, ListOf, Maybe, Record
 from .tracker import Tracker
-from .values import Language, Scope, compile_field, compile_text
+from .values import Scope, compile_text
 
 
 def compile_checks(node: Node | None, scope: Scope) -> tuple[tuple[Value, Value], ...]:

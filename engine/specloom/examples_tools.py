@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .arguments import parse_arguments
+from .asking import Ask, AskAll, Offer, Outcome
 from .comparing import compare_fault, compare_rows, differing_row, place_of, short
 from .config import is_configured, missing_settings, read_settings
 from .diagnostics import Report, did_you_mean
@@ -16,7 +17,7 @@ from .load import Listing, Map, to_plain
 from .model import Model, Tool
 from .names import Spec
 from .perform import Answer
-from .pursue import Ask, AskAll, Offer, Outcome, pursue
+from .pursue import pursue
 
 
 @dataclass(slots=True)

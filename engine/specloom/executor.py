@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from .arguments import Arguments, parse_arguments
+from .asking import Ask, AskAll, Offer, Outcome
 from .breaker import Breakers
 from .cache import AnswerCache
 from .cache_entry import Entry
+from .cachekeys import answer_key, key_prefix, request_key
 from .config import is_configured, missing_settings, read_settings
+from .counts import Count
 from .exchange import redact
 from .faults import Fault
 from .flights import Flights
@@ -22,8 +24,9 @@ from .keyring import SPENT, Key, Keyring
 from .limits import Limiter
 from .model import Model, Operation, Provider, Row, Tool
 from .perform import Answer, Wait, perform
-from .pursue import Ask, AskAll, Offer, Outcome, pursue
-from .recording import Sender, from_recording, request_id, to_recording
+from .provenance import say_freshness, say_routing
+from .pursue import pursue
+from .recording import Sender, from_recording, to_recording
 from .route import RoutingError, plan_routes
 from .vault import Secret
 from .wire import Request, Response
@@ -55,33 +58,13 @@ class Done:
         return parsed
 
 
-@dataclass(slots=True)
-class Count:
-    """How often something was called and how that went; `seconds` is the sum."""
-
-    calls: int = 0
-    faults: int = 0
-    hits: int = 0
-    seconds: float = 0.0
-    kinds: dict[str, int] = field(default_factory=dict)
-
-    def add(self, seconds: float, fault: Fault | None = None) -> None:
-        """One more call."""
-        self.calls += 1
-        self.seconds += seconds
-        if fault is not None:
-            self.faults += 1
-            self.kinds[fault.kind] = self.kinds.get(fault.kind, 0) + 1
-
-
 @dataclass(frozen=True, slots=True)
 class _Fresh:
     """What a plan gave, ready to be kept and told."""
 
     body: str
     meta: dict[str, Any]
-    rows: list[Row]
-    explicit: bool
+    sources: list[Row]
 
 
 class Executor:
@@ -187,49 +170,23 @@ class Executor:
             count.add(time.perf_counter() - began, fault)
             raise
         count.add(time.perf_counter() - began)
-        self._record(tool, arguments, owner, fresh.rows)
+        self._record(tool, arguments, owner, fresh.sources)
         meta = dict(fresh.meta)
         if "routing" in meta:
             meta["routing"] = {**meta["routing"], "latency_ms": round((time.perf_counter() - began) * 1000)}
         return Done(fresh.body, meta)
 
     def cache_key(self, tool: Tool, arguments: Arguments, owner: str = "") -> str:
-        """SHA-256 of everything that can change the answer: the specs and settings behind it, the route, and all inputs
-        but those which are proved to change nothing."""
+        """Under which key the answer to these arguments is kept."""
         prefix = self._prefixes.get(tool.name)
         if prefix is None:
-            prefix = self._prefixes[tool.name] = self._prefix(tool)
-        ignored = tool.cache.ignore if tool.cache else ()
-        said = [
-            {name: value for name, value in arguments.given.items() if name not in ignored},
-            arguments.requested,
-            sorted(
-                name for name in arguments.explicit if name not in ignored and tool.inputs[name].default is not None
-            ),
-            owner if self.isolate else "",
-        ]
-        digest = hashlib.sha256(prefix)
-        digest.update(json.dumps(said, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass"))
-        return digest.hexdigest()
-
-    def _prefix(self, tool: Tool) -> bytes:
-        parts: list[Any] = [
-            tool.name,
-            tool.cache.shape if tool.cache else 0,
-            tool.digest,
-            _plain(self.tool_settings[tool.name]),
-        ]
-        for capability in (*tool.capabilities, *tool.lookups):
-            offering = self.model.offering(capability)
-            parts.append([capability, list(self.routes.orders.get(capability, ()))])
-            parts += [[name, self.model.providers[name].digest, _plain(self.settings[name])] for name in offering]
-        parts.append(sorted(self.model.lenses[name].place.file for name in self.model.lenses))
-        parts.append(self.model.digest)
-        return json.dumps(parts, sort_keys=True).encode()
+            orders, own = self.routes.orders, self.tool_settings[tool.name]
+            prefix = self._prefixes[tool.name] = key_prefix(tool, self.model, orders, self.settings, own)
+        return answer_key(tool, arguments, prefix, owner if self.isolate else "")
 
     def _from_entry(self, tool: Tool, arguments: Arguments, entry: Entry, began: float, owner: str) -> Done:
         now = self.clock()
-        meta: dict[str, Any] = _freshness(True, int(entry.age(now)), entry.ttl, entry.freshness(now))
+        meta: dict[str, Any] = say_freshness(True, int(entry.age(now)), entry.ttl, entry.freshness(now))
         spent = time.perf_counter() - began
         if self.routes.routed and "provider" not in arguments.explicit:
             meta["routing"] = {"cache_hit": True, "latency_ms": round(spent * 1000)}
@@ -238,16 +195,7 @@ class Executor:
         count.hits += 1
         body = entry.value.decode()
         if tool.record and arguments.given.get(tool.record[0]):
-            answer = json.loads(body)
-            rows = next(
-                (
-                    value
-                    for value in answer.values()
-                    if isinstance(value, list) and value and isinstance(value[0], dict)
-                ),
-                [],
-            )
-            self._record(tool, arguments, owner, rows)
+            self._record(tool, arguments, owner, _sources(tool, json.loads(body)))
         return Done(body, meta)
 
     def _record(self, tool: Tool, arguments: Arguments, owner: str, rows: list[Row]) -> None:
@@ -271,11 +219,11 @@ class Executor:
             await self._keep(key, body.encode("utf-8", "surrogatepass"), ttl)
         meta: dict[str, Any] = {}
         if tool.cache is not None and tool.cache.always_say:
-            meta |= _freshness(False, 0, ttl, "fresh")
+            meta |= say_freshness(False, 0, ttl, "fresh")
         meta |= outcome.meta
         if self.routes.routed and not outcome.explicit and outcome.served_by:
-            meta["routing"] = _routing(outcome)
-        return _Fresh(body, meta, outcome.rows, outcome.explicit)
+            meta["routing"] = say_routing(outcome)
+        return _Fresh(body, meta, _sources(tool, outcome.answer))
 
     async def _keep(self, key: str, value: bytes, ttl: float) -> None:
         """Keep an answer: in memory by the end of this; the disk is waited for only when it falls behind."""
@@ -371,7 +319,7 @@ class Executor:
 
     async def _send(self, provider: Provider, request: Request) -> Response:
         if request.keep_for and self.cache is not None:
-            key = "kept:" + _full_id(request)
+            key = "kept:" + request_key(request)
             entry = await self.cache.get(key)
             if entry is not None:
                 return from_recording(json.loads(entry.value)["response"], request.url)
@@ -427,38 +375,11 @@ def _stand_ins(provider: Provider, values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _full_id(request: Request) -> str:
-    """A digest of the request with its secrets, because what one key may see another may not."""
-    headers = [[name, value.reveal() if isinstance(value, Secret) else value] for name, value in request.headers]
-    query = [[name, value.reveal()] for name, value in request.query if isinstance(value, Secret)]
-    hidden = [one.reveal() for one in request.hidden]
-    return hashlib.sha256(json.dumps([request_id(request), headers, query, hidden]).encode()).hexdigest()
-
-
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as they count for a digest; secrets only as digests of their own."""
-
-    def one(value: Any) -> Any:
-        if isinstance(value, Secret):
-            return hashlib.sha256(b"setting\0" + value.reveal().encode()).hexdigest()
-        return {name: one(inner) for name, inner in value.items()} if isinstance(value, dict) else value
-
-    return {name: one(value) for name, value in values.items()}
-
-
-def _freshness(cached: bool, age: int, ttl: float, label: str) -> dict[str, Any]:
-    return {"cached": cached, "ageSeconds": age, "maxAgeSeconds": int(ttl), "freshness": label}
-
-
-def _routing(outcome: Outcome) -> dict[str, Any]:
-    tried = list(dict.fromkeys(outcome.tried))
-    attempted = tried[: tried.index(outcome.served_by) + 1] if outcome.served_by in tried else tried
-    said: dict[str, Any] = {"provider_used": outcome.served_by, "providers_attempted": attempted}
-    if len(attempted) > 1:
-        said["fallback"] = True
-        if outcome.fallback_reason:
-            said["fallback_reason"] = outcome.fallback_reason
-    return {**said, "cache_hit": False}
+def _sources(tool: Tool, answer: Mapping[str, Any]) -> list[Row]:
+    """The rows of an answer as they were told, which is what a session records."""
+    key = next((one.name for one in tool.answer if one.fields is not None), "")
+    rows = answer.get(key)
+    return rows if isinstance(rows, list) else []
 
 
 def _check_answer(tool: Tool, answer: dict[str, Any]) -> None:

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .arguments import Arguments, parse_arguments
+from .asking import Ask, AskAll
 from .executor import Executor
 from .faults import Fault
 from .model import Operation, Step, Strategy, Tool, Value
 from .perform import first_requests
-from .pursue import Ask, AskAll, Pursuit, plan_context, pursue
+from .pursue import Pursuit, plan_context, pursue
 from .show import Paint, cut, printable, request_lines, request_to_json, secrets_in
 from .values import evaluate, truthy
 from .vault import Secret

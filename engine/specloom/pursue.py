@@ -3,70 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from .arguments import Arguments
+from .arranging import interleave
+from .asking import Ask, AskAll, Offer, Outcome
 from .faults import Fault
+from .fields import map_row
+from .hinting import make_hints
 from .hooks import HOOKS
-from .model import Context, Field, Model, Pair, Row, Stage, Strategy, Tool
-from .perform import Answer, interleave
-from .values import build, evaluate, map_row, truthy
-
-EPISTEMIC_WARNING = (
-    "Nothing was found by this search, which is not evidence that nothing exists: "
-    "it may be out of reach of this query or this provider. Do not report it as non-existent."
-)
-"""Said with every empty answer, always in the same words."""
-
-_MOST_ACTIONS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """Ask one provider: its answer, or its fault, is wanted."""
-
-    provider: str
-    operation: str
-    arguments: Mapping[str, Any]
-    again: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class AskAll:
-    """Ask several at once; one answer or fault for each is wanted, in order."""
-
-    asks: tuple[Ask, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """Who can be asked: per capability the configured providers in order, and the configured ones by name."""
-
-    orders: Mapping[str, tuple[str, ...]]
-    configured: frozenset[str]
-    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """For each provider that is not configured the variables to set."""
-    resting: frozenset[str] = frozenset()
-    """Providers whose breaker is open; they are not suggested."""
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What a plan gave, and how."""
-
-    answer: dict[str, Any] = field(default_factory=dict)
-    rows: list[Row] = field(default_factory=list)
-    served_by: str = ""
-    tried: list[str] = field(default_factory=list)
-    fallback_reason: str = ""
-    explicit: bool = False
-    """The caller named the provider, so there was nothing to route."""
-    meta: dict[str, Any] = field(default_factory=dict)
-    keep: bool = True
-    """The spec allows this answer to be cached."""
-    notes: list[str] = field(default_factory=list)
-
+from .model import Context, Field, Model, Pair, Row, Strategy, Tool
+from .perform import Answer
+from .staging import run_stages
+from .values import build, evaluate, truthy
 
 Pursuit = Generator[Ask | AskAll, Any, Outcome]
 
@@ -100,11 +49,11 @@ def pursue(
     outcome = Outcome()
     rows = yield from _strategies(tool, model, context, offer, outcome)
     context["served_by"] = outcome.served_by or None
-    outcome.rows = yield from _stages(tool, model, rows, context, offer, outcome)
+    outcome.rows = yield from run_stages(tool, model, rows, context, offer, outcome)
     context["rows"] = outcome.rows
     outcome.answer = _answer(tool, context)
     if tool.hints is not None and not outcome.rows:
-        outcome.answer["hints"] = _hints(tool, arguments, context, offer, outcome)
+        outcome.answer["hints"] = make_hints(tool, arguments, context, offer, outcome)
     if tool.cache is not None and tool.cache.unless is not None:
         outcome.keep = not truthy(evaluate(tool.cache.unless, context))
     return outcome
@@ -284,149 +233,6 @@ def _none_configured(tool: Tool, model: Model, offer: Offer, capabilities: tuple
     return Fault("config", sentence, alternatives=names, action="check_api_key")
 
 
-# --- stages ---------------------------------------------------------------------------------------------------------
-
-
-def _stages(
-    tool: Tool, model: Model, rows: list[Row], context: Context, offer: Offer, outcome: Outcome
-) -> Generator[Ask | AskAll, Any, list[Row]]:
-    for stage in tool.after:
-        if stage.kind == "lookup":
-            rows = yield from _look_up(stage, model, rows, context, offer, outcome)
-            continue
-        if stage.when is not None and not truthy(evaluate(stage.when, {**context, "rows": rows})):
-            continue
-        rows = _stage(stage, rows, context, outcome)
-    return rows
-
-
-def _stage(stage: Stage, rows: list[Row], context: Context, outcome: Outcome) -> list[Row]:
-    if stage.kind in {"keep", "drop"}:
-        assert stage.value is not None
-        wanted = stage.kind == "keep"
-        inside = dict(context)
-        kept = []
-        for row in rows:
-            inside["row"] = row
-            if truthy(evaluate(stage.value, inside)) is wanted:
-                kept.append(row)
-        if stage.label:
-            context["dropped"][stage.label] += len(rows) - len(kept)
-        return kept
-    if stage.kind == "take":
-        assert stage.value is not None
-        most = evaluate(stage.value, {**context, "rows": rows})
-        return rows if most is None else rows[: int(most)]
-    if stage.kind == "dedupe":
-        return dedupe(rows, stage.names)
-    if stage.kind == "sort":
-        return sort(rows, stage.names[0], stage.descending)
-    try:
-        return HOOKS[stage.hook].function(rows, build(stage.parameters, {**context, "rows": rows}))
-    except Fault as fault:
-        if not stage.optional:
-            raise
-        outcome.notes.append(fault.message)
-        return rows
-
-
-def _look_up(
-    stage: Stage, model: Model, rows: list[Row], context: Context, offer: Offer, outcome: Outcome
-) -> Generator[Ask | AskAll, Any, list[Row]]:
-    """Ask about each row that the stage applies to, all at once; a provider that fails is followed by the next."""
-    said = evaluate(stage.providers, {**context, "rows": rows}) if stage.providers else None
-    names = [str(name) for name in (said if isinstance(said, list) else [said] if said else [])]
-    names = [name for name in names if name in offer.configured and name in model.offering(stage.operation)]
-    found = [dict(row) for row in rows]
-    waiting: dict[int, dict[str, Any]] = {}
-    for at, row in enumerate(found):
-        inside = {**context, "rows": rows, "row": row}
-        if stage.when is None or truthy(evaluate(stage.when, inside)):
-            waiting[at] = build(stage.parameters, inside)
-    failed: list[Fault] = []
-    for name in names:
-        if not waiting:
-            break
-        taken = model.providers[name].operations[stage.operation].input
-        asks = [
-            Ask(name, stage.operation, {key: given[key] for key in taken if key in given}) for given in waiting.values()
-        ]
-        got: list[Answer | Fault] = yield AskAll(tuple(asks))
-        for at, one in zip(list(waiting), got, strict=True):
-            if isinstance(one, Fault):
-                failed.append(one)
-                continue
-            del waiting[at]
-            for field_name, source in stage.fields if one.rows else ():
-                value = one.rows[0].get(source)
-                if value is not None and (stage.names or found[at].get(field_name) is None):
-                    found[at][field_name] = value
-    if waiting and failed and not stage.optional:
-        raise failed[-1]
-    outcome.notes.extend(dict.fromkeys(fault.message for fault in failed))
-    return found
-
-
-def dedupe(rows: list[Row], by: tuple[str, ...]) -> list[Row]:
-    """One row for each thing: rows that share one of the fields are one, and the first stays."""
-    seen: dict[str, set[Any]] = {name: set() for name in by}
-    kept = []
-    for row in rows:
-        keys = {name: same_thing(row[name]) for name in by if isinstance(row.get(name), (str, int))}
-        if any(key in seen[name] for name, key in keys.items()):
-            continue
-        for name, key in keys.items():
-            seen[name].add(key)
-        kept.append(row)
-    return kept
-
-
-def same_thing(value: Any) -> Any:
-    """The value as it counts for "the same": text without case and blanks, an address without what changes nothing."""
-    if not isinstance(value, str):
-        return value
-    if value.startswith(("http://", "https://")):
-        return canonical_url(value)
-    return " ".join(value.casefold().split())
-
-
-def canonical_url(url: str) -> str:
-    """An address for comparison: no scheme, `www.`, default port, fragment, trailing slash or tracking parameter."""
-    from urllib.parse import parse_qsl, urlencode, urlsplit
-
-    try:
-        parts = urlsplit(url)
-        number = parts.port
-    except ValueError:
-        return url
-    port = f":{number}" if number and number not in {80, 443} else ""
-    host = (parts.hostname or "").removeprefix("www.")
-    if not parts.query:
-        return f"{host}{port}{parts.path.rstrip('/')}"
-    query = urlencode(
-        sorted(pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not _is_tracking(pair[0]))
-    )
-    return f"{host}{port}{parts.path.rstrip('/')}" + (f"?{query}" if query else "")
-
-
-def _is_tracking(name: str) -> bool:
-    return name.lower().startswith("utm_") or name.lower() in {
-        "gclid",
-        "fbclid",
-        "msclkid",
-        "dclid",
-        "igshid",
-        "mc_cid",
-        "mc_eid",
-    }
-
-
-def sort(rows: list[Row], by: str, descending: bool) -> list[Row]:
-    """A stable sort; rows without the field come last in either direction."""
-    have = [row for row in rows if row.get(by) is not None]
-    return sorted(have, key=lambda row: row[by], reverse=descending) + [row for row in rows if row.get(by) is None]
-
-
 # --- the answer -----------------------------------------------------------------------------------------------------
 
 
@@ -444,49 +250,3 @@ def _answer(tool: Tool, context: Context) -> dict[str, Any]:
 def _mapped(fields: tuple[Field, ...], row: Row, context: Context) -> Row:
     mapped = map_row(fields, row, context)
     return mapped if mapped is not None else {}
-
-
-def _hints(tool: Tool, arguments: Arguments, context: Context, offer: Offer, outcome: Outcome) -> dict[str, Any]:
-    assert tool.hints is not None
-    plan = tool.hints
-    filters = {}
-    for name in plan.filters:
-        if name in arguments.given and (name in arguments.explicit or name in plan.always):
-            value = arguments.given[name]
-            filters[name] = (
-                ",".join(value)
-                if isinstance(value, list)
-                else str(value).lower()
-                if isinstance(value, bool)
-                else str(value)
-            )
-    narrowing = [name for name in plan.filters if name in filters and name in arguments.explicit]
-    reason = "filters_too_restrictive" if narrowing else "no_match"
-    actions: list[dict[str, str]] = []
-    for advice in plan.also:
-        if truthy(evaluate(advice.when, context)):
-            reason = advice.reason or reason
-            said = {"action": advice.action, "parameter": advice.parameter, "detail": advice.detail}
-            actions.append({key: text for key, text in said.items() if text})
-    actions += [
-        {"action": "remove_filter", "parameter": name, "detail": f"search again without {name}"}
-        for name in narrowing
-        if not tool.inputs[name].required
-    ]
-    actions = actions[:_MOST_ACTIONS]
-    if len(actions) < _MOST_ACTIONS:
-        asked = set(outcome.tried)
-        others = [
-            name
-            for one in tool.capabilities
-            for name in offer.orders.get(one, ())
-            if name not in asked and name not in offer.resting
-        ]
-        if others:
-            actions.append({"action": "try_different_provider", "parameter": "provider", "value": others[0]})
-    hints: dict[str, Any] = {"reason": reason}
-    if outcome.explicit and outcome.tried:
-        hints["providersAttempted"] = list(dict.fromkeys(outcome.tried))
-    if filters:
-        hints["filtersApplied"] = filters
-    return {**hints, "suggestedActions": actions, "epistemicWarning": EPISTEMIC_WARNING}

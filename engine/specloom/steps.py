@@ -8,12 +8,13 @@ from typing import Any
 
 from .decode import DECODERS
 from .diagnostics import Diagnostic, Report
+from .fields import Language, compile_field, compile_selection
 from .limits import parse_duration
 from .load import Listing, Map, Node, Scalar, to_plain
 from .model import Capability, Field, Paging, Reading, Step, Value
 from .shapes import ANY, ListOf, Record, Shape, from_schema, maybe
 from .tracker import Tracker
-from .values import Language, Scope, compile_field, compile_selection, whole
+from .values import Scope, whole
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _WHAT = "a step"

@@ -83,14 +83,17 @@ def install() -> None:
     """Fetch the pinned tools into the cache of this checkout, and a Node if none is new enough."""
     npm = shutil.which("npm")
     if npm is None:
-        sys.exit("npm was not found; install Node 22.19 or newer, which brings it.")
+        print("npm was not found, so nothing is fetched; Node 22.19 or newer brings it.")
+        return
     CACHE.mkdir(parents=True, exist_ok=True)
     (CACHE.parent / ".gitignore").write_text("*\n", encoding="utf-8")
     wanted = [f"{name}@{version}" for name, version in PINNED.items()]
     if find_node() is None:
         wanted.append(f"{node_package()}@{NODE_VERSION}")
-    options = ["--prefix", str(CACHE), "--no-audit", "--no-fund", "--ignore-scripts"]
-    subprocess.run([npm, "install", *options, *wanted], check=True)
+    options = ["--prefix", str(CACHE), "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1"]
+    options.append("--loglevel=error")
+    if subprocess.run([npm, "install", *options, *wanted], check=False).returncode != 0:
+        print("npm could not fetch the suite; its message above says why.")
 
 
 def node_package() -> str:
@@ -213,8 +216,10 @@ def main() -> int:
     if options.install:
         install()
     node = find_node()
-    if node is None:
-        print("skipped: no Node 22.19 or newer was found; run this with --install, or set SPECLOOM_NODE.")
+    missing = [name for name in PINNED if not (CACHE / "node_modules" / name).is_dir()]
+    if node is None or missing:
+        what = "no Node 22.19 or newer" if node is None else " and ".join(missing)
+        print(f"skipped: {what} was found; run this with --install, or set SPECLOOM_NODE.")
         return 0
     default = [sys.executable, "-m", "specloom", "serve"]
     if options.inspector is not None:

@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ..executor import Count, Executor
+from ..counts import Count
+from ..executor import Executor
 from ..model import Lens
 from .contract import INVALID_PARAMS, Backend, Call, NotFound, ProtocolError
 from .results import render_text

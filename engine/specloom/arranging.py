@@ -1,0 +1,75 @@
+"""Puts rows in order: joined, nearest first, interleaved, and in the types of their capability."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from .model import Context, Operation, Row
+from .values import evaluate, truthy
+
+EARTH_RADIUS = 6_371_000.0  # metres, the mean radius (IUGG)
+
+
+def interleave(lists: Sequence[list[Row]]) -> list[Row]:
+    """Rows of several answers, the first of each, then the second of each, and so on."""
+    longest = max((len(rows) for rows in lists), default=0)
+    return [rows[at] for at in range(longest) for rows in lists if at < len(rows)]
+
+
+def arrange(operation: Operation, context: Context, rows: list[Row] | None) -> list[Row]:
+    """What comes out of an operation: its rows joined, sorted by distance, kept and cut as the spec says."""
+    plan = operation.arrangement
+    if plan.rows is not None:
+        rows = evaluate(plan.rows, context)
+    found = [dict(row) for row in rows or []]
+    if plan.join is not None:
+        others = {row.get(plan.join.on): row for row in evaluate(plan.join.rows, context) or []}
+        for row in found:
+            other = others.get(row.get(plan.join.on), {})
+            row.update({name: other[name] for name in plan.join.take if name in other})
+    if plan.nearest is not None:
+        lat, lon = evaluate(plan.nearest.lat, context), evaluate(plan.nearest.lon, context)
+        if lat is not None and lon is not None:
+            within = evaluate(plan.nearest.within, context) if plan.nearest.within else None
+            found = nearest(found, float(lat), float(lon), float(within) if within else None)
+    if plan.keep is not None:
+        found = [row for row in found if truthy(evaluate(plan.keep, {**context, "row": row}))]
+    most = evaluate(plan.take, context) if plan.take else None
+    return found[: int(most)] if most is not None else found
+
+
+def nearest(rows: list[Row], lat: float, lon: float, within: float | None) -> list[Row]:
+    """Rows by great-circle distance in metres, nearest first; those without a point come last, or not at all."""
+
+    def distance(row: Row) -> float:
+        there_lat, there_lon = row.get("lat"), row.get("lon")
+        if not isinstance(there_lat, (int, float)) or not isinstance(there_lon, (int, float)):
+            return math.inf
+        if there_lat == 0 and there_lon == 0:
+            return math.inf
+        a, b = math.radians(lat), math.radians(there_lat)
+        half = math.sin((b - a) / 2) ** 2 + math.cos(a) * math.cos(b) * math.sin(math.radians(there_lon - lon) / 2) ** 2
+        return 2 * EARTH_RADIUS * math.asin(math.sqrt(min(1.0, half)))
+
+    ranked = sorted(((distance(row), at, row) for at, row in enumerate(rows)), key=lambda one: one[:2])
+    return [row for metres, _, row in ranked if within is None or metres <= within]
+
+
+def conform(operation: Operation, rows: list[Row]) -> list[Row]:
+    """The rows in the types of their capability: other values are left out, and so is a row without a required one."""
+    if not operation.conform:
+        return rows
+    kept = []
+    for row in rows:
+        fitted: Row = {}
+        for name, fit, required in operation.conform:
+            value = row.get(name)
+            value = fit(value) if value is not None else None
+            if value is not None:
+                fitted[name] = value
+            elif required:
+                break
+        else:
+            kept.append(fitted)
+    return kept
