@@ -27,6 +27,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "arranging",
             "capability",
             "conform",
+            "driving",
             "grant",
             "operation",
             "paging",

@@ -12,16 +12,16 @@ from urllib.parse import parse_qsl
 from .comparing import compare_fault, compare_rows, differing_request, place_of, short
 from .config import read_settings
 from .diagnostics import Place, Report, did_you_mean
+from .driving import drive
 from .faults import Fault
 from .load import Listing, Map, to_plain
 from .model import Operation, Provider
 from .names import Spec
-from .perform import Answer, Wait, perform
+from .perform import Answer, perform
 from .vault import Secret
 from .wire import Request, Response
 
 DEFAULT_NOW = "2026-01-01T00:00:00Z"
-_MOST_TURNS = 100  # a spec that asks more often than this in one example never ends
 
 
 @dataclass(slots=True)
@@ -110,28 +110,26 @@ def run_provider_example(example: ProviderExample, provider: Provider, report: R
         report.add("E402", place_of(example.node, "config"), problem)
     trace = Trace()
     replies = {name: list(one) if isinstance(one, list) else [one] for name, one in (said.get("replies") or {}).items()}
-    running = perform(provider, example.operation, said.get("args") or {}, config, clock(said.get("now", DEFAULT_NOW)))
-    give: Response | None = None
-    throw: Fault | None = None
-    for _ in range(_MOST_TURNS):
-        try:
-            wanted = running.throw(throw) if throw else running.send(give)
-        except StopIteration as stop:
-            trace.answer = stop.value
-            break
-        except Fault as fault:
-            trace.fault = fault
-            break
-        give = throw = None
-        if isinstance(wanted, Wait):
-            continue
-        trace.sent.setdefault(wanted.step, []).append(wanted)
-        waiting = replies.get(wanted.step)
+    lost: list[str] = []
+
+    def answer(request: Request) -> Response | Fault:
+        trace.sent.setdefault(request.step, []).append(request)
+        waiting = replies.get(request.step)
         if not waiting:
-            report.add("E401", example.place, f"{example.name!r} sends step {wanted.step!r}, for which it has no reply")
-            return None
-        reply = waiting.pop(0) if len(waiting) > 1 or isinstance((said["replies"])[wanted.step], list) else waiting[0]
-        give, throw = _response(reply, wanted)
+            lost.append(request.step)
+            return Fault("internal", "the example has no reply")
+        listed = isinstance(said["replies"][request.step], list)
+        return _response(waiting.pop(0) if listed else waiting[0], request)
+
+    now = clock(said.get("now", DEFAULT_NOW))
+    try:
+        trace.answer = drive(perform(provider, example.operation, said.get("args") or {}, config, now), answer)
+    except Fault as fault:
+        trace.fault = fault
+    if lost:
+        message = f"{example.name!r} sends step {lost[0]!r}, for which it has no reply"
+        report.add("E401", example.place, message)
+        return None
     for name, rest in replies.items():
         if name not in trace.sent and rest:
             report.add("E401", place_of(example.node, "replies"), f"{example.name!r} never sends step {name!r}")
@@ -144,16 +142,16 @@ def environment(config: Mapping[str, Any] | None) -> dict[str, str]:
     return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in said.items()}
 
 
-def _response(reply: Mapping[str, Any], request: Request) -> tuple[Response | None, Fault | None]:
+def _response(reply: Mapping[str, Any], request: Request) -> Response | Fault:
     if "fault" in reply:
-        return None, Fault(reply["fault"], "the example says so")
+        return Fault(reply["fault"], "the example says so")
     headers = {name.lower(): value for name, value in (reply.get("headers") or {}).items()}
     if "json" in reply:
         headers.setdefault("content-type", "application/json")
         body = json.dumps(reply["json"], ensure_ascii=False).encode()
     else:
         body = str(reply.get("text", "")).encode()
-    return Response(reply.get("status", 200), headers, body, request.url), None
+    return Response(reply.get("status", 200), headers, body, request.url)
 
 
 def shown(value: Any) -> Any:

@@ -17,13 +17,14 @@ from .cache_entry import Entry
 from .cachekeys import answer_key, key_prefix, request_key
 from .config import is_configured, missing_settings, read_settings
 from .counts import Count
+from .driving import drive_live
 from .exchange import redact
 from .faults import Fault
 from .flights import Flights
 from .keyring import SPENT, Key, Keyring
 from .limits import Limiter
 from .model import Model, Operation, Provider, Row, Tool
-from .perform import Answer, Wait, perform
+from .perform import Answer, perform
 from .provenance import say_freshness, say_routing
 from .pursue import pursue
 from .recording import Sender, from_recording, to_recording
@@ -300,22 +301,7 @@ class Executor:
 
     async def _drive(self, provider: Provider, operation: Operation, arguments: Mapping[str, Any], key: Key) -> Answer:
         running = perform(provider, operation, arguments, key.settings, self.clock(), key.tokens)
-        give: Response | None = None
-        throw: Fault | None = None
-        while True:
-            try:
-                wanted = running.throw(throw) if throw else running.send(give)
-            except StopIteration as stop:
-                answer: Answer = stop.value
-                return answer
-            give = throw = None
-            if isinstance(wanted, Wait):
-                await asyncio.sleep(wanted.seconds)
-                continue
-            try:
-                give = await self._send(provider, wanted)
-            except Fault as fault:
-                throw = fault
+        return await drive_live(running, lambda request: self._send(provider, request))
 
     async def _send(self, provider: Provider, request: Request) -> Response:
         if request.keep_for and self.cache is not None:

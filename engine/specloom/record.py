@@ -9,14 +9,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from .driving import drive
 from .examples_providers import describe_request
 from .exchange import redact
 from .faults import Fault
-from .perform import Wait, perform
+from .perform import perform
 from .recording import request_id, to_recording, write_whole
 from .trying import Attempt, Exchange, parse_json
 from .vault import Secret
-from .wire import Response
+from .wire import Request, Response
 
 _LONGEST_LIST = 2
 """Objects of a list that an example keeps: enough to show that there are several."""
@@ -113,30 +114,24 @@ def _expectation(
     """What the operation does with the cut-down replies: the same generator says it, so the example holds."""
     waiting = list(exchanges)
     sent: dict[str, list[dict[str, Any]]] = {}
-    running = perform(done.provider, done.operation, done.arguments, settings, now)
-    give: Response | None = None
-    throw: Fault | None = None
     expect: dict[str, Any] = {}
-    while True:
-        try:
-            wanted = running.throw(throw) if throw else running.send(give)
-        except StopIteration as stop:
-            expect["rows"] = stop.value.rows
-            if stop.value.meta:
-                expect["meta"] = stop.value.meta
-            break
-        except Fault as fault:
-            expect["error"] = fault.kind
-            break
-        give = throw = None
-        if isinstance(wanted, Wait):
-            continue
-        said = describe_request(wanted)
-        sent.setdefault(wanted.step, []).append({name: value for name, value in said.items() if value not in ({}, "")})
-        if waiting and waiting[0].response is not None:
-            give = replace(waiting.pop(0).response, url=wanted.url)  # type: ignore[type-var]
-        else:
-            throw = (waiting.pop(0).fault if waiting else None) or Fault("network", "there is no reply for this")
+
+    def answer(request: Request) -> Response | Fault:
+        said = describe_request(request)
+        sent.setdefault(request.step, []).append({name: value for name, value in said.items() if value not in ({}, "")})
+        one = waiting.pop(0) if waiting else None
+        if one is not None and one.response is not None:
+            return replace(one.response, url=request.url)
+        return (one.fault if one else None) or Fault("network", "there is no reply for this")
+
+    try:
+        found = drive(perform(done.provider, done.operation, done.arguments, settings, now), answer)
+    except Fault as fault:
+        expect["error"] = fault.kind
+    else:
+        expect["rows"] = found.rows
+        if found.meta:
+            expect["meta"] = found.meta
     expect["sent"] = {step: many[0] if len(many) == 1 else many for step, many in sent.items()}
     return expect
 

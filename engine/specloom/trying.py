@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,10 +9,11 @@ from typing import Any
 
 from .config import missing_settings
 from .diagnostics import did_you_mean
+from .driving import drive_live
 from .executor import Executor
 from .faults import Fault
 from .model import Argument, Capability, Operation, Provider
-from .perform import Answer, Wait, perform
+from .perform import Answer, perform
 from .recording import Sender
 from .show import Paint, cut, request_lines, request_to_json, row_lines, secrets_in
 from .vault import Secret
@@ -133,28 +133,21 @@ async def attempt(
     settings = executor.settings[provider.name]
     capability = executor.model.capabilities[operation.capability]
     done = Attempt(provider, operation, capability, arguments, executor.clock(), secrets=secrets_in(settings))
-    running = perform(provider, operation, arguments, settings, done.now)
-    give: Response | None = None
-    throw: Fault | None = None
-    while True:
+
+    async def send(request: Request) -> Response:
         try:
-            wanted = running.throw(throw) if throw else running.send(give)
-        except StopIteration as stop:
-            done.answer = stop.value
-            return done
+            response = await sender.send(request)
         except Fault as fault:
-            done.fault = fault
-            return done
-        give = throw = None
-        if isinstance(wanted, Wait):
-            await asyncio.sleep(wanted.seconds)
-            continue
-        try:
-            give = await sender.send(wanted)
-            done.exchanges.append(Exchange(wanted, give))
-        except Fault as fault:
-            throw = fault
-            done.exchanges.append(Exchange(wanted, fault=fault))
+            done.exchanges.append(Exchange(request, fault=fault))
+            raise
+        done.exchanges.append(Exchange(request, response))
+        return response
+
+    try:
+        done.answer = await drive_live(perform(provider, operation, arguments, settings, done.now), send)
+    except Fault as fault:
+        done.fault = fault
+    return done
 
 
 def attempt_lines(done: Attempt, paint: Paint, width: int) -> list[str]:

@@ -1,0 +1,48 @@
+"""Drives a running operation: something answers its requests, and only that differs from driver to driver."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from .faults import Fault
+from .perform import Answer, Running, Wait
+from .wire import Request, Response
+
+MOST_TURNS = 1000
+"""Requests and pauses of one operation; one that wants more never ends."""
+
+
+def drive(running: Running, answer: Callable[[Request], Response | Fault]) -> Answer:
+    """What the operation gives when its requests are answered like this; pauses take no time. Raises Fault."""
+    give: Response | Fault | None = None
+    for _ in range(MOST_TURNS):
+        try:
+            wanted = running.throw(give) if isinstance(give, Fault) else running.send(give)
+        except StopIteration as stop:
+            found: Answer = stop.value
+            return found
+        give = None if isinstance(wanted, Wait) else answer(wanted)
+    running.close()
+    raise Fault("internal", f"the operation was not done after {MOST_TURNS} requests and pauses")
+
+
+async def drive_live(running: Running, send: Callable[[Request], Awaitable[Response]]) -> Answer:
+    """What the operation gives when its requests are really sent, pauses included. Raises Fault."""
+    give: Response | Fault | None = None
+    for _ in range(MOST_TURNS):
+        try:
+            wanted = running.throw(give) if isinstance(give, Fault) else running.send(give)
+        except StopIteration as stop:
+            found: Answer = stop.value
+            return found
+        if isinstance(wanted, Wait):
+            give = None
+            await asyncio.sleep(wanted.seconds)
+            continue
+        try:
+            give = await send(wanted)
+        except Fault as fault:
+            give = fault
+    running.close()
+    raise Fault("internal", f"the operation was not done after {MOST_TURNS} requests and pauses")
