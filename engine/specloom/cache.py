@@ -52,6 +52,8 @@ class AnswerCache:
         self._warn = warn
         self._lock = threading.Lock()
         self._entries: OrderedDict[str, Entry] = OrderedDict()
+        self._outbox: dict[str, Entry] = {}
+        self._writing: Any = None
         self._used = 0
         self._generation = 0
         self._counts = {"hits": 0, "disk_hits": 0, "misses": 0, "evicted": 0, "busy": 0}
@@ -100,7 +102,23 @@ class AnswerCache:
             if self._closed:
                 return
             self._remember(key, entry)
-        await self._in_thread(lambda disk: disk.write(key, entry))
+            self._outbox[key] = entry
+            writing = self._writing
+            first = writing is None
+        if first:
+            writing = self._submit(self._write_outbox)
+            with self._lock:
+                # The job may be done already; then it has taken what is there and the next put begins a new one.
+                self._writing = writing if self._outbox else None
+        if writing is not None:
+            await self._ended(writing)
+
+    def _write_outbox(self, disk: AnswerDisk) -> None:
+        """Write all that has come in since the last time, in one transaction: that costs little more than one write."""
+        with self._lock:
+            entries, self._outbox = self._outbox, {}
+            self._writing = None
+        disk.write_all(entries)
 
     def clear(self) -> None:
         """Forget everything, in memory and on disk, before returning."""
@@ -164,17 +182,18 @@ class AnswerCache:
 
     async def _in_thread(self, job: Callable[[AnswerDisk], T]) -> T | None:
         future = self._submit(job)
-        if future is None:
-            return None
+        return None if future is None else await self._ended(future)
+
+    async def _ended(self, future: Any) -> Any:
         # Imported here: the thread that peeks starts before there is a loop.
         import asyncio
 
-        result: T | None = await asyncio.wrap_future(future)
-        return result
+        return await asyncio.shield(asyncio.wrap_future(future))
 
     def _submit(self, job: Callable[[AnswerDisk], T]) -> Any:
         with self._lock:
             if self._disk is None or self._closed:
+                self._outbox.clear()
                 return None
             if self._pool is None:
                 from concurrent.futures import ThreadPoolExecutor
