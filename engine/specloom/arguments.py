@@ -62,9 +62,11 @@ def parse_arguments(tool: Tool, raw: Mapping[str, Any] | None) -> Arguments:
     defaults = {one.name: one.default for one in tool.inputs.values() if one.default is not None}
     given |= {name: value for name, value in defaults.items() if name not in given}
     context: Context = {"args": given, "requested": requested, "now": 0.0}
-    context |= {name: {} for name in ("values", "config", "route", "providers")}
+    context |= {name: {} for name in ("values", "config")}
     for name, definition in tool.values if tool.checks else ():
-        context["values"][name] = evaluate(definition, context)
+        # What depends on who can be asked is not known yet, and no check may hang on it.
+        known = all(path[0] in {"args", "requested", "now"} for path in definition.uses)
+        context["values"][name] = evaluate(definition, context) if known else None
     for refuse, message in tool.checks:
         if truthy(evaluate(refuse, context)):
             raise _refused(tool, str(evaluate(message, context)))

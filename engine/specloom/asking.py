@@ -45,6 +45,8 @@ class Outcome:
     answer: dict[str, Any] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     served_by: str = ""
+    operation: str = ""
+    """The operation of the provider that answered."""
     tried: list[str] = field(default_factory=list)
     fallback_reason: str = ""
     explicit: bool = False

@@ -23,9 +23,8 @@ def key_prefix(
 ) -> bytes:
     """What is the same for every call of a tool: the specs and settings behind it, and who is asked in which order."""
     parts: list[Any] = [model.digest, tool.name, tool.digest, tool.cache.shape if tool.cache else 0, _plain(own)]
-    for capability in (*tool.capabilities, *tool.lookups):
-        parts.append([capability, list(orders.get(capability, ()))])
-        parts += [[name, _plain(settings[name])] for name in model.offering(capability)]
+    parts.append({name: list(order) for name, order in orders.items()})
+    parts.append({name: _plain(values) for name, values in settings.items()})
     return json.dumps(parts, sort_keys=True).encode()
 
 

@@ -14,6 +14,7 @@ from .config import read_settings
 from .diagnostics import Place, Report, did_you_mean
 from .driving import drive
 from .faults import Fault
+from .grant import STEP as TOKEN_STEP
 from .load import Listing, Map, to_plain
 from .model import Operation, Provider
 from .names import Spec
@@ -56,7 +57,7 @@ def provider_examples(spec: Spec, provider: Provider, report: Report) -> Iterato
             hint = did_you_mean(said["operation"], provider.operations)
             report.add("E402", place_of(item, "operation"), message, hint)
             continue
-        steps = {step.name for step in operation.steps}
+        steps = {step.name for step in operation.steps} | ({TOKEN_STEP} if provider.service.grant else set())
         strange = False
         for key, inside in (("replies", said.get("replies")), ("expect", said["expect"].get("sent"))):
             for name in inside or ():

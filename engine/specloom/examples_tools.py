@@ -122,8 +122,7 @@ def _offer(parts: Mapping[str, Any], model: Model) -> Offer:
         for one in model.providers.values()
         if one.name not in named and not is_configured(one, {})
     }
-    keyless = frozenset(one.name for one in model.providers.values() if is_configured(one, {}))
-    return Offer(orders, frozenset(named) | keyless, missing)
+    return Offer(orders, frozenset(named), missing)
 
 
 def _part_answer(

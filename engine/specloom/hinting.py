@@ -23,8 +23,9 @@ def make_hints(tool: Tool, arguments: Arguments, context: Context, offer: Offer,
     assert tool.hints is not None
     plan = tool.hints
     filters = {}
+    set_apart = {name for name in arguments.explicit if arguments.given[name] != tool.inputs[name].default}
     for name in plan.filters:
-        if name in arguments.given and (name in arguments.explicit or name in plan.always):
+        if name in arguments.given and (name in set_apart or name in plan.always):
             value = arguments.given[name]
             filters[name] = (
                 ",".join(value)
@@ -33,7 +34,7 @@ def make_hints(tool: Tool, arguments: Arguments, context: Context, offer: Offer,
                 if isinstance(value, bool)
                 else str(value)
             )
-    narrowing = [name for name in plan.filters if name in filters and name in arguments.explicit]
+    narrowing = [name for name in plan.filters if name in filters and name in set_apart]
     reason = "filters_too_restrictive" if narrowing else "no_match"
     actions: list[dict[str, str]] = []
     for advice in plan.also:

@@ -13,7 +13,7 @@ from .model import Cache, Hints, Input, Setting, Strategy, Tool, Value
 from .names import Spec
 from .published import input_schema, output_schema
 from .settings import compile_settings, compile_tables, settings_shape
-from .shapes import INTEGER, NUMBER, TEXT, ListOf, Shape, maybe
+from .shapes import ANY, INTEGER, NUMBER, TEXT, ListOf, Shape, maybe
 from .stages import compile_stages
 from .strategies import compile_plan, row_shape_of
 from .surroundings import Surroundings, lens_table
@@ -33,7 +33,7 @@ def compile_tool(spec: Spec, around: Surroundings, report: Report) -> Tool | Non
     values, scope = compile_definitions(entries_of(root.get("values")), scope)
     plan = compile_plan(root.get("plan"), scope, around, tracker)
     after, row_shape = compile_stages(root.get("after"), scope, row_shape_of(plan, around), around, tracker)
-    done = scope.plus(rows=ListOf(row_shape), served_by=maybe(TEXT))
+    done = scope.plus(rows=ListOf(row_shape), served_by=maybe(TEXT), served_operation=maybe(TEXT), meta=ANY)
     checks = compile_checks(root.get("checks"), scope)
     answer = compile_answer(root.get("answer"), done, row_shape, tracker)
     hints = compile_hints(root.get("hints"), done, inputs, tracker)
@@ -86,6 +86,7 @@ def _scope(
             "requested": whole(dict(clamped)),
             "config": settings_shape(settings),
             "route": whole(lists),
+            "configured": whole(lists),
             "providers": whole(lists),
             "dropped": whole(dict.fromkeys(_labels(root.get("after")), INTEGER)),
             "now": NUMBER,

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .model import AnswerKey, Field, Input
-from .shapes import Maybe, Shape, to_schema
+from .shapes import Shape, may_be_null, to_schema
 
 HINTS_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -73,7 +73,7 @@ def output_schema(answer: Iterable[AnswerKey], with_hints: bool) -> dict[str, An
             needed.append(key.name)
             continue
         properties[key.name] = to_schema(key.value.shape)
-        if not isinstance(key.value.shape, Maybe):
+        if not may_be_null(key.value.shape):
             needed.append(key.name)
     if with_hints:
         properties["hints"] = HINTS_SCHEMA
@@ -82,7 +82,7 @@ def output_schema(answer: Iterable[AnswerKey], with_hints: bool) -> dict[str, An
 
 def _object(fields: tuple[Field, ...]) -> dict[str, Any]:
     shapes: dict[str, Shape] = {one.name: one.shape for one in fields}
-    needed = [name for name, shape in shapes.items() if not isinstance(shape, Maybe)]
+    needed = [one.name for one in fields if one.constant or not may_be_null(one.shape)]
     properties = {name: to_schema(shape) for name, shape in shapes.items()}
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     if needed:

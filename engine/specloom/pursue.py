@@ -8,6 +8,7 @@ from typing import Any
 from .arguments import Arguments
 from .arranging import interleave
 from .asking import Ask, AskAll, Offer, Outcome
+from .converter import Moment
 from .faults import Fault
 from .fields import map_row
 from .hinting import make_hints
@@ -30,9 +31,15 @@ def plan_context(
         "config": config,
         "route": {name: list(offer.orders.get(name, ())) for name in model.capabilities},
         "providers": {name: list(model.offering(name)) for name in model.capabilities},
+        "configured": {
+            name: [one for one in model.offering(name) if one in offer.configured] for name in model.capabilities
+        },
+        "moment": Moment(now, ""),
         "now": now,
         "values": {},
         "served_by": None,
+        "served_operation": None,
+        "meta": {},
         "dropped": {stage.label: 0 for stage in tool.after if stage.label},
         "rows": [],
     }
@@ -49,6 +56,8 @@ def pursue(
     outcome = Outcome()
     rows = yield from _strategies(tool, model, context, offer, outcome)
     context["served_by"] = outcome.served_by or None
+    context["served_operation"] = outcome.operation or None
+    context["meta"] = outcome.meta
     outcome.rows = yield from run_stages(tool, model, rows, context, offer, outcome)
     context["rows"] = outcome.rows
     outcome.answer = _answer(tool, context)
@@ -63,7 +72,7 @@ def _strategies(
     tool: Tool, model: Model, context: Context, offer: Offer, outcome: Outcome
 ) -> Generator[Ask | AskAll, Any, list[Row]]:
     failed: list[Fault] = []
-    empty_from = ""
+    empty_from = of = ""
     applied = False
     for strategy in tool.plan:
         if strategy.when is not None and not truthy(evaluate(strategy.when, context)):
@@ -77,9 +86,9 @@ def _strategies(
             continue
         if rows or not goes_on:
             return rows
-        empty_from = empty_from or outcome.served_by
+        empty_from, of = (empty_from, of) if empty_from else (outcome.served_by, outcome.operation)
     if empty_from:
-        outcome.served_by = empty_from
+        outcome.served_by, outcome.operation = empty_from, of
         return []
     if failed:
         raise _all_failed(failed)
@@ -99,7 +108,7 @@ def _in_turn(
     empty_rule = strategy.outcomes.get("empty", "stop")
     empty_from = ""
     for name in _names(strategy, context):
-        _resolve(name, strategy, model, offer)
+        _resolve(name, strategy, tool, model, offer)
         if strategy.kind == "call":
             outcome.explicit = True
         arguments = _arguments(tool, model, name, strategy, strategy.overrides, context)
@@ -116,7 +125,7 @@ def _in_turn(
         rows = answer.rows
         if strategy.again is not None and truthy(evaluate(strategy.again.when, {**context, "rows": rows})):
             rows = yield from _try_again(strategy, tool, model, name, context, rows)
-        outcome.served_by = name
+        outcome.served_by, outcome.operation = name, strategy.operation
         outcome.meta = dict(answer.meta)
         if rows:
             return rows, False
@@ -151,7 +160,7 @@ def _gather(
     """All at once; rows are interleaved in the order of the providers, and a fault of one hides no rows of others."""
     asks = []
     for name in _names(strategy, context):
-        _resolve(name, strategy, model, offer)
+        _resolve(name, strategy, tool, model, offer)
         asks.append(Ask(name, strategy.operation, _arguments(tool, model, name, strategy, strategy.overrides, context)))
         outcome.tried.append(name)
     got: list[Answer | Fault] = (yield AskAll(tuple(asks))) if asks else []
@@ -162,6 +171,7 @@ def _gather(
     if not answers:
         return None, True
     outcome.served_by = next((name for name, answer in answers if answer.rows), answers[0][0])
+    outcome.operation = strategy.operation
     for _, answer in reversed(answers):
         outcome.meta |= answer.meta
     rows = interleave([answer.rows for _, answer in answers])
@@ -174,13 +184,14 @@ def _names(strategy: Strategy, context: Context) -> list[str]:
     return list(dict.fromkeys(str(name) for name in names))
 
 
-def _resolve(name: str, strategy: Strategy, model: Model, offer: Offer) -> None:
+def _resolve(name: str, strategy: Strategy, tool: Tool, model: Model, offer: Offer) -> None:
     """Unknown, unable and unconfigured are three different answers."""
     offering = list(model.offering(strategy.operation))
     if name not in offering:
         known = name in model.providers
         title = model.capabilities[strategy.operation].title.lower()
         problem = f"provider {name!r} does not offer {title}" if known else f"there is no provider {name!r}"
+        offering = list(dict.fromkeys(one for capability in tool.capabilities for one in model.offering(capability)))
         raise Fault(
             "config",
             f"{problem}; those that do: {', '.join(offering)}",

@@ -67,3 +67,27 @@ def test_an_answer_is_read_as_news_as_well() -> None:
         "source": "www.nature.com",
         "published_at": "2025-10-22T00:00:00Z",
     }
+
+
+def test_an_answer_is_read_as_papers_as_well() -> None:
+    args = {"query": "agents", "year_from": 2025}
+    rows, requests = replay("exa", "scholarly", args, recorded("exa/search-with-text.json"), config=KEY)
+
+    assert requests[0]["json"]["category"] == "research paper"
+    assert requests[0]["json"]["startPublishedDate"] == "2025-01-01T00:00:00.000Z"
+    assert len(rows) == 10
+    assert rows[9]["url"] == "https://arxiv.org/abs/2502.07056"
+    assert {row["year"] for row in rows} == {2025}
+
+
+def test_an_answer_is_read_by_the_structured_search_with_its_price_in_every_row() -> None:
+    rows, requests = replay(
+        "exa", "structured", {**QUERY, "num_results": 10}, recorded("exa/search-with-text.json"), config=KEY
+    )
+
+    assert requests[0]["json"]["contents"] == {"highlights": True, "summary": True}
+    assert len(rows) == 10
+    assert rows[9]["url"] == "https://arxiv.org/abs/2502.07056"
+    assert rows[9]["published_at"] == "2025-02-10T00:00:00Z"
+    assert {row["cost_usd"] for row in rows} == {0.015}
+    assert not [row for row in rows if "summary" in row or "highlights" in row], "the recording asked for text"

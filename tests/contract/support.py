@@ -1,0 +1,71 @@
+"""What the contract tests of single tools share: what a tool publishes, and the contract to hold a table against."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from specloom.model import Model, Tool
+from specloom.names import shipped_root
+from specloom.weave import weave_from
+
+ROOT = Path(__file__).parents[2]
+# Read when the tests are collected: while they run, the environment is empty.
+CONTRACT = Path(os.environ.get("SPECLOOM_CONTRACT") or ROOT.parent / "shared" / "spec" / "tools-contract.json")
+_PROSE = {"description", "pattern", "items"}
+_WORDS = {"int": "integer", "string": "string", "bool": "boolean"}
+_BOUNDS = re.compile(r"(\d+)\s*[-–]\s*(\d+)")
+
+Table = Mapping[str, Mapping[str, Any]]
+
+
+@functools.cache
+def shipped_model() -> Model:
+    """The specs of this checkout, compiled once for all tests."""
+    return weave_from([shipped_root()])[0]
+
+
+def shipped_tool(name: str) -> Tool:
+    """One tool of this checkout."""
+    return shipped_model().tools[name]
+
+
+def published_inputs(tool: Tool) -> dict[str, dict[str, Any]]:
+    """The inputs as the schema publishes them, without descriptions, patterns and item schemas; with `required`."""
+    schema = tool.input_schema
+    needed = schema.get("required", ())
+    return {
+        key: {word: value for word, value in said.items() if word not in _PROSE}
+        | ({"required": True} if key in needed else {})
+        for key, said in schema["properties"].items()
+    }
+
+
+def check_against_contract_json(name: str, table: Table, *, added: Collection[str] = ()) -> None:
+    """Hold a hand-written table of inputs against the published contract; skips the test where that is not at hand.
+
+    `added` are inputs of a newer edition. Defaults in words are not compared, nor bounds where the contract has none.
+    """
+    if not CONTRACT.exists():
+        pytest.skip("the published contract is not at hand (SPECLOOM_CONTRACT)")
+    published = json.loads(CONTRACT.read_text(encoding="utf-8"))[name]["input"]
+
+    assert set(table) == set(published) | set(added)
+    for key, said in published.items():
+        here = table[key]
+        assert here["type"] == _WORDS.get(said["type"], here["type"]), key
+        assert here.get("required", False) == (said["required"] == "yes"), key
+        if " " not in said["default"]:
+            assert json.dumps(here.get("default", "—"), ensure_ascii=False).strip('"') == said["default"], key
+        bounds = _BOUNDS.match(said["constraints"])
+        if here["type"] == "integer" and bounds:
+            assert [here["minimum"], here["maximum"]] == [int(bound) for bound in bounds.groups()], key
+        for value in here.get("enum", ()):
+            assert value in said["constraints"], key

@@ -1,0 +1,30 @@
+"""Bluesky as recorded on 2025-05-19, from another host of the same service."""
+
+from __future__ import annotations
+
+from .support import recorded, replay
+
+
+def test_a_post_is_its_own_title_and_has_an_address_that_people_can_open() -> None:
+    rows, requests = replay("bluesky", "web", {"query": "redistricting"}, recorded("bluesky/search-posts.json"))
+
+    assert [request["get"] for request in requests] == ["https://api.bsky.app/xrpc/app.bsky.feed.searchPosts"]
+    assert len(rows) == 25
+    assert rows[0]["title"].startswith(
+        "Ends Versus Means: Public Opinion on Congressional Redistricting https://osf.io/"
+    )
+    assert rows[0]["title"].endswith("…")
+    assert rows[0]["snippet"].endswith("political discussion #sociology")
+    assert rows[0]["url"] == "https://bsky.app/profile/did:plc:kkergqgbhb56ptpwj2wenkje/post/3lpk2u6qo222m"
+    assert rows[0]["display_link"] == "bsky.app"
+    assert rows[0]["extra_snippets"] == ["by Sociology papers (journals + SocArXiv) (@socpaperbot.bsky.social)"]
+    assert rows[0]["published_at"] == "2025-05-19T17:10:09Z"
+    assert rows[1]["engagement"] == {"likeCount": 4, "repostCount": 3, "replyCount": 0}
+
+
+def test_every_post_says_how_many_liked_it_even_if_nobody_did() -> None:
+    rows, _ = replay("bluesky", "web", {"query": "redistricting"}, recorded("bluesky/search-posts.json"))
+
+    liked = [row["engagement"]["likeCount"] for row in rows]
+
+    assert liked == [0, 4, 2, 13, 3, 0, 1, 1, 1, 0, 20, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 58]
