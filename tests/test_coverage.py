@@ -186,7 +186,7 @@ examples:
   - name: none
     args: {query: none}
     providers: {alpha.find: {rows: []}}
-    expect: {hints: filters_too_restrictive}
+    expect: {hints: no_match}
   - name: refused
     args: {query: "no"}
     expect: {error: validation}

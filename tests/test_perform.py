@@ -255,7 +255,7 @@ def test_a_body_that_cannot_be_read_is_a_changed_layout() -> None:
 
     assert run.fault is not None
     assert run.fault.kind == "layout_changed"
-    assert run.fault.message.startswith("Sample ")
+    assert run.fault.message.startswith("Sample: ")
 
 
 def test_items_that_all_lack_what_is_required_are_a_changed_layout_but_no_items_are_not() -> None:

@@ -8,7 +8,7 @@ from .fields import Language, compile_field
 from .inputs import check_names
 from .load import Listing, Map, Node, to_plain
 from .model import Advice, AnswerKey, Field, Hints, Input, Value
-from .shapes import ANY, ListOf, Maybe, Record
+from .shapes import ANY, ListOf, Maybe, Record, strip
 from .tracker import Tracker
 from .values import Scope, compile_text
 
@@ -52,7 +52,8 @@ def _compile_list(
     each = tracker.text(what, "each", node, scope)
     if each is None:
         return None
-    item = each.shape.item if isinstance(each.shape, ListOf) else row_shape
+    listed = strip(each.shape)
+    item = listed.item if isinstance(listed, ListOf) else row_shape
     item = item.shape if isinstance(item, Maybe) else item
     inside = scope.plus(item=item, page=ANY)
     fields: list[Field] = []

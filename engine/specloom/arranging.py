@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from .model import Context, Operation, Row
-from .values import evaluate, truthy
+from .values import evaluate, how_many, truthy
 
 EARTH_RADIUS = 6_371_000.0  # metres, the mean radius (IUGG)
 
@@ -35,8 +35,7 @@ def arrange(operation: Operation, context: Context, rows: list[Row] | None) -> l
             found = nearest(found, float(lat), float(lon), float(within) if within else None)
     if plan.keep is not None:
         found = [row for row in found if truthy(evaluate(plan.keep, {**context, "row": row}))]
-    most = evaluate(plan.take, context) if plan.take else None
-    return found[: int(most)] if most is not None else found
+    return found[: how_many(plan.take, context)]
 
 
 def nearest(rows: list[Row], lat: float, lon: float, within: float | None) -> list[Row]:

@@ -29,7 +29,7 @@ _DAY = r"(?P<day>[0-9]{1,2})"
 _MONTH = r"(?P<month>[A-Za-z]{3,9})\.?"
 _YEAR = r"(?P<year>[0-9]{4})"
 _TIME = r"(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})(?:[.,][0-9]{1,12})?)?"
-_ZONE = r"(?P<zone>[A-Za-z]{1,3}|[+-][0-9]{2}:?[0-9]{2})"
+_ZONE = r"(?P<zone>[A-Za-z]{1,3}|[+-][0-9]{2}(?::?[0-9]{2})?)"
 _WEEKDAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6}"
 
 _ABSOLUTE: Final = tuple(
@@ -119,7 +119,7 @@ def _find_month(name: str) -> int | None:
 
 def _find_offset(zone: str) -> timedelta | None:
     if zone[0] in "+-":
-        hours, minutes = int(zone[1:3]), int(zone[-2:])
+        hours, minutes = int(zone[1:3]), int(zone[-2:]) if len(zone) > 3 else 0
         if hours > 23 or minutes > 59:
             return None
         return timedelta(hours=hours, minutes=minutes) * (-1 if zone[0] == "-" else 1)

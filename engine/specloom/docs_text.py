@@ -106,9 +106,8 @@ def to_address(step: Step, service: Service) -> str:
     """The URL of a step, with a placeholder for what depends on the call."""
     base = service.base
     parts = [part if isinstance(part, str) else f"{{{part.text}}}" for part in step.path]
-    return (str(base.evaluate({})).rstrip("/") if base.constant else f"{{{base.text.removeprefix('=')}}}") + "".join(
-        parts
-    )
+    host = str(base.evaluate({})) if base.constant else f"{{{base.text.removeprefix('=')}}}"
+    return (step.base or host).rstrip("/") + "".join(parts)
 
 
 FILTERS = {

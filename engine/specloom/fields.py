@@ -187,7 +187,10 @@ def compile_selection(node: Node, language: Language, scope: Scope) -> Callable[
     """A selector of many: from a document to the list of what it selects, or to None where a key is missing."""
     assert isinstance(node, Scalar)
     assert isinstance(node.value, str)
-    if language.is_xpath or node.value.startswith("="):
+    if node.value.startswith("="):
+        scope.report.add("E104", node.place, "a selector is needed here, not an expression", "leave out the `=`")
+        return None
+    if language.is_xpath:
         reader = _reader(node, language, ANY, scope)
         return reader.nodes if reader else None
     expression, problems = compile_selector(node.value, ANY, tables=scope.tables)

@@ -11,7 +11,7 @@ import re
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from .functions_data import DATA, registrar
 from .functions_jmespath import describe_builtins
@@ -345,6 +345,25 @@ def _replace(text: str | None, old: str, new: str) -> str | None:
 def _quote(text: str | None) -> str | None:
     """The text in double quotes, those inside it removed; null gives null."""
     return None if text is None else '"' + text.replace('"', "") + '"'
+
+
+@_function(
+    "string",
+    "object",
+    result=TEXT,
+    examples=(
+        (
+            "with_query('https://example.org/find', {q: 'a b', n: `2`, x: `null`})",
+            "https://example.org/find?q=a%20b&n=2",
+        ),
+        ("with_query('https://example.org/', {tag: ['a', 'b']})", "https://example.org/?tag=a&tag=b"),
+    ),
+)
+def _with_query(address: str, query: dict[str, Any]) -> str:
+    """The address with these query parameters, encoded; null leaves one out, and a list repeats it."""
+    pairs = [(name, one) for name, value in query.items() for one in (value if isinstance(value, list) else [value])]
+    text = urlencode([(name, to_text(one)) for name, one in pairs if one is not None], quote_via=quote)
+    return f"{address}?{text}" if text else address
 
 
 @_function(

@@ -95,6 +95,10 @@ _step = record(
         "keep_for": Key(duration, "How long the response may be used again by anyone who sends the same request."),
         "get": Key(Text("path"), "GET this path under the service's base."),
         "post": Key(Text("path"), "POST to this path under the service's base."),
+        "base": Key(
+            Text("value", r"https://\S+", "an https URL"),
+            "Another host of the same upstream, which this step's path is under; headers, key and limits stay.",
+        ),
         "headers": Key(values, "Headers of this step."),
         "query": Key(values, "Query parameters of this step."),
         "body": Key(_body, "The body of a POST."),

@@ -30,16 +30,27 @@ _client_credentials = record(
     },
 )
 
+_scheme = record(
+    "`scheme`",
+    {
+        "word": Key(
+            Text("value", r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", "one word"), "What stands before the key.", required=True
+        ),
+        "key": Key(expression, "A setting with the key.", required=True),
+    },
+)
+
 _auth = record(
     "`auth`",
     {
         "bearer": Key(expression, "Authorization: Bearer with this setting."),
         "basic": Key(expression, "HTTP Basic with a setting of the form user:password."),
+        "scheme": Key(_scheme, "Authorization with another word before a setting, like Token."),
         "client_credentials": Key(
             _client_credentials, "A token in exchange for credentials (OAuth 2.0), kept in memory while it is good."
         ),
     },
-    one_of=((("bearer", "basic", "client_credentials"), True),),
+    one_of=((("bearer", "basic", "scheme", "client_credentials"), True),),
 )
 
 _rate = Text("rate", r"\d+(?:\.\d+)?/(?:\d+(?:\.\d+)?)?(?:s|min|m|h|d)", "requests per time, like 3/s or 10/min")

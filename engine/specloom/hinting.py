@@ -34,7 +34,9 @@ def make_hints(tool: Tool, arguments: Arguments, context: Context, offer: Offer,
                 if isinstance(value, bool)
                 else str(value)
             )
-    narrowing = [name for name in plan.filters if name in filters and name in set_apart]
+    narrowing = [
+        name for name in plan.filters if name in filters and name in set_apart and not tool.inputs[name].required
+    ]
     reason = "filters_too_restrictive" if narrowing else "no_match"
     actions: list[dict[str, str]] = []
     for advice in plan.also:
@@ -43,9 +45,7 @@ def make_hints(tool: Tool, arguments: Arguments, context: Context, offer: Offer,
             said = {"action": advice.action, "parameter": advice.parameter, "detail": advice.detail}
             actions.append({key: text for key, text in said.items() if text})
     actions += [
-        {"action": "remove_filter", "parameter": name, "detail": f"search again without {name}"}
-        for name in narrowing
-        if not tool.inputs[name].required
+        {"action": "remove_filter", "parameter": name, "detail": f"search again without {name}"} for name in narrowing
     ]
     actions = actions[:_MOST_ACTIONS]
     if len(actions) < _MOST_ACTIONS:

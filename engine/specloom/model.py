@@ -156,6 +156,8 @@ class Step:
     query: tuple[Pair, ...] = ()
     body: tuple[str, Value] | None = None
     paging: Paging | None = None
+    base: str = ""
+    """Where the path is under when it is not the service's base."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .model import AnswerKey, Field, Input
-from .shapes import Shape, may_be_null, to_schema
+from .shapes import Maybe, Shape, may_be_null, to_schema
 
 HINTS_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -70,7 +70,8 @@ def output_schema(answer: Iterable[AnswerKey], with_hints: bool) -> dict[str, An
     for key in answer:
         if key.fields is not None:
             properties[key.name] = {"type": "array", "items": _object(key.fields)}
-            needed.append(key.name)
+            if not isinstance(key.value.shape, Maybe):
+                needed.append(key.name)
             continue
         properties[key.name] = to_schema(key.value.shape)
         if not may_be_null(key.value.shape):

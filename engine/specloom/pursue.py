@@ -15,6 +15,7 @@ from .hinting import make_hints
 from .hooks import HOOKS
 from .model import Context, Field, Model, Pair, Row, Strategy, Tool
 from .perform import Answer
+from .shapes import may_be_null
 from .staging import run_stages
 from .values import build, evaluate, truthy
 
@@ -251,6 +252,8 @@ def _answer(tool: Tool, context: Context) -> dict[str, Any]:
     answer: dict[str, Any] = {}
     for key in tool.answer:
         value = evaluate(key.value, context)
+        if key.fields is not None and value is None and may_be_null(key.value.shape):
+            continue
         if key.fields is not None:
             answer[key.name] = [_mapped(key.fields, row, context) for row in value or []]
         elif value is not None:

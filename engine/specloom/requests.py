@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from decimal import Decimal
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -17,7 +18,7 @@ from .wire import Header, Request
 def build_request(provider: Provider, operation: Operation, step: Step, context: Context) -> Request:
     """The exact request of a step in this context."""
     service = provider.service
-    base = evaluate(service.base, context)
+    base = step.base or evaluate(service.base, context)
     if not isinstance(base, str) or not base:
         raise Fault(
             "config",
@@ -75,7 +76,8 @@ def _authorize(
                 action="check_api_key",
             )
         text = base64.b64encode(text.encode()).decode()
-    _add_header(headers, "Authorization", Secret(f"{'Basic' if kind == 'basic' else 'Bearer'} {text}"))
+    word = {"basic": "Basic", "bearer": "Bearer"}.get(kind, kind)
+    _add_header(headers, "Authorization", Secret(f"{word} {text}"))
 
 
 def _add_header(headers: dict[str, tuple[str, Header]], name: str, value: Any) -> None:
@@ -95,10 +97,16 @@ def _texts(value: Any, name: str) -> list[str | Secret]:
     if isinstance(value, bool):
         return ["true" if value else "false"]
     if isinstance(value, float):
-        return [str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)]
+        return [str(int(value)) if value.is_integer() and abs(value) < 1e15 else _decimal(value)]
     if isinstance(value, (str, int)):
         return [str(value)]
     raise Fault("internal", f"the request value {name!r} is a mapping, which cannot be sent here")
+
+
+def _decimal(value: float) -> str:
+    """The shortest text of a number, never with an exponent, which few upstreams read."""
+    text = repr(value)
+    return format(Decimal(text), "f") if "e" in text else text
 
 
 def _path(step: Step, context: Context) -> str:

@@ -11,7 +11,7 @@ from .decode import decode
 from .faults import KINDS, Fault
 from .fields import map_row
 from .model import Context, ErrorRule, Provider, Reading, Row, Step
-from .values import evaluate, truthy
+from .values import evaluate, how_many, truthy
 from .wire import Response
 
 
@@ -29,7 +29,7 @@ def read_response(provider: Provider, step: Step, response: Response, context: C
         refused = fault
     _raise_for(provider, response, document if step.reading.decoder == "json" else _json_or_none(response), context)
     if refused is not None:
-        raise Fault(refused.kind, f"{provider.title} {refused.message}", detail=refused.detail)
+        raise Fault(refused.kind, f"{provider.title}: {refused.message}", detail=refused.detail)
     context["page"] = document
     context["headers"] = response.headers
     context["moment"] = replace(context["moment"], url=response.url)
@@ -138,8 +138,9 @@ def read_rows(provider: Provider, reading: Reading, document: Any, context: Cont
             return []
         sentence = f"{provider.title} answered with neither results nor a sign that there are none"
         raise Fault("layout_changed", sentence, detail=str(reading.place))
-    most = evaluate(reading.take, context) if reading.take else None
+    most = how_many(reading.take, context)
     rows: list[Row] = []
+    usable = False
     seen = dict(context) if reading.needs_context or reading.keep else context
     for item in items:
         if most is not None and len(rows) >= most:
@@ -147,12 +148,13 @@ def read_rows(provider: Provider, reading: Reading, document: Any, context: Cont
         row = map_row(reading.fields, item, seen)
         if row is None:
             continue
+        usable = True
         if reading.keep is not None:
             seen["row"] = row
             if not truthy(evaluate(reading.keep, seen)):
                 continue
         rows.append(row)
-    if not rows and most != 0 and reading.keep is None and any(one.required for one in reading.fields):
+    if not usable and most != 0 and any(one.required for one in reading.fields):
         raise Fault(
             "layout_changed",
             f"{provider.title} answered with results that lack what every result had",

@@ -67,7 +67,16 @@ def plan_routes(model: Model, configured: frozenset[str], environ: Mapping[str, 
     orders: dict[str, tuple[str, ...]] = {}
     for capability in model.capabilities.values():
         offering = model.offering(capability.name)
-        written = chosen.get(capability.routing_key) or chosen.get("default")
+        written = chosen.get(capability.routing_key)
+        general = chosen.get("default")
+        # A general list of providers of whom none offers this says nothing about it; one of no providers at all is a
+        # mistake, which the warnings below tell.
+        if (
+            written is None
+            and general
+            and (any(name in offering for name in general) or not any(name in model.providers for name in general))
+        ):
+            written = general
         if written is None and single in offering:
             written = [single]
         wanted = written if written is not None else [name for name in capability.order if name in offering]

@@ -33,6 +33,11 @@ def compile_service(node: Map, scope: Scope, place: Place, settings: Mapping[str
     grant: Grant | None = None
     if isinstance(auth_node, Map):
         for entry in auth_node:
+            if isinstance(entry.value, Map) and entry.key == "scheme":
+                key_node = entry.value.get("key")
+                value = compile_text(key_node, scope) if key_node else None
+                auth = (str(to_plain(entry.value.get("word"))), value) if value else None
+                continue
             if isinstance(entry.value, Map):
                 grant = _grant(entry.value, scope)
                 continue

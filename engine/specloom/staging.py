@@ -11,7 +11,7 @@ from .hooks import HOOKS
 from .model import Context, Model, Row, Stage, Tool
 from .perform import Answer
 from .sameness import dedupe, sort
-from .values import build, evaluate, truthy
+from .values import build, evaluate, how_many, truthy
 
 
 def run_stages(
@@ -42,9 +42,7 @@ def _stage(stage: Stage, rows: list[Row], context: Context, outcome: Outcome) ->
             context["dropped"][stage.label] += len(rows) - len(kept)
         return kept
     if stage.kind == "take":
-        assert stage.value is not None
-        most = evaluate(stage.value, {**context, "rows": rows})
-        return rows if most is None else rows[: int(most)]
+        return rows[: how_many(stage.value, {**context, "rows": rows})]
     if stage.kind == "dedupe":
         return dedupe(rows, stage.names)
     if stage.kind == "sort":

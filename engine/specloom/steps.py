@@ -88,6 +88,7 @@ def _compile_step(node: Map, scope: Scope, capability: Capability | None, tracke
         tracker.pairs(_WHAT, node.get("query"), scope),
         body,
         _paging(paging_node, reading, scope, tracker) if isinstance(paging_node, Map) else None,
+        to_plain(node.get("base")) or "",
     )
     return step if len(scope.report.errors) == before else None
 

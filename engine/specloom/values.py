@@ -177,6 +177,18 @@ def _named_values(node: Node) -> set[str]:
     return {name for part in parts for name in _named_values(part)}
 
 
+def how_many(value: Value | None, context: Context) -> int | None:
+    """The number of a `take`; None where nothing is cut."""
+    most = evaluate(value, context) if value is not None else None
+    if most is None:
+        return None
+    if isinstance(most, bool) or not isinstance(most, (int, float)):
+        raise Fault(
+            "internal", "a spec cuts rows by something that is no number", detail=str(value.place if value else "")
+        )
+    return max(0, int(most))
+
+
 def as_list(value: Any) -> list[Any]:
     """A list as it is without nulls, nothing as an empty list, anything else as a list of one."""
     if value is None:

@@ -19,7 +19,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "provider": {"type": "string"},
     "sessionId": {"type": "string", "maxLength": 128},
 }
-ALWAYS = {"patents", "query", "searchType", "resultCount", "trust"}
+ALWAYS = {"patents", "query", "searchType", "resultCount", "searchUrl", "trust"}
 SOMETIMES = {"source", "hints", "requestedNumResults", "removed"}
 PATENT = {"title", "number", "url"}
 MAYBE = {"abstract", "assignee", "inventor", "filed", "granted", "pdf", "status"}
