@@ -72,7 +72,6 @@ def listed_tool(model: Model, name: str) -> dict[str, Any]:
         "inputSchema": tool.input_schema,
         "outputSchema": tool.output_schema,
         "annotations": {
-            "title": tool.title,
             "readOnlyHint": hints["read_only"],
             "destructiveHint": hints["destructive"],
             "idempotentHint": hints["idempotent"],

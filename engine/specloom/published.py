@@ -11,25 +11,8 @@ from typing import Any
 from .model import AnswerKey, Field, Input
 from .shapes import Maybe, Shape, may_be_null, to_schema
 
-HINTS_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "reason": {"type": "string"},
-        "providersAttempted": {"type": "array", "items": {"type": "string"}},
-        "filtersApplied": {"type": "object"},
-        "suggestedActions": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {key: {"type": "string"} for key in ("action", "parameter", "value", "detail")},
-                "required": ["action"],
-            },
-        },
-        "epistemicWarning": {"type": "string"},
-    },
-    "required": ["reason", "suggestedActions", "epistemicWarning"],
-}
-"""The object that explains an empty answer."""
+HINTS_SCHEMA: dict[str, Any] = {"type": "object"}
+"""The object that explains an empty answer; its keys are documented once, not in the catalogue of every tool."""
 
 _TYPES = {"string": "string", "integer": "integer", "number": "number", "boolean": "boolean", "list": "array"}
 
