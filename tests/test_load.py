@@ -192,3 +192,18 @@ def test_keys_may_be_whole_numbers_and_count_as_text() -> None:
     source, _ = load("table: {1: one, 2: two}")
 
     assert to_plain(source.root) == {"table": {"1": "one", "2": "two"}}
+
+
+def test_a_key_of_the_root_can_be_passed_over_without_touching_the_rest() -> None:
+    text = b"spec: x\nexamples:\n  - {a: [1, {examples: 2}]}\n  - b\nafter: {examples: kept}\n"
+    report = Report()
+
+    whole = parse_source("f.yaml", text, report).root
+    part = parse_source("f.yaml", text, report, skip=frozenset({"examples"})).root
+
+    assert report.found == []
+    assert whole is not None
+    assert part is not None
+    assert [entry.key for entry in whole] == ["spec", "examples", "after"]
+    assert [entry.key for entry in part] == ["spec", "after"]
+    assert part.get("after") == whole.get("after")

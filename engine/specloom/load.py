@@ -103,8 +103,11 @@ def to_plain(node: Node | None) -> Any:
     return {entry.key: to_plain(entry.value) for entry in node}
 
 
-def parse_source(file: str, data: bytes, report: Report) -> Source:
-    """Read one file; what is wrong with it is reported with its place, and the tree is then None."""
+def parse_source(file: str, data: bytes, report: Report, *, skip: frozenset[str] = frozenset()) -> Source:
+    """Read one file; what is wrong with it is reported with its place, and the tree is then None.
+
+    Keys of the root in `skip` are passed over without building what stands under them.
+    """
     start = Place(file)
     if len(data) > MAX_BYTES:
         report.add("E008", start, f"the file has {len(data):,} bytes; a spec may have {MAX_BYTES:,}", "split it")
@@ -117,7 +120,7 @@ def parse_source(file: str, data: bytes, report: Report) -> Source:
         byte = f"0x{data[error.start]:02X}"
         report.add("E006", place, f"the byte {byte} at {error.start:,} is not UTF-8", "save the file as UTF-8")
         return Source(file, data.decode("utf-8", "replace"), None)
-    builder = _Builder(file, report)
+    builder = _Builder(file, report, skip)
     try:
         root = builder.build(text)
     except yaml.MarkedYAMLError as error:
@@ -161,6 +164,7 @@ class _Builder:
 
     file: str
     report: Report
+    skip: frozenset[str] = frozenset()
     failed: bool = False
     depth: int = 0
     documents: int = 0
@@ -223,6 +227,9 @@ class _Builder:
             if isinstance(event, yaml.MappingEndEvent):
                 break
             key_node = self._node(event)
+            if self.depth == 1 and isinstance(key_node, Scalar) and key_node.value in self.skip:
+                self._pass_over()
+                continue
             value = self._node(next(self.events))
             key = self._key(key_node)
             if key in entries:
@@ -231,6 +238,16 @@ class _Builder:
             else:
                 entries[key] = Entry(key, key_node.place, value)
         return Map(entries, Place(place.file, place.line, place.column))
+
+    def _pass_over(self) -> None:
+        depth = 0
+        for event in self.events:
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+            if depth == 0:
+                return
 
     def _key(self, node: Node) -> str:
         if isinstance(node, Scalar):

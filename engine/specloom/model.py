@@ -431,9 +431,16 @@ class Model:
     tools: Mapping[str, Tool]
     lenses: Mapping[str, Lens]
     digest: str
+    _offered: dict[str, Mapping[str, Operation]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def offering(self, capability: str) -> dict[str, Operation]:
+    def offering(self, capability: str) -> Mapping[str, Operation]:
         """Every operation of a capability, by provider, in the order of its routing and then by name."""
+        offered = self._offered.get(capability)
+        if offered is None:
+            offered = self._offered[capability] = self._find_offering(capability)
+        return offered
+
+    def _find_offering(self, capability: str) -> dict[str, Operation]:
         found = {
             provider.name: operation
             for provider in self.providers.values()

@@ -67,7 +67,7 @@ def spec_files(root: Path) -> list[Path]:
     return sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.yaml") if path.is_file())
 
 
-def load_library(roots: Sequence[Path], report: Report) -> Library:
+def load_library(roots: Sequence[Path], report: Report, *, skip: frozenset[str] = frozenset()) -> Library:
     """Read every layer. A file that is not a spec is reported and left out; the rest is there to be checked."""
     library = Library()
     for root in roots:
@@ -75,11 +75,13 @@ def load_library(roots: Sequence[Path], report: Report) -> Library:
             report.add("E001", Place(str(root)), "this folder of specs does not exist", "see SPECLOOM_PATH")
             continue
         base = root if root.is_dir() else root.parent
-        load_layer(library, ((path, path.relative_to(base).as_posix()) for path in spec_files(root)), report)
+        load_layer(library, ((path, path.relative_to(base).as_posix()) for path in spec_files(root)), report, skip=skip)
     return library
 
 
-def load_layer(library: Library, files: Iterable[tuple[Path, str]], report: Report) -> None:
+def load_layer(
+    library: Library, files: Iterable[tuple[Path, str]], report: Report, *, skip: frozenset[str] = frozenset()
+) -> None:
     """Add the files of one layer, each with the name under which it is shown."""
     layer: dict[tuple[str, str], Spec] = {}
     for path, name in files:
@@ -90,7 +92,7 @@ def load_layer(library: Library, files: Iterable[tuple[Path, str]], report: Repo
         except OSError as error:
             report.add("E001", Place(shown), f"the file cannot be read: {error.strerror}")
             continue
-        spec = parse_spec(shown, data, report, library)
+        spec = parse_spec(shown, data, report, library, skip=skip)
         if spec is None:
             continue
         key = (spec.kind, spec.name)
@@ -102,9 +104,11 @@ def load_layer(library: Library, files: Iterable[tuple[Path, str]], report: Repo
     library.specs.update(layer)
 
 
-def parse_spec(shown: str, data: bytes, report: Report, library: Library | None = None) -> Spec | None:
+def parse_spec(
+    shown: str, data: bytes, report: Report, library: Library | None = None, *, skip: frozenset[str] = frozenset()
+) -> Spec | None:
     """One file as a spec, or None when it has problems of syntax or shape, which are then reported."""
-    source = parse_source(shown, data, report)
+    source = parse_source(shown, data, report, skip=skip)
     if library is not None:
         library.sources[shown] = source.text
     if source.root is None:

@@ -72,7 +72,7 @@ def load_catalogue(environ: Mapping[str, str], selection: Selection) -> Catalogu
     from .names import layer_roots
     from .weave import weave_from
 
-    model, library, report = weave_from(layer_roots(environ))
+    model, library, report = weave_from(layer_roots(environ), examples=False)
     if report.errors:
         for one in report.errors:
             print(render(one, library.sources), file=sys.stderr)  # noqa: T201 - the way to the person who starts it
@@ -100,7 +100,7 @@ def make_executor(
     from .transport import Transport
     from .weave import weave_from
 
-    model, _, report = weave_from(layer_roots(environ))
+    model, _, report = weave_from(layer_roots(environ), examples=False)
     if report.errors:
         first, count = report.errors[0], len(report.errors)
         where = f"the first at {first.place}: {first.message}"

@@ -72,8 +72,11 @@ def digest_sources(sources: Mapping[str, str]) -> str:
     return seen.hexdigest()[:32]
 
 
-def weave_from(roots: Sequence[Path]) -> tuple[Model, Library, Report]:
-    """Load and compile the layers under these roots."""
+EXAMPLES = frozenset({"examples"})
+
+
+def weave_from(roots: Sequence[Path], *, examples: bool = True) -> tuple[Model, Library, Report]:
+    """Load and compile the layers under these roots; who only serves can do without the examples."""
     import gc
 
     report = Report()
@@ -81,7 +84,7 @@ def weave_from(roots: Sequence[Path]) -> tuple[Model, Library, Report]:
     was_on = gc.isenabled()
     gc.disable()
     try:
-        library = load_library(roots, report)
+        library = load_library(roots, report, skip=frozenset() if examples else EXAMPLES)
         return weave(library, report), library, report
     finally:
         if was_on:
