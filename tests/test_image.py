@@ -226,7 +226,6 @@ def test_a_listed_tool_has_what_the_protocol_wants(model: Model) -> None:
     for tool in json.loads(make_catalogue(model, ALL).tools):
         assert tool["inputSchema"]["type"] == tool["outputSchema"]["type"] == "object"
         assert set(tool["annotations"]) == {
-            "title",
             "readOnlyHint",
             "destructiveHint",
             "idempotentHint",
