@@ -17,25 +17,20 @@ def drive(running: Running, answer: Callable[[Request], Response | Fault]) -> An
     """What the operation gives when its requests are answered like this; pauses take no time. Raises Fault."""
     give: Response | Fault | None = None
     for _ in range(MOST_TURNS):
-        try:
-            wanted = running.throw(give) if isinstance(give, Fault) else running.send(give)
-        except StopIteration as stop:
-            found: Answer = stop.value
-            return found
+        wanted = _advance(running, give)
+        if isinstance(wanted, Answer):
+            return wanted
         give = None if isinstance(wanted, Wait) else answer(wanted)
-    running.close()
-    raise Fault("internal", f"the operation was not done after {MOST_TURNS} requests and pauses")
+    raise _endless(running)
 
 
 async def drive_live(running: Running, send: Callable[[Request], Awaitable[Response]]) -> Answer:
     """What the operation gives when its requests are really sent, pauses included. Raises Fault."""
     give: Response | Fault | None = None
     for _ in range(MOST_TURNS):
-        try:
-            wanted = running.throw(give) if isinstance(give, Fault) else running.send(give)
-        except StopIteration as stop:
-            found: Answer = stop.value
-            return found
+        wanted = _advance(running, give)
+        if isinstance(wanted, Answer):
+            return wanted
         if isinstance(wanted, Wait):
             give = None
             await asyncio.sleep(wanted.seconds)
@@ -44,5 +39,18 @@ async def drive_live(running: Running, send: Callable[[Request], Awaitable[Respo
             give = await send(wanted)
         except Fault as fault:
             give = fault
+    raise _endless(running)
+
+
+def _advance(running: Running, give: Response | Fault | None) -> Request | Wait | Answer:
+    """What the operation wants next, or what it gives when it is done."""
+    try:
+        return running.throw(give) if isinstance(give, Fault) else running.send(give)
+    except StopIteration as stop:
+        found: Answer = stop.value
+        return found
+
+
+def _endless(running: Running) -> Fault:
     running.close()
-    raise Fault("internal", f"the operation was not done after {MOST_TURNS} requests and pauses")
+    return Fault("internal", f"the operation was not done after {MOST_TURNS} requests and pauses")
