@@ -7,18 +7,21 @@ import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demo_specs import CAPABILITY, PROVIDER, TEXTS, TOOL, demo_executor, write_demo
+from specloom import executor as executors
+from specloom import hooks
 from specloom.arguments import parse_arguments
 from specloom.breaker import Breakers
 from specloom.cache import AnswerCache
-from specloom.executor import Executor, Recorder
+from specloom.executor import Called, Executor
 from specloom.faults import Fault
+from specloom.hooks import Observer, Seen
 from specloom.wire import Request, Response
 
 PAGE = {"results": [{"title": "A", "link": "https://example.org/a", "rank": 1}]}
@@ -92,6 +95,20 @@ async def test_a_kept_answer_says_in_which_part_of_its_life_it_is(tmp_path: Path
     done = await executor.call("demo_find", {"query": "otters"})
 
     assert done.meta["freshness"] == label
+
+
+async def test_an_answer_says_its_age_under_the_key_that_the_spec_names(tmp_path: Path) -> None:
+    now = [1000.0]
+    root = write_demo(tmp_path, {TOOL: [("ignore: [session]}", "ignore: [session], age_as: age}")]})
+    executor = demo_executor(root, sender=Stub(), cache=memory(lambda: now[0]), clock=lambda: now[0])
+    first = await executor.call("demo_find", {"query": "otters"})
+    now[0] += 60.9
+
+    second = await executor.call("demo_find", {"query": "otters"})
+
+    assert (first.answer["age"], second.answer["age"]) == (0, 60)
+    assert {**first.answer, "age": 60} == second.answer
+    assert executor.model.tools["demo_find"].output_schema["properties"]["age"] == {"type": "integer"}
 
 
 async def test_an_answer_that_has_expired_is_asked_for_again(tmp_path: Path) -> None:
@@ -386,21 +403,42 @@ async def test_an_answer_that_does_not_fit_its_schema_is_a_defect_when_validatio
     assert caught.value.kind == "internal"
 
 
-async def test_sources_go_to_the_session_from_the_cache_as_well_as_anew(tmp_path: Path) -> None:
+async def test_sources_go_to_the_session_from_the_cache_as_well_as_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     noted: list[tuple[str, str, str, list[str]]] = []
 
-    class Shelf(Recorder):
-        def note(self, owner: str, session: str, kind: str, rows: list[dict[str, Any]]) -> None:
-            noted.append((owner, session, kind, [row["url"] for row in rows]))
+    async def note(drawers: Any, seen: Seen) -> None:
+        noted.append((seen.owner, seen.session, seen.kind, [row["url"] for row in seen.rows]))
+        raise Fault("session_not_found", "which keeps no answer back")
 
+    monkeypatch.setattr(hooks, "OBSERVERS", [Observer(note, {})])
+    monkeypatch.setattr(executors, "OBSERVERS", hooks.OBSERVERS)
     executor = demo_executor(
-        write_demo(tmp_path), sender=Stub(), cache=memory(), clock=lambda: 1000.0, recorder=Shelf()
+        write_demo(tmp_path), sender=Stub(), cache=memory(), clock=lambda: 1000.0, drawers=cast("Any", object())
     )
 
     for session in ("one", "two", ""):
         await executor.call("demo_find", {"query": "otters", "session": session}, owner="ann")
 
     assert noted == [("ann", name, "web", ["https://example.org/a"]) for name in ("one", "two")]
+
+
+async def test_every_call_is_told_for_the_record_however_it_ends(tmp_path: Path) -> None:
+    told: list[Called] = []
+    executor = demo_executor(write_demo(tmp_path), sender=Stub(), cache=memory(), audit=told.append)
+
+    await executor.call("demo_find", {"query": "otters", "session": "one"}, owner="ann")
+    executor.peek("demo_find", {"query": "otters"})
+    with pytest.raises(Fault):
+        await executor.call("demo_find", {})
+
+    assert [(one.owner, one.tool, one.session, one.error) for one in told] == [
+        ("ann", "demo_find", "one", ""),
+        ("", "demo_find", "", ""),
+        ("", "demo_find", "", "validation"),
+    ]
+    assert all(one.seconds >= 0 for one in told)
 
 
 async def test_calls_and_faults_are_counted_for_tools_and_operations(tmp_path: Path) -> None:

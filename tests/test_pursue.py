@@ -11,9 +11,9 @@ from specloom.arguments import parse_arguments
 from specloom.asking import Ask, AskAll, Offer, Outcome
 from specloom.faults import Fault
 from specloom.hooks import HOOKS, hook
-from specloom.perform import Answer
 from specloom.pursue import pursue
 from specloom.sameness import dedupe, sort
+from specloom.wire import Answer
 from weaving import NOW, a_tool, weave_texts
 
 NAMES = ("one", "two", "three")
@@ -331,11 +331,11 @@ def test_rows_that_share_a_field_are_one_whatever_their_dress() -> None:
         "https://a.example:8443/x",
     ]
 
-    kept = dedupe([{"url": url} for url in urls], ("url",))
+    kept = dedupe([{"url": url} for url in urls], (("url",),))
 
     assert [row["url"] for row in kept] == [urls[0], urls[3], urls[4]]
-    assert len(dedupe([{}, {}, {"url": None}], ("url",))) == 3
-    assert len(dedupe([{"t": "One  Thing"}, {"t": "one thing"}], ("t",))) == 1
+    assert len(dedupe([{}, {}, {"url": None}], (("url",),))) == 3
+    assert len(dedupe([{"t": "One  Thing"}, {"t": "one thing"}], (("t",),))) == 1
 
 
 def test_sorting_is_stable_and_rows_without_the_field_come_last() -> None:
@@ -343,6 +343,33 @@ def test_sorting_is_stable_and_rows_without_the_field_come_last() -> None:
 
     assert [row["n"] for row in sort(found, "y", descending=False)] == [3, 2, 4, 1]
     assert [row["n"] for row in sort(found, "y", descending=True)] == [2, 4, 3, 1]
+
+
+FIRST = PLAN % (", first_decides: true", "error: next, empty: next")
+
+
+def test_where_the_first_decides_its_failure_is_told_when_nobody_else_finds_anything() -> None:
+    found = run({"one": broken("one", "rate_limited"), "two": rows(), "three": broken("three")}, plan=FIRST)
+    assert found.fault is not None
+    assert (found.fault.kind, found.fault.provider) == ("rate_limited", "one")
+
+    assert run({"one": broken("one"), "two": rows(), "three": rows("c")}, plan=FIRST).urls == ["c"]
+    assert run({"one": rows(), "two": broken("two"), "three": broken("three")}, plan=FIRST).urls == []
+    assert run({"one": broken("one"), "two": rows(), "three": rows()}).urls == []
+
+
+def test_who_is_configured_but_in_no_route_is_named() -> None:
+    woven = weave_texts(a_tool(plan=ROUTE, inputs=MORE), *OTHERS)
+    tool = woven.tool()
+    running = pursue(
+        tool, woven.model, parse_arguments(tool, {"query": "x"}), {}, Offer({"find": ()}, frozenset({"two"})), NOW
+    )
+
+    with pytest.raises(Fault) as caught:
+        next(running)
+
+    assert caught.value.kind == "config"
+    assert caught.value.message == "nobody is in the route of sample; ask two by name, or put it into SEARCH_ROUTING"
 
 
 # --- the answer and its hints ---------------------------------------------------------------------------------------
@@ -358,6 +385,47 @@ def test_the_answer_leaves_out_what_is_null_and_maps_rows() -> None:
 
     assert found.outcome is not None
     assert found.outcome.answer == {"urls": ["a"], "who": "one", "pages": [{"link": "a", "title": ""}]}
+
+
+def test_what_whoever_answered_does_not_take_is_known_unless_it_is_the_default() -> None:
+    inputs = MORE + "safe: {type: string, enum: ['off', high], default: 'off', description: Filter.}\n"
+    answer = "left: =not_applied\n"
+
+    def left(**args: Any) -> Any:
+        found = run({"one": rows(), "two": rows("b")}, answer=answer, inputs=inputs, args=args)
+        assert found.outcome is not None, found.fault
+        return found.outcome.answer["left"]
+
+    assert left() == []
+    assert left(safe="off", num_results=3) == []
+    assert left(safe="high", num_results=3) == ["safe"]
+
+
+def test_nothing_is_left_out_where_nobody_answered() -> None:
+    plan = "- name: side by side\n  collect: {parts: {one: {operation: find, providers: nobody}}}\n"
+    woven = weave_texts(a_tool(plan=plan, answer="left: =not_applied\n", inputs=MORE), *OTHERS)
+    tool = woven.tool()
+    running = pursue(
+        tool, woven.model, parse_arguments(tool, {"query": "x", "num_results": 2}), {}, Offer({}, frozenset()), NOW
+    )
+
+    with pytest.raises(StopIteration) as stopped:
+        next(running)
+
+    assert stopped.value.value.answer == {"left": []}
+
+
+def test_a_key_with_else_null_stays_and_publishes_no_type() -> None:
+    more = "{at: title, when: args.provider, else: null}"
+    answer = f"pages: {{each: rows, map: {{url: url, title: {{at: title, else: null}}, more: {more}}}}}"
+
+    found = run({"one": rows("a")}, answer=answer)
+
+    assert found.outcome is not None
+    assert found.outcome.answer == {"pages": [{"url": "a", "title": None}]}
+    item = weave_texts(a_tool(answer=answer, inputs=MORE), *OTHERS).tool().output_schema["properties"]["pages"]["items"]
+    assert (item["properties"]["title"], item["properties"]["more"]) == ({}, {})
+    assert item["required"] == ["url", "title"]
 
 
 HINTS = """\

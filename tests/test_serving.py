@@ -13,7 +13,7 @@ import pytest
 
 from demo_specs import LENS, PROVIDER, SERVE, TEXTS, TOOL, Edits, child_environment, copy_package, write_demo
 from specloom.image import Selection
-from specloom.serving import default_selection, flag, number
+from specloom.serving import default_selection, read_switch
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 START = [("initialize", HELLO), ("tools/list", {})]
@@ -193,17 +193,18 @@ def test_specs_with_errors_leave_no_image(environ: dict[str, str], tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "otherwise"),
+    ("name", "value", "wanted", "otherwise"),
     [
-        ("CIRCUIT_FAILURE_THRESHOLD", "0", 5),
-        ("CIRCUIT_FAILURE_THRESHOLD", "many", 5),
-        ("CIRCUIT_FAILURE_THRESHOLD", "-3", 5),
-        ("CIRCUIT_RESET_TIMEOUT_SECONDS", "1.5", 60),
-        ("CIRCUIT_RESET_TIMEOUT_SECONDS", "99999999", 60),
+        ("CIRCUIT_FAILURE_THRESHOLD", "0", "a whole number", 5),
+        ("CIRCUIT_FAILURE_THRESHOLD", "many", "a whole number", 5),
+        ("CIRCUIT_FAILURE_THRESHOLD", "-3", "a whole number", 5),
+        ("CIRCUIT_FAILURE_THRESHOLD", "1.5", "a whole number", 5),
+        ("CIRCUIT_RESET_TIMEOUT_SECONDS", "soon", "a number", 60),
+        ("CIRCUIT_RESET_TIMEOUT_SECONDS", "99999999", "a number", 60),
     ],
 )
 def test_a_bad_number_is_one_sentence_on_stderr_and_the_default_is_used(
-    environ: dict[str, str], name: str, value: str, otherwise: int
+    environ: dict[str, str], name: str, value: str, wanted: str, otherwise: int
 ) -> None:
     call = (
         "tools/call",
@@ -213,7 +214,7 @@ def test_a_bad_number_is_one_sentence_on_stderr_and_the_default_is_used(
     done = serve({**environ, **CONFIGURED, name: value}, [*START, call])
 
     lines = done.stderr.decode().splitlines()
-    assert lines == [f"specloom: {name} is {value!r}; write a whole number above zero. {otherwise} is used"]
+    assert lines == [f"specloom: {name} is {value!r}; write {wanted} above 0. {otherwise} is used"]
     assert json.loads(done.stdout.splitlines()[-1])["result"]["isError"] is True
 
 
@@ -230,8 +231,12 @@ def test_nothing_is_said_before_the_list(environ: dict[str, str]) -> None:
 def test_numbers_are_read_within_bounds(text: str, expected: int) -> None:
     problems: list[str] = []
 
-    assert number({"N": text}, "N", 5, problems) == expected
+    assert read_switch({"CIRCUIT_FAILURE_THRESHOLD": text}, "CIRCUIT_FAILURE_THRESHOLD", problems) == expected
     assert bool(problems) == (text.strip() not in {"", "7"})
+
+
+def test_a_fraction_of_a_second_is_a_number() -> None:
+    assert read_switch({"CIRCUIT_RESET_TIMEOUT_SECONDS": "1.5"}, "CIRCUIT_RESET_TIMEOUT_SECONDS", []) == 1.5
 
 
 @pytest.mark.parametrize(
@@ -239,7 +244,10 @@ def test_numbers_are_read_within_bounds(text: str, expected: int) -> None:
     [("1", True), ("TRUE", True), (" on ", True), ("yes", True), ("", False), ("0", False), ("maybe", False)],
 )
 def test_switches_are_on_or_off(text: str, expected: bool) -> None:
-    assert flag({"F": text}, "F") is expected
+    problems: list[str] = []
+
+    assert read_switch({"SPECLOOM_VALIDATE": text}, "SPECLOOM_VALIDATE", problems) is expected
+    assert problems == (["SPECLOOM_VALIDATE is 'maybe'; write true or false. false is used"] if text == "maybe" else [])
 
 
 # What the start does not import.

@@ -11,9 +11,9 @@ from specloom.diagnostics import Report
 from specloom.faults import Fault
 from specloom.model import Model, Provider, Tool
 from specloom.names import Library, parse_spec
-from specloom.perform import Answer, Running, Wait, perform
+from specloom.perform import Running, Wait, perform
 from specloom.weave import weave
-from specloom.wire import Request, Response
+from specloom.wire import Answer, Request, Response
 
 BASE = Path(__file__).parent / "golden" / "base"
 NOW = 1_767_225_600.0  # 2026-01-01T00:00:00Z

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from .fields import Language, compile_field
 from .inputs import check_names
-from .load import Listing, Map, Node, to_plain
-from .model import Advice, AnswerKey, Field, Hints, Input, Value
+from .load import Listing, Map, Node, Scalar, to_plain
+from .model import Advice, AnswerKey, Field, Hints, Input, Link, Value
 from .shapes import ANY, ListOf, Maybe, Record, strip
 from .tracker import Tracker
-from .values import Scope, compile_text
+from .values import Scope, compile_pairs, compile_text
 
 
 def compile_checks(node: Node | None, scope: Scope) -> tuple[tuple[Value, Value], ...]:
@@ -28,8 +28,15 @@ def compile_checks(node: Node | None, scope: Scope) -> tuple[tuple[Value, Value]
     return tuple(found)
 
 
-def compile_answer(node: Node | None, scope: Scope, row_shape: Record, tracker: Tracker) -> tuple[AnswerKey, ...]:
-    """The keys of the answer: a value, or a list whose items are mapped."""
+def compile_answer(
+    node: Node | None, scope: Scope, row_shape: Record, tracker: Tracker
+) -> tuple[tuple[AnswerKey, ...], Value | None]:
+    """The keys of the answer, each a value or a list whose items are mapped; or the value that is the whole of it."""
+    if isinstance(node, Scalar):
+        value = tracker.value("the answer", node, scope)
+        if value is not None and not isinstance(value.shape, Record):
+            scope.report.add("E104", node.place, "an answer in one piece is the record of a procedure", "write =result")
+        return (), value
     assert isinstance(node, Map)
     keys: list[AnswerKey] = []
     for entry in node:
@@ -41,7 +48,7 @@ def compile_answer(node: Node | None, scope: Scope, row_shape: Record, tracker: 
             key = AnswerKey(entry.key, value) if value else None
         if key:
             keys.append(key)
-    return tuple(keys)
+    return tuple(keys), None
 
 
 def _compile_list(
@@ -62,7 +69,7 @@ def _compile_list(
         if field:
             tracker.note(what, field.uses)
             fields.append(field)
-    return AnswerKey(name, each, tuple(fields))
+    return AnswerKey(name, each, tuple(fields), tracker.text(what, "take", node, scope))
 
 
 def compile_hints(node: Node | None, scope: Scope, inputs: Mapping[str, Input], tracker: Tracker) -> Hints | None:
@@ -82,3 +89,18 @@ def compile_hints(node: Node | None, scope: Scope, inputs: Mapping[str, Input], 
             advice.append(Advice(when, said["action"], *more))
     plain = to_plain(node)
     return Hints(tuple(plain["filters"]), tuple(plain.get("always", ())), tuple(advice))
+
+
+def compile_link(node: Node | None, scope: Scope, answer: tuple[AnswerKey, ...]) -> Link | None:
+    """When an answer is linked, and what stands in its place; it is told from arguments and answer alone, because a
+    kept answer is linked as well."""
+    if not isinstance(node, Map):
+        return None
+    shapes = {key.name: ANY if key.fields is not None else key.value.shape for key in answer}
+    inside = Scope(Record({"args": scope.names.fields["args"], "answer": Record(shapes)}), scope.tables, scope.report)
+    summary, when = node.get("summary"), node.get("when")
+    assert summary is not None
+    said = compile_text(summary, inside)
+    condition = compile_text(when, inside) if when is not None else None
+    also = compile_pairs(node.get("also"), inside)
+    return Link(int(to_plain(node.get("above"))), said, condition, also) if said else None

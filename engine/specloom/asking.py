@@ -27,6 +27,14 @@ class AskAll:
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """Run a procedure: its record, or its fault, is wanted."""
+
+    procedure: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Offer:
     """Who can be asked: per capability the configured providers in order, and the configured ones by name."""
 

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from .faults import Fault
-from .perform import Answer, Running, Wait
-from .wire import Request, Response
+from .perform import Running, Wait
+from .wire import Answer, Request, Response
 
 MOST_TURNS = 1000
 """Requests and pauses of one operation; one that wants more never ends."""

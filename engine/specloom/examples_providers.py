@@ -18,9 +18,9 @@ from .grant import STEP as TOKEN_STEP
 from .load import Listing, Map, to_plain
 from .model import Operation, Provider
 from .names import Spec
-from .perform import Answer, perform
+from .perform import perform
 from .vault import Secret
-from .wire import Request, Response
+from .wire import Answer, Request, Response
 
 DEFAULT_NOW = "2026-01-01T00:00:00Z"
 
@@ -95,9 +95,10 @@ def clock(text: str) -> float:
 def run_provider_example(example: ProviderExample, provider: Provider, report: Report) -> Trace | None:
     """What an example does, or None when it cannot be run, which is then reported."""
     said = example.said
-    unknown = [name for name in said.get("config") or {} if name not in provider.settings]
+    known = {name for one in provider.settings.values() for name in (one.name, one.stand_in) if name}
+    unknown = [name for name in said.get("config") or {} if name not in known]
     if unknown:
-        hint = did_you_mean(unknown[0], provider.settings)
+        hint = did_you_mean(unknown[0], sorted(known))
         report.add("E402", place_of(example.node, "config"), f"{provider.name} has no setting {unknown[0]!r}", hint)
         return None
     strange = [name for name in said.get("args") or {} if name not in example.operation.input]
@@ -120,7 +121,7 @@ def run_provider_example(example: ProviderExample, provider: Provider, report: R
             lost.append(request.step)
             return Fault("internal", "the example has no reply")
         listed = isinstance(said["replies"][request.step], list)
-        return _response(waiting.pop(0) if listed else waiting[0], request)
+        return to_response(waiting.pop(0) if listed else waiting[0], request.url)
 
     now = clock(said.get("now", DEFAULT_NOW))
     try:
@@ -143,7 +144,8 @@ def environment(config: Mapping[str, Any] | None) -> dict[str, str]:
     return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in said.items()}
 
 
-def _response(reply: Mapping[str, Any], request: Request) -> Response | Fault:
+def to_response(reply: Mapping[str, Any], url: str) -> Response | Fault:
+    """What a reply of an example stands for."""
     if "fault" in reply:
         return Fault(reply["fault"], "the example says so")
     headers = {name.lower(): value for name, value in (reply.get("headers") or {}).items()}
@@ -152,7 +154,7 @@ def _response(reply: Mapping[str, Any], request: Request) -> Response | Fault:
         body = json.dumps(reply["json"], ensure_ascii=False).encode()
     else:
         body = str(reply.get("text", "")).encode()
-    return Response(reply.get("status", 200), headers, body, request.url)
+    return Response(reply.get("status", 200), headers, body, url)
 
 
 def shown(value: Any) -> Any:

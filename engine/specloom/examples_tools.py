@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from .arguments import parse_arguments
-from .asking import Ask, AskAll, Offer, Outcome
+from .asking import Ask, AskAll, Offer, Outcome, Run
 from .comparing import compare_fault, compare_rows, differing_row, place_of, short
 from .config import is_configured, missing_settings, read_settings
 from .diagnostics import Report, did_you_mean
-from .examples_providers import DEFAULT_NOW, clock, environment
+from .examples_desk import ExampleDesk, Room, furnish, run_procedure
+from .examples_providers import DEFAULT_NOW, clock, environment, to_response
 from .faults import Fault
+from .hooks import ENVELOPES
+from .linking import describe_large
 from .load import Listing, Map, to_plain
 from .model import Model, Tool
 from .names import Spec
-from .perform import Answer
 from .pursue import pursue
+from .wire import Answer, Request, Response
 
 
 @dataclass(slots=True)
@@ -25,6 +29,9 @@ class ToolTrace:
     """What one example of a tool did: whom it asked with what, and what came out."""
 
     asked: list[Ask] = field(default_factory=list)
+    sent: list[Request] = field(default_factory=list)
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """The arguments as they were taken."""
     outcome: Outcome | None = None
     fault: Fault | None = None
 
@@ -47,7 +54,7 @@ def check_tool(
         trace = run_tool_example(item, said, tool, model, report)
         if trace is None:
             continue
-        _compare_tool(item, said, trace, report)
+        _compare_tool(item, said, tool, trace, report)
         if validate and trace.outcome is not None:
             _fits_schema(item, said, tool, trace.outcome, report)
         done.append((item, trace))
@@ -89,23 +96,79 @@ def run_tool_example(node: Map, said: Mapping[str, Any], tool: Tool, model: Mode
             hint = did_you_mean(name, known)
             report.add("E402", place_of(node, "providers"), f"there is no operation {name!r}", hint)
             return None
+    room = Room(clock(DEFAULT_NOW))
+    try:
+        return _call_in(room, node, said, tool, model, report)
+    finally:
+        room.close()
+
+
+def _call_in(
+    room: Room, node: Map, said: Mapping[str, Any], tool: Tool, model: Model, report: Report
+) -> ToolTrace | None:
+    """The example in its room, with what was kept and called before."""
+    for owner, items in _kept_by(said).items():
+        room.owner = owner
+        problem = furnish(room, items)
+        if problem is not None:
+            report.add("E402", place_of(node, "state"), problem.message, ", ".join(problem.alternatives))
+            return None
+    for earlier in said.get("before") or ():
+        if earlier.get("tool", tool.name) not in model.tools:
+            hint = did_you_mean(earlier["tool"], model.tools)
+            report.add("E402", place_of(node, "before"), f"there is no tool {earlier['tool']!r}", hint)
+            return None
+        room.owner = earlier.get("owner", said.get("owner", ""))
+        done = _call(node, {**said, **earlier}, model.tools.get(earlier.get("tool", ""), tool), model, room, report)
+        if done.fault is not None:
+            message = f"{said['name']!r}: an earlier call ends with the fault {done.fault.kind}: {done.fault.message}"
+            report.add("E401", place_of(node, "before"), message)
+    room.owner = said.get("owner", "")
+    return _call(node, said, tool, model, room, report)
+
+
+def _kept_by(said: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
+    """What each owner has kept before."""
+    kept: dict[str, list[Mapping[str, Any]]] = {}
+    for one in said.get("state") or ():
+        kept.setdefault(one.get("owner", said.get("owner", "")), []).append(one)
+    return kept
+
+
+def _call(
+    node: Map, said: Mapping[str, Any], tool: Tool, model: Model, room: Room, report: Report
+) -> ToolTrace:
+    parts = said.get("providers") or {}
     config, _ = read_settings(tool.settings, environment(said.get("config")))
     trace = ToolTrace()
     try:
         arguments = parse_arguments(tool, said["args"])
+        trace.given = arguments.given
         offer = _offer(parts, model)
-        running = pursue(tool, model, arguments, config, offer, clock(DEFAULT_NOW))
+        running = pursue(tool, model, arguments, config, offer, room.now)
         give: Any = None
+
+        def answer(ask: Ask) -> Answer | Fault:
+            return _part_answer(ask, parts, model, trace, node, said, report)
+
+        def reply(request: Request) -> Response | Fault:
+            return _page(request, said.get("pages") or {}, trace)
+
         while True:
             wanted = running.throw(give) if isinstance(give, Fault) else running.send(give)
-            if isinstance(wanted, AskAll):
-                give = [_part_answer(one, parts, model, trace, node, said, report) for one in wanted.asks]
+            if isinstance(wanted, Run):
+                give = run_procedure(wanted, ExampleDesk(tool, model, offer, config, room, answer, reply))
+            elif isinstance(wanted, AskAll):
+                give = [answer(one) for one in wanted.asks]
             else:
-                give = _part_answer(wanted, parts, model, trace, node, said, report)
+                give = answer(wanted)
     except StopIteration as stop:
         trace.outcome = stop.value
     except Fault as fault:
-        trace.fault = fault
+        if tool.envelope:
+            trace.outcome = Outcome(answer=ENVELOPES[tool.envelope].function(fault, said["args"]))
+        else:
+            trace.fault = fault
     return trace
 
 
@@ -136,9 +199,13 @@ def _part_answer(
 ) -> Answer | Fault:
     trace.asked.append(ask)
     name = f"{ask.provider}.{ask.operation}"
-    part = parts.get(name)
+    stated = parts.get(name)
+    # A list has a part for each way of asking; a single part is what every question gets.
+    part = next((one for one in stated if _fits(one, ask)), None) if isinstance(stated, list) else stated
     if part is None:
-        report.add("E401", place_of(node, "providers"), f"{said['name']!r} asks {name}, for which it has no answer")
+        asked = f" with {short(dict(ask.arguments))}" if stated else ""
+        message = f"{said['name']!r} asks {name}{asked}, for which it has no answer"
+        report.add("E401", place_of(node, "providers"), message)
         return Fault("internal", f"the example has no answer for {name}")
     if not ask.again:
         for key, wanted in (part.get("sent") or {}).items():
@@ -158,7 +225,27 @@ def _part_answer(
     return Answer([dict(row) for row in rows], dict(part.get("meta") or {}))
 
 
-def _compare_tool(node: Map, said: Mapping[str, Any], trace: ToolTrace, report: Report) -> None:
+def _fits(part: Mapping[str, Any], ask: Ask) -> bool:
+    return all(ask.arguments.get(key) == wanted for key, wanted in (part.get("sent") or {}).items())
+
+
+def _page(request: Request, pages: Mapping[str, Any], trace: ToolTrace) -> Response | Fault:
+    """What an example's `pages` say for a request; a URL that is not there does not resolve."""
+    trace.sent.append(request)
+    query = "&".join(f"{name}={value}" for name, value in request.query)
+    url = f"{request.url}?{query}" if query else request.url
+    accept = next((str(value) for name, value in request.headers if name.lower() == "accept"), "")
+    said = pages.get(url) or []
+    for page in said if isinstance(said, list) else [said]:
+        if page.get("accept", "") in accept and page.get("method", request.method) == request.method:
+            headers = {"content-type": "application/json" if "json" in page else "text/html", **page.get("headers", {})}
+            repeated = {"text": page["text"] * page["times"]} if "times" in page else {}
+            return to_response({**page, **repeated, "headers": headers}, url)
+    host = url.split("/")[2]
+    return Fault("network", f"{host} could not be reached: the name does not resolve.")
+
+
+def _compare_tool(node: Map, said: Mapping[str, Any], tool: Tool, trace: ToolTrace, report: Report) -> None:
     expect = said["expect"]
     expect_node = node.get("expect")
     assert isinstance(expect_node, Map)
@@ -184,6 +271,11 @@ def _compare_tool(node: Map, said: Mapping[str, Any], trace: ToolTrace, report: 
     compare_rows(outcome.rows, expect, wrong)
     for sentence in differing_row(outcome.answer, expect.get("answer") or {}):
         wrong("answer", f"the answer {sentence}")
+    if "link" in expect:
+        body = json.dumps(outcome.answer, ensure_ascii=False, separators=(",", ":"))
+        link = describe_large(tool, trace.given, body)
+        if link != expect["link"]:
+            wrong("link", f"the link tells {short(link)}, not {short(expect['link'])}")
     for sentence in differing_row(outcome.meta, expect.get("meta") or {}):
         wrong("meta", f"_meta {sentence}")
     if "hints" in expect:

@@ -3,46 +3,64 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import functools
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from .arguments import Arguments, parse_arguments
-from .asking import Ask, AskAll, Offer, Outcome
+from .asking import Ask, AskAll, Offer, Outcome, Run
 from .breaker import Breakers
 from .cache import AnswerCache
 from .cache_entry import Entry
 from .cachekeys import answer_key, key_prefix, request_key
 from .config import is_configured, missing_settings, read_settings
 from .counts import Count
+from .desk import Artifact, ArtifactKeeper
+from .diagnostics import Place
+from .drawer import Drawers
 from .driving import drive_live
 from .exchange import redact
-from .faults import Fault
+from .faults import KINDS, Fault
 from .flights import Flights
+from .hooks import CLOSERS, ENVELOPES, OBSERVERS, PROCEDURES, Observer, Seen
 from .keyring import SPENT, Key, Keyring
 from .limits import Limiter
+from .linking import link_large
+from .livedesk import LiveDesk
 from .model import Model, Operation, Provider, Row, Tool
-from .perform import Answer, perform
+from .perform import perform
 from .provenance import say_freshness, say_routing
 from .pursue import pursue
 from .recording import Sender, from_recording, to_recording
 from .route import RoutingError, plan_routes
+from .settings import make_setting
 from .vault import Secret
-from .wire import Request, Response
+from .wire import Answer, Request, Response
 
 Progress = Callable[[float, float | None, str | None], None]
 
+NOWHERE = Place("<engine>")
 MOST_WRITING = 32
 """Answers on their way to the disk before the next one has to wait for its turn."""
 
 
-class Recorder:
-    """Where the sources of a research session go. This one keeps nothing; a store that does takes its place."""
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A call that has ended, for the record: `error` is the kind of its fault as clients know it, or empty."""
 
-    def note(self, owner: str, session: str, kind: str, rows: list[Row]) -> None:
-        """Take the sources that a call found for a session of its owner."""
+    owner: str
+    tool: str
+    session: str
+    seconds: float
+    error: str
+    arguments: Mapping[str, Any]
+
+
+Auditor = Callable[[Called], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +69,8 @@ class Done:
 
     body: str
     meta: dict[str, Any]
+    linked: Artifact | None = None
+    """Where the whole answer is, when `body` only stands for it."""
 
     @property
     def answer(self) -> dict[str, Any]:
@@ -65,7 +85,7 @@ class _Fresh:
 
     body: str
     meta: dict[str, Any]
-    sources: list[Row]
+    outcomes: list[Mapping[str, Any]]
 
 
 class Executor:
@@ -79,8 +99,11 @@ class Executor:
         sender: Sender,
         cache: AnswerCache | None = None,
         breakers: Breakers | None = None,
-        recorder: Recorder | None = None,
+        drawers: Drawers | None = None,
+        audit: Auditor | None = None,
+        artifacts: ArtifactKeeper | None = None,
         clock: Callable[[], float] = time.time,
+        allow_private: bool = False,
         validate: bool = False,
         isolate: bool = False,
         always_configured: bool = False,
@@ -89,8 +112,13 @@ class Executor:
         self.sender = sender
         self.cache = cache
         self.breakers = breakers or Breakers()
-        self.recorder = recorder or Recorder()
+        self.drawers = drawers
+        self.closing: list[Callable[[], Awaitable[None]]] = []
+        """What else ends with this executor, in order."""
+        self.audit = audit
+        self.artifacts = artifacts
         self.clock = clock
+        self.allow_private = allow_private
         self.validate = validate
         self.isolate = isolate
         self.problems: list[str] = []
@@ -123,9 +151,15 @@ class Executor:
             self.tool_settings[tool.name] = values
         self.tool_counts: dict[str, Count] = {name: Count() for name in model.tools}
         self.provider_counts: dict[str, Count] = {}
+        self._observers: list[tuple[Observer, Mapping[str, Any]]] = []
+        for one in OBSERVERS if drawers is not None else ():
+            declared = {name: make_setting(name, said, NOWHERE) for name, said in one.settings.items()}
+            values, problems = read_settings(declared, environ)
+            self.problems += problems
+            self._observers.append((one, values))
         self._limiters: dict[str, Limiter] = {}
         self._keyrings = {one.name: Keyring(one, self.settings[one.name]) for one in model.providers.values()}
-        self._flights = Flights()
+        self.flights = Flights()
         self._writing: set[asyncio.Task[None]] = set()
         self._prefixes: dict[str, bytes] = {}
 
@@ -143,14 +177,20 @@ class Executor:
             return None
         began = time.perf_counter()
         tool = self.tool(name)
-        if tool.cache is None:
+        if tool.cache is None or tool.link is not None:
             return None
         try:
             arguments = parse_arguments(tool, raw)
         except Fault:
             return None
+        if self._watched(tool, arguments):
+            return None
         entry = self.cache.peek(self.cache_key(tool, arguments, owner))
-        return self._from_entry(tool, arguments, entry, began, owner) if entry else None
+        if entry is None:
+            return None
+        done = self._from_entry(tool, arguments, entry, began)
+        self._audit(tool, owner, arguments.given, began, "")
+        return done
 
     async def call(
         self, name: str, raw: Mapping[str, Any] | None, *, owner: str = "", progress: Progress | None = None
@@ -158,20 +198,66 @@ class Executor:
         """Answer a call, from the cache or anew; raises Fault."""
         began = time.perf_counter()
         tool = self.tool(name)
-        count = self.tool_counts[name]
+        given: Mapping[str, Any] = raw or {}
+        error = "cancelled"
         try:
             arguments = parse_arguments(tool, raw)
-            key = self.cache_key(tool, arguments, owner)
-            if self.cache is not None and tool.cache is not None:
-                entry = await self.cache.get(key)
-                if entry is not None:
-                    return self._from_entry(tool, arguments, entry, began, owner)
-            fresh = await self._flights.run(f"{owner}\0{key}", lambda: self._answer(tool, arguments, key, progress))
+            given = arguments.given
+            done = await self._watch(tool, arguments, began, owner, progress)
+            if tool.link is not None and self.artifacts is not None:
+                linked = await link_large(tool, arguments.given, done.body, self.artifacts, owner)
+                done = Done(linked[0], done.meta, linked[1]) if linked else done
+            error = ""
         except Fault as fault:
-            count.add(time.perf_counter() - began, fault)
+            self.tool_counts[name].add(time.perf_counter() - began, fault)
+            error = KINDS[fault.kind].wire
+            if not tool.envelope:
+                raise
+            told = ENVELOPES[tool.envelope].function(fault, raw or {})
+            done = Done(json.dumps(told, ensure_ascii=False, separators=(",", ":")), {})
+        finally:
+            self._audit(tool, owner, given, began, error)
+        return done
+
+    def _audit(self, tool: Tool, owner: str, given: Mapping[str, Any], began: float, error: str) -> None:
+        if self.audit is not None:
+            session = str(given.get(tool.record[0]) or "") if tool.record else ""
+            self.audit(Called(owner, tool.name, session, time.perf_counter() - began, error, given))
+
+    async def _watch(
+        self, tool: Tool, arguments: Arguments, began: float, owner: str, progress: Progress | None
+    ) -> Done:
+        """Answer, and tell those who look at calls how it went."""
+        outcomes: list[Mapping[str, Any]] = []
+        try:
+            done = await self._done(tool, arguments, began, owner, progress, outcomes)
+        except Fault as fault:
+            failed = {"provider": fault.provider or tool.name, "error": KINDS[fault.kind].wire}
+            outcomes.append({**failed, "url": str(arguments.given.get("url") or "")})
+            await self._observe(tool, arguments, owner, "", outcomes)
             raise
-        count.add(time.perf_counter() - began)
-        self._record(tool, arguments, owner, fresh.sources)
+        await self._observe(tool, arguments, owner, done.body, outcomes)
+        return done
+
+    async def _done(
+        self,
+        tool: Tool,
+        arguments: Arguments,
+        began: float,
+        owner: str,
+        progress: Progress | None,
+        outcomes: list[Mapping[str, Any]],
+    ) -> Done:
+        key = self.cache_key(tool, arguments, owner)
+        if self.cache is not None and tool.cache is not None:
+            entry = await self.cache.get(key)
+            if entry is not None:
+                return self._from_entry(tool, arguments, entry, began)
+        run = functools.partial(self._answer, tool, arguments, key, owner, progress)
+        shared = tool.cache is not None or tool.annotations["idempotent"]
+        fresh = await (self.flights.run(f"{owner}\0{key}", run) if shared else run())
+        self.tool_counts[tool.name].add(time.perf_counter() - began)
+        outcomes.extend(fresh.outcomes)
         meta = dict(fresh.meta)
         if "routing" in meta:
             meta["routing"] = {**meta["routing"], "latency_ms": round((time.perf_counter() - began) * 1000)}
@@ -185,7 +271,7 @@ class Executor:
             prefix = self._prefixes[tool.name] = key_prefix(tool, self.model, orders, self.settings, own)
         return answer_key(tool, arguments, prefix, owner if self.isolate else "")
 
-    def _from_entry(self, tool: Tool, arguments: Arguments, entry: Entry, began: float, owner: str) -> Done:
+    def _from_entry(self, tool: Tool, arguments: Arguments, entry: Entry, began: float) -> Done:
         now = self.clock()
         meta: dict[str, Any] = say_freshness(True, int(entry.age(now)), entry.ttl, entry.freshness(now))
         spent = time.perf_counter() - began
@@ -195,21 +281,37 @@ class Executor:
         count.add(spent)
         count.hits += 1
         body = entry.value.decode()
-        if tool.record and arguments.given.get(tool.record[0]):
-            self._record(tool, arguments, owner, _sources(tool, json.loads(body)))
+        if tool.cache is not None and tool.cache.age_as:
+            aged = {**json.loads(body), tool.cache.age_as: int(entry.age(now))}
+            body = json.dumps(aged, ensure_ascii=False, separators=(",", ":"))
         return Done(body, meta)
 
-    def _record(self, tool: Tool, arguments: Arguments, owner: str, rows: list[Row]) -> None:
-        if tool.record is None:
-            return
-        session = arguments.given.get(tool.record[0])
-        if session:
-            self.recorder.note(owner, str(session), tool.record[1], rows)
+    def _watched(self, tool: Tool, arguments: Arguments) -> list[tuple[Observer, Mapping[str, Any]]]:
+        """Who looks at a call: those for its session, and those who look at every call."""
+        session = bool(tool.record and arguments.given.get(tool.record[0]))
+        return [one for one in self._observers if session or (one[0].every and one[1].get(one[0].every))]
 
-    async def _answer(self, tool: Tool, arguments: Arguments, key: str, progress: Progress | None) -> _Fresh:
+    async def _observe(
+        self, tool: Tool, arguments: Arguments, owner: str, body: str, outcomes: list[Mapping[str, Any]]
+    ) -> None:
+        watching = self._watched(tool, arguments)
+        if not watching or self.drawers is None:
+            return
+        field, kind = tool.record or ("", "")
+        rows = _sources(tool, json.loads(body)) if body and field else []
+        for one, config in watching:
+            session = str(arguments.given.get(field) or "")
+            seen = Seen(owner, tool.name, session, kind, rows, outcomes, self.clock(), config)
+            # What cannot be remembered keeps no answer from whoever asked.
+            with contextlib.suppress(Fault):
+                await one.function(self.drawers, seen)
+
+    async def _answer(
+        self, tool: Tool, arguments: Arguments, key: str, owner: str, progress: Progress | None
+    ) -> _Fresh:
         try:
             async with asyncio.timeout(tool.deadline):
-                outcome = await self._pursue(tool, arguments, progress)
+                outcome = await self._pursue(tool, arguments, owner, progress)
         except TimeoutError:
             raise Fault("upstream_unavailable", f"{tool.name} had no answer after {tool.deadline:g} seconds") from None
         if self.validate:
@@ -217,16 +319,16 @@ class Executor:
         body = json.dumps(outcome.answer, ensure_ascii=False, separators=(",", ":"))
         ttl = tool.cache.ttl if tool.cache else 0.0
         if self.cache is not None and tool.cache is not None and outcome.keep:
-            await self._keep(key, body.encode("utf-8", "surrogatepass"), ttl)
+            await self.keep(key, body.encode("utf-8", "surrogatepass"), ttl)
         meta: dict[str, Any] = {}
         if tool.cache is not None and tool.cache.always_say:
             meta |= say_freshness(False, 0, ttl, "fresh")
         meta |= outcome.meta
         if self.routes.routed and not outcome.explicit and outcome.served_by:
             meta["routing"] = say_routing(outcome)
-        return _Fresh(body, meta, _sources(tool, outcome.answer))
+        return _Fresh(body, meta, [{"provider": name} for name in [outcome.served_by] if name])
 
-    async def _keep(self, key: str, value: bytes, ttl: float) -> None:
+    async def keep(self, key: str, value: bytes, ttl: float) -> None:
         """Keep an answer: in memory by the end of this; the disk is waited for only when it falls behind."""
         assert self.cache is not None
         task = asyncio.ensure_future(self.cache.put(key, value, ttl))
@@ -239,7 +341,7 @@ class Executor:
         resting = frozenset(one["provider"] for one in self.breakers.snapshot() if not one["available"])
         return Offer(self.routes.orders, self.configured, self.missing, resting)
 
-    async def _pursue(self, tool: Tool, arguments: Arguments, progress: Progress | None) -> Outcome:
+    async def _pursue(self, tool: Tool, arguments: Arguments, owner: str, progress: Progress | None) -> Outcome:
         running = pursue(tool, self.model, arguments, self.tool_settings[tool.name], self.offer(), self.clock())
         asked = 0
         give: Any = None
@@ -257,10 +359,19 @@ class Executor:
                     for task in tasks:
                         task.cancel()
                 continue
+            if isinstance(wanted, Run):
+                give = await self._run(tool, wanted, owner, progress)
+                continue
             if progress is not None:
                 progress(asked, None, f"asking {wanted.provider}")
             asked += 1
             give = await self._caught(wanted)
+
+    async def _run(self, tool: Tool, run: Run, owner: str, progress: Progress | None) -> Row | Fault:
+        try:
+            return await PROCEDURES[run.procedure].function(LiveDesk(self, tool, owner, progress), run.parameters)
+        except Fault as fault:
+            return fault
 
     async def _caught(self, ask: Ask) -> Answer | Fault:
         try:
@@ -312,7 +423,7 @@ class Executor:
             response = await self._send_now(provider, request)
             if response.status < 300:
                 kept = json.dumps(to_recording(request, response)).encode()
-                await self._keep(key, kept, request.keep_for)
+                await self.keep(key, kept, request.keep_for)
             return response
         return await self._send_now(provider, request)
 
@@ -344,8 +455,12 @@ class Executor:
         )
 
     async def aclose(self) -> None:
-        """Close connections and the cache."""
+        """Close connections and the cache, and end what procedures have started."""
+        for close in CLOSERS:
+            await close()
         await self.sender.aclose()
+        for close in self.closing:
+            await close()
         if self._writing:
             await asyncio.wait(self._writing)
         if self.cache is not None:
@@ -362,10 +477,12 @@ def _stand_ins(provider: Provider, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sources(tool: Tool, answer: Mapping[str, Any]) -> list[Row]:
-    """The rows of an answer as they were told, which is what a session records."""
+    """The sources that an answer tells of, which is what a session records: its rows, or itself where it is one."""
     key = next((one.name for one in tool.answer if one.fields is not None), "")
-    rows = answer.get(key)
-    return rows if isinstance(rows, list) else []
+    rows = answer.get(key) or answer.get("sources")
+    if isinstance(rows, list):
+        return rows
+    return [dict(answer)] if isinstance(answer.get("url"), str) else []
 
 
 def _check_answer(tool: Tool, answer: dict[str, Any]) -> None:

@@ -5,14 +5,15 @@ It sends nothing: the same generators run as in a real call, and every request i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .arguments import Arguments, parse_arguments
-from .asking import Ask, AskAll
+from .asking import Ask, AskAll, Run
 from .executor import Executor
 from .faults import Fault
+from .hooks import PROCEDURES
 from .model import Operation, Step, Strategy, Tool, Value
 from .perform import first_requests
 from .pursue import Pursuit, plan_context, pursue
@@ -106,16 +107,35 @@ def explain(executor: Executor, name: str, raw: Mapping[str, Any]) -> Explanatio
     now, offer, settings = executor.clock(), executor.offer(), executor.tool_settings[name]
     context = plan_context(tool, executor.model, arguments, settings, offer, now)
     applicable = [one for one in tool.plan if one.when is None or truthy(evaluate(one.when, context))]
-    hook = next((one for one in applicable if one.kind == "hook"), None)
-    # A hook makes its rows by itself and might read something for them, so it is named and not run.
+    hook = next((one for one in applicable if one.kind in {"hook", "procedure"}), None)
+    # Registered Python might read something, so it is named and not run.
     before = applicable[: applicable.index(hook)] if hook else applicable
     if before:
         running = pursue(replace(tool, plan=tuple(before)), executor.model, arguments, settings, offer, now)
         found.asked = [_prospect(executor, tool, ask, arguments, context) for ask in _asks(running)]
-    if hook:
-        found.then = f"the hook {hook.hook} makes the rows"
+    waiting = [
+        part.name
+        for one in before
+        for part in one.parts
+        if part.needs and part.when is not None and not truthy(evaluate(part.when, context))
+    ]
+    found.then = _then(hook, waiting, tool, executor)
     found.left_out = _left_out(executor, tool, found)
     return found
+
+
+def _then(strategy: Strategy | None, waiting: Sequence[str], tool: Tool, executor: Executor) -> str:
+    """What follows the questions that are known: parts that hang on answers, and registered Python and whom it asks."""
+    said = [f"what is found may lead to the parts {', '.join(waiting)}"] if waiting else []
+    said += [f"the hook {strategy.hook} makes the rows"] if strategy and strategy.kind == "hook" else []
+    names = [strategy.hook] if strategy and strategy.kind == "procedure" else []
+    names += [stage.hook for stage in tool.after if stage.kind == "procedure"]
+    for name in names:
+        asks = [
+            f"{one} ({', '.join(executor.routes.orders.get(one, ())) or 'nobody'})" for one in PROCEDURES[name].asks
+        ]
+        said.append(f"the procedure {name} runs" + (f", which may ask {', '.join(asks)}" if asks else ""))
+    return "; ".join(said)
 
 
 def _asks(running: Pursuit) -> list[Ask]:
@@ -131,6 +151,8 @@ def _asks(running: Pursuit) -> list[Ask]:
             if asked:
                 return asked
             raise
+        if isinstance(wanted, Run):
+            return asked
         asks = wanted.asks if isinstance(wanted, AskAll) else (wanted,)
         asked += asks
         faults = [Fault("upstream_unavailable", "nothing is sent in a dry run", provider=ask.provider) for ask in asks]

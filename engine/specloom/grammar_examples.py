@@ -75,6 +75,21 @@ _part = record(
     },
 )
 
+_page = record(
+    "a page",
+    {
+        "status": Key(Number(100, 599), "200 when left out."),
+        "headers": Key(Named(Text("value")), "Response headers; `content-type` is text/html when left out."),
+        "json": Key(Anything(), "The body as JSON."),
+        "text": Key(Text("value", r".*"), "The body as text."),
+        "fault": Key(Text("kind", choices=tuple(KINDS)), "The request itself fails with this kind."),
+        "times": Key(Number(1), "How often the text stands in the body, when not once."),
+        "accept": Key(Text("value"), "Only for requests whose `Accept` has this in it."),
+        "method": Key(Text(choices=("GET", "HEAD", "POST")), "Only for requests of this method."),
+    },
+    one_of=((("json", "text", "fault"), False),),
+)
+
 _tool_example_expect = record(
     "`expect`",
     {
@@ -85,8 +100,33 @@ _tool_example_expect = record(
         "answer": Key(Named(Anything()), "Keys of the answer; null says absent."),
         "hints": Key(Anything(), "The reason of the hints, or the whole of them; null says absent."),
         "meta": Key(Named(Anything()), "Keys of `_meta`."),
+        "link": Key(Anything(), "What is told of an answer that is linked; null says that it is inlined."),
         "error": Key(Text("kind", choices=tuple(KINDS)), "The kind of fault."),
         "message": Key(Text("value"), "The fault's sentence."),
+    },
+)
+
+_kept = record(
+    "a kept item",
+    {
+        "in": Key(name, "The collection.", required=True),
+        "key": Key(Text("value"), "Under which key.", required=True),
+        "value": Key(Anything(), "What it says.", required=True),
+        "space": Key(Text("value"), "The shared place, where the collection is shared."),
+        "owner": Key(Text("value"), "Whose it is, when somebody else's."),
+    },
+)
+
+_earlier = record(
+    "an earlier call",
+    {
+        "tool": Key(name, "Which tool; this one when left out."),
+        "args": Key(Named(Anything()), "Its arguments.", required=True),
+        "owner": Key(Text("value"), "Who called, when somebody else did."),
+        "providers": Key(
+            Named(Either(None, Items(_part, 1), _part), NAME + r"\." + NAME, "PROVIDER.OPERATION"),
+            "What each provider answered, when not the same.",
+        ),
     },
 )
 
@@ -96,9 +136,20 @@ tool_example = record(
         "name": Key(prose, "A sentence about behaviour.", required=True),
         "args": Key(Named(Anything()), "Arguments as a model would send them.", required=True),
         "config": Key(Named(Anything(scalar=True), SETTING), "The environment."),
+        "owner": Key(Text("value"), "Who calls; nobody in particular when left out."),
+        "state": Key(Items(_kept, 1), "What is kept already, of what procedures keep."),
+        "before": Key(
+            Items(_earlier, 1),
+            "Calls that come first, with the same providers, pages and clock; what they keep is there for this one.",
+        ),
         "providers": Key(
-            Named(_part, NAME + r"\." + NAME, "PROVIDER.OPERATION"),
-            "What each provider answers; one that is not named is not configured.",
+            Named(Either(None, Items(_part, 1), _part), NAME + r"\." + NAME, "PROVIDER.OPERATION"),
+            "What each provider answers; one that is not named is not configured. Of a list, the first part whose "
+            "`sent` fits what is asked.",
+        ),
+        "pages": Key(
+            Named(Either(None, Items(_page, 1), _page), r"https?://\S+", "a URL"),
+            "What each URL gives to a procedure that reads it, with its query; one that is not named does not resolve.",
         ),
         "refuse": Key(
             Items(Named(Anything()), 1),

@@ -4,14 +4,45 @@ from __future__ import annotations
 
 from .grammar_examples import tool_example
 from .grammar_plan import stage, strategy
-from .grammar_words import IDENTIFIER, NAME, SETTING, SHARED, duration, expression, name, prose, record, setting, tables
+from .grammar_words import (
+    IDENTIFIER,
+    NAME,
+    SETTING,
+    SHARED,
+    duration,
+    expression,
+    name,
+    prose,
+    record,
+    setting,
+    tables,
+    values,
+)
 from .rules import Anything, Either, Flag, Grammar, Items, Key, Named, Number, Ref, Text
+
+_item_field = record(
+    "a field of the items",
+    {
+        "type": Key(Text(choices=("string", "integer", "number", "boolean")), "What kind of value.", required=True),
+        "description": Key(prose, "For the model that calls.", required=True),
+        "required": Key(Flag(), "An item without it is refused."),
+        "enum": Key(Items(Text("value"), 1), "The values that it can have."),
+        "minimum": Key(Number(whole=False), "Least value."),
+        "maximum": Key(Number(whole=False), "Largest value."),
+        "min_length": Key(Number(0), "Least number of characters after trimming."),
+        "max_length": Key(Number(1), "Most characters."),
+        "pattern": Key(Text("value"), "A regular expression that the whole text matches."),
+        "says": Key(prose, "What the pattern wants, in words."),
+    },
+)
 
 _input = record(
     "an input",
     {
         "type": Key(
-            Text(choices=("string", "integer", "number", "boolean", "list")), "What kind of value.", required=True
+            Text(choices=("string", "integer", "number", "boolean", "list", "object")),
+            "What kind of value; a list is one of texts, or of objects where `items` is said.",
+            required=True,
         ),
         "description": Key(prose, "For the model that calls.", required=True),
         "required": Key(Flag(), "The call is refused without it."),
@@ -32,6 +63,10 @@ _input = record(
         "pattern": Key(Text("value"), "A regular expression that the whole text matches."),
         "says": Key(prose, "What the pattern wants, in words."),
         "max_items": Key(Number(1), "Most items of a list."),
+        "items": Key(
+            Named(_item_field, IDENTIFIER, "a field name is an identifier"),
+            "The fields of each item of a list, which is then one of objects; other fields are refused.",
+        ),
     },
 )
 
@@ -39,6 +74,7 @@ _answer_list = record(
     "an answer's list",
     {
         "each": Key(expression, "The rows.", required=True),
+        "take": Key(expression, "How many of them at most."),
         "map": Key(Named(Ref("field"), IDENTIFIER), "Fields of each.", required=True),
     },
 )
@@ -70,6 +106,9 @@ _cache = record(
         "shape": Key(Number(1), "Raised when the answer's shape changes.", required=True),
         "ignore": Key(Items(Text("name", IDENTIFIER)), "Inputs that provably change nothing."),
         "unless": Key(expression, "Answers that are not kept."),
+        "age_as": Key(
+            Text("name", IDENTIFIER), "The key of the answer that gets its age in whole seconds, 0 for a new one."
+        ),
         "always_say": Key(Flag(), "Freshness is in `_meta` of new answers too, not only of kept ones."),
     },
 )
@@ -98,6 +137,16 @@ _hints = record(
     },
 )
 
+_link = record(
+    "`link`",
+    {
+        "above": Key(Number(1), "From how many bytes of JSON on.", required=True),
+        "when": Key(expression, "Only then; sees `args` and `answer`."),
+        "summary": Key(expression, "The sentence that stands for it; sees `args` and `answer`.", required=True),
+        "also": Key(values, "What else is told of it, by key; sees `args` and `answer`."),
+    },
+)
+
 _record = record(
     "`record`",
     {
@@ -116,6 +165,9 @@ _tool = record(
         "toolsets": Key(Items(name), "Toolsets besides that of its folder."),
         "annotations": Key(_annotations, "The four hints of MCP.", required=True),
         "config": Key(Named(setting, SETTING), "Settings of the tool itself."),
+        "opt_in": Key(
+            Text("name", SETTING), "The switch among its settings without which the tool does not exist for clients."
+        ),
         "input": Key(Named(_input, IDENTIFIER), "Its arguments.", required=True),
         "checks": Key(Items(_check), "What no single input can say."),
         "cache": Key(_cache, "How long and under which key answers are kept; without it they are not."),
@@ -126,8 +178,13 @@ _tool = record(
         "after": Key(Items(stage), "What happens to the rows."),
         "hints": Key(_hints, "What an empty answer says."),
         "answer": Key(
-            Named(_answer_value, IDENTIFIER), "What is returned; the output schema is derived from it.", required=True
+            Either(Text("value"), None, Named(_answer_value, IDENTIFIER)),
+            "What is returned; the output schema is derived from it. `=result` returns the record of a procedure as it "
+            "is, nulls included.",
+            required=True,
         ),
+        "envelope": Key(name, "A registered envelope: faults, refused arguments too, become ordinary answers in it."),
+        "link": Key(_link, "A large answer is kept for a short time and linked, not inlined."),
         "record": Key(_record, "Sources go to the caller's session; this never changes the answer."),
         "examples": Key(Items(tool_example), "Run offline, through the code that serves."),
     },

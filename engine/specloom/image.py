@@ -104,6 +104,12 @@ RESOURCES = (
 """What can be read: address, name, title, description. All are JSON."""
 
 TEMPLATES = (
+    (
+        "research://artifact/{id}",
+        "artifact",
+        "A large answer",
+        "The whole of an answer that was linked, for half an hour after the call.",
+    ),
     ("lenses://{name}", "lens", "One search lens", "The sites of one lens, in order, and the queries that it makes."),
 )
 

@@ -43,6 +43,8 @@ class Field:
     constant: bool = False
     """It has the same value in every row, so no row can lack it."""
     has_else: bool = False
+    keeps_null: bool = False
+    """Its key stays with null when nothing was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class Setting:
     required: bool = False
     default: Any = None
     rotate: bool = False
+    stand_in: str = ""
+    """The variable that is read when this one is not set."""
 
 
 Pair = tuple[str, Value]
@@ -289,6 +293,8 @@ class Input:
     pattern: str = ""
     says: str = ""
     max_items: int | None = None
+    items: tuple[Input, ...] = ()
+    """The fields of each item, for a list of objects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +306,8 @@ class Cache:
     ignore: tuple[str, ...]
     unless: Value | None = None
     always_say: bool = False
+    age_as: str = ""
+    """The key of the answer that gets its age in whole seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +320,7 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """One way to get rows: `kind` is call, first_of, gather or hook."""
+    """One way to get rows: `kind` is call, first_of, gather, collect, hook or procedure; `hook` names the last two."""
 
     name: str
     kind: str
@@ -324,11 +332,39 @@ class Strategy:
     again: Again | None = None
     hook: str = ""
     outcomes: Mapping[str, str] = field(default_factory=dict)
+    first_decides: bool = False
+    """Where the first provider fails and nobody after it finds anything, its fault is told."""
+    parts: tuple[Part, ...] = ()
+    rows: tuple[str, ...] = ()
+    """For `collect`: the parts whose rows go on, one part after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of several questions that are asked side by side; what comes of it stands under its name."""
+
+    name: str
+    place: Place
+    operation: str
+    providers: Value
+    when: Value | None = None
+    overrides: tuple[Pair, ...] = ()
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    after: tuple[Stage, ...] = ()
+    shape: Record = field(default_factory=lambda: Record({}))
+    """What a row is after the part's own stages."""
+    uses: Uses = frozenset()
+    needs: frozenset[str] = frozenset()
+    """The parts that have to be there before this one is asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One thing that happens to rows after the plan: `kind` is keep, drop, dedupe, sort, take, enrich or lookup."""
+    """One thing that happens to rows after the plan.
+
+    `kind` is keep, drop, dedupe, sort, group, set, expand, take, enrich, lookup or procedure; `hook` names what the
+    last or `enrich` runs.
+    """
 
     kind: str
     place: Place
@@ -340,11 +376,13 @@ class Stage:
     parameters: tuple[Pair, ...] = ()
     optional: bool = False
     label: str = ""
-    """Under which name the rows that this stage drops are counted."""
+    """Under which name the rows that this stage drops, or the groups that it makes, are counted."""
     operation: str = ""
     providers: Value | None = None
     fields: tuple[tuple[str, str], ...] = ()
     """For `lookup`: each field that a row gets, with the field of the answer that it is taken from."""
+    keys: tuple[tuple[str, ...], ...] = ()
+    """For `dedupe`: what makes two rows one, each a field or several that are all alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,6 +412,17 @@ class AnswerKey:
     name: str
     value: Value
     fields: tuple[Field, ...] | None = None
+    take: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """From which size on an answer is linked and not inlined, and what then stands in its place."""
+
+    above: int
+    summary: Value
+    when: Value | None = None
+    also: tuple[Pair, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,6 +453,13 @@ class Tool:
     """The capabilities that only decorate rows."""
     input_schema: Mapping[str, Any]
     output_schema: Mapping[str, Any]
+    link: Link | None = None
+    whole: Value | None = None
+    """The record that is the answer, nulls included, where the answer is not put together from keys."""
+    envelope: str = ""
+    """The registered envelope in which faults are told as answers."""
+    opt_in: str = ""
+    """The switch without which the tool does not exist for clients."""
 
 
 @dataclass(frozen=True, slots=True)

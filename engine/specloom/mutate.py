@@ -18,7 +18,7 @@ from .diagnostics import Place, Report
 from .examples_providers import check_provider
 from .examples_tools import check_tool
 from .grammar import GRAMMARS
-from .hooks import load_hooks
+from .hooks import PROCEDURES, load_hooks
 from .model import Model
 from .mutate_trees import mutations, unseen_reason
 from .names import Library, Spec
@@ -149,7 +149,7 @@ def is_noticed(spec: Spec, model: Model, around: Surroundings, known: frozenset[
 
 def mutate_spec(spec: Spec, model: Model) -> SpecResult:
     """Break one spec in every place, one at a time."""
-    around = Surroundings(model.providers, model.capabilities, model.lenses, load_hooks())
+    around = Surroundings(model.providers, model.capabilities, model.lenses, load_hooks(), PROCEDURES)
     before = Report()
     check_spec(spec, model, around, before)
     known = frozenset((one.code, one.message) for one in before.found if one.is_error)

@@ -7,7 +7,7 @@ answers from a file makes a replay: the same code serves in all of them.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .arranging import arrange, conform, interleave
@@ -20,7 +20,7 @@ from .requests import build_request
 from .responses import Empty, read_response
 from .values import build, evaluate, truthy
 from .vault import Secret
-from .wire import Request, Response
+from .wire import Answer, Request, Response
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +28,6 @@ class Wait:
     """A pause before a retry, in seconds."""
 
     seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What an operation gave: its rows and facts about the whole answer."""
-
-    rows: list[Row] = field(default_factory=list)
-    meta: dict[str, Any] = field(default_factory=dict)
 
 
 Running = Generator[Request | Wait, Response | None, Answer]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from .answering import compile_answer, compile_checks, compile_hints
+from .answering import compile_answer, compile_checks, compile_hints, compile_link
 from .diagnostics import Report, did_you_mean
+from .hooks import ENVELOPES, Envelope
 from .inputs import check_names, compile_inputs
 from .limits import parse_duration
 from .load import Listing, Map, Node, Scalar, to_plain
 from .model import Cache, Hints, Input, Setting, Strategy, Tool, Value
 from .names import Spec
-from .published import input_schema, output_schema
+from .parts import declared_parts, questions, settle_parts, shape_of_parts, stages_of
+from .published import input_schema, output_schema, whole_schema
+from .running import asked_by, procedures_of, result_shape, settings_of_procedures
 from .settings import compile_settings, compile_tables, settings_shape
 from .shapes import ANY, INTEGER, NUMBER, TEXT, ListOf, Shape, maybe
 from .stages import compile_stages
@@ -21,6 +24,7 @@ from .tracker import Tracker
 from .values import Scope, compile_definitions, compile_text, entries_of, whole
 
 DEFAULT_DEADLINE = 60.0
+_GROUPS = ListOf(whole({"key": ANY, "count": INTEGER}))
 
 
 def compile_tool(spec: Spec, around: Surroundings, report: Report) -> Tool | None:
@@ -28,17 +32,26 @@ def compile_tool(spec: Spec, around: Surroundings, report: Report) -> Tool | Non
     before = len(report.errors)
     root, plain, tracker = spec.root, to_plain(spec.root), Tracker()
     settings = compile_settings(root.get("config"))
+    settings |= settings_of_procedures(root, settings, around)
     inputs = compile_inputs(root.get("input"), around, report)
     scope = _scope(root, inputs, settings, around, report)
     values, scope = compile_definitions(entries_of(root.get("values")), scope)
-    plan = compile_plan(root.get("plan"), scope, around, tracker)
+    plan = settle_parts(compile_plan(root.get("plan"), scope, around, tracker), dict(values), report)
+    scope = scope.plus(parts=shape_of_parts(plan)) if "parts" in scope.names.fields else scope
     after, row_shape = compile_stages(root.get("after"), scope, row_shape_of(plan, around), around, tracker)
-    done = scope.plus(rows=ListOf(row_shape), served_by=maybe(TEXT), served_operation=maybe(TEXT), meta=ANY)
+    done = scope.plus(
+        rows=ListOf(row_shape), served_by=maybe(TEXT), served_operation=maybe(TEXT), meta=ANY, not_applied=ListOf(TEXT)
+    )
+    procedures = procedures_of(plan, after, around)
+    if procedures:
+        done = done.plus(result=result_shape(plan, after, around))
     checks = compile_checks(root.get("checks"), scope)
-    answer = compile_answer(root.get("answer"), done, row_shape, tracker)
+    answer, returned = compile_answer(root.get("answer"), done, row_shape, tracker)
+    told_as = _envelope(root.get("envelope"), report)
     hints = compile_hints(root.get("hints"), done, inputs, tracker)
     cache = _cache(root.get("cache"), done, inputs)
     record = _record(root.get("record"), inputs, report)
+    link = compile_link(root.get("link"), done, answer)
     if len(report.errors) > before:
         return None
     reached = _reached(tracker, dict(values), plan, hints, inputs, around)
@@ -51,7 +64,7 @@ def compile_tool(spec: Spec, around: Surroundings, report: Report) -> Tool | Non
     return Tool(
         spec.name,
         plain["title"],
-        " ".join(plain["description"].split()),
+        "\n".join(" ".join(line.split()) for line in plain["description"].splitlines() if line.strip()),
         spec.place,
         spec.digest,
         tuple(dict.fromkeys([*([spec.group] if spec.group else []), *plain.get("toolsets", [])])),
@@ -68,17 +81,46 @@ def compile_tool(spec: Spec, around: Surroundings, report: Report) -> Tool | Non
         record,
         parse_duration(plain["deadline"]) if "deadline" in plain else DEFAULT_DEADLINE,
         row_shape,
-        tuple(dict.fromkeys(one.operation for one in plan if one.operation)),
-        tuple(dict.fromkeys(one.operation for one in after if one.operation)),
+        tuple(dict.fromkeys([*(one.operation for one in questions(plan)), *asked_by(procedures)])),
+        tuple(dict.fromkeys(one.operation for one in stages_of(plan, after) if one.operation)),
         input_schema(inputs.values()),
-        output_schema(answer, hints is not None),
+        output_schema(answer, hints is not None, link, cache.age_as if cache else "")
+        if returned is None
+        else whole_schema(returned.shape, told_as),
+        link,
+        returned,
+        told_as.name if told_as else "",
+        _opt_in(root.get("opt_in"), settings, report),
     )
+
+
+def _opt_in(node: Node | None, settings: Mapping[str, Setting], report: Report) -> str:
+    """The switch that publishes a tool; it has to be a boolean setting of the tool or of what it runs."""
+    if not isinstance(node, Scalar):
+        return ""
+    name = str(node.value)
+    if name not in settings or settings[name].kind != "boolean":
+        switches = [one.name for one in settings.values() if one.kind == "boolean"]
+        report.add("E110", node.place, f"the tool has no boolean setting {name!r}", did_you_mean(name, switches))
+    return name
+
+
+def _envelope(node: Node | None, report: Report) -> Envelope | None:
+    """The envelope that a tool names; one that is not registered is reported."""
+    if not isinstance(node, Scalar):
+        return None
+    found = ENVELOPES.get(str(node.value))
+    if found is None:
+        hint = did_you_mean(str(node.value), ENVELOPES) or "envelopes are registered by the packages that announce them"
+        report.add("E110", node.place, f"no envelope is called {node.value!r}", hint)
+    return found
 
 
 def _scope(
     root: Map, inputs: Mapping[str, Input], settings: Mapping[str, Setting], around: Surroundings, report: Report
 ) -> Scope:
     lists: dict[str, Shape] = {name: ListOf(TEXT) for name in around.capabilities}
+    parts = declared_parts(root.get("plan"), around)
     clamped = {one.name: maybe(INTEGER if one.kind == "integer" else NUMBER) for one in inputs.values() if one.clamp}
     names = whole(
         {
@@ -88,7 +130,9 @@ def _scope(
             "route": whole(lists),
             "configured": whole(lists),
             "providers": whole(lists),
-            "dropped": whole(dict.fromkeys(_labels(root.get("after")), INTEGER)),
+            "dropped": whole(dict.fromkeys(_labels(root, "as"), INTEGER)),
+            "groups": whole(dict.fromkeys(_labels(root, "group"), _GROUPS)),
+            **({"parts": whole(parts)} if parts else {}),
             "now": NUMBER,
         }
     )
@@ -96,10 +140,12 @@ def _scope(
     return Scope(names, tables, report)
 
 
-def _labels(node: Node | None) -> list[str]:
-    """The names under which stages count what they drop."""
-    stages = to_plain(node) or []
-    return [str(stage["as"]) for stage in stages if "as" in stage]
+def _labels(root: Map, word: str) -> list[str]:
+    """The names under which stages count what they drop, or which groups they make."""
+    collected = [strategy["collect"]["parts"] for strategy in to_plain(root.get("plan")) if "collect" in strategy]
+    stages = [stage for parts in collected for part in parts.values() for stage in part.get("after", ())]
+    stages += to_plain(root.get("after")) or []
+    return [str(stage[word]["as"] if word == "group" else stage[word]) for stage in stages if word in stage]
 
 
 def _record(node: Node | None, inputs: Mapping[str, Input], report: Report) -> tuple[str, str] | None:
@@ -126,6 +172,7 @@ def _cache(node: Node | None, scope: Scope, inputs: Mapping[str, Input]) -> Cach
         tuple(plain.get("ignore", ())),
         unless,
         plain.get("always_say", False),
+        plain.get("age_as", ""),
     )
 
 
@@ -161,11 +208,13 @@ def _reached(
         if path[0] in {"args", "requested"}:
             for name in [path[1]] if len(path) > 1 else inputs:
                 reach(name, what)
-    for strategy in plan:
-        if not strategy.operation:
-            continue
-        overridden = {name for name, _ in strategy.overrides}
-        for provider, operation in around.offering(strategy.operation).items():
+        elif path[0] == "not_applied":
+            for name in inputs:
+                if any(name in around.capabilities[one.operation].arguments for one in questions(plan)):
+                    reach(name, what)
+    for one in questions(plan):
+        overridden = {name for name, _ in one.overrides}
+        for provider, operation in around.offering(one.operation).items():
             for name in operation.arguments_used - overridden:
                 if name in inputs:
                     reach(name, f"operation {provider}.{operation.name}")

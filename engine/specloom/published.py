@@ -5,28 +5,49 @@ Only the portable subset: an object at the root, no type lists, arrays with item
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .model import AnswerKey, Field, Input
+from .hooks import Envelope
+from .model import AnswerKey, Field, Input, Link
 from .shapes import Maybe, Shape, may_be_null, to_schema
 
 HINTS_SCHEMA: dict[str, Any] = {"type": "object"}
 """The object that explains an empty answer; its keys are documented once, not in the catalogue of every tool."""
 
-_TYPES = {"string": "string", "integer": "integer", "number": "number", "boolean": "boolean", "list": "array"}
+LINKED: Mapping[str, Any] = {
+    "resource": {"type": "string"},
+    "bytes": {"type": "integer"},
+    "mimeType": {"type": "string"},
+    "summary": {"type": "string"},
+    "expiresAt": {"type": "string"},
+    "linked": {"type": "boolean"},
+}
+"""What stands in place of an answer that is linked."""
+
+_TYPES = {
+    "string": "string",
+    "integer": "integer",
+    "number": "number",
+    "boolean": "boolean",
+    "list": "array",
+    "object": "object",
+}
 
 
 def input_schema(inputs: Iterable[Input]) -> dict[str, Any]:
-    """The schema of a tool's arguments, with the bounds that are really applied."""
+    """The schema of a tool's arguments, or of one object among them, with the bounds that are really applied."""
     properties: dict[str, Any] = {}
     needed: list[str] = []
     for one in inputs:
         said: dict[str, Any] = {"type": _TYPES[one.kind]}
-        if one.kind == "list":
-            said["items"] = {"type": "string"}
+        choices = list(one.choices) if one.choices and not one.is_open else None
+        if one.items:
+            said["items"] = input_schema(one.items)
+        elif one.kind == "list":
+            said["items"] = {"type": "string", "enum": choices} if choices else {"type": "string"}
         pairs = (
-            ("enum", list(one.choices) if one.choices and not one.is_open else None),
+            ("enum", choices if one.kind != "list" else None),
             ("minimum", one.minimum),
             ("maximum", one.maximum),
             ("minLength", one.min_length),
@@ -46,8 +67,13 @@ def input_schema(inputs: Iterable[Input]) -> dict[str, Any]:
     return {**schema, "additionalProperties": False}
 
 
-def output_schema(answer: Iterable[AnswerKey], with_hints: bool) -> dict[str, Any]:
-    """The schema of the answer. Shallow and without prose: hosts that show it pay for every word."""
+def output_schema(
+    answer: Iterable[AnswerKey], with_hints: bool, link: Link | None = None, age_as: str = ""
+) -> dict[str, Any]:
+    """The schema of the answer. Shallow and without prose: hosts that show it pay for every word.
+
+    An answer that may be linked has either its own keys or those of the link, so that none is always there.
+    """
     properties: dict[str, Any] = {}
     needed: list[str] = []
     for key in answer:
@@ -61,13 +87,34 @@ def output_schema(answer: Iterable[AnswerKey], with_hints: bool) -> dict[str, An
             needed.append(key.name)
     if with_hints:
         properties["hints"] = HINTS_SCHEMA
+    if age_as:
+        properties[age_as] = {"type": "integer"}
+        needed.append(age_as)
+    if link is not None:
+        needed = []
+        for name, schema in {**LINKED, **{name: to_schema(value.shape) for name, value in link.also}}.items():
+            own = properties.get(name, schema)
+            properties[name] = schema if own == schema else {"anyOf": [own, schema]}
+    return {"type": "object", "properties": properties, "required": needed, "additionalProperties": False}
+
+
+def whole_schema(shape: Shape, told_as: Envelope | None) -> dict[str, Any]:
+    """The schema of an answer that is a record as it is, or a fault in its envelope: what both have is required."""
+    schema = to_schema(shape)
+    properties = dict(schema.get("properties", {}))
+    needed = list(schema.get("required", ()))
+    if told_as is not None:
+        properties |= {name: dict(said) for name, said in told_as.gives.items() if name not in properties}
+        needed = [name for name in needed if name in told_as.gives]
     return {"type": "object", "properties": properties, "required": needed, "additionalProperties": False}
 
 
 def _object(fields: tuple[Field, ...]) -> dict[str, Any]:
     shapes: dict[str, Shape] = {one.name: one.shape for one in fields}
     needed = [one.name for one in fields if one.constant or not may_be_null(one.shape)]
-    properties = {name: to_schema(shape) for name, shape in shapes.items()}
+    # One `type` a schema is all that some clients take, so what may be null says none.
+    kept = {one.name for one in fields if one.keeps_null}
+    properties = {name: {} if name in kept else to_schema(shape) for name, shape in shapes.items()}
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     if needed:
         schema["required"] = needed

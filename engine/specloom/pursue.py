@@ -7,25 +7,29 @@ from typing import Any
 
 from .arguments import Arguments
 from .arranging import interleave
-from .asking import Ask, AskAll, Offer, Outcome
+from .asking import Ask, AskAll, Offer, Outcome, Run
+from .collecting import collect, empty_parts
 from .converter import Moment
 from .faults import Fault
 from .fields import map_row
 from .hinting import make_hints
 from .hooks import HOOKS
 from .model import Context, Field, Model, Pair, Row, Strategy, Tool
-from .perform import Answer
+from .parts import questions, stages_of
+from .refusals import all_failed, none_configured, resolve
 from .shapes import may_be_null
 from .staging import run_stages
-from .values import build, evaluate, truthy
+from .values import build, evaluate, how_many, truthy
+from .wire import Answer
 
-Pursuit = Generator[Ask | AskAll, Any, Outcome]
+Pursuit = Generator[Ask | AskAll | Run, Any, Outcome]
 
 
 def plan_context(
     tool: Tool, model: Model, arguments: Arguments, config: Mapping[str, Any], offer: Offer, now: float
 ) -> Context:
     """What the expressions of a tool see."""
+    stages = stages_of(tool.plan, tool.after)
     context: Context = {
         "args": arguments.given,
         "requested": arguments.requested,
@@ -40,9 +44,13 @@ def plan_context(
         "values": {},
         "served_by": None,
         "served_operation": None,
+        "not_applied": [],
         "meta": {},
-        "dropped": {stage.label: 0 for stage in tool.after if stage.label},
+        "dropped": {stage.label: 0 for stage in stages if stage.label and stage.kind != "group"},
+        "groups": {stage.label: [] for stage in stages if stage.kind == "group"},
+        "parts": empty_parts(tool),
         "rows": [],
+        "result": None,
     }
     for name, value in tool.values:
         context["values"][name] = evaluate(value, context)
@@ -59,19 +67,33 @@ def pursue(
     context["served_by"] = outcome.served_by or None
     context["served_operation"] = outcome.operation or None
     context["meta"] = outcome.meta
-    outcome.rows = yield from run_stages(tool, model, rows, context, offer, outcome)
+    context["not_applied"] = _not_applied(tool, model, arguments, outcome)
+    outcome.rows = yield from run_stages(tool.after, model, rows, context, offer, outcome)
     context["rows"] = outcome.rows
     outcome.answer = _answer(tool, context)
-    if tool.hints is not None and not outcome.rows:
+    searched = any(questions(tool.plan))
+    if tool.hints is not None and not outcome.rows and (searched or not context["result"]):
         outcome.answer["hints"] = make_hints(tool, arguments, context, offer, outcome)
+    if tool.cache is not None and tool.cache.age_as:
+        outcome.answer[tool.cache.age_as] = 0
     if tool.cache is not None and tool.cache.unless is not None:
         outcome.keep = not truthy(evaluate(tool.cache.unless, context))
     return outcome
 
 
+def _not_applied(tool: Tool, model: Model, arguments: Arguments, outcome: Outcome) -> list[str]:
+    """The inputs that the caller set and that whoever answered does not take, though others of its kind may."""
+    if not outcome.served_by or not outcome.operation:
+        return []
+    known = model.capabilities[outcome.operation].arguments
+    taken = model.providers[outcome.served_by].operations[outcome.operation].input
+    said = (name for name in tool.inputs if name in arguments.explicit and name in known and name not in taken)
+    return [name for name in said if arguments.given[name] != tool.inputs[name].default]
+
+
 def _strategies(
     tool: Tool, model: Model, context: Context, offer: Offer, outcome: Outcome
-) -> Generator[Ask | AskAll, Any, list[Row]]:
+) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
     failed: list[Fault] = []
     empty_from = of = ""
     applied = False
@@ -81,7 +103,16 @@ def _strategies(
         applied = True
         if strategy.kind == "hook":
             return HOOKS[strategy.hook].function([], build(strategy.overrides, context))
-        run = _gather if strategy.kind == "gather" else _in_turn
+        if strategy.kind == "procedure":
+            try:
+                context["result"] = yield Run(strategy.hook, build(strategy.overrides, context))
+            except Fault as fault:
+                failed.append(fault)
+                if (strategy.outcomes.get(fault.kind) or strategy.outcomes.get("error", "next")) == "stop":
+                    raise
+                continue
+            return []
+        run = {"gather": _gather, "collect": _collect}.get(strategy.kind, _in_turn)
         rows, goes_on = yield from run(strategy, tool, model, context, offer, outcome, failed)
         if rows is None:
             continue
@@ -92,14 +123,14 @@ def _strategies(
         outcome.served_by, outcome.operation = empty_from, of
         return []
     if failed:
-        raise _all_failed(failed)
+        raise all_failed(failed)
     if applied:
-        wanted = dict.fromkeys(one.operation for one in tool.plan if one.operation)
-        raise _none_configured(tool, model, offer, tuple(wanted))
+        wanted = dict.fromkeys(one.operation for one in questions(tool.plan))
+        raise none_configured(tool, model, offer, tuple(wanted))
     raise Fault("internal", f"no strategy of {tool.name} applies to these arguments")
 
 
-Ran = Generator[Ask | AskAll, Any, tuple[list[Row] | None, bool]]
+Ran = Generator[Ask | AskAll | Run, Any, tuple[list[Row] | None, bool]]
 
 
 def _in_turn(
@@ -108,16 +139,20 @@ def _in_turn(
     """`call` and `first_of`, one after the other: rows or None, and whether the next strategy may try after none."""
     empty_rule = strategy.outcomes.get("empty", "stop")
     empty_from = ""
-    for name in _names(strategy, context):
-        _resolve(name, strategy, tool, model, offer)
+    first_failure: Fault | None = None
+    names = _names(strategy, context)
+    for name in names:
+        resolve(name, strategy.operation, tool, model, offer)
         if strategy.kind == "call":
             outcome.explicit = True
-        arguments = _arguments(tool, model, name, strategy, strategy.overrides, context)
+        arguments = _arguments(tool, model, name, strategy.operation, strategy.overrides, context)
         outcome.tried.append(name)
         try:
             answer: Answer = yield Ask(name, strategy.operation, arguments)
         except Fault as fault:
             failed.append(fault)
+            if strategy.first_decides and name == names[0]:
+                first_failure = fault
             outcome.fallback_reason = "circuit_open" if fault.kind == "circuit_open" else "primary_unavailable"
             rule = strategy.outcomes.get(fault.kind) or strategy.outcomes.get("error", "next")
             if rule == "stop":
@@ -130,9 +165,11 @@ def _in_turn(
         outcome.meta = dict(answer.meta)
         if rows:
             return rows, False
-        if empty_rule == "stop":
+        if empty_rule == "stop" and first_failure is None:
             return [], False
         empty_from = empty_from or name
+    if empty_from and first_failure is not None:
+        raise first_failure
     if empty_from:
         outcome.served_by = empty_from
         return [], True
@@ -145,8 +182,8 @@ def _try_again(
     again = strategy.again
     assert again is not None
     overrides = (*strategy.overrides, *again.overrides)
-    arguments = _arguments(tool, model, name, strategy, overrides, {**context, "rows": rows})
-    if arguments == _arguments(tool, model, name, strategy, strategy.overrides, context):
+    arguments = _arguments(tool, model, name, strategy.operation, overrides, {**context, "rows": rows})
+    if arguments == _arguments(tool, model, name, strategy.operation, strategy.overrides, context):
         return rows
     try:
         answer: Answer = yield Ask(name, strategy.operation, arguments, again=True)
@@ -161,8 +198,9 @@ def _gather(
     """All at once; rows are interleaved in the order of the providers, and a fault of one hides no rows of others."""
     asks = []
     for name in _names(strategy, context):
-        _resolve(name, strategy, tool, model, offer)
-        asks.append(Ask(name, strategy.operation, _arguments(tool, model, name, strategy, strategy.overrides, context)))
+        resolve(name, strategy.operation, tool, model, offer)
+        arguments = _arguments(tool, model, name, strategy.operation, strategy.overrides, context)
+        asks.append(Ask(name, strategy.operation, arguments))
         outcome.tried.append(name)
     got: list[Answer | Fault] = (yield AskAll(tuple(asks))) if asks else []
     answers = [(ask.provider, one) for ask, one in zip(asks, got, strict=True) if isinstance(one, Answer)]
@@ -179,83 +217,53 @@ def _gather(
     return rows, strategy.outcomes.get("empty", "stop") == "next"
 
 
+def _collect(
+    strategy: Strategy, tool: Tool, model: Model, context: Context, offer: Offer, outcome: Outcome, _: list[Fault]
+) -> Ran:
+    """Several questions side by side. A part that fails leaves its fault to the spec, so none ends the plan."""
+
+    def arguments(name: str, operation: str, overrides: tuple[Pair, ...]) -> dict[str, Any]:
+        return _arguments(tool, model, name, operation, overrides, context)
+
+    def nobody(operation: str) -> Fault:
+        return none_configured(tool, model, offer, (operation,))
+
+    rows = yield from collect(strategy, tool, model, context, offer, outcome, arguments, nobody)
+    return rows, strategy.outcomes.get("empty", "stop") == "next"
+
+
 def _names(strategy: Strategy, context: Context) -> list[str]:
     said = evaluate(strategy.providers, context) if strategy.providers else None
     names = said if isinstance(said, list) else [said] if said else []
     return list(dict.fromkeys(str(name) for name in names))
 
 
-def _resolve(name: str, strategy: Strategy, tool: Tool, model: Model, offer: Offer) -> None:
-    """Unknown, unable and unconfigured are three different answers."""
-    offering = list(model.offering(strategy.operation))
-    if name not in offering:
-        known = name in model.providers
-        title = model.capabilities[strategy.operation].title.lower()
-        problem = f"provider {name!r} does not offer {title}" if known else f"there is no provider {name!r}"
-        offering = list(dict.fromkeys(one for capability in tool.capabilities for one in model.offering(capability)))
-        raise Fault(
-            "config",
-            f"{problem}; those that do: {', '.join(offering)}",
-            provider=name if known else "",
-            alternatives=offering,
-        )
-    if name not in offer.configured:
-        needed = " and ".join(offer.missing.get(name, ())) or "its settings"
-        others = [one for one in offering if one in offer.configured]
-        raise Fault(
-            "config",
-            f"provider {name!r} is not configured; set {needed}",
-            provider=name,
-            alternatives=others,
-            action="check_api_key",
-        )
-
-
 def _arguments(
-    tool: Tool, model: Model, provider: str, strategy: Strategy, overrides: tuple[Pair, ...], context: Context
+    tool: Tool, model: Model, provider: str, operation: str, overrides: tuple[Pair, ...], context: Context
 ) -> dict[str, Any]:
     """Arguments pass by name; `with` replaces them, and null there leaves one out."""
-    taken = model.providers[provider].operations[strategy.operation].input
+    taken = model.providers[provider].operations[operation].input
     given = {name: context["args"][name] for name in tool.inputs if name in context["args"]}
     for name, value in overrides:
         given[name] = evaluate(value, context)
     return {name: given[name] for name in taken if given.get(name) is not None}
 
 
-def _all_failed(failed: list[Fault]) -> Fault:
-    last = failed[-1]
-    if len(failed) == 1:
-        return last
-    detail = "; ".join(f"{one.provider}: {one.message}" if one.provider else one.message for one in failed)
-    return Fault(
-        last.kind,
-        last.message,
-        provider=last.provider,
-        retry_after=last.retry_after,
-        alternatives=last.alternatives,
-        detail=detail,
-        action=last.action,
-    )
-
-
-def _none_configured(tool: Tool, model: Model, offer: Offer, capabilities: tuple[str, ...]) -> Fault:
-    names = list(dict.fromkeys(name for one in capabilities for name in model.offering(one)))
-    needed = [f"{name} ({' and '.join(offer.missing[name])})" for name in names if offer.missing.get(name)]
-    sentence = f"no provider is configured for {tool.name}; configure one of: {', '.join(needed or names)}"
-    return Fault("config", sentence, alternatives=names, action="check_api_key")
-
-
 # --- the answer -----------------------------------------------------------------------------------------------------
 
 
 def _answer(tool: Tool, context: Context) -> dict[str, Any]:
+    if tool.whole is not None:
+        return dict(evaluate(tool.whole, context))
     answer: dict[str, Any] = {}
     for key in tool.answer:
         value = evaluate(key.value, context)
         if key.fields is not None and value is None and may_be_null(key.value.shape):
             continue
         if key.fields is not None:
-            answer[key.name] = [_mapped(key.fields, row, context) for row in value or []]
+            answer[key.name] = [
+                _mapped(key.fields, row, context) for row in (value or [])[: how_many(key.take, context)]
+            ]
         elif value is not None:
             answer[key.name] = value
     return answer

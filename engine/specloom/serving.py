@@ -10,6 +10,7 @@ from .image import Selection, load_image, make_catalogue, save_image
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from .cache import AnswerCache
     from .executor import Executor
@@ -44,12 +45,13 @@ def run(options: ServeOptions) -> int:
         return int(stop.code or 0)
 
     def load_backend() -> Backend:
+        from .remembering import local_owner
         from .serve.backend import ExecutorBackend
 
         executor = make_executor(environ, replay=options.replay, record=options.record)
         for problem in executor.problems:
             warn(problem)
-        return ExecutorBackend(executor)
+        return ExecutorBackend(executor, owner=local_owner(environ, []))
 
     if options.host == "sdk":
         from .serve.sdk import serve_sdk
@@ -91,6 +93,8 @@ def make_executor(
     environ: Mapping[str, str], *, replay: str = "", record: str = "", disk_cache: bool = True
 ) -> Executor:
     """The engine over the layers that the environment names, with the guarded transport, the cache and the breakers."""
+    import asyncio
+    import functools
     from pathlib import Path
 
     from .breaker import Breakers
@@ -105,27 +109,40 @@ def make_executor(
         first, count = report.errors[0], len(report.errors)
         where = f"the first at {first.place}: {first.message}"
         raise ValueError(f"{count} errors in the specs, {where}; run `specloom check`")
+    problems: list[str] = []
+    allow_private = read_switch(environ, "SPECLOOM_ALLOW_PRIVATE", problems)
     sender: Sender
     if replay:
         sender = ReplaySender(Path(replay))
     else:
-        sender = Transport(allow_private=flag(environ, "SPECLOOM_ALLOW_PRIVATE"))
+        sender = Transport(allow_private=allow_private)
         if record:
             sender = RecordingSender(sender, Path(record))
-    problems: list[str] = []
-    threshold = number(environ, "CIRCUIT_FAILURE_THRESHOLD", 5, problems)
-    reset = number(environ, "CIRCUIT_RESET_TIMEOUT_SECONDS", 60, problems)
+    threshold = read_switch(environ, "CIRCUIT_FAILURE_THRESHOLD", problems)
+    reset = read_switch(environ, "CIRCUIT_RESET_TIMEOUT_SECONDS", problems)
+    from .artifacts import Artifacts
+    from .remembering import Audit, Memory, local_owner
+
+    memory = Memory(environ, local=local_owner(environ, problems), on_disk=not replay)
+    audit = None if replay else Audit(environ, warn)
     executor = Executor(
         model,
         environ=environ,
         sender=sender,
         cache=_make_cache(environ, disk=disk_cache and not replay, problems=problems),
+        drawers=memory,
+        artifacts=Artifacts(memory),
+        audit=audit,
         breakers=Breakers(threshold=threshold, reset=float(reset)),
-        validate=flag(environ, "SPECLOOM_VALIDATE"),
-        isolate=environ.get("CACHE_ISOLATION", "").strip().lower() == "tenant",
+        allow_private=allow_private,
+        validate=read_switch(environ, "SPECLOOM_VALIDATE", problems),
+        isolate=read_switch(environ, "CACHE_ISOLATION", problems) == "tenant",
         always_configured=bool(replay),
     )
     executor.problems[:0] = problems
+    executor.closing.append(memory.aclose)
+    if audit is not None:
+        executor.closing.append(functools.partial(asyncio.to_thread, audit.close))
     return executor
 
 
@@ -136,7 +153,7 @@ def _make_cache(environ: Mapping[str, str], *, disk: bool, problems: list[str]) 
     from .folders import cache_folder
     from .vault import load_key
 
-    if environ.get("SPECLOOM_CACHE", "").strip().lower() in {"off", "0", "false", "no"}:
+    if not read_switch(environ, "SPECLOOM_CACHE", problems):
         return None
     folder = Path(cache_folder(environ))
     key: bytes | None = None
@@ -149,20 +166,17 @@ def _make_cache(environ: Mapping[str, str], *, disk: bool, problems: list[str]) 
     return AnswerCache(disk=folder if key else None, key=key, warn=warn)
 
 
-def flag(environ: Mapping[str, str], name: str) -> bool:
-    """Whether a switch of the engine is on."""
-    return environ.get(name, "").strip().lower() in {"1", "true", "yes", "on"}
+def read_switch(environ: Mapping[str, str], name: str, problems: list[str]) -> Any:
+    """The value of one of the engine's variables; a text that cannot be read is noted and leaves the default."""
+    from .variables import VARIABLES, VariableError, read_variable
 
-
-def number(environ: Mapping[str, str], name: str, otherwise: int, problems: list[str]) -> int:
-    """A whole number above zero of the engine; anything else is noted and leaves the default."""
-    text = environ.get(name, "").strip()
-    if not text:
-        return otherwise
-    if text.isdecimal() and len(text) < 20 and 0 < int(text) < 1_000_000:
-        return int(text)
-    problems.append(f"{name} is {text!r}; write a whole number above zero. {otherwise} is used")
-    return otherwise
+    try:
+        return read_variable(name, environ)
+    except VariableError as error:
+        default = VARIABLES[name].default
+        used = str(default).lower() if isinstance(default, bool) else default
+        problems.append(f"{error}. {used} is used")
+        return default
 
 
 def warn(sentence: str) -> None:

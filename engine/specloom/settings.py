@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .diagnostics import Place
 from .load import Map, Node, to_plain
 from .model import Setting
 from .shapes import ANY, BOOLEAN, INTEGER, NUMBER, SECRET, TEXT, Record, Shape, maybe
@@ -18,20 +19,22 @@ def compile_settings(node: Node | None) -> dict[str, Setting]:
     if node is None:
         return {}
     assert isinstance(node, Map)
-    found = {}
-    for entry in node:
-        said = to_plain(entry.value)
-        found[entry.key] = Setting(
-            entry.key,
-            " ".join(said["description"].split()),
-            entry.place,
-            said.get("type", "text"),
-            said.get("secret", False),
-            said.get("required", False),
-            said.get("default"),
-            said.get("rotate", False),
-        )
-    return found
+    return {entry.key: make_setting(entry.key, to_plain(entry.value), entry.place) for entry in node}
+
+
+def make_setting(name: str, said: Mapping[str, Any], place: Place) -> Setting:
+    """One setting from what its declaration says."""
+    return Setting(
+        name,
+        " ".join(said["description"].split()),
+        place,
+        said.get("type", "text"),
+        said.get("secret", False),
+        said.get("required", False),
+        said.get("default"),
+        said.get("rotate", False),
+        said.get("or", ""),
+    )
 
 
 def settings_shape(settings: Mapping[str, Setting]) -> Record:

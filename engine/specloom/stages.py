@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from .diagnostics import did_you_mean
 from .load import Listing, Map, Node, Scalar, to_plain
 from .model import Stage, Value
-from .shapes import ListOf, Record, Shape, maybe
-from .strategies import added_by, overrides_of
+from .overrides import added_by, overrides_of
+from .shapes import ANY, Any_, ListOf, Record, Shape, maybe, strip
 from .surroundings import Surroundings
 from .tracker import Tracker
 from .values import Scope, whole
@@ -36,26 +38,64 @@ def _stage(
         return Stage(kind, node.place, tracker.text(what, kind, node, inside), label=label), row_shape
     inner = node.get(kind)
     assert isinstance(inner, Map)
+    if kind == "set":
+        pairs = [(entry.key, tracker.expression(what, entry.value, inside)) for entry in inner]
+        made = tuple((name, value) for name, value in pairs if value)
+        return Stage(kind, node.place, parameters=made), whole(
+            {**row_shape.fields, **{name: value.shape for name, value in made}}
+        )
     when = tracker.text(what, "when", inner, inside)
     if kind == "lookup":
         return _lookup(inner, what, inside, row_shape, around, tracker, when)
+    if kind == "procedure":
+        parameters = tracker.pairs(what, inner.get("with"), inside)
+        name, procedure = around.find_procedure(inner.get("name"), inner.get("with"), scope.report)
+        stage = Stage(kind, node.place, hook=name, parameters=parameters) if procedure else None
+        return stage, row_shape
     if kind == "enrich":
         parameters = tracker.pairs(what, inner.get("with"), inside)
         name, hook = around.find_hook(inner.get("hook"), inner.get("with"), scope.report)
         if hook is None:
             return None, row_shape
         optional = to_plain(inner.get("optional")) is True
-        stage = Stage(kind, node.place, when=when, hook=name, parameters=parameters, optional=optional)
-        return stage, whole({**row_shape.fields, **added_by(name, around)})
-    by = inner.get("by")
-    names = by.items if isinstance(by, Listing) else (by,)
+        enriching = Stage(kind, node.place, when=when, hook=name, parameters=parameters, optional=optional)
+        return enriching, whole({**row_shape.fields, **added_by(name, around)})
+    if kind == "group":
+        by, label = tracker.text(what, "by", inner, inside), str(to_plain(inner.get("as")))
+        return Stage(kind, node.place, by, when=when, label=label), row_shape
+    if kind == "expand":
+        return _expand(inner, node, row_shape, scope)
+    if kind == "sort":
+        _check_fields((inner.get("by"),), row_shape, scope)
+        descending = to_plain(inner.get("descending")) is True
+        return Stage(
+            kind, node.place, names=(str(to_plain(inner.get("by"))),), descending=descending, when=when
+        ), row_shape
+    said = inner.get("by")
+    assert isinstance(said, Listing)
+    together = [one.items if isinstance(one, Listing) else (one,) for one in said.items]
+    for names in together:
+        _check_fields(names, row_shape, scope)
+    keys = tuple(tuple(str(to_plain(one)) for one in names) for names in together)
+    return Stage(kind, node.place, keys=keys, when=when), row_shape
+
+
+def _check_fields(names: Iterable[Node | None], row_shape: Record, scope: Scope) -> None:
     for one in names:
         if isinstance(one, Scalar) and one.value not in row_shape.fields:
             hint = did_you_mean(str(one.value), row_shape.fields)
             scope.report.add("E110", one.place, f"a row has no field {one.value!r}", hint)
-    fields = tuple(str(to_plain(one)) for one in names)
-    descending = to_plain(inner.get("descending")) is True
-    return Stage(kind, node.place, names=fields, descending=descending, when=when), row_shape
+
+
+def _expand(inner: Map, node: Map, row_shape: Record, scope: Scope) -> tuple[Stage, Record]:
+    listed, one = inner.get("list"), str(to_plain(inner.get("as")))
+    _check_fields((listed,), row_shape, scope)
+    assert isinstance(listed, Scalar)
+    shape = strip(row_shape.fields.get(str(listed.value), ANY))
+    if not isinstance(shape, (ListOf, Any_)):
+        scope.report.add("E110", listed.place, f"the field {listed.value!r} is no list")
+    item = shape.item if isinstance(shape, ListOf) else ANY
+    return Stage("expand", node.place, names=(str(listed.value), one)), whole({**row_shape.fields, one: item})
 
 
 def _lookup(

@@ -5,24 +5,28 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
-from .asking import Ask, AskAll, Offer, Outcome
+from .asking import Ask, AskAll, Offer, Outcome, Run
 from .faults import Fault
 from .hooks import HOOKS
-from .model import Context, Model, Row, Stage, Tool
-from .perform import Answer
-from .sameness import dedupe, sort
-from .values import build, evaluate, how_many, truthy
+from .model import Context, Model, Row, Stage
+from .sameness import dedupe, group, sort
+from .values import as_list, build, evaluate, how_many, truthy
+from .wire import Answer
 
 
 def run_stages(
-    tool: Tool, model: Model, rows: list[Row], context: Context, offer: Offer, outcome: Outcome
-) -> Generator[Ask | AskAll, Any, list[Row]]:
-    """The rows after every stage; look-ups are yielded as questions."""
-    for stage in tool.after:
+    stages: tuple[Stage, ...], model: Model, rows: list[Row], context: Context, offer: Offer, outcome: Outcome
+) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
+    """The rows after every stage; look-ups are yielded as questions, and procedures to be run."""
+    for stage in stages:
         if stage.kind == "lookup":
             rows = yield from _look_up(stage, model, rows, context, offer, outcome)
             continue
         if stage.when is not None and not truthy(evaluate(stage.when, {**context, "rows": rows})):
+            continue
+        if stage.kind == "procedure":
+            given = build(stage.parameters, {**context, "rows": rows})
+            context["result"] = {**(context["result"] or {}), **(yield Run(stage.hook, given))}
             continue
         rows = _stage(stage, rows, context, outcome)
     return rows
@@ -44,9 +48,24 @@ def _stage(stage: Stage, rows: list[Row], context: Context, outcome: Outcome) ->
     if stage.kind == "take":
         return rows[: how_many(stage.value, {**context, "rows": rows})]
     if stage.kind == "dedupe":
-        return dedupe(rows, stage.names)
+        return dedupe(rows, stage.keys)
     if stage.kind == "sort":
         return sort(rows, stage.names[0], stage.descending)
+    if stage.kind == "expand":
+        listed, one = stage.names
+        return [{**row, one: item} for row in rows for item in as_list(row.get(listed))]
+    if stage.kind == "set":
+        made = []
+        for row in rows:
+            more = {name: evaluate(value, {**context, "rows": rows, "row": row}) for name, value in stage.parameters}
+            made.append({key: value for key, value in {**row, **more}.items() if value is not None})
+        return made
+    if stage.kind == "group":
+        assert stage.value is not None
+        keys = [evaluate(stage.value, {**context, "rows": rows, "row": row}) for row in rows]
+        rows, counts = group(rows, keys)
+        context["groups"][stage.label] = [{"key": key, "count": count} for key, count in counts]
+        return rows
     try:
         return HOOKS[stage.hook].function(rows, build(stage.parameters, {**context, "rows": rows}))
     except Fault as fault:

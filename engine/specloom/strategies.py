@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .diagnostics import did_you_mean
 from .load import Listing, Map, Node, to_plain
-from .model import Again, Capability, Pair, Strategy
-from .shapes import ListOf, Record, Shape, from_schema, join, maybe
+from .model import Again, Strategy
+from .overrides import added_by, overrides_of
+from .parts import compile_parts, rows_of_parts
+from .shapes import ListOf, Record, Shape, join, maybe
 from .surroundings import Surroundings
 from .tracker import Tracker
 from .values import Scope, whole
 
-_KINDS = ("call", "first_of", "gather", "hook")
+_KINDS = ("call", "first_of", "gather", "collect", "hook", "procedure")
 
 
 def compile_plan(node: Node | None, scope: Scope, around: Surroundings, tracker: Tracker) -> tuple[Strategy, ...]:
@@ -36,6 +37,16 @@ def _strategy(node: Map, scope: Scope, around: Surroundings, tracker: Tracker) -
         if hook is None:
             return None
         return Strategy(name, kind, node.place, when=when, overrides=parameters, hook=called, outcomes=outcomes)
+    if kind == "procedure":
+        parameters = tracker.pairs(what, inner.get("with"), scope)
+        called, procedure = around.find_procedure(inner.get("name"), inner.get("with"), scope.report)
+        if procedure is None:
+            return None
+        return Strategy(name, kind, node.place, when=when, overrides=parameters, hook=called, outcomes=outcomes)
+    if kind == "collect":
+        parts = compile_parts(inner.get("parts"), scope, around, tracker)
+        rows = rows_of_parts(inner, parts, scope.report)
+        return Strategy(name, kind, node.place, when=when, outcomes=outcomes, parts=parts, rows=rows)
     capability = around.find_capability(inner.get("operation"), scope.report)
     if capability is None:
         return None
@@ -59,20 +70,9 @@ def _strategy(node: Map, scope: Scope, around: Surroundings, tracker: Tracker) -
         operation=capability.name,
         overrides=overrides,
         again=again,
+        first_decides=to_plain(inner.get("first_decides")) is True,
         outcomes=outcomes,
     )
-
-
-def overrides_of(
-    what: str, node: Node | None, capability: Capability, scope: Scope, tracker: Tracker
-) -> tuple[Pair, ...]:
-    """The arguments of a `with`; one that the capability does not have is reported."""
-    for entry in node if isinstance(node, Map) else ():
-        if entry.key not in capability.arguments:
-            hint = did_you_mean(entry.key, capability.arguments)
-            message = f"capability {capability.name!r} has no argument {entry.key!r}"
-            scope.report.add("E110", entry.place, message, hint)
-    return tracker.pairs(what, node, scope)
 
 
 def row_shape_of(plan: Iterable[Strategy], around: Surroundings) -> Record:
@@ -80,7 +80,8 @@ def row_shape_of(plan: Iterable[Strategy], around: Surroundings) -> Record:
     strategies = list(plan)
     operations = dict.fromkeys(one.operation for one in strategies if one.operation)
     shapes = [around.capabilities[one].shape for one in operations]
-    shapes += [whole(added_by(one.hook, around)) for one in strategies if one.hook]
+    shapes += [whole(added_by(one.hook, around)) for one in strategies if one.kind == "hook"]
+    shapes += [part.shape for one in strategies for part in one.parts if part.name in one.rows]
     fields: dict[str, Shape] = {}
     for shape in shapes:
         for name, known in shape.fields.items():
@@ -88,8 +89,3 @@ def row_shape_of(plan: Iterable[Strategy], around: Surroundings) -> Record:
             merged = join(fields[name], known) if name in fields else known
             fields[name] = merged if everywhere else maybe(merged)
     return whole(fields)
-
-
-def added_by(hook: str, around: Surroundings) -> dict[str, Shape]:
-    """The fields that a hook adds to a row, or that the rows it makes have."""
-    return {name: maybe(from_schema(dict(said))) for name, said in around.hooks[hook].adds.items()}

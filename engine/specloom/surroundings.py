@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from .diagnostics import Report, did_you_mean
-from .hooks import Hook
+from .hooks import Hook, Procedure
 from .load import Map, Node, Scalar
 from .model import Capability, Lens, Operation, Provider
+
+Registered = TypeVar("Registered", Hook, Procedure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,7 @@ class Surroundings:
     capabilities: Mapping[str, Capability]
     lenses: Mapping[str, Lens]
     hooks: Mapping[str, Hook]
+    procedures: Mapping[str, Procedure]
 
     def offering(self, capability: str) -> dict[str, Operation]:
         """The operations that carry a capability's name, by provider."""
@@ -40,18 +43,30 @@ class Surroundings:
 
     def find_hook(self, node: Node | None, parameters: Node | None, report: Report) -> tuple[str, Hook | None]:
         """A hook and its name; one that is not there is reported, and so are parameters that it does not have."""
-        assert isinstance(node, Scalar)
-        name = str(node.value)
-        hook = self.hooks.get(name)
-        if hook is None:
-            hint = did_you_mean(name, self.hooks) or "hooks are registered by the packages that announce them"
-            report.add("E110", node.place, f"no hook is called {name!r}", hint)
-            return name, None
-        for entry in parameters if isinstance(parameters, Map) else ():
-            if entry.key not in hook.parameters:
-                hint = did_you_mean(entry.key, hook.parameters)
-                report.add("E110", entry.place, f"hook {name!r} has no parameter {entry.key!r}", hint)
-        return name, hook
+        return _find_registered("hook", self.hooks, node, parameters, report)
+
+    def find_procedure(
+        self, node: Node | None, parameters: Node | None, report: Report
+    ) -> tuple[str, Procedure | None]:
+        """A procedure and its name; one that is not there is reported, and so are parameters that it does not have."""
+        return _find_registered("procedure", self.procedures, node, parameters, report)
+
+
+def _find_registered(
+    what: str, registered: Mapping[str, Registered], node: Node | None, parameters: Node | None, report: Report
+) -> tuple[str, Registered | None]:
+    assert isinstance(node, Scalar)
+    name = str(node.value)
+    found = registered.get(name)
+    if found is None:
+        hint = did_you_mean(name, registered) or f"{what}s are registered by the packages that announce them"
+        report.add("E110", node.place, f"no {what} is called {name!r}", hint)
+        return name, None
+    for entry in parameters if isinstance(parameters, Map) else ():
+        if entry.key not in found.parameters:
+            hint = did_you_mean(entry.key, found.parameters)
+            report.add("E110", entry.place, f"{what} {name!r} has no parameter {entry.key!r}", hint)
+    return name, found
 
 
 def lens_table(lenses: Mapping[str, Lens]) -> dict[str, Any]:

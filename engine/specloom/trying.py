@@ -13,11 +13,11 @@ from .driving import drive_live
 from .executor import Executor
 from .faults import Fault
 from .model import Argument, Capability, Operation, Provider
-from .perform import Answer, perform
+from .perform import perform
 from .recording import Sender
 from .show import Paint, cut, request_lines, request_to_json, row_lines, secrets_in
 from .vault import Secret
-from .wire import Request, Response
+from .wire import Answer, Request, Response
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,43 @@ VARIABLES = _declare(
         secret=True,
     ),
     Variable(
+        "SPECLOOM_CACHE_KEY_PREVIOUS",
+        "The key that was used before; what it sealed is read with it and sealed anew when it is next written.",
+        secret=True,
+    ),
+    Variable(
+        "SPECLOOM_STATE_DIR",
+        "Where sessions and everything else that the server remembers is, encrypted. Not with the cache, which may be "
+        "deleted at any time.",
+        otherwise="where the system keeps what programs remember, under specloom",
+    ),
+    Variable("SPECLOOM_STATE_MAX_MB", "How large that may become, in megabytes.", "integer", 2048),
+    Variable(
+        "STDIO_USER_ID",
+        "Who the one user of a server on standard input is: letters, digits and . _ @ -. What is kept of a person is "
+        "kept only for somebody who is named, and naming yourself counts as your consent to it.",
+        otherwise="nobody in particular",
+    ),
+    Variable("SESSION_TTL", "How long a research session is kept after its last use, such as 4h.", otherwise="4h"),
+    Variable("SESSION_MAX_STEPS", "How many steps one research session may have.", "integer", 200),
+    Variable("MEMORY_RETENTION", "How long a memory is kept, such as 90d.", otherwise="90d"),
+    Variable("WORKSPACE_TTL", "How long a finding is kept in a shared workspace, such as 30d.", otherwise="30d"),
+    Variable("AUDIT_ENABLED", "Whether each call is written to the audit log.", "boolean", True),
+    Variable("AUDIT_OUTPUT_PATH", "The audit log.", otherwise="`audit.jsonl` in the folder of the state"),
+    Variable("AUDIT_MAX_BYTES", "How large one file of the audit log may become.", "integer", 104_857_600),
+    Variable(
+        "AUDIT_RETENTION_DAYS",
+        "How many days a record of the audit log is kept, 180 to 3650; 0 keeps everything.",
+        "integer",
+        180,
+    ),
+    Variable(
+        "AUDIT_INCLUDE_REQUEST_BODY",
+        "Whether the audit log has a digest of each query, by which equal ones are told; never the query itself.",
+        "boolean",
+        False,
+    ),
+    Variable(
         "CACHE_ISOLATION",
         "Whether tenants share kept answers (`shared`) or each has its own (`tenant`).",
         "choice",
@@ -133,7 +170,7 @@ def _to_number(variable: Variable, text: str) -> int | float:
         number = int(text) if variable.kind == "integer" else float(text)
     except ValueError:
         number = -1
-    if not 0 < number < 1e9:
+    if not 0 < number < 1_000_000:
         wanted = "a whole number" if variable.kind == "integer" else "a number"
         raise VariableError(f"{variable.name} is {text!r}; write {wanted} above 0")
     return number

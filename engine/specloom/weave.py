@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from .capability import compile_capability, compile_lens
 from .diagnostics import Report, did_you_mean
-from .hooks import load_hooks
+from .hooks import PROCEDURES, load_hooks
 from .load import Listing, Map, Scalar
 from .model import Lens, Model, Provider, Tool
 from .names import Library, load_library
@@ -34,7 +34,7 @@ def weave(library: Library, report: Report) -> Model:
             providers[name] = provider
             check_tables(spec, provider, capabilities, report)
     _check_orders(library, providers, report)
-    around = Surroundings(providers, capabilities, lenses, load_hooks())
+    around = Surroundings(providers, capabilities, lenses, load_hooks(), PROCEDURES)
     tools: dict[str, Tool] = {}
     for name, spec in library.of("tool").items():
         tool = compile_tool(spec, around, report)

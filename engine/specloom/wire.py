@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from .vault import Secret
 
@@ -52,3 +53,11 @@ class Response:
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
     url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an operation gave: its rows and facts about the whole answer."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    meta: dict[str, Any] = field(default_factory=dict)

@@ -15,21 +15,28 @@ from .results import render_text
 STATIC_MS = 3_600_000
 """Lenses change only with the specs, and those only with a new process."""
 MOST_VALUES = 100
+ARTIFACTS = "research://artifact/"
 
 
 class ExecutorBackend(Backend):
     """The backend of `serve`: one owner, who is whoever started the process."""
 
-    def __init__(self, executor: Executor) -> None:
+    def __init__(self, executor: Executor, *, owner: str = "") -> None:
         self._executor = executor
+        self._owner = owner
 
     def call_now(self, name: str, arguments: dict[str, Any]) -> bytes | None:
-        done = self._executor.peek(name, arguments)
+        done = self._executor.peek(name, arguments, owner=self._owner)
         return render_text(done.body, done.meta) if done else None
 
     async def call_tool(self, name: str, arguments: dict[str, Any], call: Call) -> bytes:
-        done = await self._executor.call(name, arguments, progress=call.progress)
-        return render_text(done.body, done.meta)
+        done = await self._executor.call(name, arguments, owner=self._owner, progress=call.progress)
+        if done.linked is None:
+            return render_text(done.body, done.meta)
+        one = done.linked
+        title = done.answer["summary"]
+        link = {"uri": one.uri, "name": one.name, "title": title, "mimeType": one.mime_type, "size": one.size}
+        return render_text(done.body, done.meta, link)
 
     async def read_resource(self, uri: str, call: Call) -> dict[str, Any]:  # noqa: ARG002
         read = {
@@ -44,6 +51,11 @@ class ExecutorBackend(Backend):
         scheme, _, name = uri.partition("://")
         if scheme == "lenses" and name in self._executor.model.lenses:
             return _contents(uri, _lens(self._executor.model.lenses[name]), STATIC_MS)
+        if uri.startswith(ARTIFACTS) and self._executor.artifacts is not None:
+            kept = await self._executor.artifacts.read(self._owner, uri.removeprefix(ARTIFACTS))
+            if kept is not None:
+                text, mime_type = kept
+                return {"contents": [{"uri": uri, "mimeType": mime_type, "text": text}], "cacheScope": "private"}
         raise NotFound(uri)
 
     async def get_prompt(self, name: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:  # noqa: ARG002

@@ -62,7 +62,9 @@ def encode(result: dict[str, Any]) -> bytes:
     return to_bytes({"_meta": meta, **result})
 
 
-def render_text(body: str, meta: dict[str, Any] | None = None) -> bytes:
-    """The result whose data is already JSON text, as kept answers are."""
+def render_text(body: str, meta: dict[str, Any] | None = None, link: dict[str, Any] | None = None) -> bytes:
+    """The result whose data is already JSON text, as kept answers are; with `link`, a `resource_link` beside it."""
     head = f'{{"_meta":{_dump(meta)},"content":' if meta else '{"content":'
-    return f'{head}[{{"type":"text","text":{_dump(body)}}}],"structuredContent":{body}}}'.encode("utf-8", "replace")
+    more = "," + _dump({"type": "resource_link", **link}) if link else ""
+    text = f'{head}[{{"type":"text","text":{_dump(body)}}}{more}],"structuredContent":{body}}}'
+    return text.encode("utf-8", "replace")
