@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from .support import recorded, replay
 
 
@@ -28,3 +30,47 @@ def test_every_post_says_how_many_liked_it_even_if_nobody_did() -> None:
     liked = [row["engagement"]["likeCount"] for row in rows]
 
     assert liked == [0, 4, 2, 13, 3, 0, 1, 1, 1, 0, 20, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 58]
+
+
+def test_a_thread_begins_with_its_post() -> None:
+    rows, requests = replay(
+        "bluesky",
+        "post",
+        {"id": "3k7qmjev5lr2s", "author": "soubhikbarari.bsky.social"},
+        recorded("bluesky/post-thread.json"),
+    )
+
+    assert requests[0]["query"]["uri"] == "at://soubhikbarari.bsky.social/app.bsky.feed.post/3k7qmjev5lr2s"
+    assert len(rows) == 1
+    text = rows[0].pop("text")
+    assert text.startswith("Excited to be a speaker")
+    assert rows[0] == {
+        "id": "3k7qmjev5lr2s",
+        "url": "https://bsky.app/profile/did:plc:ic6zqvuw5ulmfpjiwnhsr2ns/post/3k7qmjev5lr2s",
+        "author": "soubhikbarari.bsky.social",
+        "author_name": "Soubhik Barari",
+        "published_at": "2023-09-19T11:32:54Z",
+        "likes": 4,
+        "reposts": 0,
+        "quotes": 0,
+        "answers": 0,
+        "depth": 0,
+    }
+
+
+def test_a_profile_is_counted() -> None:
+    profile = json.loads(recorded("bluesky/get-profiles.json"))["profiles"][0]
+
+    rows, _ = replay("bluesky", "profile", {"handle": "chriskenny.bsky.social"}, profile)
+
+    assert rows[0].pop("bio").count("\n") == 1
+    assert rows == [
+        {
+            "handle": "chriskenny.bsky.social",
+            "name": "Chris Kenny",
+            "joined_at": "2023-09-19T15:47:01Z",
+            "followers": 554,
+            "following": 296,
+            "posts": 65,
+        }
+    ]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from specloom.faults import Fault
+
 from .support import recorded, replay
 
 
@@ -53,3 +57,31 @@ def test_repositories_have_their_stars_and_the_day_of_the_last_push() -> None:
         "last_synced_at": "2012-07-01T00:38:14Z",
     }
     assert "topics" not in rows[0], "topics came later than the recording"
+
+
+def test_a_repository_is_counted_and_dated() -> None:
+    rows, requests = replay(
+        "github_content", "repository", {"owner": "o", "name": "r"}, recorded("github/repository.json")
+    )
+
+    assert [request["get"] for request in requests] == ["https://api.github.com/repos/o/r"]
+    for name in ("full_name", "url", "stars", "forks", "open_issues", "created_at", "pushed_at", "owner", "owner_kind"):
+        assert name in rows[0], name
+    assert rows[0]["url"] == f"https://github.com/{rows[0]['full_name']}"
+
+
+def test_a_used_up_allowance_is_no_repository() -> None:
+    headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1516994313"}
+
+    with pytest.raises(Fault) as fault:
+        replay(
+            "github_content",
+            "repository",
+            {"owner": "o", "name": "r"},
+            recorded("github/rate-limit.json"),
+            status=403,
+            headers=headers,
+            now="2018-01-26T19:00:00Z",
+        )
+
+    assert (fault.value.kind, fault.value.retry_after) == ("rate_limited", 1113)

@@ -1,0 +1,69 @@
+"""A document read in a process of its own, which can be ended: where a file may be hostile, and on an event loop.
+
+The process has a limit of time and memory, may write no file, and knows no variable of the environment that could be a
+secret. It costs the start of an interpreter, about a tenth of a second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from contextlib import suppress
+from dataclasses import asdict, fields
+from typing import Any, Final
+
+from specloom.faults import KINDS, Fault
+from specloom.scrape.documents.model import Document, Limits
+
+# What an interpreter needs to start and to find its packages.
+_PASSED_ON: Final = (
+    "PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR",
+)  # fmt: skip
+# Starting up counts too, and so does a page that is being read when the time is over.
+_GRACE: Final = 10.0
+
+
+async def read_apart(body: bytes, content_type: str, url: str, *, limits: Limits = Limits()) -> Document:  # noqa: B008 - frozen
+    """What `specloom.scrape.documents.read` gives, and the same faults, from a process that is ended when it is late.
+
+    Fault `too_large` when the process ran out of time or memory or was brought down. It ends with this call, also when
+    the call is cancelled.
+    """
+    head = json.dumps({"content_type": content_type, "url": url, "limits": asdict(limits)}).encode()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-P", "-m", "specloom.scrape.documents.child",
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+            env={name: os.environ[name] for name in _PASSED_ON if name in os.environ},
+        )  # fmt: skip
+    except OSError as error:
+        raise Fault("internal", f"No process could be started to read the document: {error.strerror}.") from None
+    try:
+        async with asyncio.timeout(limits.seconds + _GRACE):
+            answer, _ = await process.communicate(head + b"\n" + body)
+    except TimeoutError:
+        raise Fault("too_large", f"The document could not be read within {limits.seconds:g} seconds.") from None
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    return _to_document(answer, process.returncode)
+
+
+def _to_document(answer: bytes, code: int | None) -> Document:
+    try:
+        found: dict[str, Any] = json.loads(answer)
+    except ValueError:
+        reason = f"signal {-code}" if code and code < 0 else f"status {code}"
+        raise Fault(
+            "too_large",
+            f"The reader of the document ended early ({reason}): the file is damaged, or needs more than it may use.",
+        ) from None
+    if fault := found.get("fault"):
+        kind = fault["kind"] if fault["kind"] in KINDS else "internal"
+        raise Fault(kind, fault["message"], action=fault["action"])
+    values = {field.name: found["document"][field.name] for field in fields(Document)}
+    return Document(**{**values, "authors": tuple(values["authors"])})

@@ -1,0 +1,111 @@
+"""What a failed tier is called, and the one fault that tells how all of them failed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specloom.faults import Action, Fault
+from specloom.guard import mask_url
+
+from .reading import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROBOTS = "robots.txt"
+"""The detail of faults that mean: the page may be there, but its site does not want it read."""
+LONGEST = 120
+"""Characters of the line that tells how one tier fared."""
+REPORT = "https://github.com/specloom/specloom/issues"
+
+# The most definitive kind tells the whole call; `network` only where nothing else was seen.
+_PRIORITY = {
+    "validation": 6,
+    "not_found": 5,
+    "auth_required": 4,
+    "rate_limited": 3,
+    "blocked": 2,
+    "too_large": 1.5,
+    "browser_unavailable": 1,
+    "content_empty": 0,
+    "network": -1,
+}
+_BY_STATUS = {401: "auth_required", 403: "blocked", 404: "not_found", 407: "auth_required", 410: "not_found"}
+_BY_STATUS |= {429: "rate_limited", 451: "blocked", 999: "blocked"}
+# Kinds of faults that a tier or a service may end with, as kinds that a page can have.
+_AS_SEEN = {
+    "bad_request": "content_empty",
+    "quota_exhausted": "content_empty",
+    "not_in_plan": "content_empty",
+    "config": "content_empty",
+    "layout_changed": "content_empty",
+    "internal": "content_empty",
+    "circuit_open": "network",
+    "upstream_unavailable": "network",
+}
+_OF_SERVICES = dict.fromkeys(
+    ("auth_required", "rate_limited", "network", "validation", "too_large", "browser_unavailable"), "content_empty"
+)
+
+
+def find_kind_of_status(status: int) -> str | None:
+    """The kind of fault that a status of a page means; nothing below 400."""
+    if status < 400:
+        return None
+    return _BY_STATUS.get(status, "network")
+
+
+def to_outcome(tier: str, kind: str, message: str) -> Outcome:
+    """An outcome whose message is the first line, cut to 120 characters."""
+    line = " ".join((message.splitlines() or [""])[0].split())
+    return Outcome(tier, kind, line if len(line) <= LONGEST else line[: LONGEST - 1] + "…")
+
+
+def from_fault(tier: str, fault: Fault, *, service: bool = False) -> Outcome:
+    """The outcome that a fault means. What a service says of our account or of itself says nothing about the page."""
+    kind = _AS_SEEN.get(fault.kind, fault.kind)
+    if service:
+        kind = _OF_SERVICES.get(kind, kind)
+    return to_outcome(tier, kind, fault.message)
+
+
+def to_fault(url: str, outcomes: Sequence[Outcome], *, retry_after: int | None = None) -> Fault:
+    """The fault of a page that no tier could read: its kind is the most definitive one that was seen."""
+    told = "; ".join(f"{outcome.tier}: {outcome.message}" for outcome in outcomes)
+    real = [outcome for outcome in outcomes if outcome.kind in _PRIORITY]
+    kind = max((outcome.kind for outcome in real), key=_PRIORITY.__getitem__, default="content_empty")
+    # A missing browser is why a page stayed empty only where it was needed and nothing else came in the way.
+    if kind == "browser_unavailable" and any(outcome.kind == "content_empty" for outcome in real):
+        kind = "content_empty"
+    if kind == "browser_unavailable" and any(outcome.kind == "network" for outcome in real):
+        kind = "network"
+    why = next((outcome.message for outcome in real if outcome.kind == kind), "")
+    message = _say(kind, mask_url(url), why, retry_after)
+    # A page that wants a log-in has no key of ours to check.
+    action: Action | None = "inform_user" if kind == "auth_required" else None
+    return Fault(kind, message, retry_after=retry_after, detail=told, action=action)
+
+
+def _say(kind: str, url: str, why: str, retry_after: int | None) -> str:
+    detail = why.rstrip(".")
+    match kind:
+        case "validation":
+            return f"URL rejected for {url}: {detail}. Provide a valid public http(s) URL."
+        case "blocked" if ROBOTS in detail:
+            return f"Blocked: {url} is not read, because {detail}. Try an alternative source."
+        case "blocked":
+            return f"Blocked: {url} uses bot detection. Try an alternative source — its content can't be read directly."
+        case "not_found":
+            return f"Not found: {url} returned 404/410 — the page does not exist. Check the URL."
+        case "browser_unavailable":
+            return f"Scrape failed: Chrome unavailable. Set CHROME_PATH or install Chrome. Report at {REPORT}"
+        case "content_empty":
+            return f"No content extracted from {url}. May need browser rendering. Report at {REPORT}"
+        case "auth_required":
+            return f"Auth required: {url} is behind a login wall."
+        case "rate_limited":
+            return f"Rate limited on {url}. Retry in {retry_after or 60} seconds."
+        case "too_large":
+            return f"Too large: {url} is more than may be read ({detail}). Ask for a smaller page or document."
+        case _:
+            return f"Network error on {url}: {detail}. Check connectivity."

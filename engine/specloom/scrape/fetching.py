@@ -1,0 +1,159 @@
+"""One page over HTTP: hop by hop through the guard, a turn for each hop, with caps on time, size and redirects."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import html
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from specloom.faults import Fault
+from specloom.guard import ParsedUrl, check_url
+from specloom.wire import Policy, Request, Response
+
+from .cookies import Jar
+from .kinds import find_kind, is_document_type, is_document_url
+from .reading import Fetched
+
+if TYPE_CHECKING:
+    from .identity import Headers
+    from .options import Options
+    from .politeness import Politeness
+
+Send = Callable[[Request], Awaitable[Response]]
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+SMALL_PAGE = 8192
+"""Only a page of at most so many bytes is taken for one that merely leads elsewhere."""
+
+# What browsers refuse to ask over HTTP: https://fetch.spec.whatwg.org/#port-blocking
+# fmt: off
+BAD_PORTS = frozenset(
+    {
+        1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109,
+        110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530,
+        531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190,
+        5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080
+    }
+)
+# fmt: on
+
+_REFRESH = re.compile(
+    rb"""<meta\b[^>]*http-equiv\s*=\s*["']?refresh\b[^>]*\bcontent\s*=\s*["']?\s*(\d{1,2})(?:\.\d*)?\s*[;,]\s*"""
+    rb"""(?:url\s*=\s*)?["']?([^"'>\s]{1,2000})""",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How one tier goes out: its name, who it says it is, who carries its requests, and its time limit in seconds."""
+
+    tier: str
+    headers: Headers
+    send: Send
+    timeout: float
+
+
+def check_target(url: str, options: Options) -> ParsedUrl:
+    """The parts of an address that may be read; a `validation` fault for any other, and for ports of other services."""
+    parsed = check_url(url, allow_private=options.allow_private, allowed_domains=options.allowed_domains)
+    check_port(parsed)
+    return parsed
+
+
+def check_port(url: ParsedUrl) -> None:
+    """Nothing for a port that pages may be on; a `validation` fault for those of mail, shells and the like."""
+    if url.port in BAD_PORTS:
+        raise Fault("validation", f"{url.host} is refused: port {url.port} belongs to a service that is not HTTP.")
+
+
+async def fetch(
+    url: str,
+    way: Way,
+    *,
+    options: Options,
+    politeness: Politeness,
+    owner: str,
+    now: Callable[[], float],
+    follow_pages: bool = True,
+    allow: Callable[[ParsedUrl], Awaitable[float | None]] | None = None,
+) -> Fetched:
+    """The answer to which an address leads, whatever its status; faults are those of the guard and the transport.
+
+    Time spent waiting for a turn does not count against the limit of the tier. `follow_pages` also follows a small page
+    that only refreshes to another one. `allow` may refuse a hop, or give the seconds to keep between two of its host.
+    """
+    jar = Jar()
+    seen: set[tuple[str, str]] = set()
+    left = way.timeout
+    before = ""
+    target = check_target(url, options)
+    loop = asyncio.get_running_loop()
+    for _ in range(options.redirects + 1):
+        cookie = jar.give(target.host)
+        if (str(target), cookie) in seen:
+            raise Fault("network", f"{target.host} redirects in a circle.")
+        seen.add((str(target), cookie))
+        spacing = await allow(target) if allow is not None else None
+        async with politeness.turn(target.host, owner=owner, spacing=spacing, follows=target.host == before):
+            began = loop.time()
+            response = await _ask(target, cookie, way, left, options)
+            left -= loop.time() - began
+        politeness.note(target.host, response.status, response.headers.get("retry-after", ""), now=now())
+        jar.take(target.host, response.headers.get("set-cookie", ""))
+        where = _find_next(response, target, follow_pages=follow_pages)
+        if where is None:
+            kind = find_kind(response.body, response.headers.get("content-type", ""), str(target))
+            return Fetched(response.body, str(target), way.tier, kind, response.headers, response.status)
+        if left <= 0:
+            raise Fault("network", f"{target.host} gave no complete answer within {way.timeout:g} seconds.")
+        before = target.host
+        target = check_target(where, options)
+    raise Fault("network", f"{target.host} redirects more than {options.redirects} times.")
+
+
+async def _ask(target: ParsedUrl, cookie: str, way: Way, left: float, options: Options) -> Response:
+    headers = (*way.headers, ("Cookie", cookie)) if cookie else way.headers
+    document = is_document_url(str(target))
+    policy = Policy(
+        timeout=left,
+        max_bytes=options.max_document_bytes if document else options.max_html_bytes,
+        redirects=0,
+        any_host=True,
+        allow_private=options.allow_private,
+    )
+    request = Request("GET", str(target), headers=headers, policy=policy)
+    try:
+        return await way.send(request)
+    except Fault as fault:
+        if fault.kind != "too_large" or document or options.max_document_bytes <= options.max_html_bytes:
+            raise
+        # Documents may be larger than pages. What this is was not in its address, so its host is asked.
+        head = await way.send(replace(request, method="HEAD"))
+        if not is_document_type(head.headers.get("content-type", "")):
+            raise
+        larger = replace(policy, max_bytes=options.max_document_bytes)
+        return await way.send(replace(request, policy=larger))
+
+
+def _find_next(response: Response, at: ParsedUrl, *, follow_pages: bool) -> str | None:
+    location = response.headers.get("location", "") if response.status in REDIRECTS else ""
+    if not location and follow_pages and response.status == 200 and len(response.body) <= SMALL_PAGE:
+        found = _REFRESH.search(response.body)
+        if found and int(found[1]) <= 5:
+            location = html.unescape(found[2].decode("latin-1"))
+    if not location:
+        return None
+    # Servers put raw UTF-8 and blanks into this header; browsers encode both.
+    with contextlib.suppress(UnicodeError):
+        location = location.encode("latin-1").decode("utf-8")
+    try:
+        joined = urljoin(str(at), location.strip(" \t\r\n").replace(" ", "%20"))
+    except ValueError:
+        raise Fault("validation", f"{at.host} redirects to something that is not a URL.") from None
+    return None if joined.partition("#")[0] == str(at) and response.status == 200 else joined

@@ -1,0 +1,189 @@
+"""Reads several sources at once, and makes one answer of them: scored, ranked, without what several of them repeat."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from specloom.faults import KINDS, Fault
+from specloom.trust.classify import classify
+
+from .advising import make_components, recommend
+from .pages import read_page
+from .passages import (
+    FEW_WORDS,
+    count_bytes,
+    count_words,
+    drop_repeats,
+    estimate_tokens,
+    to_size_category,
+    truncate,
+)
+from .scores import Scores, score
+from .telling import has_citation
+
+if TYPE_CHECKING:
+    from specloom.desk import Desk
+
+    from .page import Page
+
+AT_ONCE = 5
+"""Sources that are read side by side (the tool contract's figure)."""
+LEAST_RELEVANCE = 0.3
+"""Relevance below which filtering drops a source (the tool contract's figure)."""
+SEPARATOR = "\n\n---\n\n"
+TRUST = "untrusted-external-content"
+NOTE = (
+    "None of the sources could be read. Pages that need a browser are read when Chromium or Chrome is installed; "
+    "scrapeFailures say what stood in the way of each."
+)
+_MOST_CLAIM = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is wanted of the sources. Lengths are bytes."""
+
+    query: str
+    claim: str = ""
+    deduplicate: bool = True
+    filter_by_query: bool = False
+    most_each: int = 50_000
+    most: int = 300_000
+
+
+@dataclass(slots=True)
+class _Source:
+    """One source that was read."""
+
+    row: dict[str, Any]
+    page: Page
+    text: str
+    scores: Scores
+    words: int
+
+
+async def gather_sources(desk: Desk, rows: list[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
+    """The record of all sources: those that were read, best first, and why the others could not be."""
+    began = desk.now()
+    found = list({str(row["url"]): row for row in reversed(rows) if row.get("url")}.values())[::-1]
+    turns, done = asyncio.Semaphore(AT_ONCE), 0
+
+    async def read(row: dict[str, Any]) -> Page | Fault:
+        nonlocal done
+        async with turns:
+            try:
+                return await read_page(desk, str(row["url"]))
+            except Fault as fault:
+                return fault
+            finally:
+                done += 1
+                desk.tell(done, len(found), f"read {done} of {len(found)} sources")
+
+    pages = await asyncio.gather(*[read(row) for row in found])
+    sources = [_to_source(row, page, wanted, desk.now()) for row, page in zip(found, pages, strict=True) if _is(page)]
+    failures = [_tell_failure(row, one) for row, one in zip(found, pages, strict=True) if isinstance(one, Fault)]
+    sparse = sum(source.words < FEW_WORDS for source in sources)
+    sources.sort(key=lambda source: -source.scores.overall)
+    if wanted.filter_by_query:
+        sources = [source for source in sources if source.scores.relevance >= LEAST_RELEVANCE]
+    if wanted.deduplicate:
+        seen: set[str] = set()
+        for source in sources:
+            source.text = drop_repeats(source.text, seen)
+    told = [_tell(source, wanted) for source in sources]
+    combined = truncate(SEPARATOR.join(one["content"] for one in told if one["content"]), wanted.most)
+    said: dict[str, Any] = {
+        "status": "failed" if failures and not sources else "partial" if failures else "complete",
+        "sources": told,
+        "combined_content": combined.text,
+        "failures": failures or None,
+        "note": NOTE if failures and len(failures) == len(found) else None,
+        "summary": {
+            "urlsSearched": len(found),
+            "urlsScraped": len(found) - len(failures),
+            "urlsFailed": len(failures),
+            "processingTimeMs": round((desk.now() - began) * 1000),
+            "sparseSources": sparse,
+        },
+        "size": _tell_size(combined.text, truncated=combined.truncated),
+        "recommendations": recommend(told) if desk.config.get("SOURCE_RECOMMENDATIONS", True) else None,
+        "components": make_components(told) if desk.config.get("GENERATIVE_UI_ENABLED") else None,
+    }
+    return {name: value for name, value in said.items() if value or name in {"sources", "combined_content"}}
+
+
+def _is(page: Page | Fault) -> bool:
+    return not isinstance(page, Fault)
+
+
+def _to_source(row: dict[str, Any], page: Page | Fault, wanted: Wanted, now: float) -> _Source:
+    assert not isinstance(page, Fault)
+    title = page.title or str(row.get("title") or "")
+    published = page.published or str(row.get("published_at") or "")
+    labels = classify(page.url)
+    tier = labels.reputation.tier if labels.reputation else ""
+    scores = score(
+        wanted.query,
+        url=page.url,
+        title=title,
+        content=page.content,
+        published=published,
+        now=now,
+        reputation=tier,
+    )
+    return _Source(row, page, page.content, scores, count_words(page.content))
+
+
+def _tell(source: _Source, wanted: Wanted) -> dict[str, Any]:
+    page = source.page
+    labels = classify(page.url, citation=has_citation(page), types=page.types)
+    said: dict[str, Any] = {
+        "url": str(source.row["url"]),
+        "title": page.title or source.row.get("title"),
+        "content": truncate(source.text, wanted.most_each).text,
+        "contentType": page.content_type,
+        "trust": TRUST,
+        "scores": source.scores.to_json(),
+        "sourceType": labels.source_type,
+        "authorityTier": labels.authority_tier,
+        "domainCategory": labels.domain_category,
+        "publishedAt": page.published or source.row.get("published_at"),
+        "extractionQuality": page.quality,
+        "wordCount": source.words,
+        **_tell_claim(wanted.claim, page.content),
+    }
+    return {name: value for name, value in said.items() if value not in (None, "") or name == "content"}
+
+
+def _tell_claim(claim: str, text: str) -> dict[str, Any]:
+    """What the page has of a claim: its sentences, in their order, and the one that has most; nothing without any."""
+    if not claim.strip():
+        return {}
+    from specloom.trust.coverage import assess
+
+    found = assess(claim[:_MOST_CLAIM], text)
+    return {"claimSignal": found.signal, "keySentences": list(found.evidence) or None}
+
+
+def _tell_failure(row: dict[str, Any], fault: Fault) -> dict[str, Any]:
+    kind = KINDS[fault.kind]
+    reason = f"{fault.message} ({fault.detail})" if fault.detail else fault.message
+    return {
+        "url": str(row["url"]),
+        "kind": kind.wire,
+        "reason": reason,
+        "retryable": kind.retryable,
+        "suggestedAction": fault.action,
+    }
+
+
+def _tell_size(text: str, *, truncated: bool) -> dict[str, Any]:
+    length = count_bytes(text)
+    return {
+        "contentLength": length,
+        "estimatedTokens": estimate_tokens(length),
+        "sizeCategory": to_size_category(length),
+        "truncated": truncated,
+    }

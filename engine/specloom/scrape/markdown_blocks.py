@@ -1,0 +1,242 @@
+"""Elements that stand on lines of their own: paragraphs, headings, lists, quotes, code and tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from . import markdown_code, tables
+from .markdown_walk import Numbers, Walk, ends, starts
+from .markdown_writer import Writer
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
+_LISTS: Final = ("ul", "ol", "menu", "dir")
+_PLAIN: Final = (
+    "address", "article", "aside", "body", "center", "details", "div", "fieldset", "figcaption", "figure", "footer",
+    "form", "frameset", "header", "hgroup", "html", "legend", "main", "nav", "noframes", "optgroup", "search",
+    "section", "summary", "tr", "caption", "thead", "tbody", "tfoot", "dl",
+)  # fmt: skip
+
+
+@starts(*_PLAIN)
+def start_block(walk: Walk, _: HtmlElement) -> None:
+    """A box of the page; in a heading it only parts words."""
+    if walk.out.pieces:
+        walk.out.block()
+
+
+@ends(*_PLAIN, "p", "table")
+def end_block(walk: Walk, _: HtmlElement) -> None:
+    """Whatever follows a block is not in its line."""
+    if walk.out.pieces:
+        walk.out.block()
+
+
+@starts("p")
+def start_paragraph(walk: Walk, _: HtmlElement) -> None:
+    """A paragraph."""
+    walk.enter_block()
+
+
+@starts(*HEADINGS)
+def start_heading(walk: Walk, element: HtmlElement) -> None:
+    """A heading of its level; in a table cell its words alone."""
+    if walk.out.flat:
+        walk.out.block()
+        return
+    walk.enter_block()
+    walk.out.heading = int(element.tag[1])
+
+
+@ends(*HEADINGS)
+def end_heading(walk: Walk, _: HtmlElement) -> None:
+    """The heading is written."""
+    if walk.out.flat:
+        walk.out.block()
+    else:
+        walk.out.end_heading()
+
+
+@starts("hr")
+def add_rule(walk: Walk, _: HtmlElement) -> None:
+    """A rule between two blocks; a second in a row adds nothing."""
+    out = walk.out
+    walk.enter_block()
+    if out.lines and not out.flat and not out.heading and not out.lines[-1].endswith("---"):
+        out.put(["---"])
+
+
+@starts("blockquote")
+def start_quote(walk: Walk, _: HtmlElement) -> None:
+    """A quote: `>` before each line."""
+    walk.enter_block()
+    walk.out.push("> ", "> ")
+
+
+@ends("blockquote")
+def end_quote(walk: Walk, _: HtmlElement) -> None:
+    """Out of the quote."""
+    walk.out.block()
+    walk.out.pop()
+
+
+@starts("pre", "listing", "xmp", "plaintext")
+def add_code(walk: Walk, element: HtmlElement) -> bool:
+    """A fenced block; in a heading or a table cell a span."""
+    out = walk.out
+    walk.enter_block()
+    lines = markdown_code.to_lines(element)
+    if out.flat or out.heading:
+        out.raw(" " + markdown_code.render_span(" ".join(lines)) + " ")
+    elif lines:
+        out.put(markdown_code.render_block(lines, markdown_code.find_language(element)))
+    return True
+
+
+@starts(*_LISTS)
+def start_list(walk: Walk, element: HtmlElement) -> None:
+    """A list; numbers begin and run as the page says."""
+    walk.enter_block()
+    if walk.lists and element.getparent() not in walk.plain:
+        walk.out.tight()
+    first: int | None = None
+    step = 1
+    if element.tag == "ol":
+        step = -1 if element.get("reversed") is not None else 1
+        first = _to_number(element.get("start"), len(element) if step < 0 else 1)
+    walk.lists.append(Numbers(first, step))
+
+
+@ends(*_LISTS)
+def end_list(walk: Walk, _: HtmlElement) -> None:
+    """Out of the list."""
+    walk.out.block()
+    walk.lists.pop()
+
+
+@starts("li")
+def start_item(walk: Walk, element: HtmlElement) -> None:
+    """An item behind its bullet or number, the blocks in it indented; a card is laid out plainly."""
+    walk.enter_block()
+    if element in walk.plain:
+        return
+    numbers = walk.lists[-1] if walk.lists else Numbers(None, 1)
+    if numbers.items or (not walk.lists and _follows_item(element)):
+        walk.out.tight()
+    numbers.items += 1
+    marker = "- "
+    if numbers.next is not None:
+        number = _to_number(element.get("value"), numbers.next)
+        marker = f"{number}. "
+        numbers.next = number + numbers.step
+    walk.out.push(marker, " " * len(marker))
+
+
+@ends("li")
+def end_item(walk: Walk, element: HtmlElement) -> None:
+    """Out of the item."""
+    walk.out.block()
+    if element not in walk.plain:
+        walk.out.pop()
+
+
+def _follows_item(element: HtmlElement) -> bool:
+    before = element.getprevious()
+    return before is not None and before.tag == "li"
+
+
+def _to_number(value: str | None, default: int) -> int:
+    """A number that Markdown can count from; it knows no negative ones."""
+    return int(value) if value and value.isascii() and value.isdigit() and len(value) < 9 else max(0, default)
+
+
+@starts("dt")
+def start_term(walk: Walk, _: HtmlElement) -> None:
+    """The term of a definition, on a line of its own."""
+    walk.enter_block()
+
+
+@ends("dt")
+def end_term(walk: Walk, _: HtmlElement) -> None:
+    """The line of the term ends."""
+    walk.out.block()
+
+
+@starts("dd")
+def start_definition(walk: Walk, element: HtmlElement) -> None:
+    """A definition: `: ` on the line below its term, or plain blocks if it holds more than words."""
+    walk.enter_block()
+    if element not in walk.plain:
+        walk.out.tight()
+        walk.out.push(": ", "  ")
+
+
+@ends("dd")
+def end_definition(walk: Walk, element: HtmlElement) -> None:
+    """Out of the definition."""
+    walk.out.block()
+    if element not in walk.plain:
+        walk.out.pop()
+
+
+@starts("table")
+def add_table(walk: Walk, element: HtmlElement) -> bool:
+    """A pipe table if it is one of data; the cells of any other become blocks."""
+    out = walk.out
+    walk.enter_block()
+    if out.flat or out.heading:
+        return False
+    rows = tables.find_rows(element)
+    if not tables.is_data(element, rows):
+        return False
+    lines = tables.render(rows, lambda cell: _to_text(walk, cell))
+    if not lines:
+        return False
+    caption = element.find("caption")
+    if caption is not None:
+        walk.run(caption)
+        out.flush()
+    out.put(lines)
+    return True
+
+
+def _to_text(walk: Walk, cell: HtmlElement) -> str:
+    """The inline Markdown of one cell."""
+    inner = Walk(Writer(flat=True), walk.links, walk.drop)
+    inner.run(cell)
+    return "".join(inner.out.pieces)
+
+
+@starts("td", "th")
+def start_cell(walk: Walk, _: HtmlElement) -> None:
+    """A cell of a table that arranges the page is parted from its neighbour by a blank."""
+    walk.out.raw(" ")
+
+
+@ends("td", "th")
+def end_cell(walk: Walk, _: HtmlElement) -> None:
+    """The same at its end."""
+    walk.out.raw(" ")
+
+
+def find_plain(nodes: list[HtmlElement]) -> frozenset[HtmlElement]:
+    """List items with headings and definitions with blocks in them: a page lays these out, and no bullet makes a list.
+
+    Found once for all of them, from the inside out, so that nesting costs nothing.
+    """
+    found: set[HtmlElement] = set()
+    for node in nodes:
+        for inner in node.iter(*HEADINGS):
+            _mark(inner, "li", found)
+        for inner in node.iter("pre", "table", "ul", "ol", "dl", "blockquote", *HEADINGS):
+            _mark(inner, "dd", found)
+    return frozenset(found)
+
+
+def _mark(inner: HtmlElement, tag: str, found: set[HtmlElement]) -> None:
+    for above in inner.iterancestors(tag):
+        if above in found:
+            return
+        found.add(above)

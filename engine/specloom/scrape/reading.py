@@ -1,0 +1,74 @@
+"""What reading a page handles: the bytes that were fetched, what an extractor made of them, and how each tier fared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Mode = Literal["full", "preview", "raw"]
+Kind = Literal["html", "markdown", "text", "document", "other"]
+"""`text` is readable as it is (plain text, JSON, XML feeds, source); `other` is pictures, archives and the like."""
+Quality = Literal["complete", "partial"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """One answer: `body` as sent (decompressed), `headers` with lower-case names, `url` where redirects ended."""
+
+    body: bytes
+    url: str
+    tier: str
+    kind: Kind
+    headers: Mapping[str, str] = field(default_factory=dict)
+    status: int = 200
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What a reader service says beside the text: `title`, `author`, `published`."""
+
+    @property
+    def content_type(self) -> str:
+        """The Content-Type header as it was sent; it may be empty."""
+        return self.headers.get("content-type", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What an extractor made of an answer: the text to judge, what it is worth, and whatever its caller wants back."""
+
+    text: str
+    payload: Any = None
+    title: str = ""
+    frames: tuple[str, ...] = ()
+    """Addresses of the page's iframes, absolute, in their order."""
+    whole: bool | None = None
+    """Whether the extractor is sure that this is what the page has to say; None where it cannot tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one tier fared: `kind` is a kind of fault, or `ok`; `message` is one line of at most 120 characters."""
+
+    tier: str
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The best that could be read: `quality` is `partial` when no tier gave an answer that looked whole.
+
+    In raw mode `candidate` has no text and no payload, and `body` holds the original bytes, cut to the asked length.
+    """
+
+    fetched: Fetched
+    candidate: Candidate
+    tier: str
+    quality: Quality
+    outcomes: tuple[Outcome, ...]
+    body: bytes = b""
+    truncated: bool = False
+
+    @property
+    def url(self) -> str:
+        """Where redirects ended."""
+        return self.fetched.url

@@ -1,0 +1,168 @@
+"""How much a source is likely to be worth for a question: four figures from 0 to 1 and their weighted sum.
+
+The figures, bands and hosts are those of the tool contract. They describe and never filter: an unknown date or host
+scores in the middle.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from specloom.scrape.metadata_dates import to_seconds
+from specloom.scrape.metadata_sources import to_words
+from specloom.scrape.passages import count_words
+
+_RELEVANCE, _FRESHNESS, _AUTHORITY, _CONTENT = 0.35, 0.20, 0.25, 0.20
+_TITLE_SHARE, _CONTENT_SHARE = 0.4, 0.6
+_UNKNOWN: Final = 0.5
+
+_FILLERS: Final = to_words(
+    "a an and are as at be by for from how in is it of on or that the this to was what when where which who why with"
+)
+_DAY: Final = 86_400.0
+_AGES: Final = ((1, 1.0), (7, 0.9), (30, 0.7), (365, 0.5))
+_OLD: Final = 0.3
+
+_HIGH_HOSTS: Final = to_words(
+    "nature.com science.org nih.gov who.int ieee.org acm.org arxiv.org wikipedia.org github.com stackoverflow.com"
+    " developer.mozilla.org"
+)
+_MIDDLE_HOSTS: Final = to_words(
+    "medium.com dev.to news.ycombinator.com reddit.com bbc.com bbc.co.uk reuters.com nytimes.com"
+)
+# Government and academic names, at the end of a host or before the code of a country.
+_PUBLIC_LABELS: Final = to_words("gov edu mil")
+_PUBLIC_UNDER_COUNTRY: Final = to_words("gov edu ac gob gouv govt go mil")
+_REPUTATIONS: Final = {"high": 0.9, "mixed": 0.7}
+
+_MARK: Final = re.compile(r"[.!?。！？]")
+_PARAGRAPH: Final = re.compile(r"\n[ \t]*\n")
+_EDGES: Final = "\"'“”‘’«»()[]{}<>,.;:!?¿¡`*"
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Figures from 0 to 1 with two decimals; `overall` weighs them 35, 20, 25 and 20 in a hundred."""
+
+    overall: float
+    relevance: float
+    freshness: float
+    authority: float
+    content_quality: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The contract's object."""
+        return {
+            "overall": self.overall,
+            "relevance": self.relevance,
+            "freshness": self.freshness,
+            "authority": self.authority,
+            "contentQuality": self.content_quality,
+        }
+
+
+def score(
+    query: str, *, url: str, title: str, content: str, published: str = "", now: float, reputation: str = ""
+) -> Scores:
+    """The scores of one source. `published` is an ISO date or "", `now` epoch seconds, `reputation` the host's tier."""
+    relevance = score_relevance(query, title=title, content=content)
+    freshness = score_freshness(published, now)
+    authority = score_authority(url, reputation)
+    quality = score_content(content)
+    overall = _RELEVANCE * relevance + _FRESHNESS * freshness + _AUTHORITY * authority + _CONTENT * quality
+    return Scores(*(round(each, 2) for each in (overall, relevance, freshness, authority, quality)))
+
+
+def score_relevance(query: str, *, title: str, content: str) -> float:
+    """The share of the query's words in title and content, long words weighing more; 0.5 for an empty query."""
+    words = _to_query_words(query)
+    if not words:
+        return _UNKNOWN
+    total = sum(map(len, words))
+    return min(1.0, _TITLE_SHARE * _share(words, title) / total + _CONTENT_SHARE * _share(words, content) / total)
+
+
+def score_freshness(published: str, now: float) -> float:
+    """1 within a day, 0.9 a week, 0.7 a month, 0.5 a year, 0.3 after that; 0.5 for an unknown date.
+
+    A date that names no day counts from its end, so that "2024" is not old in December 2024. A date more than a day
+    ahead is a slip and unknown.
+    """
+    moment = to_seconds(published) if published else None
+    if moment is None:
+        return _UNKNOWN
+    age = (now - moment) / _DAY - {4: 365, 7: 30}.get(len(published), 0)
+    if age < -1 and len(published) > 7:
+        return _UNKNOWN
+    return next((figure for days, figure in _AGES if age < days), _OLD)
+
+
+def score_authority(url: str, reputation: str = "") -> float:
+    """0.9 or 0.7 for hosts of the contract's two lists, else by the tier of the host's reputation, else 0.5.
+
+    The labels of the host count and nothing else of the address.
+    """
+    labels = to_host(url).split(".")
+    if _ends_with(labels, _HIGH_HOSTS) or _is_public(labels):
+        return 0.9
+    if _ends_with(labels, _MIDDLE_HOSTS):
+        return 0.7
+    return _REPUTATIONS.get(reputation, _UNKNOWN)
+
+
+def to_authority_tier(authority: float) -> str:
+    """`high` from 0.8, `medium` from 0.5, `low` below."""
+    return "high" if authority >= 0.8 else "medium" if authority >= 0.5 else "low"
+
+
+def score_content(content: str) -> float:
+    """How much a text looks like one that was written to be read: length, paragraphs, words, sentences, links."""
+    words = count_words(content)
+    runs = content.split()
+    length = sum(map(len, runs)) / len(runs) if runs else 0.0
+    # Scripts without blanks have no words to measure; the count of characters says that they are there.
+    ordinary = 3 <= length <= 10 or words > 2 * len(runs) > 0
+    marks = sum(1 for _ in zip(_MARK.finditer(content), range(6), strict=False))
+    points = (
+        (3 if words > 500 else 2 if words > 200 else 1 if words > 50 else 0)
+        + 2 * (len(_PARAGRAPH.split(content.strip())) > 3)
+        + 2 * ordinary
+        + ("http" in content)
+        + 2 * (marks > 5)
+    )
+    return min(1.0, points / 10)
+
+
+def to_host(url: str) -> str:
+    """The host of an address in lower case, without a trailing dot; "" for none."""
+    try:
+        return (urlsplit(url.strip()).hostname or "").rstrip(".").lower()
+    except ValueError:
+        return ""
+
+
+def _to_query_words(query: str) -> list[str]:
+    words = [word for each in query.casefold().split() if (word := each.strip(_EDGES))]
+    return [word for word in words if word not in _FILLERS] or words
+
+
+def _share(words: Iterable[str], text: str) -> float:
+    folded = text.casefold()
+    return float(sum(len(word) for word in words if word in folded))
+
+
+def _ends_with(labels: list[str], hosts: frozenset[str]) -> bool:
+    return any(".".join(labels[start:]) in hosts for start in range(len(labels)))
+
+
+def _is_public(labels: list[str]) -> bool:
+    """`x.gov`, `x.edu`, `x.gov.uk`, `x.ac.jp`: a name that only public bodies or schools are given."""
+    if len(labels) < 2:
+        return False
+    return labels[-1] in _PUBLIC_LABELS or (
+        len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _PUBLIC_UNDER_COUNTRY
+    )

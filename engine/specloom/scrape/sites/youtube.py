@@ -1,0 +1,167 @@
+"""YouTube: what is said in a video, from its captions; where there are none, what the channel says of it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+from specloom.faults import Fault
+from specloom.wire import Policy, Request
+
+from .captions import Line, find_highlights, parse_captions
+from .page import Address, Route, Row, SitePage, cut, find_one, or_none
+
+if TYPE_CHECKING:
+    from specloom.desk import Desk
+
+HOSTS: Final = frozenset(
+    {
+        "youtube.com", "www.youtube.com", "m.youtube.com", "music.youtube.com", "gaming.youtube.com",
+        "youtube-nocookie.com", "www.youtube-nocookie.com", "youtu.be", "www.youtu.be",
+    }
+)  # fmt: skip
+PROVIDER: Final = "youtube"
+
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{11}")
+_FOLDERS: Final = frozenset({"embed", "shorts", "live", "v"})
+_NO_IDS: Final = frozenset({"videoseries", "live_stream"})
+"""What stands in the place of an id when a list or a channel is embedded, and happens to look like one."""
+
+_LANGUAGES: Final = ("en", "en-US", "en-GB")
+# The contract's bounds: bytes of a transcript, characters of a description.
+_LEAST_TRANSCRIPT: Final = 100
+_LEAST_DESCRIPTION: Final = 20
+_PATIENCE: Final = 15.0
+"""Seconds for the details of a video and again for its captions, which makes the contract's 30."""
+_POLICY: Final = Policy(timeout=15, max_bytes=5 * 1024 * 1024, redirects=2)
+_TELLING: Final = ("not_found", "auth_required", "rate_limited", "blocked")
+"""Kinds of fault that say most about why there is nothing, the most definite first."""
+
+
+def match(address: Address) -> Route | None:
+    """Every way to name one video; channels, lists and searches are read like any page."""
+    parts = address.parts
+    if address.host.endswith("youtu.be"):
+        said = parts[0] if parts else ""
+    elif len(parts) > 1 and parts[0] in _FOLDERS:
+        said = parts[1]
+    else:
+        said = address.query.get("v", "") if parts == ("watch",) else ""
+    if not _ID.fullmatch(said) or said in _NO_IDS:
+        return None
+    return Route("youtube", "video", address.url, {"id": said})
+
+
+async def read(route: Route, desk: Desk, *, max_length: int, patience: float = _PATIENCE) -> SitePage:
+    """The transcript, with the time of every line; else the description. A fault says why there is neither."""
+    number = route.names["id"]
+    faults: list[Fault] = []
+
+    async def find(source: str) -> Row:
+        asked = find_one(desk, "video", {"id": number, "source": source}, provider=PROVIDER)
+        try:
+            return await asyncio.wait_for(asked, patience) or {}
+        except Fault as fault:
+            faults.append(fault)
+        except TimeoutError:
+            faults.append(Fault("network", f"YouTube did not tell of the video {number} in {patience:g} s"))
+        return {}
+
+    player, page = await asyncio.gather(find("player"), find("page"))
+    details = {**page, **player}
+    try:
+        lines = await asyncio.wait_for(_find_lines(number, (player, page), desk), patience)
+    except TimeoutError:
+        lines = []
+    title = str(details.get("title") or f"YouTube video {number}")
+    content, extracted = "\n".join(map(str, lines)), bool(lines)
+    if not extracted:
+        description = str(details.get("description") or "").strip()
+        if len(description) < _LEAST_DESCRIPTION:
+            raise _why_nothing(number, faults, known=bool(details))
+        content = f"[Video: {title}]\n\n{description}"
+    content, shortened = cut(content, max_length)
+    return SitePage(
+        content,
+        title,
+        "youtube",
+        "youtube",
+        url=f"https://www.youtube.com/watch?v={number}",
+        site="YouTube",
+        authors=(details["author"],) if details.get("author") else (),
+        published=str(details.get("published_at") or ""),
+        truncated=shortened,
+        highlights=tuple(find_highlights(lines)),
+    )
+
+
+async def _find_lines(number: str, told: Sequence[Row], desk: Desk) -> list[Line]:
+    """The lines of the first captions that can be had: of the player, of the page, of the old address."""
+    seen: set[str] = set()
+    for details in told:
+        track = choose_track(details.get("captions") or [])
+        request = to_request(track["url"]) if track else None
+        if request is None or str(request.query) in seen:
+            continue
+        seen.add(str(request.query))
+        try:
+            response = await desk.send(request)
+        except Fault:
+            continue
+        # An answer with nothing in it wants a proof of origin; another way may do without.
+        if response.status == 200 and (lines := _accept(response.body.decode("utf-8", "replace"))):
+            return lines
+    for language in _LANGUAGES:
+        arguments = {"id": number, "language": language}
+        row = await or_none(find_one(desk, "transcript", arguments, provider=PROVIDER))
+        if row and (lines := _accept(row["text"])):
+            return lines
+    return []
+
+
+def _accept(vtt: str) -> list[Line]:
+    lines = parse_captions(vtt)
+    return lines if len("\n".join(map(str, lines)).encode()) > _LEAST_TRANSCRIPT else []
+
+
+def choose_track(tracks: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """English that people wrote, English that a machine heard, else what comes first."""
+
+    def rank(track: dict[str, Any]) -> int:
+        tag = str(track.get("language") or "").lower()
+        return (tag == "en" or tag.startswith("en-")) * (1 if track.get("automatic") else 2)
+
+    usable = [track for track in tracks if isinstance(track.get("url"), str)]
+    return max(usable, key=rank, default=None)
+
+
+def to_request(url: str) -> Request | None:
+    """The request for a track as WebVTT; nothing for an address that is not YouTube's own."""
+    try:
+        split = urlsplit(url)
+    except ValueError:
+        return None
+    host = split.hostname or ""
+    if split.scheme != "https" or not (host == "youtube.com" or host.endswith(".youtube.com")) or split.port:
+        return None
+    # Of two formats in one address the first would win, so the one that is there is replaced.
+    query = [pair for pair in parse_qsl(split.query, keep_blank_values=True) if pair[0] != "fmt"]
+    return Request(
+        "GET",
+        f"https://{host}{split.path}",
+        (*query, ("fmt", "vtt")),
+        (("Accept-Language", "en"),),
+        policy=_POLICY,
+        provider=PROVIDER,
+        operation="transcript",
+    )
+
+
+def _why_nothing(number: str, faults: Sequence[Fault], *, known: bool) -> Fault:
+    if known:
+        return Fault("content_empty", f"The YouTube video {number} has neither captions nor a description to read")
+    ranked = sorted(faults, key=lambda one: _TELLING.index(one.kind) if one.kind in _TELLING else len(_TELLING))
+    return ranked[0] if ranked else Fault("not_found", f"YouTube tells nothing of the video {number}")

@@ -1,0 +1,139 @@
+"""The rungs of the ladder: what each tier sends, and in which order they are tried for an address."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from specloom.faults import Fault
+
+from .fetching import Way, check_target, fetch
+from .identity import load_persona
+from .kinds import is_document_url, is_markdown
+from .reading import Fetched, Kind, Mode
+from .spa import is_spa_host
+
+if TYPE_CHECKING:
+    from specloom.desk import Desk
+
+    from .options import Options
+    from .station import Station
+
+READER = "reader"
+CONTENTS = "contents"
+"""The capabilities that services are asked for: both give rows with `text`, and `contents` says its `source` too."""
+
+
+_FACTS = {"title": "title", "author": "author", "published": "published_at"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One tier for one address: `local` ones ask the page's own host; `rest` tells how long that host wants none."""
+
+    name: str
+    run: Callable[[], Awaitable[Fetched]]
+    local: bool
+    rest: Callable[[str], int]
+
+
+def choose_rungs(
+    url: str, *, mode: Mode, desk: Desk, options: Options, station: Station, depth: int = 0
+) -> Iterator[Rung]:
+    """The tiers in the order in which they are tried. Services see neither raw readings nor pages of iframes."""
+    host = urlsplit(url).hostname or ""
+
+    def rest(of: str) -> int:
+        return math.ceil(station.politeness.rest_of(urlsplit(of).hostname or host))
+
+    def local(name: str, run: Callable[[], Awaitable[Fetched]]) -> Rung:
+        return Rung(name, run, local=True, rest=rest)
+
+    def service(name: str, run: Callable[[], Awaitable[Fetched]]) -> Rung:
+        return Rung(name, run, local=False, rest=rest)
+
+    browser = local("browser", lambda: render(url, desk, options, station))
+    document = is_document_url(url)
+    early = is_spa_host(host) and not document and station.browser.is_available(options.chrome)
+    if early:
+        yield browser
+    yield local("html", lambda: ask_plainly(url, desk, options, station, raw=mode == "raw"))
+    if options.identity == "browser":
+        yield local("stealth", lambda: ask_as_browser(url, desk, options, station, raw=mode == "raw"))
+    services = mode != "raw" and depth == 0
+    if services and options.reader and desk.offering(READER):
+        yield service("jina", lambda: ask_service(url, READER, "jina", desk, options))
+    if not early and not document:
+        yield browser
+    if services and options.paid and desk.offering(CONTENTS):
+        yield service("exa", lambda: ask_service(url, CONTENTS, "exa", desk, options))
+
+
+async def ask_plainly(url: str, desk: Desk, options: Options, station: Station, *, raw: bool = False) -> Fetched:
+    """The answer to one honest request that prefers Markdown; its tier is `markdown` where it is, else `html`."""
+    way = Way("html", load_persona("honest").headers, desk.send, options.plain_timeout)
+    fetched = await _fetch(url, way, desk, options, station, raw=raw)
+    if raw or fetched.status >= 400:
+        return fetched
+    if fetched.kind == "markdown" or (fetched.kind == "text" and "text/plain" in fetched.content_type):
+        text = fetched.body.decode("utf-8", "replace")
+        return (
+            replace(fetched, tier="markdown", kind="markdown") if is_markdown(text) else replace(fetched, kind="text")
+        )
+    return fetched
+
+
+async def ask_as_browser(url: str, desk: Desk, options: Options, station: Station, *, raw: bool = False) -> Fetched:
+    """The answer to a request that looks like a desktop browser's: in its TLS too, where that can be done."""
+    stealth = station.stealth()
+    if stealth is not None:
+        way = Way("stealth", stealth.headers, stealth.send, options.stealth_timeout)
+    else:
+        way = Way("stealth", load_persona("browser").headers, desk.send, options.stealth_timeout)
+    return await _fetch(url, way, desk, options, station, raw=raw)
+
+
+async def render(url: str, desk: Desk, options: Options, station: Station) -> Fetched:
+    """The document as a browser has it after its scripts ran."""
+    allow = station.robots_for(desk, options)
+    if allow is not None:
+        await allow(check_target(url, options))
+    return await station.render(url, owner=desk.owner, options=options, now=desk.now)
+
+
+async def ask_service(url: str, capability: str, label: str, desk: Desk, options: Options) -> Fetched:
+    """The text that a service made of a page; `content_empty` where it has none."""
+    try:
+        async with asyncio.timeout(options.service_timeout):
+            # Without its fragment, which no server ever sees.
+            asked = {"url": str(check_target(url, options)), "max_length": options.max_length}
+            answer = await desk.ask(capability, asked)
+    except TimeoutError:
+        raise Fault("network", f"no answer within {options.service_timeout:g} seconds") from None
+    row: dict[str, Any] = answer.rows[0] if answer.rows else {}
+    text = str(row.get("text") or "").strip()
+    if not text:
+        raise Fault("content_empty", "no extractable content")
+    tier = f"{label}:{row.get('source') or 'ok'}" if capability == CONTENTS else label
+    facts = {name: row[key] for name, key in _FACTS.items() if row.get(key)}
+    kind: Kind = "markdown" if capability == READER else "text"
+    headers = {"content-type": f"text/{'markdown' if kind == 'markdown' else 'plain'}; charset=utf-8"}
+    return Fetched(text.encode("utf-8", "replace"), str(row.get("url") or url), tier, kind, headers, facts=facts)
+
+
+async def _fetch(url: str, way: Way, desk: Desk, options: Options, station: Station, *, raw: bool) -> Fetched:
+    allow = station.robots_for(desk, options)
+    return await fetch(
+        url,
+        way,
+        options=options,
+        politeness=station.politeness,
+        owner=desk.owner,
+        now=desk.now,
+        follow_pages=not raw,
+        allow=allow,
+    )

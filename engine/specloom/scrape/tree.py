@@ -1,0 +1,158 @@
+"""The text of a page becomes one tree: tolerant of any markup, bounded in depth, and without loss of words.
+
+The parser is libxml2's, whose tokenizer follows the HTML standard since 2.14. A few things are added. Content after
+`</html>` is moved into the body, where browsers show it. A page deeper than the parser goes (2048 elements) loses the
+innermost *tags* and none of their text. NUL characters, which end the text for a C library, are taken out. Elements
+that the library does not know to be empty (`<wbr>`, `<source>` …) are closed, or they would swallow what follows them,
+and a heading with a paragraph in it stays a heading.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from lxml import etree
+    from lxml.html import HtmlElement
+
+MAX_DEPTH: Final = 400
+"""Elements in one another after flattening, those aside that the parser closes by itself."""
+
+_DECLARATION: Final = re.compile(r"\s*<\?xml[^>]*>", re.IGNORECASE)
+_UNFIT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+"""What references such as `&#7;` can put into a tree, and lxml does not take back."""
+# Runs are possessive and their number is bounded, so that a page of open quotes takes no longer than another.
+_ATTRIBUTES: Final = r"(?:[^<>\"']++|\"[^\"]{0,3000}\"|'[^']{0,3000}'){0,40}+"
+_TAG: Final = re.compile(rf"<(/?)([a-zA-Z][^\s/>\"'<]{{0,60}})({_ATTRIBUTES})>")
+_UNCOUNTED: Final = frozenset(
+    (
+        "area", "base", "br", "col", "hr", "img", "input", "link", "meta", "param", "frame", "html", "head", "body",
+        "p", "li", "td", "th", "tr", "tbody", "option", "colgroup",
+    )
+)  # fmt: skip
+"""Void elements and those that the next of their kind closes: a thousand unclosed `<li>` are not deep."""
+_VOID: Final = re.compile(rf"<((?:embed|source|track|wbr|keygen|command|bgsound)\b{_ATTRIBUTES})>", re.IGNORECASE)
+_PARAGRAPH_IN_HEADING: Final = re.compile(
+    r"(<h([1-6])\b[^<>]*>\s*)<p\b([^<>]*)>((?:(?!</?(?:h[1-6]|p)\b).){0,2000})</p\s*>(?=\s*</h\2\s*>)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def parse(html: str) -> HtmlElement:
+    """The `<html>` element, always with a `<body>`; an empty one if there is nothing to parse.
+
+    Comments stay. The tree is at most 2048 elements deep, so it may be deeper than Python recurses.
+    """
+    from lxml import etree
+
+    text = html.replace("\0", "")
+    declaration = _DECLARATION.match(text)
+    if declaration:
+        text = text[declaration.end() :]
+    text = _PARAGRAPH_IN_HEADING.sub(r"\1<span\3>\4</span>", _VOID.sub(r"<\1 />", text))
+    root, too_deep = _parse_once(text)
+    for depth in (MAX_DEPTH, MAX_DEPTH // 8, 0):
+        if not too_deep:
+            break
+        root, too_deep = _parse_once(_flatten(text, depth))
+    if root is None:
+        root, _ = _parse_once("<html><body></body></html>")
+        assert root is not None
+    body = root.find("body")
+    if body is None:
+        frames = root.find("frameset")
+        body = etree.SubElement(root, "body") if frames is None else frames
+    _gather(root, body)
+    return root
+
+
+@cache
+def query(path: str) -> Callable[[HtmlElement], Any]:
+    """An XPath, compiled once; its strings do not hold on to the tree."""
+    from lxml import etree
+
+    compiled: Callable[[HtmlElement], Any] = etree.XPath(path, smart_strings=False)
+    return compiled
+
+
+def _parse_once(text: str) -> tuple[HtmlElement | None, bool]:
+    """The root, or nothing where there is no element; and whether the parser gave up because of depth."""
+    from lxml import etree
+
+    parser = _make_parser()
+    try:
+        root: HtmlElement | None = etree.fromstring(text.encode("utf-8", "replace"), parser)
+    except etree.XMLSyntaxError:
+        return None, False
+    if root is None or root.tag != "html":
+        return None, False
+    gave_up = any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log)
+    return root, gave_up
+
+
+def _make_parser() -> etree.HTMLParser:
+    """`lxml.html`'s own look-up calls Python for each element; a fixed class for each kind of node is faster."""
+    from lxml import etree
+    from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HtmlProcessingInstruction
+
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True)
+    parser.set_element_class_lookup(
+        etree.ElementDefaultClassLookup(
+            element=HtmlElement, comment=HtmlComment, pi=HtmlProcessingInstruction, entity=HtmlEntity
+        )
+    )
+    return parser
+
+
+def _flatten(text: str, limit: int) -> str:
+    """The same text with the tags beyond a depth taken out, so that what stays is balanced as before."""
+    open_tags: list[str] = []
+    dropped: dict[str, int] = {}
+
+    def keep(match: re.Match[str]) -> str:
+        name = match[2].lower()
+        if name in _UNCOUNTED:
+            return match[0]
+        if match[1]:
+            if dropped.get(name):
+                dropped[name] -= 1
+                return " "
+            if open_tags and open_tags[-1] == name:
+                open_tags.pop()
+            return match[0]
+        if match[3].endswith("/"):
+            return match[0]
+        if len(open_tags) >= limit:
+            dropped[name] = dropped.get(name, 0) + 1
+            return " "
+        open_tags.append(name)
+        return match[0]
+
+    return _TAG.sub(keep, text)
+
+
+def _gather(root: HtmlElement, body: HtmlElement) -> None:
+    """Move what follows `</body>` and `</html>` to the end of the body."""
+    _adopt(body, body.tail, list(body.itersiblings()))
+    body.tail = None
+    for late in list(root.itersiblings("html")):
+        _adopt(body, late.text, [])
+        for part in list(late):
+            if part.tag == "body":
+                _adopt(body, part.text, list(part))
+                _adopt(body, part.tail, [])
+            else:
+                body.append(part)
+
+
+def _adopt(body: HtmlElement, text: str | None, parts: list[HtmlElement]) -> None:
+    if text:
+        text = _UNFIT.sub("", text)
+        if len(body):
+            body[-1].tail = _UNFIT.sub("", body[-1].tail or "") + text
+        else:
+            body.text = _UNFIT.sub("", body.text or "") + text
+    body.extend(parts)

@@ -1,0 +1,66 @@
+"""What a page folds away and a reader can open again is content: tabs, accordions, and parts that arrive in a stream.
+
+On the 774 pages of the development set, 4-word sequences in such places are in the ground truth to 89-100 % (streamed
+parts 89 %, tab panels 93 %, places named for folding 97 %, what a control names 100 %), against 10 % in whatever else
+is hidden. Menus, dialogs and forms are folded as well, and stay out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from .tree import query
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_NAMED: Final = re.compile(
+    r"faq|accordion|(?:^|[\s_-])tabs?(?:[\s_-]|$)|tab[-_]?(?:content|pane|panel|body)|expand|collaps", re.IGNORECASE
+)
+_STREAMED: Final = re.compile(r"S:[0-9a-f]+$")
+_APART: Final = re.compile(
+    r"modal|popup|menu|nav|cookie|consent|lightbox|overlay|drawer|offcanvas|dropdown|tooltip", re.IGNORECASE
+)
+_APART_TAGS: Final = frozenset(("nav", "header", "footer", "aside", "form", "dialog"))
+_APART_ROLES: Final = frozenset(
+    ("dialog", "alertdialog", "menu", "menubar", "navigation", "listbox", "tooltip", "search")
+)
+
+
+def find_controlled(root: HtmlElement) -> frozenset[str]:
+    """The ids that controls of the page name as what they open."""
+    found = set(" ".join(query("descendant::*/@aria-controls")(root)).split())
+    for control in query("descendant::*[@data-target or @data-bs-target or @role='tab']")(root):
+        for name in ("data-target", "data-bs-target", "href"):
+            value = control.get(name) or ""
+            if value.startswith("#"):
+                found.add(value[1:])
+    return frozenset(found)
+
+
+def is_openable(element: HtmlElement, controlled: Callable[[], frozenset[str]]) -> bool:
+    """Whether a reader can open the hidden element, and would find a part of the page in it.
+
+    `controlled` finds the ids that controls name; it is asked only where nothing else decides.
+    """
+    ident = element.get("id") or ""
+    if _STREAMED.match(ident):
+        return True
+    is_named = element.get("role") == "tabpanel" or _NAMED.search(_names(element)) is not None
+    if not is_named and (not ident or ident not in controlled()):
+        return False
+    at: HtmlElement | None = element
+    while at is not None and at.tag not in ("body", "html"):
+        if at.tag in _APART_TAGS or at.get("role") in _APART_ROLES:
+            return False
+        if _APART.search(_names(at)):
+            return False
+        at = at.getparent()
+    return True
+
+
+def _names(element: HtmlElement) -> str:
+    """The class and the id, without the parts of them that nobody wrote by hand."""
+    return f"{(element.get('class') or '')[:500]} {(element.get('id') or '')[:100]}"

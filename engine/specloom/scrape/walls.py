@@ -1,0 +1,192 @@
+"""Pages that are not what was asked for: walls against robots, log-ins, and shells that a script would fill.
+
+A wall is never told by a phrase alone: a page *about* such walls holds the same words. It takes the phrase together
+with the machinery of a wall in the markup, or a page that says next to nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Verdict = Literal["good", "wall", "login", "shell", "empty"]
+
+SHORT = 2048
+"""Bytes of text up to which a page can be a wall or a shell."""
+ENOUGH = 100
+"""Bytes of text above which a page can be content."""
+BARE = 60
+"""Words up to which a page that holds a phrase of a wall says next to nothing else."""
+SHELL_RATIO = 20
+"""Bytes of HTML for one byte of text from which a page may be a shell."""
+SHELL_WORDS = 30
+
+_PHRASES = re.compile(
+    r"checking (?:your browser|if the site connection is secure)|verify(?:ing)? (?:that )?you are (?:a )?human"
+    r"|(?:are|prove|confirm|make sure|making sure) (?:that )?you(?:'|’| a)re (?:not a (?:ro)?bot|(?:a )?human)"
+    r"|are you (?:a robot|a human|human)|(?:i am|i'm|i’m) not a robot|please verify (?:that )?you"
+    r"|complete (?:the|a) (?:security check|captcha)|(?:solve|enter) (?:the|this) captcha"
+    r"|security (?:check|verification)"
+    r"|ddos protection by|performing security verification|attention required|just a moment|one more step"
+    r"|(?:enable|turn on) (?:javascript|js) and cookies|(?:enable|turn on) cookies and (?:javascript|js)"
+    r"|(?:please|you need to) (?:enable|turn on|activate) (?:javascript|js|cookies)"
+    r"|javascript (?:is|must be) (?:disabled|required|enabled)"
+    r"|access (?:to this page has been )?denied|(?:request|access) (?:was )?blocked|you have been blocked"
+    r"|unusual (?:traffic|activity) from your|automated (?:access|requests|queries)|pardon our interruption"
+    r"|press (?:&|and) hold|protected by anubis|proof[- ]of[- ]work|bot (?:detection|protection|verification)"
+    r"|why do i have to complete a captcha|validating your (?:browser|request)|browser (?:check|verification)",
+    re.IGNORECASE,
+)
+_LOGIN_PHRASES = re.compile(
+    r"(?:log|sign) ?in to (?:continue|view|read|access|your)|(?:please|you must|you need to) (?:log|sign) ?in"
+    r"|(?:password|email) (?:is )?(?:required|protected)"
+    r"|this (?:page|portal|content) is (?:password[- ]protected|private)"
+    r"|enter (?:the|your) password|request access to (?:this|the) (?:portal|brand)|members only",
+    re.IGNORECASE,
+)
+# Scripts, forms and class names that only the interstitial page itself carries.
+_MACHINERY = re.compile(
+    rb"_cf_chl_opt|cf-browser-verification|challenge-form|cf-challenge-running|cf_chl_prog|cf-error-details"
+    rb"|captcha-delivery\.com|px-captcha|_Incapsula_Resource|/_sec/cp_challenge|sec-if-cpt|ak-challenge"
+    rb"|awswaf\.com|AwsWafIntegration|anubis_challenge|within\.website/x/cmd/anubis|\.within\.website"
+    rb"|sucuri_cloudproxy|ddos-guard|geo\.captcha|kpsdk",
+    re.IGNORECASE,
+)
+_PASSWORD = re.compile(rb"""<input\b[^<>]{0,500}\btype\s*=\s*["']?password""", re.IGNORECASE)
+_LOGIN_PATH = re.compile(
+    r"/(?:log-?in|sign-?in|signon|sso|auth|authenticate|accounts?/login|session/new)\b", re.IGNORECASE
+)
+_ROOT = re.compile(
+    rb"""\bid\s*=\s*["']?(?:root|app|__next|__nuxt|___gatsby|svelte|main-app|react-root|q-app)["'\s>]"""
+    rb"""|<app-root\b|\bng-version=|\bdata-reactroot\b""",
+    re.IGNORECASE,
+)
+_PLAIN_TAG = re.compile(rb"\s*<(/?)(?:div|main|section|span|app-root)\b[^<>]{0,500}>", re.IGNORECASE)
+_DEMAND = re.compile(
+    rb"(?:enable|requires?|need)[^<]{0,60}javascript|javascript[^<]{0,60}(?:enabled?|required)", re.IGNORECASE
+)
+_TAG = re.compile(rb"<[^<>]*>")
+_TITLE = re.compile(rb"<title\b[^<>]{0,200}>([^<]{0,300})", re.IGNORECASE)
+
+
+def judge(
+    text: str, *, title: str = "", html: bytes = b"", asked: str = "", url: str = "", whole: bool | None = None
+) -> Verdict:
+    """What an extracted text is, given the HTML it came from (empty for a text that came as such).
+
+    `asked` and `url` are where the reading began and where redirects ended: a log-in is told by where one ended up.
+    `whole` is what the extractor thinks of its text: of 774 real pages about forty that it was sure of would pass for
+    shells by their sizes alone, and none of them is one.
+    """
+    size = len(text.encode("utf-8", "replace"))
+    if size == 0:
+        return "wall" if html and _is_wall("", title, html) else "empty"
+    if size > SHORT:
+        return "good"
+    if _is_wall(text, title, html):
+        return "wall"
+    if _is_login(text, html, asked, url):
+        return "login"
+    if html:
+        return "shell" if _is_shell(size, html, whole) else "good"
+    return "shell" if len(text.split()) < SHELL_WORDS and not _is_dense(text) else "good"
+
+
+def judge_raw(body: bytes) -> Verdict:
+    """What an HTML body is, for callers who want it as it is: a wall, empty, or good; a shell is what it is."""
+    if len(body) > 200_000:
+        return "good"
+    if not body.strip():
+        return "empty"
+    text = " ".join(_TAG.sub(b" ", _without_code(body)).decode("utf-8", "replace").split())
+    title = _TITLE.search(body)
+    said = title[1].decode("utf-8", "replace") if title else ""
+    return "wall" if len(text) <= SHORT and _is_wall(text, said, body) else "good"
+
+
+def score(text: str) -> float:
+    """How much of a text there is: its bytes times the share of letters, of any script, and blanks in it."""
+    if not text:
+        return 0.0
+    spoken = sum(1 for character in text if character.isalpha() or character.isspace())
+    return len(text.encode("utf-8", "replace")) * spoken / len(text)
+
+
+def _is_wall(text: str, title: str, html: bytes) -> bool:
+    words = text.split()
+    phrase = bool(_PHRASES.search(text) or _PHRASES.search(title))
+    if html and _MACHINERY.search(html[:200_000]):
+        return phrase or len(words) <= BARE
+    return phrase and len(words) <= BARE
+
+
+def _is_login(text: str, html: bytes, asked: str, url: str) -> bool:
+    moved = bool(_LOGIN_PATH.search(url)) and not _LOGIN_PATH.search(asked)
+    password = bool(html) and bool(_PASSWORD.search(html))
+    few = len(text.split()) <= 2 * BARE
+    return few and (
+        (moved and (password or bool(_LOGIN_PHRASES.search(text)))) or (password and bool(_LOGIN_PHRASES.search(text)))
+    )
+
+
+def _is_shell(size: int, html: bytes, whole: bool | None) -> bool:
+    heavy = len(html) >= SHELL_RATIO * size
+    if size <= ENOUGH:
+        # A tiny page without scripts is all there is of it.
+        return heavy or b"<script" in html.lower() or bool(_ROOT.search(html))
+    if not heavy:
+        return False
+    if whole:
+        return _has_empty_root(html)
+    # Heavy markup round a short text is common; that a script is to fill the page has to show.
+    return size <= 512 or bool(_ROOT.search(html)) or _demands_script(html)
+
+
+def _has_empty_root(html: bytes) -> bool:
+    """Whether the element that a script is to fill holds nothing, or nothing but empty elements."""
+    root = _ROOT.search(html)
+    start = html.rfind(b"<", 0, root.end()) if root else -1
+    depth = 0
+    at = start
+    for _ in range(40):
+        tag = _PLAIN_TAG.match(html, at) if at >= 0 else None
+        if tag is None:
+            return False
+        depth += -1 if tag[1] else 1
+        if depth == 0:
+            return True
+        at = tag.end()
+    return False
+
+
+def _demands_script(html: bytes) -> bool:
+    low = html[:500_000].lower()
+    at = low.find(b"<noscript")
+    for _ in range(20):
+        if at < 0:
+            return False
+        if _DEMAND.search(low, at, at + 800):
+            return True
+        at = low.find(b"<noscript", at + 9)
+    return False
+
+
+def _without_code(body: bytes) -> bytes:
+    """The markup without what stands in scripts and styles; in one pass, however it is broken."""
+    low = body.lower()
+    for name in (b"script", b"style"):
+        kept: list[bytes] = []
+        at = 0
+        while (start := low.find(b"<" + name, at)) >= 0:
+            kept.append(body[at:start])
+            end = low.find(b"</" + name, start)
+            at = len(body) if end < 0 else end
+        kept.append(body[at:])
+        body = b"".join(kept)
+        low = body.lower()
+    return body
+
+
+def _is_dense(text: str) -> bool:
+    """Scripts without blanks say much in what counts as few words."""
+    return sum(1 for character in text if "⺀" <= character <= "힯" or "฀" <= character <= "໿") >= 60

@@ -1,0 +1,92 @@
+"""A page's own DOI is found, and one that it only mentions is not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specloom.scrape import tree
+from specloom.scrape.doi import find_doi, find_in_text, find_in_url, to_doi
+from specloom.scrape.metadata_sources import Sources, gather
+
+
+def page(head: str) -> Sources:
+    return gather(tree.parse(f"<html><head>{head}</head><body></body></html>"))
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        '<meta name="citation_doi" content="10.1234/AB.5">',
+        '<meta name="citation_doi" content="https://doi.org/10.1234/ab.5">',
+        '<meta name="DC.Identifier" content="doi:10.1234/ab.5">',
+        '<meta name="prism.doi" content="10.1234/ab.5">',
+        '<script type="application/ld+json">{"@type": "ScholarlyArticle", "@id": "https://doi.org/10.1234/ab.5"}</script>',
+        '<script type="application/ld+json">{"@type": "Dataset", "identifier":'
+        ' [{"@type": "PropertyValue", "propertyID": "doi", "value": "10.1234/ab.5"}]}</script>',
+    ],
+)
+def test_the_head_declares_it_in_many_ways(head: str) -> None:
+    assert find_doi(page(head), url="https://x.example/10.9999/other", text="10.8888/third") == "10.1234/ab.5"
+
+
+def test_an_identifier_that_is_no_doi_is_passed_over() -> None:
+    assert find_doi(page('<meta name="dc.identifier" content="urn:isbn:10.1234">')) == ""
+
+
+@pytest.mark.parametrize(
+    ("url", "doi"),
+    [
+        ("https://journal.example/doi/full/10.1056/NEJMoa2034577", "10.1056/nejmoa2034577"),
+        ("https://journal.example/doi/10.1111/j.1.x/abstract", "10.1111/j.1.x"),
+        ("https://journal.example/doi/pdf/10.1111/abc.pdf", "10.1111/abc"),
+        (
+            "https://journal.example/article/S0140-6736(20)30183-5?doi=10.1016%2FS0140-6736(20)30183-5",
+            "10.1016/s0140-6736(20)30183-5",
+        ),
+        ("https://preprint.example/content/10.1101/2020.01.01.123v1.full", "10.1101/2020.01.01.123v1"),
+        ("https://host.example/10.12/short", ""),
+        ("https://host.example/v10.1234/x", ""),
+        ("http://[broken", ""),
+    ],
+)
+def test_an_address_carries_it(url: str, doi: str) -> None:
+    assert find_in_url(url) == doi
+
+
+@pytest.mark.parametrize(
+    ("text", "doi"),
+    [
+        ("(see https://doi.org/10.1234/abc).", "10.1234/abc"),
+        ("doi 10.1016/S0140-6736(20)30183-5).", "10.1016/s0140-6736(20)30183-5"),
+        ("10.1016/0021-9797(84) is cited", "10.1016/0021-9797(84)"),
+        ("[link](https://doi.org/10.1234/abc), then", "10.1234/abc"),
+        ("<https://doi.org/10.1234/abc>", "10.1234/abc"),
+        ("10.1002/(SICI)1097<24::AID>3.0.CO;2-X.", "10.1002/(sici)1097<24::aid>3.0.co;2-x"),
+        ("**DOI:** 10.1234/abc; received", "10.1234/abc"),
+        ("version 10.1234", ""),
+        ("110.1234/abc", ""),
+    ],
+)
+def test_prose_around_it_is_left_out(text: str, doi: str) -> None:
+    assert find_in_text(text) == doi
+
+
+@pytest.mark.parametrize("heading", ["## References", "Bibliography", "参考文献", "7. References", "**Works cited**"])
+def test_a_reference_list_is_never_read(heading: str) -> None:
+    assert find_in_text(f"A short note.\n\n{heading}\n\n1. Lee, doi 10.1234/other") == ""
+
+
+def test_only_the_front_matter_is_read_and_a_name_cut_at_its_end_is_none() -> None:
+    assert find_in_text("x" * 4100 + " 10.1234/late") == ""
+    assert find_in_text("x" * 3985 + " 10.1234/abcdefghijkl") == ""
+    assert find_in_text("é" * 2000 + " 10.1234/late") == ""
+
+
+@given(st.from_regex(r"10\.[0-9]{4,9}/[a-z0-9]{1,20}(\([a-z0-9]{1,5}\)[a-z0-9]{1,5})?", fullmatch=True))
+def test_a_plain_name_survives_any_usual_surroundings(name: str) -> None:
+    assert to_doi(name) == name
+    assert to_doi(f"https://doi.org/{name}") == name
+    assert find_in_text(f"Text ({name}).") == name
+    assert find_in_url(f"https://host.example/doi/{name}") == name

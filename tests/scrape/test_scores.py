@@ -1,0 +1,112 @@
+"""Scores follow the contract's weights and bands, and cannot be had by putting a good name into an address."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specloom.scrape.scores import (
+    Scores,
+    score,
+    score_authority,
+    score_content,
+    score_freshness,
+    score_relevance,
+    to_authority_tier,
+)
+
+NOW = 1_715_068_800.0  # 2024-05-07T08:00:00Z
+
+
+def test_the_parts_are_weighed() -> None:
+    found = score(
+        "bridge safety",
+        url="https://www.nist.gov/x",
+        title="Bridge safety",
+        content="bridge safety",
+        published="2024-05-07T00:00:00Z",
+        now=NOW,
+    )
+
+    assert found == Scores(overall=0.82, relevance=1.0, freshness=1.0, authority=0.9, content_quality=0.2)
+    assert list(found.to_json()) == ["overall", "relevance", "freshness", "authority", "contentQuality"]
+
+
+def test_long_words_weigh_more_and_fillers_nothing() -> None:
+    title = score_relevance("the engineering of it", title="Engineering", content="")
+    assert title == pytest.approx(0.4)
+    assert score_relevance("engineering ab", title="", content="engineering") == pytest.approx(0.6 * 11 / 13)
+    assert score_relevance("what is it", title="what is it", content="what is it") == pytest.approx(1.0)
+    assert score_relevance("", title="x", content="x") == 0.5
+    assert score_relevance("桥梁 安全", title="桥梁安全", content="桥梁安全检查") == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("published", "figure"),
+    [
+        ("2024-05-07T07:00:00Z", 1.0),
+        ("2024-05-02", 0.9),
+        ("2024-04-20", 0.7),
+        ("2023-09-01", 0.5),
+        ("2020-01-01", 0.3),
+        ("2024-05", 1.0),
+        ("2024", 1.0),
+        ("2023", 0.5),
+        ("2021", 0.3),
+        ("", 0.5),
+        ("soon", 0.5),
+        ("2031-01-01", 0.5),
+    ],
+)
+def test_freshness_falls_with_age_and_is_open_where_unknown(published: str, figure: float) -> None:
+    assert score_freshness(published, NOW) == figure
+
+
+@pytest.mark.parametrize(
+    ("url", "figure"),
+    [
+        ("https://www.cdc.gov/flu", 0.9),
+        ("https://www.ox.ac.uk/x", 0.9),
+        ("https://data.gov.uk/x", 0.9),
+        ("https://en.wikipedia.org/wiki/X", 0.9),
+        ("https://evil.example/.gov/nature.com", 0.5),
+        ("https://nature.com.evil.example/", 0.5),
+        ("https://notnature.com/", 0.5),
+        ("https://gov.evil.example/", 0.5),
+        ("https://old.reddit.com/r/x", 0.7),
+        ("not an address", 0.5),
+        ("http://[broken", 0.5),
+    ],
+)
+def test_authority_is_that_of_the_host_alone(url: str, figure: float) -> None:
+    assert score_authority(url) == figure
+
+
+def test_a_reputation_counts_where_no_list_does() -> None:
+    assert score_authority("https://x.example/", "high") == 0.9
+    assert score_authority("https://x.example/", "mixed") == 0.7
+    assert score_authority("https://x.example/", "low") == 0.5
+
+
+def test_authority_is_banded() -> None:
+    assert [to_authority_tier(figure) for figure in (0.9, 0.8, 0.7, 0.5, 0.4)] == [
+        "high", "high", "medium", "medium", "low",
+    ]  # fmt: skip
+
+
+def test_written_text_scores_higher_than_scraps() -> None:
+    article = "\n\n".join("This is a sentence about the bridge. It has two of them." for _ in range(60))
+
+    assert score_content("") == 0.0
+    assert score_content("Menu Home") == pytest.approx(0.2)
+    assert score_content(article) == pytest.approx(0.9)
+    assert score_content(article + " http://x.example") == pytest.approx(1.0)
+    assert score_content("桥梁安全检查。" * 100) == pytest.approx(0.7)
+
+
+@given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=200), st.text(max_size=30))
+def test_every_figure_is_between_nothing_and_one(query: str, title: str, content: str, url: str) -> None:
+    found = score(query, url=url, title=title, content=content, now=NOW)
+
+    assert all(0 <= figure <= 1 for figure in found.to_json().values())

@@ -1,0 +1,32 @@
+"""What readings share is found again by every reading of one loop, and is gone when it was closed."""
+
+from __future__ import annotations
+
+import asyncio
+
+from scrape_support import OPTIONS
+
+from specloom.scrape.options import Options
+from specloom.scrape.station import close_station, find_station
+
+
+async def test_readings_of_one_loop_share_a_station() -> None:
+    first = find_station(OPTIONS)
+
+    assert find_station(Options()) is first
+
+    await close_station()
+    assert find_station(OPTIONS) is not first
+    await close_station()
+    await close_station()
+
+
+def test_another_loop_has_a_station_of_its_own() -> None:
+    async def find() -> int:
+        found = find_station(OPTIONS)
+        kept.append(found)
+        await close_station()
+        return id(found)
+
+    kept: list[object] = []
+    assert asyncio.run(find()) != asyncio.run(find())

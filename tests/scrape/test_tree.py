@@ -1,0 +1,119 @@
+"""Any text of a page becomes a bounded tree that holds all of its words."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specloom.scrape.tree import parse
+
+
+def text_of(html: str) -> str:
+    return " ".join("".join(parse(html).itertext()).split())
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "",
+        " \n",
+        "\0",
+        "<!-- x -->",
+        "<",
+        "</p>",
+        "<!doctype html>",
+        "<?xml version='1.0'?>",
+        "\ud800",
+        "<![CDATA[",
+        "&#0;",
+    ],
+)
+def test_there_is_always_a_body(html: str) -> None:
+    root = parse(html)
+
+    assert root.tag == "html"
+    assert root.find("body") is not None
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("just text", "just text"),
+        ("<p>one<p>two", "onetwo"),
+        ("<?xml version='1.0' encoding='iso-8859-1'?><html><body>é", "é"),
+        ("<p>a\0b</p>", "ab"),
+        ("<body><p>one</p></body></html>late <b>text</b>", "onelate text"),
+        ("<html><body>one</body></html><html><body> two</body></html>", "one two"),
+        ("<body>one</body> two <i>three</i></html>", "one two three"),
+        ("<frameset><frame src=x><noframes>Frames</noframes></frameset>", "Frames"),
+        ("<b>bold <p>and</b> on</p>", "bold and on"),
+        ("<table><td>cell", "cell"),
+        ("<p>a<wbr>b</p><picture><source srcset='x>y'><img></picture><embed src=x>c", "abc"),
+        ("1 < 2 & 3 &amp 4 &nosuch; 5", "1 < 2 & 3 & 4 &nosuch; 5"),
+    ],
+)
+def test_broken_pages_keep_their_words(html: str, text: str) -> None:
+    assert text_of(html) == text
+
+
+def test_what_follows_the_end_of_the_page_is_in_the_body() -> None:
+    body = parse("<html><body><p>one</p></body></html>two<p>three</p>").find("body")
+
+    assert "".join(body.itertext()) == "onetwothree"
+
+
+@pytest.mark.parametrize(
+    "tag", ["div", "b", "blockquote", "font", "ul><li", "table><tr><td", "p><b", "div class='a>b'"]
+)
+@pytest.mark.parametrize("depth", [600, 3000, 50_000])
+def test_a_page_of_any_depth_keeps_its_words(tag: str, depth: int) -> None:
+    root = parse(f"<{tag}>word " * depth + "deep</div><p>after")
+    text = "".join(root.itertext())
+
+    assert text.count("word") == depth
+    assert "deep" in text
+    assert "after" in text
+
+
+def test_a_page_that_the_parser_can_hold_is_not_flattened() -> None:
+    root = parse("<div>" * 1000 + "x")
+
+    assert sum(1 for _ in root.iter("div")) == 1000
+
+
+def test_end_tags_of_what_was_flattened_close_nothing_else() -> None:
+    root = parse("<section>" + "<div>" * 3000 + "deep" + "</div>" * 3000 + "<p>after</p></section>")
+
+    (after,) = root.iter("p")
+    assert after.getparent().tag == "section"
+
+
+def test_a_thousand_items_that_are_never_closed_are_not_deep() -> None:
+    root = parse("<ul>" + "<li>x" * 30_000)
+
+    assert sum(1 for _ in root.iter("li")) == 30_000
+
+
+def test_an_element_without_content_swallows_nothing() -> None:
+    body = parse("<div>" + "<wbr>word" * 5000 + "<source src=x /><p>after</p></div>").find("body")
+
+    assert [element.tag for element in body[0]].count("wbr") == 5000
+    assert body[0][-1].tag == "p"
+    assert all(not wbr.text for wbr in body.iter("wbr"))
+
+
+def test_a_heading_with_a_paragraph_in_it_stays_a_heading() -> None:
+    heading = parse("<h2 id=a> <p class=b>One <b>two</b></p> </h2><p>three</p>").find("body/h2")
+
+    assert heading.text_content().split() == ["One", "two"]
+
+
+def test_elements_are_those_of_lxml_html() -> None:
+    assert parse("<p class='a b'>x").find("body/p").text_content() == "x"
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="<>/!-\"'= abpdivtable\0\n&;#x?", max_size=300))
+def test_any_text_becomes_a_tree(html: str) -> None:
+    assert parse(html).find("body") is not None
