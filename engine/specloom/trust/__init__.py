@@ -1,5 +1,5 @@
-"""Trust checks: evidence about sources and claims, never a verdict. Importing this package registers its hooks."""
+"""Trust checks: evidence about sources and claims, never a verdict. Importing this registers its hooks and procedures."""
 
-from specloom.trust import claims, reputation
+from specloom.trust import claims, procedures, reputation
 
-__all__ = ["claims", "reputation"]
+__all__ = ["claims", "procedures", "reputation"]

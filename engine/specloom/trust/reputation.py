@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from specloom.hooks import Row, hook
+from specloom.trust.hosts import to_domains, to_host
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 TIERS = ("high", "mixed", "low")
-_LONGEST_HOST = 253
-# Browsers end the host at a backslash, the standard library does not; who is meant cannot be said.
-_AMBIGUOUS = re.compile(r"[\\\s\x00-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +22,10 @@ class Reputation:
     tier: str
     basis: str
     note: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """Tier and basis, and the note where there is one."""
+        return {"tier": self.tier, "basis": self.basis} | ({"note": self.note} if self.note else {})
 
 
 @cache
@@ -42,25 +42,8 @@ def load_reputations() -> Mapping[str, Reputation]:
 
 def find_reputation(url: str) -> Reputation | None:
     """What is known about the host of an address, or about the nearest domain above it; None when nothing is."""
-    rest = _to_host(url)
     known = load_reputations()
-    while rest:
-        if rest in known:
-            return known[rest]
-        rest = rest.partition(".")[2]
-    return None
-
-
-def _to_host(url: str) -> str:
-    """The host of a web address in the form that DNS uses, "" when there is none."""
-    try:
-        parts = urlsplit(url.strip())
-        host = (parts.hostname or "").removesuffix(".")
-        if parts.scheme not in ("http", "https") or _AMBIGUOUS.search(parts.netloc) or len(host) > _LONGEST_HOST:
-            return ""
-        return host if host.isascii() else host.encode("idna").decode("ascii")
-    except ValueError:  # a malformed address or name; UnicodeError is one too
-        return ""
+    return next((known[domain] for domain in to_domains(to_host(url)) if domain in known), None)
 
 
 @hook(
@@ -90,5 +73,4 @@ def _with_reputation(row: Row) -> Row:
     reputation = find_reputation(url) if isinstance(url, str) else None
     if reputation is None:
         return row
-    entry = {"tier": reputation.tier, "basis": reputation.basis}
-    return {**row, "source_reputation": entry | ({"note": reputation.note} if reputation.note else {})}
+    return {**row, "source_reputation": reputation.to_json()}

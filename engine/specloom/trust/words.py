@@ -177,6 +177,7 @@ _AMERICAN = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=8192)
 def to_american(word: str) -> str:
     """A lower-case word in American spelling, as far as the common families go; -ise and -yse are settled by `stem`."""
     if word in _AMERICAN:

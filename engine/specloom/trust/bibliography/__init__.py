@@ -1,0 +1,1 @@
+"""Bibliographies: read from what reference managers write, written for them and for people."""

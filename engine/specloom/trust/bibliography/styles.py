@@ -1,0 +1,153 @@
+"""Entries as people read them: APA (7th edition) and MLA (9th edition), as plain text that no title can break.
+
+Written after the published rules of both manuals: https://apastyle.apa.org/style-grammar-guidelines/references and
+https://style.mla.org/works-cited. No CSL processor is behind it: the style files are share-alike (CC BY-SA) data that
+would have to be shipped, and a page that is scraped should not wait for one to start. Titles keep the case in which
+they are recorded, since no program can tell a proper noun from a word, and italics are left out because plain text has
+none.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from specloom.trust.bibliography.names import Name, to_display, to_initials
+
+if TYPE_CHECKING:
+    from specloom.trust.bibliography.entry import Entry, Issued
+
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+_MLA_MONTHS = ("Jan.", "Feb.", "Mar.", "Apr.", "May", "June", "July", "Aug.", "Sept.", "Oct.", "Nov.", "Dec.")
+# APA names up to 20 authors, and of more the first 19 and the last.
+_MOST_APA_AUTHORS = 20
+_WHOLE_WORKS = ("book", "thesis", "report", "dataset", "patent")
+
+# What would open a link, an image, a tag, code or a block when the text is shown as Markdown.
+_MARKUP = re.compile(r"\](?=[(\[:])|<(?=[A-Za-z/!?])|`")
+_BLOCK = re.compile(r"^(?:[#>+*=|~-]|[0-9]{1,9}(?=[.)]\s))")
+
+
+def to_apa(entry: Entry, accessed: Issued = ()) -> str:
+    """An entry in APA style. `accessed` is shown where the entry has no date, as the manual asks for."""
+    title, container = _finish(entry.title), entry.container
+    authors = _apa_authors(entry.authors)
+    date = f"({_apa_date(entry)})."
+    lead = [_finish(authors), date, title] if authors else [title, date]
+    if entry.kind in _WHOLE_WORKS:
+        source = _finish(", ".join(dict.fromkeys(part for part in (container, entry.publisher) if part)))
+    else:
+        volume = f"{entry.volume}({entry.issue})" if entry.volume and entry.issue else entry.volume or entry.issue
+        pages = entry.pages.replace("-", "–")
+        if entry.kind in ("chapter", "paper-conference"):
+            source = f"In {container}" if container else ""
+            source += f" (pp. {pages})" if pages else ""
+            source = " ".join(part for part in (_finish(source), _finish(entry.publisher)) if part)
+        else:
+            shown = "" if container.casefold() in (authors.casefold(), entry.title.casefold()) else container
+            source = _finish(", ".join(part for part in (shown, volume, pages) if part))
+    link = _link(entry)
+    if link and accessed and not entry.issued and not entry.doi:
+        link = f"Retrieved {_MONTHS[accessed[1] - 1]} {accessed[2]}, {accessed[0]}, from {link}"
+    text = _defuse(" ".join(part for part in (*lead, source) if part))
+    return f"{text} {link}".rstrip()
+
+
+def to_mla(entry: Entry, accessed: Issued = ()) -> str:
+    """An entry in MLA style. `accessed` is shown for web pages, where the manual recommends it."""
+    title = entry.title.rstrip()
+    if title and entry.kind in _WHOLE_WORKS:
+        shown_title = _finish(title)
+    elif title:
+        # Quotation marks inside a quoted title become single ones.
+        inner = re.sub(r'["“”]', "'", title)
+        shown_title = f'"{_finish(inner)}"'
+    else:
+        shown_title = ""
+    authors = _mla_authors(entry.authors)
+    volume = f"vol. {entry.volume}" if entry.volume else ""
+    issue = f"no. {entry.issue}" if entry.issue else ""
+    pages = entry.pages.replace("-", "–")
+    pages = f"{'pp.' if re.search('[–,]', pages) else 'p.'} {pages}" if pages else ""
+    container = entry.container
+    if container.casefold() in (title.casefold(), "") or container == entry.publisher:
+        container = ""
+    link = _link(entry)
+    parts = (container, volume, issue, entry.publisher, _mla_date(entry.issued), pages)
+    source = ", ".join(part for part in parts if part)
+    text = _defuse(" ".join(part for part in (_finish(authors), shown_title, source) if part))
+    if not link:
+        return f"{text}." if source else text
+    seen = f" Accessed {_mla_date(accessed)}." if accessed and not entry.doi else ""
+    return f"{text}{',' if source else ''} {link}.{seen}".lstrip()
+
+
+def _defuse(text: str) -> str:
+    text = _MARKUP.sub(_escape, text)
+    return _BLOCK.sub(lambda found: found[0] + "\\" if found[0].isdigit() else "\\" + found[0], text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return "]\\" if found[0] == "]" else "\\" + found[0]
+
+
+def _finish(text: str) -> str:
+    """A text with the mark that ends it."""
+    text = text.rstrip()
+    return text if not text or text.endswith((".", "?", "!", "…", "。", "？", "！")) else f"{text}."
+
+
+def _link(entry: Entry) -> str:
+    from urllib.parse import quote
+
+    if entry.doi:
+        return "https://doi.org/" + quote(entry.doi, safe="/:;.,+_-()!*'@&=$~")
+    # What ends an address in running text is written in its encoded form, which is the same address.
+    return re.sub(r"[\s\x00-\x1f\x7f<>\"\\`]|\](?=\()", lambda found: quote(found[0]), entry.url)
+
+
+def _apa_authors(authors: tuple[Name, ...]) -> str:
+    shown = [_apa_name(name) for name in authors]
+    if len(shown) > _MOST_APA_AUTHORS:
+        return f"{', '.join(shown[: _MOST_APA_AUTHORS - 1])}, . . . {shown[-1]}"
+    if len(shown) < 2:
+        return "".join(shown)
+    return f"{', '.join(shown[:-1])}, & {shown[-1]}"
+
+
+def _apa_name(name: Name) -> str:
+    parts = (name.family, to_initials(name.given), name.suffix)
+    return ", ".join(part for part in parts if part)
+
+
+def _apa_date(entry: Entry) -> str:
+    issued = entry.issued
+    if not issued:
+        return "n.d."
+    # Only what appears day by day is dated to the day.
+    if len(issued) == 1 or entry.kind not in ("webpage", "document"):
+        return str(issued[0])
+    month = _MONTHS[issued[1] - 1]
+    return f"{issued[0]}, {month} {issued[2]}" if len(issued) == 3 else f"{issued[0]}, {month}"
+
+
+def _mla_authors(authors: tuple[Name, ...]) -> str:
+    if not authors:
+        return ""
+    first = authors[0]
+    shown = ", ".join(part for part in (first.family, first.given, first.suffix) if part)
+    if len(authors) == 1:
+        return shown
+    return f"{shown}, and {to_display(authors[1])}" if len(authors) == 2 else f"{shown}, et al."
+
+
+def _mla_date(issued: Issued) -> str:
+    if not issued:
+        return ""
+    if len(issued) == 1:
+        return str(issued[0])
+    month = _MLA_MONTHS[issued[1] - 1]
+    return f"{issued[2]} {month} {issued[0]}" if len(issued) == 3 else f"{month} {issued[0]}"

@@ -1,0 +1,212 @@
+"""How much of a claim a text speaks of: a share, the sentences that do, and what in them may speak against it.
+
+Words are compared and not meaning, so the answer is a measure with its evidence and never a verdict. Every figure can
+be followed: which terms the claim has, what each weighs and why, and which of them were found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from specloom.trust.concepts import find_initials
+from specloom.trust.contrast import find_cues
+from specloom.trust.cues import Cue
+from specloom.trust.folding import find_script
+from specloom.trust.languages import UNKNOWN, Language, find_language
+from specloom.trust.sentences import sentences
+from specloom.trust.weighing import Said, Wanted, score, share, to_said, to_wanted, union
+
+LABELS = ("addressed", "partially_addressed", "not_addressed")
+LONGEST_CLAIM = 2000
+LONGEST_TEXT = 200_000
+MOST_EVIDENCE = 5
+# A text of up to this many sentences is judged as a whole, a longer one by its best window of so many in a row.
+SHORT_TEXT = 20
+WINDOW = 4
+
+# From here on a claim counts as addressed; below `_FAINT` as not, where hardly a specific term was found either.
+_ADDRESSED = 0.6
+_FAINT = 0.35
+# A claim with fewer specific terms may be made in other words.
+_TELLING = 3
+# A term in so many sentences is no chance: the text is of the claim's field, whatever else it lacks of it.
+_TOPIC = 3
+# A name or a long word is no chance either where it carries this share of what is specific in the claim.
+_ORDINARY = 1.0
+_CARRIED = 0.2
+# A text of fewer words than this shows nothing by what it lacks: a notice, a login page, a menu.
+_THINNEST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One term of a claim: its weight, what it is (name, number, word, generic), and whether the text has it."""
+
+    text: str
+    weight: float
+    kind: str
+    found: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What a text has of a claim.
+
+    `coverage` is the weighted share of the claim's terms in the best window, from 0 to 1, and `reach` that in the whole
+    text. `label` is one of LABELS. `evidence` are up to five sentences in reading order, `signal` the best of them, ""
+    when none shares a term. `cues` are what may speak against the claim; where `cue_note` is not "", it says why none
+    were looked for. `words` counts the words of the text, `language` is its ISO 639-1 code or "".
+    """
+
+    coverage: float
+    reach: float
+    label: str
+    reason: str
+    terms: tuple[Term, ...]
+    evidence: tuple[str, ...]
+    signal: str
+    cues: tuple[Cue, ...]
+    cue_note: str
+    language: str
+    words: int
+
+    @property
+    def contrast(self) -> bool:
+        """Whether something may speak against the claim: read the evidence."""
+        return bool(self.cues)
+
+
+def assess(claim: str, text: str) -> Coverage:
+    """How much of a claim a text speaks of. A list of references at its end is left out, since it only names works.
+
+    Both are cut at a length beyond which nothing is gained (2000 and 200 000 characters).
+    """
+    claim, text = claim[:LONGEST_CLAIM], without_references(text[:LONGEST_TEXT])
+    language = find_language(text)
+    own = find_language(claim)
+    initials = find_initials(text)
+    wanted = to_wanted(claim, own if own is not UNKNOWN else language, initials)
+    known: dict[str, tuple[str, ...]] = {}
+    spoken = [to_said(sentence, wanted, language, initials, known) for sentence in sentences(text)]
+    hits = union(spoken)
+    window = _best_window(spoken, wanted)
+    coverage, reach = share(window, wanted), share(spoken, wanted)
+    words = sum(said.words for said in spoken)
+    label, reason = _judge(wanted, hits, spoken, coverage, words, comparable=_comparable(claim, text, own, language))
+    ranked = sorted((said for said in spoken if said.hits), key=lambda said: -score(said, wanted))
+    best = {id(said) for said in ranked[:MOST_EVIDENCE]}
+    evidence = [said for said in spoken if id(said) in best]
+    cues = find_cues(claim, evidence, wanted, language)
+    return Coverage(
+        coverage=round(coverage, 2),
+        reach=round(reach, 2),
+        label=label,
+        reason=reason,
+        terms=tuple(
+            Term(token, weight, wanted.kinds[token], token in hits) for token, weight in wanted.weights.items()
+        ),
+        evidence=tuple(said.sentence for said in evidence),
+        signal=ranked[0].sentence if ranked else "",
+        cues=cues,
+        cue_note="" if language.has_cues else _cue_note(language),
+        language=language.code,
+        words=words,
+    )
+
+
+def _cue_note(language: Language) -> str:
+    if language is UNKNOWN:
+        return "The language of the text could not be told, so nothing was looked for that may speak against the claim."
+    return (
+        f"There is no list of cues for {language.code!r}, so nothing was looked for that may speak against the claim."
+    )
+
+
+def _best_window(spoken: Sequence[Said], wanted: Wanted) -> Sequence[Said]:
+    if len(spoken) <= SHORT_TEXT:
+        return spoken
+    windows = (spoken[at : at + WINDOW] for at in range(len(spoken) - WINDOW + 1))
+    return max(windows, key=lambda window: share(window, wanted))
+
+
+# --- judging ---
+
+
+def _comparable(claim: str, text: str, own: Language, language: Language) -> bool:
+    """Whether words of the one can be found in the other: one script, and not two languages that are both certain."""
+    if find_script(claim) != find_script(text):
+        return False
+    return own is UNKNOWN or language is UNKNOWN or own.code == language.code
+
+
+def _judge(
+    wanted: Wanted, hits: frozenset[str], spoken: Sequence[Said], coverage: float, words: int, *, comparable: bool
+) -> tuple[str, str]:
+    if not wanted.weights:
+        return "partially_addressed", "the claim has no terms that could be looked for"
+    specific = wanted.specific or frozenset(wanted.weights)
+    matched = specific & hits
+    found = f"{len(matched)} of {len(specific)} specific terms were found"
+    if coverage >= _ADDRESSED:
+        return "addressed", f"{found}, close together"
+    if not comparable:
+        return "partially_addressed", "claim and text are in different languages, so their words cannot be compared"
+    if words < _THINNEST:
+        return "partially_addressed", "the text is too short to show anything by what it lacks"
+    if coverage >= _FAINT or len(matched) > _allowance(len(specific)) or any(said.pairs for said in spoken):
+        return "partially_addressed", found
+    if len(specific) < _TELLING and hits:
+        return "partially_addressed", f"{found}, and the claim has too few of them to be missed"
+    if topic := next((token for token in sorted(matched) if _is_topic(token, wanted, hits, spoken)), ""):
+        return "partially_addressed", f"{found}, and {topic!r} is what the text is about"
+    return "not_addressed", found
+
+
+def _is_topic(token: str, wanted: Wanted, hits: frozenset[str], spoken: Sequence[Said]) -> bool:
+    """Whether a text is about a term of the claim: it is in the title, which comes first, or returns again and again.
+
+    So it is about a rare word that carries much of the claim, wherever it has it. A word that only goes with another is
+    no topic where the other is missing: a claim about ice cream is not about ice.
+    """
+    weight = wanted.weights[token]
+    if weight > _ORDINARY and weight >= _CARRIED * sum(wanted.weights[each] for each in wanted.specific):
+        return True
+    if not wanted.beside.get(token, frozenset()) <= hits:
+        return False
+    return token in spoken[0].hits or sum(token in said.hits for said in spoken) >= _TOPIC
+
+
+def _allowance(count: int) -> int:
+    """How many specific terms a text may share by chance with a claim that has so many."""
+    if count < _TELLING:
+        return 0
+    return 1 if count <= 6 else count // 4
+
+
+# --- references ---
+
+_HEADING = re.compile(
+    r"^\W{0,6}(?:[0-9.]{1,4}\s+)?(?:references(?:\s+and\s+notes)?|bibliography|works\s+cited|literature\s+cited|notes\s+and\s+references"
+    r"|literatur(?:verzeichnis)?|bibliographie|références|referencias|bibliografía|bibliografia|referências|riferimenti"
+    r"|literatuur|referenser|список литературы|литература|参考文献|參考文獻)\W{0,4}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LOOKS_CITED = re.compile(r"(?:1[89]|20)[0-9]{2}|doi|https?:|et al|[0-9]+\s?\([0-9]+\)|pp?\.\s?[0-9]", re.IGNORECASE)
+_EARLIEST_START = 0.3
+# Headings that are looked at from the end, and what is read behind each.
+_MOST_HEADINGS, _ENOUGH = 8, 3000
+
+
+def without_references(text: str) -> str:
+    """A text without the list of references at its end: from a heading that stands alone, when what follows cites."""
+    for heading in list(_HEADING.finditer(text))[: -_MOST_HEADINGS - 1 : -1]:
+        if heading.start() < len(text) * _EARLIEST_START:
+            break
+        following = text[heading.end() : heading.end() + _ENOUGH].splitlines()
+        lines = [line for line in following if line.strip()][:12]
+        cited = sum(bool(_LOOKS_CITED.search(line)) for line in lines)
+        if lines and cited * 2 >= len(lines):
+            return text[: heading.start()]
+    return text

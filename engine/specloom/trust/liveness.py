@@ -1,0 +1,196 @@
+"""Whether addresses still answer, and where a copy of those is kept that do not."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from specloom.faults import Fault
+from specloom.guard import check_url
+from specloom.trust.folding import strip_markup
+from specloom.trust.hosts import to_host, to_registrable
+from specloom.wire import Policy, Request, Response
+
+if TYPE_CHECKING:
+    from specloom.desk import Desk
+
+AT_ONCE = 8
+"""Addresses that are looked at side by side (the tool contract's figure)."""
+TIMEOUT = 8.0
+"""Seconds for each of the at most two requests of an address (the tool contract's figure)."""
+REDIRECTS = 10
+BLOCKED = (403, 429, 503)
+"""Statuses with which a server answers that is there and does not want programs (the tool contract's list)."""
+_MOST_BYTES = 512 * 1024
+_HEADING = re.compile(rb"<(title|h1)\b[^>]*>(.{0,400}?)</\1", re.IGNORECASE | re.DOTALL)
+# What a page says that stands for one that is gone. Whole headings only: an article may be about such pages.
+_GONE = re.compile(
+    r"""(?:error\s*)?(?:404|410)(?:\W.*)?
+    |(?:(?:sorry|oops|uh[\s-]?oh)\W+)?(?:(?:this|the|that)\s+)?(?:requested\s+)?(?:page|article|document|file|content|resource)
+        \s+(?:(?:you\s+(?:requested|are\s+looking\s+for|were\s+looking\s+for)|requested)\s+)?
+        (?:(?:was|is|could|can|has|does|may)\s+)?(?:not\s+(?:be\s+)?(?:found|exist|available)|no\s+longer\s+(?:available|exists?)
+        |been\s+(?:removed|deleted)|unavailable|cannot\s+be\s+found|missing)\W*(?:[|–—:·-].*)?
+    |not\s+found\W*(?:[|–—:·-].*)?
+    |seite\s+(?:wurde\s+)?nicht\s+gefunden\W*.{0,60}|page\s+(?:non\s+trouvée|introuvable)\W*.{0,60}
+    |página\s+no\s+encontrada\W*.{0,60}|página\s+não\s+encontrada\W*.{0,60}|pagina\s+non\s+trovata\W*.{0,60}
+    |pagina\s+niet\s+gevonden\W*.{0,60}|页面不存在\W*.{0,60}|ページが見つかりません\W*.{0,60}""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_PARKED = re.compile(
+    rb"(?:this|the)\s+domain(?:\s+name)?\s+(?:is|may\s+be)\s+(?:for\s+sale|parked)|buy\s+this\s+domain"
+    rb"|domain\s+has\s+expired",
+    re.IGNORECASE,
+)
+_SHORTEST_NAME = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What became of one address.
+
+    `live` is None when it was not looked at (it may not be asked, or is none). `status` is the HTTP status of the last
+    answer, 0 without any. `blocked` says that the server is there and refused. `archived` is the address of a copy, ""
+    without one. `reason` says in words why a link counts as dead or was not looked at.
+    """
+
+    url: str
+    live: bool | None
+    status: int = 0
+    blocked: bool = False
+    archived: str = ""
+    archived_at: str = ""
+    reason: str = ""
+
+
+async def check_links(desk: Desk, urls: Sequence[str], *, dates: Sequence[str] = ()) -> list[Link]:
+    """Every address looked at, eight at a time, in the order given; of dead ones the archived copy is looked for.
+
+    `dates` are the days (YYYY-MM-DD, "" where unknown) near which such a copy should be.
+    """
+    turns = asyncio.Semaphore(AT_ONCE)
+    wanted = [*dates, *[""] * (len(urls) - len(dates))]
+
+    async def check(url: str, date: str) -> Link:
+        async with turns:
+            link = await check_link(desk, url)
+            return await find_copy(desk, link, date) if link.live is False else link
+
+    unique = dict.fromkeys(zip(urls, wanted, strict=True))
+    done = await asyncio.gather(*[check(url, date) for url, date in unique])
+    links = dict(zip(unique, done, strict=True))
+    return [links[pair] for pair in zip(urls, wanted, strict=True)]
+
+
+async def check_link(desk: Desk, url: str) -> Link:
+    """One address: HEAD, and GET where that fails, since many servers answer HEAD wrongly."""
+    if not url:
+        return Link(url, None, reason="there is no address to look at")
+    try:
+        check_url(url, allow_private=desk.allow_private)
+    except Fault as fault:
+        return Link(url, None, reason=fault.message)
+    try:
+        response = await _ask(desk, "HEAD", url)
+        if response.status < 400 and not _is_moved(url, response):
+            return Link(url, True, response.status)
+    except Fault as fault:
+        if fault.kind == "validation":
+            return Link(url, None, reason=fault.message)
+    try:
+        response = await _ask(desk, "GET", url)
+    except Fault as fault:
+        if fault.kind == "too_large":
+            return Link(url, True, 200)
+        if fault.kind == "validation":
+            return Link(url, None, reason=fault.message)
+        return Link(url, False, 0, reason=f"no answer: {fault.message}"[:300])
+    return _judge(url, response)
+
+
+def _judge(url: str, response: Response) -> Link:
+    if response.status in BLOCKED:
+        return Link(url, True, response.status, blocked=True)
+    if response.status >= 400:
+        return Link(url, False, response.status, reason=f"the server answers with status {response.status}")
+    if gone := find_soft_failure(url, response):
+        return Link(url, False, response.status, reason=gone)
+    return Link(url, True, response.status)
+
+
+async def find_copy(desk: Desk, link: Link, date: str = "") -> Link:
+    """A link with the address of an archived copy, nearest to a date where one is given; as it was where none is."""
+    try:
+        answer = await desk.ask("snapshots", {"url": link.url, "date": date or None})
+    except Fault:
+        return link
+    if not answer.rows:
+        return link
+    row = answer.rows[0]
+    return replace(link, archived=str(row["snapshot_url"]), archived_at=str(row.get("captured_at") or ""))
+
+
+def _is_moved(url: str, response: Response) -> bool:
+    """Whether redirects led to another place, so that what is there has to be looked at."""
+    before, after = urlsplit(url), urlsplit(response.url or url)
+    return (before.hostname or "").removeprefix("www.") != (after.hostname or "").removeprefix("www.") or (
+        before.path.rstrip("/") != after.path.rstrip("/")
+    )
+
+
+def find_soft_failure(url: str, response: Response) -> str:
+    """Why a page that was answered with success is not the one that was asked for; "" when nothing says so.
+
+    Looked at are its title and first heading, words of parked domains, and whether a page deep in a site led to the
+    site's front page.
+    """
+    body = response.body[:_MOST_BYTES]
+    for match in _HEADING.finditer(body[:100_000]):
+        heading = " ".join(strip_markup(match[2].decode("utf-8", "replace")).split())
+        if heading and _GONE.fullmatch(heading):
+            return f"the page says that it is gone: {heading[:80]!r}"
+    before, after = to_host(url), to_host(response.url or url)
+    if len(body) < 100_000 and _PARKED.search(body):
+        return "the page says that the domain is for sale"
+    if to_registrable(before) == to_registrable(after) and _is_front(response.url or url) and _is_deep(url):
+        return "the address leads to the front page of the site"
+    return ""
+
+
+def _is_front(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.path in ("", "/", "/index.html", "/index.php") and not parts.query
+
+
+def _is_deep(url: str) -> bool:
+    """Whether an address certainly names one page: folders before it, and a last part that is more than a language."""
+    segments = [segment for segment in urlsplit(url).path.split("/") if segment]
+    return len(segments) >= 2 and len(segments[-1]) >= _SHORTEST_NAME
+
+
+async def _ask(desk: Desk, method: str, url: str) -> Response:
+    policy = Policy(
+        timeout=TIMEOUT,
+        max_bytes=_MOST_BYTES,
+        redirects=REDIRECTS,
+        any_host=True,
+        allow_private=desk.allow_private,
+    )
+    accept = "text/html,application/xhtml+xml,application/pdf;q=0.9,*/*;q=0.8"
+    target = str(check_url(url, allow_private=desk.allow_private))
+    return await desk.send(Request(method, target, headers=(("Accept", accept),), policy=policy))
+
+
+def tell_link(link: Link) -> dict[str, Any]:
+    """A link as tools tell it; keys of what is not known are left out."""
+    said = {
+        "linkLive": link.live,
+        "httpStatus": link.status if link.live is not None else None,
+        "archivedUrl": link.archived or None,
+        "archivedAt": link.archived_at or None,
+        "linkReason": link.reason or None,
+    }
+    return {name: value for name, value in said.items() if value is not None}

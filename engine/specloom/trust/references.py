@@ -1,0 +1,121 @@
+"""A reference as people write it, parted into what is certain of it: authors, year, title, venue."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from specloom.trust.bibliography.names import Name, parse_name, parse_names
+from specloom.trust.folding import strip_markup
+
+_YEAR = r"(?:1[5-9]|20)[0-9]{2}[a-z]?"
+_FAMILY = r"[^\W\d_][^\W\d_'’.-]*(?:[\s'’-][^\W\d_][^\W\d_'’.-]*){0,3}"
+_INITIALS = r"(?:[^\W\d_a-z]\.?[\s-]?|[a-z]\.\s?){1,4}"
+# "Doe, J. R., & Roe, A." and "Doe, Jane, and Ann Roe"; "Doe JR, Roe A"; "J. R. Doe and A. Roe".
+_INVERTED = (
+    rf"{_FAMILY},\s{_INITIALS}(?:,?\s(?:&\s|and\s|…\s|\.\s\.\s\.\s)?{_FAMILY},\s{_INITIALS}){{0,30}}(?:,?\set\sal\.?)?"
+)
+_VANCOUVER = rf"{_FAMILY}\s[^\W\d_a-z]{{1,3}}(?:,\s{_FAMILY}\s[^\W\d_a-z]{{1,3}}){{0,30}}(?:,?\set\sal\.?)?"
+_SPOKEN = rf"(?:[^\W\d_a-z]\.[\s-]?){{1,4}}{_FAMILY}"
+_PLAIN = rf"{_SPOKEN}(?:(?:,\s|,?\sand\s|\s&\s){_SPOKEN}){{0,30}}(?:,?\set\sal\.?)?"
+_ET_AL = rf"{_FAMILY}(?:\set\sal\.?|\s(?:and|&)\s{_FAMILY})"
+
+# Authors (2019). Title. Rest
+_APA = re.compile(
+    rf"(?P<authors>[^()\"“]{{2,600}}?)[\s,.]*\((?P<year>{_YEAR})(?:,\s[^()]{{1,30}})?\)[.,:]?\s+(?P<rest>.+)"
+)
+_QUOTED = re.compile(r"[\"“«„](?P<title>[^\"“”«»„]{8,400}?)[,.]?[\"”»“]")
+_LED = re.compile(rf"(?P<authors>{_INVERTED}|{_VANCOUVER}|{_PLAIN}|{_ET_AL})[.:]\s+(?P<rest>\S.+)")
+_ANY_YEAR = re.compile(r"(?<![\w/.:-])(?:1[5-9]|20)[0-9]{2}(?![\w/-]|\.[0-9])")
+_VENUE_LIKE = re.compile(
+    r"(?:The\s)?(?:Journal|Proceedings|Annals|Transactions|Bulletin|Archives|Reviews?|Int\.|J\.)\b"
+)
+# A word of two letters or more ends a sentence, an initial ("E. coli") or an abbreviation inside a title does not.
+_STOP = re.compile(r"(?<=\w[\w)\]’'])(?<!\svs)(?<!\sal)(?<!\sspp)(?<!\ssp)(?<!\sno)[.?!]\s+(?=\S)|(?<=\w)[?!]\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What a reference says; "" and () for what is not there or not certain. `text` is the reference as it was read.
+
+    `title_sign` says by what the title was told from the rest: `field` (it was given as one), `quoted`, `year` (it
+    follows the year in brackets), `authors` (it follows the authors), or "" when there is none.
+    """
+
+    text: str
+    title: str = ""
+    authors: tuple[Name, ...] = ()
+    years: tuple[int, ...] = ()
+    venue: str = ""
+    title_sign: str = ""
+
+
+def from_fields(
+    *, title: str = "", authors: tuple[Name, ...] = (), year: int | None = None, venue: str = ""
+) -> Reference:
+    """A reference whose parts are known."""
+    title = strip_markup(title)
+    return Reference(
+        text=title,
+        title=title,
+        authors=authors,
+        years=(year,) if year else (),
+        venue=strip_markup(venue),
+        title_sign="field" if title else "",
+    )
+
+
+def parse_reference(text: str) -> Reference:
+    """The parts of a reference in one of the usual styles (APA, MLA, Chicago, IEEE, Vancouver) or in none."""
+    text = strip_markup(text)
+    years = tuple(dict.fromkeys(int(year) for year in _ANY_YEAR.findall(text)))
+    if (found := _APA.match(text)) and (authors := _parse_authors(found["authors"])):
+        title, rest = _split_title(found["rest"])
+        return Reference(text, title, authors, (int(found["year"][:4]),), _to_venue(rest), "year")
+    if quoted := _QUOTED.search(text):
+        authors = _parse_authors(text[: quoted.start()].strip(" ,.:"))
+        return Reference(text, quoted["title"].strip(), authors, years, _to_venue(text[quoted.end() :]), "quoted")
+    if led := _LED.match(text):
+        title, rest = _split_title(led["rest"])
+        # A year between authors and title belongs to neither.
+        if re.fullmatch(_YEAR, title):
+            title, rest = _split_title(rest)
+        if _VENUE_LIKE.match(title):
+            return Reference(text, "", _parse_authors(led["authors"]), years, _to_venue(title))
+        return Reference(text, title, _parse_authors(led["authors"]), years, _to_venue(rest), "authors")
+    return Reference(text, years=years)
+
+
+def _parse_authors(text: str) -> tuple[Name, ...]:
+    text = re.sub(r"\s\.\s\.\s\.\s|…", ", ", text).strip(" ,.&")
+    if re.fullmatch(rf"{_VANCOUVER}", text):
+        pieces = re.sub(r",?\set\sal\.?$", "", text).split(", ")
+        return tuple(Name(*piece.rpartition(" ")[::2]) for piece in pieces)
+    if re.fullmatch(_INVERTED, text.rstrip(".") + "."):
+        found = re.findall(rf"({_FAMILY}),\s({_INITIALS})", f"{text}.")
+        return tuple(Name(family, given.strip()) for family, given in found)
+    if re.fullmatch(_PLAIN, text):
+        pieces = re.split(r",\sand\s|,\s|\sand\s|\s&\s", re.sub(r",?\set\sal\.?$", "", text))
+        return tuple(name for name in map(parse_name, pieces) if name)
+    # A full stop behind more than a letter ends a sentence, which names have none of.
+    prose = re.search(r"[^\W\d_]{2,}[.?!:]", re.sub(r",?\set\sal\.?$|\b[JS]r\.", "", text))
+    return parse_names(text) if len(text.split()) <= 40 and not prose else ()
+
+
+def _split_title(text: str) -> tuple[str, str]:
+    """A title and what follows it; a full stop ends a title, the one after an abbreviation or initial does not."""
+    stop = _STOP.search(text)
+    if stop is None:
+        return text.strip(" ."), ""
+    keep = stop.start() + (1 if text[stop.start()] in "?!" else 0)
+    return text[:keep].strip(), text[stop.end() :]
+
+
+def _to_venue(text: str) -> str:
+    """The name at the start of what follows a title: up to a number, a bracket or an address."""
+    text = re.split(
+        r"[0-9(\[;]|https?:|,\s(?:vol|no|pp?)\.|,\s(?=[A-Z][a-z]{2}\.?\s)",
+        re.sub(r"^\s*(?:In:?\s)", "", text),
+        maxsplit=1,
+    )[0]
+    return text.strip(" ,.:;-–—")

@@ -1,0 +1,436 @@
+"""Bibliographies: written for five readers, read back as they were, and no title can break out of its field."""
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specloom.faults import Fault
+from specloom.trust.bibliography.documents import (
+    LONGEST_DOCUMENT,
+    MOST_BIBTEX_ENTRIES,
+    detect_format,
+    parse_bibliography,
+)
+from specloom.trust.bibliography.entry import KINDS, Entry, clean, from_source, normalize, parse_issued
+from specloom.trust.bibliography.keys import assign_keys, make_key
+from specloom.trust.bibliography.names import Name, parse_names, to_initials
+from specloom.trust.bibliography.rendering import STYLES, render
+
+PAPER = normalize(
+    Entry(
+        title="Attention is all you need",
+        authors=(Name("Vaswani", "Ashish"), Name("Shazeer", "Noam"), Name("Kaiser", "Łukasz")),
+        container="Advances in Neural Information Processing Systems",
+        issued=(2017,),
+        doi="10.48550/arXiv.1706.03762",
+        url="https://arxiv.org/abs/1706.03762",
+        kind="article-journal",
+        volume="30",
+        pages="5998–6008",
+    )
+)
+
+
+# --- reading ---
+
+
+def test_the_three_formats_are_told_apart():
+    assert detect_format('[{"title": "A"}]') == "csl-json"
+    assert detect_format(' {"title": "A"}') == "csl-json"
+    assert detect_format("@article{a, title={A}}") == "bibtex"
+    assert detect_format("% made by hand\n@article{a, title={A}}") == "bibtex"
+    assert detect_format("TY  - JOUR\nTI  - A\nER  - ") == "ris"
+    assert detect_format("\ufeffTY - JOUR\nTI - A") == "ris"
+    assert detect_format("T1 - A\nER -") == "ris"
+    assert detect_format("write to a@b.example {or not}") == ""
+    assert detect_format("") == ""
+
+
+@pytest.mark.parametrize("text", ["", "plain text", "%PDF-1.7"])
+def test_a_document_of_no_format_is_refused_with_what_to_do(text):
+    with pytest.raises(Fault, match="name its format") as caught:
+        parse_bibliography(text)
+
+    assert caught.value.kind == "validation"
+
+
+def test_an_unknown_format_and_an_empty_document_are_refused():
+    with pytest.raises(Fault, match="unknown bibliography format 'endnote'"):
+        parse_bibliography("x", "endnote")
+    with pytest.raises(Fault, match="no entry in the format bibtex"):
+        parse_bibliography("nothing here", "bibtex")
+
+
+def test_bibtex_of_other_writers():
+    found = parse_bibliography(
+        """@string{jac = "J. Am. Chem. Soc."}
+        @article{godel,
+          author = {G{\\"o}del, Kurt and {van der Waals}, J. D.
+            and {World Health Organization} and Jane Q. Doe and others},
+          title = "{\\"U}ber formal {unentscheidbare} S{\\"a}tze --- 50% done",
+          journal = jac # " B", year = 1931, month = mar, pages = "173--198", doi = {https://doi.org/10.1007/BF01700692}
+        }
+        @misc{web, title={A page}, howpublished={\\url{https://example.org/a}}, year={2020}}
+        @article{pre, title={Preprint}, eprint={1706.03762}, archivePrefix={arXiv}}
+        @comment{not an entry}
+        """
+    )
+
+    first, second, third = found.entries
+    assert found.problems == ()
+    assert first.title == "Über formal unentscheidbare Sätze — 50% done"
+    assert first.authors == (
+        Name("Gödel", "Kurt"),
+        Name("van der Waals", "J. D."),
+        Name("World Health Organization"),
+        Name("Doe", "Jane Q."),
+    )
+    assert (first.container, first.issued, first.pages) == ("J. Am. Chem. Soc. B", (1931, 3), "173-198")
+    assert (first.doi, first.url) == ("10.1007/bf01700692", "https://doi.org/10.1007/bf01700692")
+    assert (second.url, second.container) == ("https://example.org/a", "")
+    assert third.url == "https://arxiv.org/abs/1706.03762"
+
+
+def test_one_bad_bibtex_entry_is_a_problem_and_loses_no_other():
+    found = parse_bibliography(
+        "@article{a, title={One}}\n@book{b, title={never closed\n@misc{c, title={Three}}\n@misc{c, title={Four}}\n"
+        "@misc{d, note={nothing}}\n"
+    )
+
+    assert [entry.title for entry in found.entries] == ["One", "Three", "Four"]
+    assert [problem.line for problem in found.problems] == [2, 5]
+    assert "no title" in found.problems[1].message
+
+
+@pytest.mark.parametrize(
+    "title", ["{" * 5000 + "x" + "}" * 5000, "\\textbf{" * 3000 + "x" + "}" * 3000, "\\begin{x}" * 2000, "$" * 5001]
+)
+def test_a_title_that_nobody_can_read_loses_no_other(title):
+    found = parse_bibliography(f"@misc{{a, title={{{title}}}, url={{https://x.example/}}}}\n@misc{{b, title={{Two}}}}")
+
+    assert found.entries[-1].title == "Two"
+    assert len(found.entries) == 2
+
+
+def test_a_document_beyond_measure_is_refused():
+    with pytest.raises(Fault, match="split it"):
+        parse_bibliography("@a{" * (MOST_BIBTEX_ENTRIES + 1))
+    with pytest.raises(Fault, match="split it"):
+        parse_bibliography("@" + "x" * LONGEST_DOCUMENT)
+
+
+def test_ris_of_other_writers():
+    found = parse_bibliography(
+        "TY  - JOUR\r\nA1 - Doe, Jane Q.\r\nAU  - World Health Organization,\r\nAU  - Roe, John, Jr.\r\n"
+        "T1  - A long title that\r\n      goes on\r\nJO  - J. Test\r\nPY  - 2019///\r\nSP  - 1\r\nEP  - 9\r\n"
+        "DO  - doi:10.1000/ABC\r\nXX  - unknown\r\nER  -\r\n"
+        "TY- BOOK\r\nTI- No ER\r\nTY  - ELEC\r\nUR  - https://example.org/\r\nY1  - 2020/03/09/\r\n"
+    )
+
+    first, second, third = found.entries
+    assert first.title == "A long title that goes on"
+    assert first.authors == (Name("Doe", "Jane Q."), Name("World Health Organization"), Name("Roe", "John", "Jr."))
+    assert (first.container, first.issued, first.pages, first.doi) == ("J. Test", (2019,), "1-9", "10.1000/abc")
+    assert (second.title, second.kind) == ("No ER", "book")
+    assert (third.url, third.issued, third.kind) == ("https://example.org/", (2020, 3, 9), "webpage")
+
+
+def test_csl_of_other_writers():
+    found = parse_bibliography(
+        json.dumps(
+            [
+                {"type": "journal-article", "title": ["First"], "issued": {"date-parts": [["2020", "3"]]}, "id": 7},
+                {"title": "Second", "author": [{"family": "Berg", "non-dropping-particle": "van der", "given": "A."}]},
+                {"title": "Third", "author": [{"literal": "Acme, Inc."}, {"name": "A Group"}], "issued": "1999-05-04"},
+                {"title": "Fourth", "issued": {"raw": "March 3, 2020"}, "author": [{"family": "Plato"}]},
+            ]
+        )
+    )
+
+    assert [entry.issued for entry in found.entries] == [(2020, 3), (), (1999, 5, 4), (2020, 3, 3)]
+    assert found.entries[1].authors == (Name("van der Berg", "A."),)
+    assert found.entries[2].authors == (Name("Acme, Inc."), Name("A Group"))
+    assert (found.entries[0].kind, found.entries[0].key) == ("article-journal", "7")
+
+
+def test_one_bad_item_is_a_problem_and_loses_no_other():
+    found = parse_bibliography('[{"title": "One"}, 5, {"author": "?"}, {"title": "Two"}]')
+    broken = parse_bibliography('[\n{"title": "One"},\n{"title": oops},\n{"title": "Two"}\n]')
+
+    assert [entry.title for entry in found.entries] == ["One", "Two"]
+    assert [problem.index for problem in found.problems] == [2, 3]
+    assert [entry.title for entry in broken.entries] == ["One", "Two"]
+    assert [problem.line for problem in broken.problems] == [3]
+
+
+# --- writing ---
+
+
+def test_apa_and_mla_of_a_paper():
+    assert render([PAPER], "apa").text == (
+        "Vaswani, A., Shazeer, N., & Kaiser, Ł. (2017). Attention is all you need. Advances in Neural Information "
+        "Processing Systems, 30, 5998–6008. https://doi.org/10.48550/arxiv.1706.03762"
+    )
+    assert render([PAPER], "mla").text == (
+        'Vaswani, Ashish, et al. "Attention is all you need." Advances in Neural Information Processing Systems, '
+        "vol. 30, 2017, pp. 5998–6008, https://doi.org/10.48550/arxiv.1706.03762."
+    )
+
+
+def test_interchange_of_a_paper():
+    assert render([PAPER], "bibtex").text == (
+        "@article{vaswani2017attention,\n"
+        "  author = {Vaswani, Ashish and Shazeer, Noam and Kaiser, Łukasz},\n"
+        "  title = {Attention is all you need},\n"
+        "  journal = {Advances in Neural Information Processing Systems},\n"
+        "  volume = {30},\n"
+        "  pages = {5998--6008},\n"
+        "  year = {2017},\n"
+        "  doi = {10.48550/arxiv.1706.03762},\n"
+        "  url = {https://arxiv.org/abs/1706.03762},\n"
+        "}"
+    )
+    assert render([PAPER], "ris").text.splitlines()[:5] == [
+        "TY  - JOUR",
+        "ID  - vaswani2017attention",
+        "TI  - Attention is all you need",
+        "AU  - Vaswani, Ashish",
+        "AU  - Shazeer, Noam",
+    ]
+    (item,) = json.loads(render([PAPER], "csl-json").text)
+    assert item["author"][2] == {"family": "Kaiser", "given": "Łukasz"}
+    assert item["issued"] == {"date-parts": [[2017]]}
+
+
+def test_apa_rules_for_authors_dates_and_kinds():
+    many = tuple(Name(f"Author{at}", "Ann") for at in range(1, 23))
+    book = Entry(title="A book", authors=(Name("Doe", "Jane"),), publisher="Press", issued=(2001,), kind="book")
+    chapter = Entry(title="A part", container="A book", pages="1-9", publisher="Press", issued=(2001,), kind="chapter")
+
+    assert "Author19, A., . . . Author22, A. (n.d.)" in _apa(Entry(title="T", authors=many))
+    assert "Author19, A., & Author20, A." in _apa(Entry(title="T", authors=many[:20]))
+    assert _apa(book) == "Doe, J. (2001). A book. Press. https://x.example/"
+    assert _apa(chapter) == "A part. (2001). In A book (pp. 1–9). Press. https://x.example/"
+    assert "(2020, March 9)" in _apa(Entry(title="T", kind="webpage", issued=(2020, 3, 9)))
+    assert "(2020)" in _apa(Entry(title="T", kind="article-journal", issued=(2020, 3, 9)))
+
+
+def _apa(entry):
+    return render(
+        [normalize(Entry(**{name: getattr(entry, name) for name in Entry.__slots__} | {"url": "https://x.example/"}))],
+        "apa",
+    ).text
+
+
+def test_an_undated_page_is_dated_by_the_visit():
+    page = from_source({"url": "https://x.example/", "title": "T", "site": "S"})
+
+    assert "Retrieved November 22, 2026, from https://x.example/" in render([page], "apa", accessed="2026-11-22").text
+    assert "Accessed 22 Nov. 2026." in render([page], "mla", accessed="2026-11-22").text
+    for style in ("bibtex", "ris", "csl-json"):
+        assert render([page], style, accessed="2026-11-22") == render([page], style)
+
+
+def test_sources_share_an_address_once_and_need_one():
+    sources = [
+        {"url": "https://x.example/", "title": "One"},
+        {"url": "https://x.example/", "title": "Two"},
+        {"title": "?"},
+    ]
+
+    found = render([from_source(source) for source in sources], "ris")
+
+    assert found.count == 1
+    assert "One" in found.text
+
+
+def test_an_unknown_style_is_refused_with_the_known_ones():
+    with pytest.raises(Fault, match="use one of apa, mla, bibtex, ris, csl-json"):
+        render([], "chicago")
+
+
+def test_an_empty_list_is_an_empty_text_or_array():
+    assert [render([], style).text for style in STYLES] == ["", "", "", "", "[]"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029"])
+def test_no_line_break_makes_a_tag_even_of_an_entry_that_was_not_normalized(end):
+    entry = Entry(title=f"T{end}TY  - BOOK{end}AU  - X", url="https://x.example/", kind="webpage")
+
+    for style in ("ris", "bibtex"):
+        assert len(parse_bibliography(render([entry], style).text).entries) == 1
+        assert not any(line.startswith("AU") for line in render([entry], style).text.splitlines())
+
+
+# --- names, dates, keys ---
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Jane Doe", [("Doe", "Jane", "")]),
+        ("Doe, Jane", [("Doe", "Jane", "")]),
+        ("By Jane Doe and John Roe", [("Doe", "Jane", ""), ("Roe", "John", "")]),
+        ("Jane Doe, John Q. Roe & Ann Poe", [("Doe", "Jane", ""), ("Roe", "John Q.", ""), ("Poe", "Ann", "")]),
+        ("Doe, J.; Roe, A. B.", [("Doe", "J.", ""), ("Roe", "A. B.", "")]),
+        ("Doe, J., Roe, A.", [("Doe", "J.", ""), ("Roe", "A.", "")]),
+        ("Ludwig van Beethoven", [("van Beethoven", "Ludwig", "")]),
+        ("Vincent van der Berg Jr.", [("van der Berg", "Vincent", "Jr.")]),
+        ("King, Martin Luther, Jr.", [("King", "Martin Luther", "Jr.")]),
+        ("Sammy Davis, Jr.", [("Davis", "Sammy", "Jr.")]),
+        ("World Health Organization", [("World Health Organization", "", "")]),
+        ("Centers for Disease Control and Prevention", [("Centers for Disease Control and Prevention", "", "")]),
+        ("William H. Press", [("Press", "William H.", "")]),
+        ("山田太郎", [("山田太郎", "", "")]),
+        ("김 철수", [("김", "철수", "")]),
+        ("Иван Петров", [("Петров", "Иван", "")]),
+        ("Plato", [("Plato", "", "")]),
+        ("Jane Doe et al.", [("Doe", "Jane", "")]),
+        ("Jane Doe; Jane Doe", [("Doe", "Jane", "")]),
+        ("", []),
+        (" ,; ", []),
+    ],
+)
+def test_names_as_pages_write_them(text, names):
+    assert [(name.family, name.given, name.suffix) for name in parse_names(text)] == names
+
+
+@pytest.mark.parametrize(
+    ("given", "initials"),
+    [
+        ("Jane Q.", "J. Q."),
+        ("Jean-Paul", "J.-P."),
+        ("J.R.R.", "J. R. R."),
+        ("Łukasz", "Ł."),
+        ("太郎", "太郎"),
+        ("", ""),
+    ],
+)
+def test_initials(given, initials):
+    assert to_initials(given) == initials
+
+
+@pytest.mark.parametrize(
+    ("text", "issued"),
+    [
+        ("2020", (2020,)),
+        ("2020-03", (2020, 3)),
+        ("2020-03-09T10:00:00+02:00", (2020, 3, 9)),
+        ("2020/3/9", (2020, 3, 9)),
+        ("March 9, 2020", (2020, 3, 9)),
+        ("9 March 2020", (2020, 3, 9)),
+        ("Mar 2020", (2020, 3)),
+        ("Spring 2020", (2020,)),
+        ("c. 1850", (1850,)),
+        ("2020-13-45", (2020,)),
+        ("3 days ago", ()),
+        ("n.d.", ()),
+        ("12345", ()),
+        ("", ()),
+    ],
+)
+def test_dates_are_as_exact_as_they_say(text, issued):
+    assert parse_issued(text) == issued
+
+
+def test_keys_are_latin_and_no_two_alike_in_any_order():
+    same = [normalize(Entry(title=title, authors=(Name("Müller", "A."),), issued=(2020,), url=f"https://x.example/{title}"))
+            for title in ("Ärzte one", "Ärzte two", "Ärzte three")]  # fmt: skip
+
+    keyed = assign_keys(same)
+
+    assert [entry.key for entry in keyed] == ["muller2020arzte", "muller2020arztea", "muller2020arzteb"]
+    assert keyed == assign_keys(same[::-1])
+    assert make_key(Entry(title="", authors=())) == "anon"
+    assert make_key(Entry(title="新しい", authors=(Name("山田", "太郎"),), issued=(2020,))).isascii()
+
+
+def test_more_than_a_list_of_letters_of_equal_keys():
+    entries = [Entry(title="T", url=f"https://x.example/{at}") for at in range(30)]
+
+    keys = [entry.key for entry in assign_keys(entries)]
+
+    assert len(set(keys)) == 30
+    assert {"anont", "anonta", "anontz", "anontz2", "anontz4"} <= set(keys)
+
+
+# --- properties ---
+
+_NASTY = st.sampled_from(
+    ["}", "{", "\\", '"', "@article{x,", "\nTY  - JOUR", "\r\nER  - ", "%", "$x$", "~", "^", "#", "&", "_", "--", "---",
+     "``", "''", "\\url{x}", "\\end{document}", "](http://evil.example)",
+     "<script>", "&lt;b&gt;", "&amp;", " and ", ",",
+     ";", "é", "ß", "中文", "\u202e", "\u2028", "\u0085", "a", " ", "?`", "!`", "<<", ">>", ",,", "\\'e", "AU  - X"]
+)  # fmt: skip
+_TEXT = st.one_of(st.text(max_size=30), st.lists(_NASTY, max_size=8).map("".join))
+_NAMES = st.builds(Name, _TEXT, st.one_of(st.just(""), _TEXT), st.sampled_from(["", "Jr.", "III"]))
+_ISSUED = st.sampled_from([(), (2020,), (1999, 12), (2001, 2, 3)])
+_ENTRIES = st.builds(
+    Entry,
+    title=_TEXT,
+    authors=st.lists(_NAMES, max_size=3).map(tuple),
+    container=_TEXT,
+    issued=_ISSUED,
+    doi=st.sampled_from(["", "10.1000/abc", "10.1002/(sici)1097(1999)50:8<667::aid>3.0.co;2-s", "10.1000/a_b%c#d"]),
+    url=st.sampled_from(["https://x.example/", "https://x.example/?a=1&copy=2_%20~b#c", "https://x.example/(a)"]),
+    kind=st.sampled_from(KINDS),
+    publisher=_TEXT,
+    volume=_TEXT,
+    issue=_TEXT,
+    pages=st.one_of(_TEXT, st.sampled_from(["12-15", "e123", "S1–S9", "1, 3-4", "1--2"])),
+    isbn=st.sampled_from(["", "978-0-306-40615-7", "nonsense"]),
+).map(normalize)
+
+
+@settings(deadline=None, derandomize=True, max_examples=150)
+@given(st.lists(_ENTRIES, min_size=1, max_size=3), st.sampled_from(["bibtex", "ris", "csl-json"]))
+def test_what_is_written_is_read_back_unchanged(entries, style):
+    text = render(entries, style).text
+
+    found = parse_bibliography(text)
+
+    assert found.format == style
+    assert found.problems == ()
+    unique = {entry.url: entry for entry in entries[::-1]}
+    assert list(found.entries) == assign_keys(unique.values())
+    assert render(found.entries, style).text == text
+
+
+@settings(deadline=None, derandomize=True, max_examples=150)
+@given(_ENTRIES)
+def test_a_normal_entry_stays_as_it_is_and_reads_as_one_line(entry):
+    assert normalize(entry) == entry
+    for style in ("apa", "mla"):
+        text = render([entry], style).text
+        assert text == render([entry], style).text
+        assert len(text.splitlines()) == 1
+        assert "](" not in text
+
+
+@settings(deadline=None, derandomize=True, max_examples=200)
+@given(_TEXT)
+def test_a_clean_value_is_clean(text):
+    value = clean(text)
+
+    assert clean(value) == value
+    assert len(value.splitlines()) <= 1
+
+
+@settings(deadline=None, derandomize=True, max_examples=300)
+@given(
+    st.lists(
+        st.sampled_from(
+            ["@", "article", "{", "}", "a,", "title=", '"', "#", "\n", "TY  - JOUR", "ER  - ", "[", "]", ":", ",", " "]
+        )
+    ).map("".join),
+    st.sampled_from(["auto", "bibtex", "ris", "csl-json"]),
+)
+def test_any_document_is_read_or_refused(text, style):
+    found = None
+    with suppress(Fault):
+        found = parse_bibliography(text, style)
+
+    assert found is None or found.entries or found.problems

@@ -1,0 +1,96 @@
+"""The citation of a page: what it says about itself and two styles, whatever its metadata holds."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specloom.trust.citing import cite
+
+URL = "https://news.example/one"
+
+
+def test_a_page_with_everything():
+    found = cite(
+        URL, "Rain &amp; snow", "By Jane van der Berg and John Q. Roe", "News", "2020-03-09T10:00Z", "2026-11-22"
+    )
+
+    assert found == {
+        "url": URL,
+        "accessedDate": "2026-11-22",
+        "metadata": {
+            "title": "Rain & snow",
+            "author": "By Jane van der Berg and John Q. Roe",
+            "site": "News",
+            "date": "2020-03-09T10:00Z",
+        },
+        "formatted": {
+            "apa": f"van der Berg, J., & Roe, J. Q. (2020, March 9). Rain & snow. News. {URL}",
+            "mla": f'van der Berg, Jane, and John Q. Roe. "Rain & snow." News, 9 Mar. 2020, {URL}. '
+            "Accessed 22 Nov. 2026.",
+        },
+    }
+
+
+def test_a_page_with_nothing_is_its_address():
+    found = cite(URL, "", "", "", "", "2026-11-22")
+
+    assert found["metadata"] == {"title": "", "author": "", "site": "", "date": ""}
+    assert found["formatted"] == {
+        "apa": f"(n.d.). Retrieved November 22, 2026, from {URL}",
+        "mla": f"{URL}. Accessed 22 Nov. 2026.",
+    }
+
+
+def test_without_an_author_the_title_leads_and_a_site_that_is_the_author_is_not_repeated():
+    assert cite(URL, "Rain", "", "News", "March 2020", "2026-11-22")["formatted"]["apa"] == (
+        f"Rain. (2020, March). News. {URL}"
+    )
+    assert cite(URL, "Rain", "News Desk Inc", "News Desk Inc", "2020", "2026-11-22")["formatted"]["apa"] == (
+        f"News Desk Inc. (2020). Rain. {URL}"
+    )
+
+
+@pytest.mark.parametrize("title", ["Is it?", "So it is!", "Done."])
+def test_a_title_keeps_the_mark_that_ends_it(title):
+    assert f"{title} News." in cite(URL, title, "Jane Doe", "News", "2020", "")["formatted"]["apa"]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "[click](https://evil.example)",
+        "![x](https://evil.example/p.png)",
+        "[x]: https://evil.example",
+        "[x][y]",
+        "<img src=x onerror=alert(1)>",
+        "&lt;script&gt;alert(1)&lt;/script&gt;",
+        "&amp;lt;b&amp;gt;",
+        "`code`",
+        "# heading",
+        "> quote",
+        "1. item",
+        "line\n\n- item",
+    ],
+)
+def test_a_title_opens_no_markup(title):
+    formatted = cite(URL, title, "", "", "2020", "2026-11-22")["formatted"]
+
+    for text in formatted.values():
+        assert "\n" not in text
+        assert "](" not in text
+        assert "]:" not in text
+        assert "][" not in text
+        assert "<" not in text.replace("\\<", "")
+        assert "`" not in text.replace("\\`", "")
+        assert not text.startswith(("#", ">", "- ", "1. "))
+
+
+@settings(deadline=None, derandomize=True, max_examples=200)
+@given(st.text(), st.text(), st.text(), st.text(), st.text(), st.text())
+def test_any_metadata_makes_one_line_in_each_style_twice_the_same(url, title, author, site, published, accessed):
+    found = cite(url, title, author, site, published, accessed)
+
+    assert found == cite(url, title, author, site, published, accessed)
+    for text in found["formatted"].values():
+        assert len(text.splitlines()) <= 1
+        assert "](" not in text

@@ -1,0 +1,301 @@
+"""Matching: what may differ between a citation and its record, and what may not."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specloom.trust.bibliography.names import Name
+from specloom.trust.folding import compact, find_script, fold, is_near, strip_markup, to_latin
+from specloom.trust.matching import Record, match_fields, match_text, to_record
+from specloom.trust.people import same_person
+from specloom.trust.references import parse_reference
+from specloom.trust.venues import is_keeper, is_part, same_venue, shares_words
+
+ATTENTION = Record(
+    titles=("Attention Is All You Need",),
+    authors=(Name("Vaswani", "Ashish"), Name("Shazeer", "Noam")),
+    years=(2017,),
+    venues=("Advances in Neural Information Processing Systems",),
+)
+
+
+def test_every_judgement_carries_what_it_rests_on():
+    found = match_text("Doe, J. (2009). A history of bread. Journal of Cereal Science.", ATTENTION)
+
+    assert [(each.field, each.verdict) for each in found.judgements] == [
+        ("title", "mismatch"),
+        ("authors", "mismatch"),
+        ("year", "mismatch"),
+        ("venue", "not_checked"),
+    ]
+    assert (found.title.supplied, found.title.recorded) == ("A history of bread", "Attention Is All You Need")
+    assert "history" in found.title.reason.replace("histori", "history")
+    assert (found.year.supplied, found.year.recorded, found.year.reason) == ("2009", "2017", "the years are 8 apart")
+    assert found.confidence in ("low", "none")
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "ATTENTION IS ALL YOU NEED",
+        "Attention is all you need!",
+        "<i>Attention</i> is all you need",
+        "Attention is all you need: a study of the Transformer",
+        "Attention is all you need | NeurIPS Proceedings",
+        "Attention is all you need — arXiv",
+    ],
+)
+def test_a_title_may_differ_in_how_it_is_written(title):
+    assert match_fields(ATTENTION, title=title).title.verdict == "match"
+
+
+@pytest.mark.parametrize(
+    ("supplied", "recorded"),
+    [
+        ("Effect of CO2 on α-amylase", "Effect of CO<sub>2</sub> on alpha-amylase"),
+        ("Naive Bayes & friends", "Naïve Bayes and friends"),
+        ("Non-linear modelling of behaviour in rats", "Nonlinear modeling of behavior in rats"),
+        ("Study of the $\\beta$-decay of tritium nuclei", "Study of the β-decay of tritium nuclei"),
+        ("Identification of a novel cationic glycolipd", "Identification of a novel cationic glycolipid"),
+        ("Title of the paper", "RETRACTED ARTICLE: Title of the Paper"),
+        ("深層学習による画像認識", "深層学習による画像認識：概説"),
+        ("The market for lemons", "The Market for “Lemons”: Quality Uncertainty and the Market Mechanism"),
+    ],
+)
+def test_spelling_markup_and_subtitles_may_differ(supplied, recorded):
+    assert match_fields(Record(titles=(recorded,)), title=supplied).title.verdict == "match"
+
+
+@pytest.mark.parametrize(
+    ("supplied", "recorded"),
+    [
+        ("Treatment of asthma in children: part I", "Treatment of asthma in children: part II"),
+        ("Global report on diabetes 2016", "Global report on diabetes 2019"),
+        ("Attention is not all you need", "Attention is all you need"),
+        ("Attention", "Attention is all you need"),
+        ("Attention is all you need for image segmentation of cells", "Attention is all you need"),
+        ("On the electrodynamics of moving bodies", "Zur Elektrodynamik bewegter Körper"),
+        ("注意力机制", "Attention is all you need"),
+        (
+            "A randomized trial of low-dose aspirin for the prevention of stroke in women",
+            "A randomized trial of vitamin E for the prevention of stroke in women",
+        ),
+    ],
+)
+def test_what_is_near_but_not_the_same_is_neither_match_nor_mismatch(supplied, recorded):
+    assert match_fields(Record(titles=(recorded,)), title=supplied).title.verdict == "not_checked"
+
+
+@pytest.mark.parametrize(
+    ("supplied", "recorded"),
+    [
+        ("Deep residual learning for image recognition", "Attention is all you need"),
+        ("A survey of bread making in Austria", "A survey of transfer learning"),
+        ("Die Geschichte des Brotes in Wien", "Die Grundlage der allgemeinen Relativitätstheorie"),
+        ("日本経済の構造変化", "深層学習による画像認識"),
+    ],
+)
+def test_another_title_is_a_mismatch(supplied, recorded):
+    assert match_fields(Record(titles=(recorded,)), title=supplied).title.verdict == "mismatch"
+
+
+def test_any_title_of_the_record_will_do():
+    record = Record(
+        titles=("Die Grundlage der allgemeinen Relativitätstheorie", "The foundation of general relativity")
+    )
+
+    assert match_fields(record, title="The Foundation of General Relativity").title.verdict == "match"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Vaswani et al., 2017",
+        "Vaswani and Shazeer, Advances in Neural Information Processing Systems 30",
+        "Adv. Neural Inf. Process. Syst. 30",
+        "NeurIPS 2017",
+        "see this paper",
+        "the transformer paper by the Google team",
+        "As shown by the group in their landmark survey of translation with neural networks",
+        "Vaswani on translation, language models, machines and the future",
+    ],
+)
+def test_a_text_without_a_title_accuses_nobody(text):
+    assert match_text(text, ATTENTION).title.verdict == "not_checked"
+
+
+def test_without_authors_and_venue_in_the_record_loose_words_prove_nothing():
+    bare = Record(titles=("Attention Is All You Need",))
+
+    assert match_text("Smith & Jones, Journal of Imaginary Results", bare).title.verdict == "not_checked"
+    assert match_text('Smith. "A history of bread in Vienna."', bare).title.verdict == "mismatch"
+
+
+def test_a_record_is_made_from_plain_values():
+    names = ["Vaswani, Ashish", "Noam Shazeer", ""]
+
+    found = to_record("Attention Is All You Need", "", authors=names, years=[2017], venues=[*ATTENTION.venues, ""])
+
+    assert found == ATTENTION
+
+
+def test_a_short_or_missing_title_of_the_record_proves_nothing():
+    assert match_fields(Record(titles=("Editorial",)), title="A history of bread").title.verdict == "not_checked"
+    assert match_fields(Record(), title="A history of bread").title.verdict == "not_checked"
+
+
+@pytest.mark.parametrize(
+    ("text", "confidence"),
+    [
+        ("Vaswani, A., Shazeer, N. (2017). Attention is all you need. NeurIPS.", "high"),
+        ("Attention is all you need", "high"),
+        ("Smith, J. (2003). Attention is all you need. Cooking Today.", "medium"),
+        ("Attention is all you want", "low"),
+        ("Doe, J. (2009). A history of bread.", "none"),
+    ],
+)
+def test_confidence_needs_the_title_and_nothing_against_it(text, confidence):
+    assert match_text(text, ATTENTION).confidence == confidence
+
+
+def test_a_long_invented_title_around_a_short_real_one_is_not_it():
+    record = Record(titles=("Deep learning",), authors=(Name("LeCun", "Yann"),), years=(2015,), venues=("Nature",))
+
+    assert match_text("Deep learning for the prediction of bread prices in Vienna", record).confidence in (
+        "low",
+        "none",
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (("Müller", "Anna"), ("Mueller", "A.")),
+        (("Müller", "Anna"), ("Muller", "")),
+        (("Чайковский", "Пётр"), ("Tchaikovsky", "Pyotr")),
+        (("Горбачёв", "М."), ("Gorbachev", "Mikhail")),
+        (("王", "伟"), ("Wang", "Wei")),
+        (("Þórsson", "J."), ("Thorsson", "Jon")),
+        (("García-López", "M."), ("García", "María")),
+        (("van der Berg", "J."), ("Berg", "Jan")),
+        (("O’Neil", "T."), ("O'Neil", "Tim")),
+        (("World Health Organization", ""), ("WHO", "")),
+    ],
+)
+def test_spellings_of_one_author(one, two):
+    assert same_person(Name(*one), Name(*two))
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [(("Smith", "A."), ("Smyth", "A.")), (("Smith", "A."), ("Smith", "B.")), (("Li", "X."), ("Liu", "X."))],
+)
+def test_other_authors(one, two):
+    assert not same_person(Name(*one), Name(*two))
+
+
+def test_an_organisation_may_sign_for_its_people():
+    record = Record(titles=("T",), authors=(Name("World Health Organization"),))
+
+    assert match_fields(record, authors=[Name("Doe", "Jane")]).authors.verdict == "not_checked"
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("J. Am. Chem. Soc.", "Journal of the American Chemical Society"),
+        ("Proc Natl Acad Sci U S A", "Proceedings of the National Academy of Sciences"),
+        ("PNAS", "Proceedings of the National Academy of Sciences of the United States of America"),
+        ("Phys. Rev. Lett.", "Physical Review Letters"),
+        ("The Lancet", "Lancet"),
+        ("JMLR", "Journal of Machine Learning Research"),
+        ("Neural Comput.", "Neural Computation"),
+        ("2016 IEEE Conference on Computer Vision and Pattern Recognition (CVPR)", "CVPR"),
+    ],
+)
+def test_names_of_one_venue(one, two):
+    assert same_venue(one, two)
+    assert same_venue(two, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [("Nature", "Nature Physics"), ("Nature Communications", "Nature Chemistry"), ("Cell", "Cellulose"), ("", "Cell")],
+)
+def test_other_venues(one, two):
+    assert not same_venue(one, two)
+
+
+def test_what_venues_share():
+    assert is_keeper("arXiv preprint")
+    assert not is_keeper("Nature")
+    assert shares_words("Nature Physics", "Nature Chemistry")
+    assert not shares_words("Journal of Bread", "Journal of Wine")
+    assert is_part("Engl", "New England Journal of Medicine")
+    assert is_part("NEJM", "New England Journal of Medicine")
+    assert not is_part("bread", "New England Journal of Medicine")
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "families", "year"),
+    [
+        ("Doe, J. R., & Roe, A. (2001a). A title here. J. Test, 3, 4.", "A title here", ["Doe", "Roe"], 2001),
+        ('Doe, Jane, and Ann Roe. "A title here." J. Test, 2001.', "A title here", ["Doe", "Roe"], 2001),
+        ('J. Doe and A. Roe, "A title here," J. Test, vol. 3, 2001.', "A title here", ["Doe", "Roe"], 2001),
+        ("Doe JR, Roe A, et al. A title here. J Test. 2001;3(4):5-9.", "A title here", ["Doe", "Roe"], 2001),
+        ("Doe, J. et al. A title here. J. Test 3, 4 (2001).", "A title here", ["Doe"], 2001),
+        ("WHO (2020). A global report. Geneva.", "A global report", ["WHO"], 2020),
+        ("A title and nothing else", "", [], None),
+    ],
+)
+def test_references_in_the_usual_styles(text, title, families, year):
+    found = parse_reference(text)
+
+    assert found.title == title
+    assert [name.family for name in found.authors] == families
+    assert found.years == ((year,) if year else ())
+
+
+def test_folding():
+    assert fold("Œuvre  ÆON &amp; Łódź Straße") == "oeuvre aeon and lodz strasse"
+    assert compact("Nano-metre: α & β") == "nanometrealphaandbeta"
+    assert to_latin("Київ") == "kiiv"
+    assert [find_script(text) for text in ("abc", "абв", "漢字", "かな", "123")] == [
+        "LATIN",
+        "CYRILLIC",
+        "CJK",
+        "CJK",
+        "",
+    ]
+    assert strip_markup("a<br/>b &lt;i&gt;c&lt;/i&gt; p &lt; 0.05") == "a b c p < 0.05"
+    assert is_near("glycolipid", "glycolipd")
+    assert is_near("colour", "coluor")
+    assert not is_near("mice", "rice")
+
+
+_TITLE = st.one_of(
+    st.text(max_size=60),
+    st.lists(st.sampled_from(["Attention", "is", "all", "bread", "II", "2017", ":", "—", "(", "<i>", "$", "新"])).map(
+        " ".join
+    ),
+)
+_NAME = st.builds(Name, st.text(max_size=12), st.text(max_size=8))
+
+
+@settings(deadline=None, derandomize=True, max_examples=200)
+@given(_TITLE, st.lists(_NAME, max_size=3), st.one_of(st.none(), st.integers(0, 3000)), st.text(max_size=20))
+def test_anything_is_judged_and_a_record_matches_itself(title, authors, year, venue):
+    record = Record((title,), tuple(authors), (year,) if year else (), (venue,))
+
+    found = match_fields(record, title=title, authors=authors, year=year, venue=venue)
+
+    assert all(each.verdict != "mismatch" for each in found.judgements)
+    assert match_text(title, ATTENTION) == match_text(title, ATTENTION)
+
+
+@pytest.mark.parametrize("piece", ["Doe, J., ", "Doe J, ", "J. Doe, ", "A. ", "(2001). ", '"a ', "Aaaa ", "-", "v. "])
+def test_long_repetitions_take_no_time_to_speak_of(piece):
+    text = piece * (4000 // len(piece))
+
+    assert match_text(text, ATTENTION) == match_text(text, ATTENTION)
