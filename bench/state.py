@@ -1,0 +1,175 @@
+"""What a step and a recovery cost with 10, 1,000 and 50,000 sessions in the store, and other figures of the state.
+
+    python bench/state.py [--quick] [--json FILE]
+
+A store is filled with sessions of eight steps and twenty sources each, fifty to an owner. Then one owner tells steps
+and recovers sessions; the stores take turns call by call, and the ratio is to the smallest store in the same round.
+What a call costs must not depend on what others keep.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from specloom.audit import AuditLog, Record, audit_key, verify
+from specloom.drawer import join_owner
+from specloom.research.collections import COLLECTIONS
+from specloom.research.sessions import begin, find, note_rows, proceed
+from specloom.research.steps import Told
+from specloom.research.trail import Session, Source, Step, step_to_json, to_json
+from specloom.research.views import show_recovery
+from specloom.state.keys import MasterKeys
+from specloom.state.store import Store
+from specloom.state.writing import append, put
+
+KEY = bytes(range(32))
+TEXT = "Compared what the survey and the two field reports say about numbers, methods and dates. " * 3
+EVENTS, PER_OWNER = 8, 50
+SHARDS = 500
+"""Sessions that are written together while a store is filled."""
+
+
+def make_step(number: int) -> Step:
+    return Step(number, TEXT, 1_700_000_000.0 + number, reasoning=TEXT, confidence="high", rejected=("a", "b"))
+
+
+async def fill(store: Store, count: int) -> None:
+    """Put sessions into a store as research would have, several in one transaction."""
+    sources = tuple(Source(f"https://site{at}.example/page", f"Title {at}", "web", found_in=1) for at in range(20))
+
+    def write(rows: Any, first: int, last: int) -> None:
+        for at in range(first, last):
+            place = rows.place(store.specs["sessions"], join_owner("filler", f"user{at // PER_OWNER}"), "")
+            id_ = f"session-{at}"
+            put(rows, place, id_, to_json(Session(id_, "a goal", 1_700_000_000.0, sources=sources)), None)
+            for number in range(1, EVENTS + 1):
+                append(rows, place, id_, step_to_json(make_step(number)), None, None)
+
+    for first in range(0, count, SHARDS):
+        await store.write(lambda rows, first=first: write(rows, first, min(count, first + SHARDS)))
+
+
+async def measure_round(stores: dict[int, Store], calls: int, round_: int) -> dict[int, dict[str, float]]:
+    """Median milliseconds of each call by store; the stores take turns, so that all of them meet the same noise."""
+    times: dict[int, dict[str, list[float]]] = {
+        size: {"begin": [], "step": [], "sources": [], "recovery": []} for size in stores
+    }
+    for at in range(calls):
+        id_ = f"r{round_}-{at}"
+        told = [Told(make_step(number), more=True, goal="the goal") for number in (1, 2)]
+        rows = [{"url": f"https://found{n}.example/x", "title": f"Found {n}"} for n in range(10)]
+        for size, store in stores.items():
+            taken, drawer = times[size], store.drawer("sessions", join_owner("acme", "ann"))
+            await timed(taken["begin"], begin(drawer, told[0], new_id=id_))
+            await timed(taken["step"], proceed(drawer, id_, told[1]))
+            await timed(taken["sources"], note_rows(drawer, id_, "web", rows, 2))
+            started = time.perf_counter()
+            trail = await find(drawer, id_)
+            show_recovery(trail.session, trail.steps)
+            taken["recovery"].append(time.perf_counter() - started)
+    return {
+        size: {name: statistics.median(some) * 1000 for name, some in taken.items()} for size, taken in times.items()
+    }
+
+
+async def timed(times: list[float], work: Any) -> None:
+    started = time.perf_counter()
+    await work
+    times.append(time.perf_counter() - started)
+
+
+async def measure_growth(folder: Path, sizes: list[int], rounds: int, calls: int) -> dict[str, Any]:
+    stores = {}
+    filled = {}
+    for size in sizes:
+        stores[size] = Store(folder / str(size), MasterKeys(KEY), COLLECTIONS)
+        started = time.perf_counter()
+        await fill(stores[size], size)
+        filled[size] = time.perf_counter() - started
+        await measure_round({size: stores[size]}, 3, -1)
+    taken: dict[int, list[dict[str, float]]] = {size: [] for size in sizes}
+    for round_ in range(rounds):
+        for size, medians in (await measure_round(stores, calls, round_)).items():
+            taken[size].append(medians)
+    figures: dict[str, Any] = {}
+    for name in ("begin", "step", "sources", "recovery"):
+        for size in sizes:
+            ratios = [mine[name] / least[name] for mine, least in zip(taken[size], taken[sizes[0]], strict=True)]
+            figures[f"{name}, {size} sessions"] = {
+                "ms": round(statistics.median(one[name] for one in taken[size]), 3),
+                "ratio": round(statistics.median(ratios), 2),
+                "range": [round(min(ratios), 2), round(max(ratios), 2)],
+            }
+    for size in sizes:
+        path = folder / str(size) / "state.db"
+        figures[f"file, {size} sessions"] = {
+            "bytes a session": round(path.stat().st_size / size),
+            "s to fill": round(filled[size], 1),
+        }
+        await stores[size].aclose()
+    return figures
+
+
+async def measure_rest(folder: Path, notes: int) -> dict[str, Any]:
+    """Writes that wait for the disk together, search over many notes, and what an audit record costs the caller."""
+    store = Store(folder / "rest", MasterKeys(KEY), COLLECTIONS)
+    drawer = store.drawer("memories", join_owner("acme", "ann"))
+    started = time.perf_counter()
+    for first in range(0, notes, 64):
+        await asyncio.gather(
+            *(
+                drawer.put(str(at), {"note": f"{TEXT} number{at} word{at % 97}", "topic": f"topic {at % 11}"})
+                for at in range(first, min(notes, first + 64))
+            )
+        )
+    figures: dict[str, Any] = {
+        f"{notes} notes kept, 64 at a time": {"ms each": round((time.perf_counter() - started) * 1000 / notes, 3)}
+    }
+    for name in ("first search", "next search"):
+        started = time.perf_counter()
+        found = await drawer.search("number77 reports")
+        figures[f"{name} over {notes} notes"] = {
+            "ms": round((time.perf_counter() - started) * 1000, 1),
+            "found": len(found),
+        }
+    await store.aclose()
+    log = AuditLog(folder / "audit.jsonl", keys=[audit_key(KEY)], warn=print)
+    taken = []
+    for at in range(5000):
+        started = time.perf_counter()
+        log.record(Record("tool_call", "acme", "ann", tool_name="t", metadata={"query_length": at}))
+        taken.append(time.perf_counter() - started)
+    started = time.perf_counter()
+    log.close()
+    figures["audit record, handed over"] = {"us": round(statistics.median(taken) * 1e6, 1)}
+    figures["5000 audit records, on the disk"] = {"ms after the last": round((time.perf_counter() - started) * 1000, 1)}
+    started = time.perf_counter()
+    verdict = verify(log.path, [audit_key(KEY)])
+    figures["audit rows verified"] = {"rows": verdict.rows, "ms": round((time.perf_counter() - started) * 1000, 1)}
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="leave the largest store out and take fewer rounds")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as well")
+    options = parser.parse_args()
+    sizes = [10, 1000] if options.quick else [10, 1000, 50_000]
+    with tempfile.TemporaryDirectory() as folder:
+        figures = asyncio.run(measure_growth(Path(folder), sizes, 5 if options.quick else 9, 20))
+        figures |= asyncio.run(measure_rest(Path(folder), 1000 if options.quick else 5000))
+    for name, values in figures.items():
+        print(f"{name:36}", "  ".join(f"{key} {value}" for key, value in values.items()))
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""The files of an audit log: written by any number of processes in turn, turned over when full, removed when old."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from .audit_chain import Seal, log_files, older_file, read_seal, seal_path, write_row, write_seal
+from .dates import from_epoch
+
+SMALLEST_BYTES = 4096
+DAY = 86_400.0
+PARTS = 18
+"""A file is closed after this part of the time that records are kept, so that it can go soon after its last one."""
+_CHECK_EVERY = 3600.0
+
+
+class LogFiles:
+    """The current file of a log, its older siblings and its seal, for one thread. Everything raises OSError alone."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        keys: Sequence[bytes],
+        max_bytes: int,
+        retention_days: float,
+        clock: Callable[[], float],
+        warn: Callable[[str], None],
+    ) -> None:
+        self.path = path
+        self._keys = list(keys)
+        self._max_bytes = max(SMALLEST_BYTES, max_bytes)
+        self._retention = retention_days * DAY
+        self._clock = clock
+        self._warn = warn
+        self._is_old = False
+        self._checked = -_CHECK_EVERY
+
+    def write(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Put rows at the end of the chain; all of them are on the disk afterwards, or none after an OSError."""
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _locked(self.path):
+            seal, size = self._resume()
+            seal = self._look_at_ages(seal)
+            if size and (size >= self._max_bytes or self._is_old):
+                self._turn_over()
+                size = 0
+            lines = []
+            number, before = seal.last, seal.hash
+            for fields in rows:
+                number += 1
+                line, before = write_row(self._keys[0], fields, number, before)
+                lines.append(line)
+            self._append("".join(lines).encode("ascii"), size)
+            self._write_seal(Seal(seal.first, seal.anchor, number, before))
+
+    def _append(self, data: bytes, size: int) -> None:
+        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(handle, view) :]
+            os.fsync(handle)
+        except OSError:
+            # Half a batch would be a chain without its end; all of it is counted as lost instead.
+            os.ftruncate(handle, size)
+            raise
+        finally:
+            os.close(handle)
+
+    def _write_seal(self, seal: Seal) -> None:
+        draft = self.path.with_name(f"{self.path.name}.seal.{os.getpid()}")
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
+            file.write(write_seal(self._keys[0], seal))
+        draft.replace(seal_path(self.path))
+
+    def _resume(self) -> tuple[Seal, int]:
+        """Where the chain ends, and the size of the current file; what a crash left half-written is cut off."""
+        try:
+            seal = read_seal(self._keys, seal_path(self.path).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            seal = Seal()
+        size = self.path.stat().st_size if self.path.exists() else 0
+        if seal is None or (size and not seal.last):
+            self._set_aside()
+            return Seal(), 0
+        if not size:
+            return seal, 0
+        with self.path.open("rb+") as file:
+            tail_at = max(0, size - 1024 * 1024)
+            file.seek(tail_at)
+            tail = file.read()
+            whole = tail.rfind(b"\n") + 1
+            if whole != len(tail):
+                file.truncate(tail_at + whole)
+                size = tail_at + whole
+        row = _read_row(tail[:whole].rstrip(b"\n").rpartition(b"\n")[2])
+        # Rows that a crash left behind the seal are part of the chain. Whether they hold is for `verify` to say: a row
+        # that was planted here breaks the chain where it stands, and stays.
+        if row and row["row"] > seal.last:
+            return Seal(seal.first, seal.anchor, row["row"], row["hash"]), size
+        return seal, size
+
+    def _set_aside(self) -> None:
+        """A log whose seal does not hold is kept as it is, and a new one is begun beside it."""
+        stamp = (from_epoch(self._clock()) or "").replace(":", "")
+        for file in [*log_files(self.path), seal_path(self.path)]:
+            if file.exists():
+                file.rename(file.with_name(f"broken-{stamp}-{file.name}"))
+        self._warn(f"the seal of the audit log {self.path} does not hold; the log was set aside and a new one begun")
+
+    def _look_at_ages(self, seal: Seal) -> Seal:
+        """Once an hour, delete what is too old and see whether the current file is old enough to be closed."""
+        now = self._clock()
+        self._is_old = False
+        if not self._retention or now - self._checked < _CHECK_EVERY:
+            return seal
+        self._checked = now
+        if self.path.exists():
+            self._is_old = now - float(self._first_row().get("at", now)) >= self._retention / PARTS
+        return self._remove_old(seal)
+
+    def _turn_over(self) -> None:
+        """Give the current file the name of an older one; a file without a readable first row stays for `verify`."""
+        number = self._first_row().get("row")
+        if isinstance(number, int):
+            self.path.rename(older_file(self.path, number))
+
+    def _first_row(self) -> dict[str, Any]:
+        with self.path.open("rb") as file:
+            return _read_row(file.readline())
+
+    def _remove_old(self, seal: Seal) -> Seal:
+        """Delete the files whose last record is older than records are kept; the seal of what is left."""
+        older = [file for file in log_files(self.path) if file != self.path]
+        for file in older:
+            last = _read_row(file.read_bytes().rstrip(b"\n").rpartition(b"\n")[2])
+            if not last or self._clock() - float(last["at"]) < self._retention:
+                break
+            seal = Seal(int(last["row"]) + 1, str(last["hash"]), seal.last, seal.hash)
+            # The seal first: a crash between the two leaves a file too much, which the next round removes.
+            self._write_seal(seal)
+            file.unlink()
+        return seal
+
+
+def _read_row(line: bytes) -> dict[str, Any]:
+    """The row in a line, empty when it is none."""
+    try:
+        row = json.loads(line)
+        complete = isinstance(row["row"], int) and isinstance(row["hash"], str) and isinstance(row["at"], int | float)
+    except (ValueError, KeyError, TypeError):
+        return {}
+    return row if complete else {}
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock that all writers of a log take, also in other processes."""
+    handle = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        # Closing gives the lock back.
+        os.close(handle)

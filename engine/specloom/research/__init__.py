@@ -1,0 +1,6 @@
+"""What a researcher keeps between calls: the trail of a research, notes, shared findings, and watched questions."""
+
+from __future__ import annotations
+
+from . import collections as collections
+from . import procedures as procedures

@@ -1,0 +1,142 @@
+"""What is kept of people, at a desk: nothing without somebody who is named and has agreed, and each refusal told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..consents import REASONS, find_refusal
+from ..drawer import split_owner
+from . import findings, memories, usage, watches
+
+if TYPE_CHECKING:
+    from ..desk import Desk
+
+NOT_MEMBER = "This user is not a member of that workspace. The host application manages who is."
+LIMIT_REACHED = f"There are {watches.MOST_WATCHES} watched queries already; they end when their days are over."
+NOT_WATCHED = "This query is not watched with this provider, or its days are over: save it first."
+SEARCH = "web"
+RESULTS = 10
+"""Results that a watched question is compared by; the contract's number."""
+
+
+async def _refused(desk: Desk, purpose: str) -> dict[str, Any] | None:
+    refusal = await find_refusal(desk.state("consents"), desk.owner, purpose)
+    return None if refusal is None else {"status": refusal, "reason": REASONS[refusal]}
+
+
+async def save_memory(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep a note of the calling user."""
+    if refused := await _refused(desk, "memory"):
+        return refused
+    tenant, user = split_owner(desk.owner)
+    note = memories.make_note(
+        note=given["note"],
+        topic=given.get("topic") or "",
+        url=given.get("url") or "",
+        tags=given.get("tags") or (),
+        tenantId=tenant,
+        userId=user,
+    )
+    saved = await memories.save(desk.state("memories"), note, new_id=desk.new_id(), now=desk.now())
+    return {"status": "ok", **saved}
+
+
+async def recall_memories(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Notes of the calling user."""
+    if refused := await _refused(desk, "memory"):
+        return {**refused, "count": 0, "memories": []}
+    found = await memories.recall(
+        desk.state("memories"),
+        topic=given.get("topic") or "",
+        query=given.get("query") or "",
+        limit=given.get("limit") or memories.DEFAULT_LIMIT,
+    )
+    return {"status": "ok", "count": len(found), "memories": found}
+
+
+async def _kept_out(desk: Desk, space: str) -> dict[str, Any] | None:
+    if refused := await _refused(desk, "workspace"):
+        return refused
+    if not await findings.is_member(desk.state("members", space=space), desk.owner):
+        return {"status": "not_member", "reason": NOT_MEMBER}
+    return None
+
+
+async def share_finding(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Put a finding into a space that the caller is a member of."""
+    space = findings.check_space(given["workspace_id"])
+    if refused := await _kept_out(desk, space):
+        return refused
+    tenant, user = split_owner(desk.owner)
+    kept = await findings.contribute(
+        desk.state("findings", space=space),
+        space=space,
+        tenant=tenant,
+        user=user,
+        new_id=desk.new_id(),
+        now=desk.now(),
+        note=given["note"],
+        url=given.get("url") or "",
+        tags=tuple(given.get("tags") or ()),
+    )
+    return {"status": "ok", "id": kept}
+
+
+async def read_findings(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The findings of a space that the caller is a member of; a member is looked up anew each time."""
+    space = findings.check_space(given["workspace_id"])
+    if refused := await _kept_out(desk, space):
+        return {**refused, "count": 0, "contributions": []}
+    found = await findings.read(desk.state("findings", space=space))
+    return {"status": "ok", "count": len(found), "contributions": found}
+
+
+async def tell_usage(desk: Desk) -> dict[str, Any]:
+    """What was counted for the calling user."""
+    if refused := await _refused(desk, "analytics"):
+        return refused
+    counted = await usage.read_usage(desk.state("usage"), *split_owner(desk.owner))
+    return {"status": "empty"} if counted is None else {"status": "ok", "analytics": counted}
+
+
+async def save_watch(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Watch a question from what it finds now."""
+    if refused := await _refused(desk, "monitoring"):
+        return refused
+    query, provider = given["query"], given.get("provider") or ""
+    rows = await _search(desk, query, provider)
+    saved = await watches.save(
+        desk.state("watches"),
+        query=query,
+        provider=provider,
+        urls=[row["url"] for row in rows if isinstance(row.get("url"), str)],
+        # The contract reads 0 as the default.
+        days=given.get("ttl_days") or watches.DEFAULT_DAYS,
+        now=desk.now(),
+    )
+    if saved is None:
+        return {"status": "limit_reached", "reason": LIMIT_REACHED}
+    return {"status": "ok", **saved}
+
+
+async def check_watch(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a watched question finds that it did not find before."""
+    nothing: dict[str, Any] = {"new_count": 0, "rows": []}
+    if refused := await _refused(desk, "monitoring"):
+        return {**refused, **nothing}
+    query, provider, drawer = given["query"], given.get("provider") or "", desk.state("watches")
+    # Nobody is asked about a question that is not watched.
+    if await watches.find(drawer, query, provider, desk.now()) is None:
+        return {"status": "not_found", "reason": NOT_WATCHED, **nothing}
+    rows = await _search(desk, query, provider)
+    found = await watches.check(drawer, query=query, provider=provider, rows=rows, now=desk.now())
+    if found is None:
+        return {"status": "not_found", "reason": NOT_WATCHED, **nothing}
+    fresh = {"new_count": found["newCount"], "rows": found["newResults"], "last_run_at": found["lastRunAt"]}
+    return {"status": "ok", **fresh}
+
+
+async def _search(desk: Desk, query: str, provider: str) -> list[dict[str, Any]]:
+    asked = {"query": query, "num_results": RESULTS}
+    return (await desk.ask(SEARCH, asked, provider=provider)).rows[:RESULTS]

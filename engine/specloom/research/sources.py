@@ -1,0 +1,124 @@
+"""Sources as every call finds them, merged: one entry for one thing, with whatever any of them knew about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+
+from .trail import MOST_SOURCES, Session, Source
+
+# The form of a DOI that registrars recommend to match, without its trailing punctuation.
+_DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>?#]+", re.IGNORECASE)
+_TRACKING = re.compile(r"utm_.*|gclid|fbclid|msclkid|dclid|igshid|mc_[ce]id|yclid|_hs(?:enc|mi)", re.IGNORECASE)
+_DEFAULT_PORTS = frozenset({None, 80, 443})
+_LONGEST = {"url": 2048, "title": 500, "author": 300, "date": 40, "doi": 200}
+"""Characters of a field that are kept."""
+
+_ADDRESSES = ("url", "link", "pdfUrl", "sourceUrl")
+_AUTHORS = ("author", "authors", "inventors", "creator")
+_DATES = ("publishedAt", "publishedDate", "date", "filingDate", "publicationDate", "year")
+
+
+def merge_sources(session: Session, found: Iterable[Source]) -> Session:
+    """The session with these sources among its own: known ones learn what they lacked, new ones come last."""
+    sources = list(session.sources)
+    at = {identity: place for place, source in enumerate(sources) for identity in identities(source)}
+    more = session.more_sources
+    for source in found:
+        known = next((at[identity] for identity in identities(source) if identity in at), None)
+        if known is not None:
+            sources[known] = _join(sources[known], source)
+        elif len(sources) < MOST_SOURCES:
+            known = len(sources)
+            sources.append(source)
+        else:
+            more += 1
+            continue
+        at.update(dict.fromkeys(identities(sources[known]), known))
+    return replace(session, sources=tuple(sources), more_sources=more)
+
+
+def _join(known: Source, found: Source) -> Source:
+    """What was known first, completed by what was found later."""
+    return replace(
+        known,
+        title=known.title or found.title,
+        kind=known.kind or found.kind,
+        author=known.author or found.author,
+        # A later and more exact date of the same year completes a bare year.
+        date=found.date if len(found.date) > len(known.date) and found.date.startswith(known.date) else known.date,
+        doi=known.doi or found.doi,
+        found_in=known.found_in or found.found_in,
+        seen=known.seen + 1,
+    )
+
+
+def identities(source: Source) -> list[str]:
+    """What makes two sources one: the DOI, and the address without what changes nothing."""
+    names = [f"doi:{source.doi.lower()}"] if source.doi else []
+    return [*names, canonical_address(source.url)]
+
+
+def read_sources(rows: Iterable[Any], kind: str, step: int = 0) -> list[Source]:
+    """The sources in the rows of an answer, whatever tool gave it; rows without an http address have none."""
+    return [source for row in rows if isinstance(row, Mapping) and (source := _read_source(row, kind, step))]
+
+
+def _read_source(row: Mapping[str, Any], kind: str, step: int) -> Source | None:
+    doi = find_doi(_first(row, ("doi",)))
+    url = _first(row, _ADDRESSES) or (f"https://doi.org/{doi}" if doi else "")
+    if not url.lower().startswith(("http://", "https://")):
+        return None
+    doi = doi or (find_doi(unquote(url)) if "doi.org/" in url.lower() else "")
+    if len(url) > _LONGEST["url"]:
+        return None
+    return Source(
+        url,
+        title=" ".join(_first(row, ("title", "name", "caseName")).split())[: _LONGEST["title"]],
+        kind=_first(row, ("sourceType",)) or kind,
+        author=_first(row, _AUTHORS)[: _LONGEST["author"]],
+        date=_first(row, _DATES)[: _LONGEST["date"]],
+        doi=doi[: _LONGEST["doi"]],
+        found_in=step,
+    )
+
+
+def _first(row: Mapping[str, Any], names: Iterable[str]) -> str:
+    """The first of these fields that says something; of a list of people the names, parted by commas."""
+    for name in names:
+        value = row.get(name)
+        if isinstance(value, list):
+            value = ", ".join(one if isinstance(one, str) else str(one.get("name", "")) for one in value[:10] if one)
+        if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
+            return str(value).strip()
+    return ""
+
+
+def find_doi(text: str) -> str:
+    """The DOI in a text, in lower case, or nothing."""
+    match = _DOI.search(text)
+    return match[0].rstrip(".,;:)]}'").lower() if match else ""
+
+
+def canonical_address(url: str) -> str:
+    """An address for comparison: no scheme, `www.`, default port, fragment, trailing slash or tracking parameter."""
+    try:
+        parts = urlsplit(url.strip())
+        port = parts.port
+    except ValueError:
+        return url
+    host = (parts.hostname or "").removeprefix("www.")
+    kept = sorted(pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not _TRACKING.fullmatch(pair[0]))
+    place = host if port in _DEFAULT_PORTS else f"{host}:{port}"
+    return f"{place}{parts.path.rstrip('/')}" + (f"?{urlencode(kept)}" if kept else "")
+
+
+def host_of(url: str) -> str:
+    """The host of an address without `www.`; empty for what has none."""
+    try:
+        return (urlsplit(url).hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""

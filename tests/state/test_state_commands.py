@@ -1,0 +1,159 @@
+"""An operator exports, erases and records consent from the command line, and every act is in the audit log."""
+
+import asyncio
+import json
+import os
+import stat
+
+import pytest
+
+from specloom.cli import main
+from specloom.drawer import CollectionSpec, join_owner
+from specloom.state.store import open_store
+
+NOTES = CollectionSpec("notes")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The place of a user's state, with two notes of Ann and one of Bob in a collection that no module declares."""
+    for name in ("SPECLOOM_CACHE_KEY", "AUDIT_ENABLED", "AUDIT_OUTPUT_PATH", "AUDIT_RETENTION_DAYS", "AUDIT_MAX_BYTES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SPECLOOM_STATE_DIR", str(tmp_path / "state"))
+
+    async def fill():
+        store = open_store(tmp_path / "state", {}, [NOTES])
+        for user, key in (("ann", "1"), ("ann", "2"), ("bob", "1")):
+            await store.drawer("notes", join_owner("acme", user)).put(key, {"text": f"{key} of {user}"})
+        await store.aclose()
+
+    asyncio.run(fill())
+    return tmp_path / "state"
+
+
+def run(capsys, *words):
+    code = main(words)
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def rows_of(folder):
+    return [json.loads(line) for line in (folder / "audit.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def test_everything_of_a_user_is_exported_and_nothing_of_another(folder, capsys):
+    code, out, _ = run(capsys, "data", "export", "--tenant", "acme", "--user", "ann")
+
+    exported = json.loads(out)
+    assert code == 0
+    assert (exported["tenantId"], exported["userId"]) == ("acme", "ann")
+    assert [item["value"]["text"] for item in exported["namespaces"]["notes"]] == ["1 of ann", "2 of ann"]
+    assert "bob" not in out
+    assert [(row["event_type"], row["user_id"], row["metadata"]["items"]) for row in rows_of(folder)] == [
+        ("data.export", "ann", 2)
+    ]
+
+
+def test_an_export_into_a_file_is_private_and_overwrites_nothing(folder, capsys, tmp_path):
+    words = ("data", "export", "--tenant", "acme", "--user", "ann", "--to", str(tmp_path / "ann.json"))
+
+    first, again = run(capsys, *words), run(capsys, *words)
+
+    assert first[0] == 0
+    assert json.loads((tmp_path / "ann.json").read_text(encoding="utf-8"))["userId"] == "ann"
+    assert stat.S_IMODE((tmp_path / "ann.json").stat().st_mode) == 0o600
+    assert again[0] == 2
+    assert "exists and is not overwritten" in again[2]
+
+
+def test_an_erasure_asks_for_a_yes_and_leaves_the_others(folder, capsys):
+    refused = run(capsys, "data", "erase", "--tenant", "acme", "--user", "ann")
+    done = run(capsys, "data", "erase", "--tenant", "acme", "--user", "ann", "--yes")
+    empty = run(capsys, "data", "export", "--tenant", "acme", "--user", "ann")
+    other = run(capsys, "data", "export", "--tenant", "acme", "--user", "bob")
+
+    assert refused[0] == 2
+    assert "everything of user 'ann' of tenant 'acme' and cannot be undone; add --yes" in refused[2]
+    assert json.loads(done[1]) == {"tenantId": "acme", "userId": "ann", "deleted": {"notes": 2}, "compacted": True}
+    assert not any(json.loads(empty[1])["namespaces"].values())
+    assert len(json.loads(other[1])["namespaces"]["notes"]) == 1
+
+
+def test_a_whole_tenant_is_erased_only_when_it_is_said(folder, capsys):
+    unsaid = run(capsys, "data", "erase", "--tenant", "acme", "--yes")
+    done = run(capsys, "data", "erase", "--tenant", "acme", "--whole-tenant", "--yes")
+
+    assert unsaid[0] == 2
+    assert "say whose data" in unsaid[2]
+    assert json.loads(done[1])["deleted"] == {"notes": 3}
+
+
+def test_consent_is_recorded_shown_withdrawn_and_audited(folder, capsys):
+    who = ("--tenant", "acme", "--user", "ann")
+    granted = run(capsys, "data", "consent", *who, "--purpose", "memory", "--grant", "--terms", "v1")
+    run(capsys, "data", "consent", *who, "--purpose", "analytics", "--withdraw")
+    shown = json.loads(run(capsys, "data", "consent", *who)[1])
+
+    assert granted[0] == 0
+    assert [(one["purpose"], one["granted"]) for one in shown["consents"]] == [("memory", True), ("analytics", False)]
+    assert shown["consents"][0]["termsVersion"] == "v1"
+    assert [row["event_type"] for row in rows_of(folder)] == ["consent.grant", "consent.withdraw"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (
+            ("--user", "ann", "--grant"),
+            2,
+            "say what for: --purpose with one of memory, analytics, workspace, monitoring",
+        ),
+        (("--user", "ann", "--purpose", "sales", "--grant"), 1, "There is no purpose 'sales'"),
+        (("--user", "anonymous", "--purpose", "memory", "--grant"), 1, "name the user"),
+        (("--purpose", "memory"), 2, "--user"),
+    ],
+)
+def test_a_consent_without_a_user_or_a_purpose_is_refused(folder, capsys, words, code, sentence):
+    done = run(capsys, "data", "consent", *words)
+
+    assert done[0] == code
+    assert sentence in done[2]
+
+
+def test_the_audit_log_is_verified_and_a_changed_row_is_named(folder, capsys):
+    run(capsys, "data", "export", "--user", "ann")
+    run(capsys, "data", "export", "--user", "bob")
+    good = run(capsys, "audit", "verify")
+    path = folder / "audit.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"bob"', b'"eve"'))
+    bad = run(capsys, "audit", "verify", "--json")
+
+    assert (good[0], good[1]) == (0, f"{path}: 2 rows, and all of them hold\n")
+    assert bad[0] == 1
+    assert json.loads(bad[1])["problem"] == "audit.jsonl:2: row 2 was changed"
+    assert run(capsys, "audit", "verify", str(folder / "absent"))[0] == 2
+
+
+def test_a_log_may_be_switched_off_or_be_elsewhere(folder, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("AUDIT_ENABLED", "false")
+    run(capsys, "data", "export", "--user", "ann")
+    monkeypatch.delenv("AUDIT_ENABLED")
+    monkeypatch.setenv("AUDIT_OUTPUT_PATH", str(tmp_path / "elsewhere" / "log.jsonl"))
+    run(capsys, "data", "export", "--user", "ann")
+    monkeypatch.setenv("AUDIT_MAX_BYTES", "much")
+    wrong = run(capsys, "data", "export", "--user", "ann")
+
+    assert not (folder / "audit.jsonl").exists()
+    assert (tmp_path / "elsewhere" / "log.jsonl").exists()
+    assert (wrong[0], "AUDIT_MAX_BYTES is 'much'; write a whole number" in wrong[2]) == (2, True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="rights are a matter of Unix")
+def test_a_wrong_key_is_a_sentence(folder, capsys, monkeypatch):
+    monkeypatch.setenv("SPECLOOM_CACHE_KEY", "ab" * 32)
+    (folder / "cache.key").unlink()
+
+    done = run(capsys, "data", "export", "--user", "ann")
+
+    assert done[0] == 1
+    assert "sealed with another key" in done[2]
