@@ -23,10 +23,12 @@ page: {type: integer, minimum: 0, maximum: 3, description: Not clamped.}
 ratio: {type: number, minimum: 0.5, maximum: 2.5, clamp: true, description: A number.}
 deep: {type: boolean, description: A flag.}
 sites: {type: list, max_items: 3, pattern: "[a-z.]+", says: a host, description: Hosts.}
+shape: {type: object, description: What is wanted.}
+days: {type: list, enum: [mon, tue], description: Which days.}
 """
 CHECKS = "checks: [{refuse_when: args.deep && args.page, message: \"'give either deep or page'\"}]\n"
 TEXTS = ("text", "code", "kind", "query")
-OTHERS = ("size", "page", "ratio", "deep", "sites")
+OTHERS = ("size", "page", "ratio", "deep", "sites", "shape", "days")
 ALL = [*(f"args.{name}" for name in TEXTS), *(f"to_string(args.{name})" for name in OTHERS)]
 ANSWER = f"all: =join('', [{', '.join(ALL)}][?@])"
 TOOL = weave_texts(a_tool(inputs=INPUTS, more=CHECKS, answer=ANSWER)).tool()
@@ -99,6 +101,11 @@ def test_what_fits_the_published_schema_passes_as_it_is(raw: dict[str, Any]) -> 
         ({"code": ""}, {}),
         ({"code": None}, {}),
         ({"sites": ""}, {}),
+        ({"shape": ' {"a": [1, null]} '}, {"shape": {"a": [1, None]}}),
+        ({"shape": {"a": {"b": 1}}}, {"shape": {"a": {"b": 1}}}),
+        ({"shape": " "}, {}),
+        ({"shape": {}}, {"shape": {}}),
+        ({"days": "mon"}, {"days": ["mon"]}),
     ],
 )
 def test_what_models_really_send_is_repaired(raw: dict[str, Any], meant: dict[str, Any]) -> None:
@@ -120,6 +127,13 @@ def test_what_models_really_send_is_repaired(raw: dict[str, Any], meant: dict[st
         ({"sites": ["a", "b", "c", "d"]}, "sites has 4 items; it may have 3"),
         ({"sites": ["a", "B!"]}, 'sites[1] is "B!"; it should be a host'),
         ({"sites": [1]}, "sites is [1]; it should be a list of texts"),
+        ({"shape": "[1]"}, 'shape is "[1]"; it should be an object'),
+        ({"shape": '{"a": '}, 'shape is "{\\"a\\":"; it should be an object'),
+        ({"shape": [{}]}, "shape is [{}]; it should be an object"),
+        ({"shape": {"a": "x" * 20_000}}, "shape has 20009 bytes as JSON; it may have 20000"),
+        ({"shape": {"a": float("nan")}}, "shape is no JSON object: it holds something that JSON cannot say"),
+        ({"shape": {"a": "\ud800"}}, "shape is no JSON object: it holds something that JSON cannot say"),
+        ({"days": ["mon", "sun"]}, 'days[1] is "sun"; it may be mon, tue'),
         ({"query": None}, "query is required: What to look for."),
         ({"deep": True, "page": 2}, "give either deep or page"),
     ],
@@ -140,6 +154,17 @@ def test_defaults_are_filled_in_but_were_not_set_by_the_caller() -> None:
 
     assert arguments.given == {"query": "x", "kind": "day", "size": 5}
     assert arguments.explicit == {"query"}
+
+
+def test_what_a_list_may_hold_is_published_with_its_items() -> None:
+    published = TOOL.input_schema["properties"]
+
+    assert published["days"] == {
+        "type": "array",
+        "items": {"type": "string", "enum": ["mon", "tue"]},
+        "description": "Which days.",
+    }
+    assert published["shape"] == {"type": "object", "description": "What is wanted."}
 
 
 def test_a_name_from_an_open_catalogue_is_checked_when_the_plan_runs() -> None:

@@ -106,6 +106,22 @@ def test_a_problem_leaves_the_default_and_the_other_settings() -> None:
     assert problems == ["A is 'x'; write a whole number"]
 
 
+def test_another_variable_stands_in_for_one_that_is_not_set() -> None:
+    top = "config:\n  A_MAIL: {description: a, or: B_MAIL, required: true}\n"
+    step = "input: [query]\nsteps: [{get: /s, query: {q: =args.query, m: =config.A_MAIL}, json: {map: {url: url}}}]\n"
+    provider = weave_texts(a_provider(step, top=top)).provider()
+
+    assert [
+        read_settings(provider.settings, environ)[0]
+        for environ in ({"A_MAIL": "a", "B_MAIL": "b"}, {"B_MAIL": "b"}, {})
+    ] == [
+        {"A_MAIL": "a"},
+        {"A_MAIL": "b"},
+        {"A_MAIL": None},
+    ]
+    assert missing_settings(provider, {"A_MAIL": None}) == ["A_MAIL or B_MAIL"]
+
+
 def test_a_provider_is_configured_when_every_required_setting_has_a_value() -> None:
     top = "config:\n  A_KEY: {description: a, secret: true, required: true}\n  B_ONE: {description: b}\n"
     step = (

@@ -228,3 +228,29 @@ def test_a_check_that_refuses_no_example_is_found() -> None:
 def test_keys_and_fields_of_the_answer_that_no_example_states_are_found() -> None:
     assert uncovered_tool("pages: [{link: a}], ") == ["W301 rows"]
     assert uncovered_tool("pages: [{link: a}]", "urls: null") == ["W301 rows"]
+
+
+def test_parts_that_are_not_asked_for_and_their_stages_are_found() -> None:
+    tool = (
+        a_tool(
+            plan=(
+                "- name: side by side\n  collect:\n    parts:\n"
+                "      first: {operation: find, providers: alpha}\n"
+                "      second: {operation: find, providers: alpha, when: args.query == 'two', after: [{take: '`1`'}]}\n"
+            )
+        )
+        + "examples:\n  - name: one\n    args: {query: QUERY}\n"
+        + "    providers: {alpha.find: {rows: [{url: u}]}}\n    expect: {answer: {urls: [u, u]}}\n"
+    )
+
+    def missing(query: str) -> list[str]:
+        woven = weave_texts(tool.replace("QUERY", query))
+        report = Report()
+        check_coverage(woven.library, woven.model, report)
+        return [one.message for one in report if one.place.file.endswith("sample.yaml")]
+
+    assert missing("two") == []
+    assert missing("one") == [
+        "no example of sample asks for the part 'second'",
+        "no example of sample has rows at the stage `take`",
+    ]

@@ -234,7 +234,7 @@ def test_the_variables_that_the_engine_reads_are_those_that_are_documented() -> 
     for file in (ROOT / "engine" / "specloom").rglob("*.py"):
         if file.name != "variables.py":
             named |= set(
-                re.findall(r"""["']((?:SPECLOOM|CIRCUIT|CACHE|SEARCH)_[A-Z_]+)["']""", file.read_text("utf-8"))
+                re.findall(r"""["']((?:SPECLOOM|CIRCUIT|CACHE|SEARCH|AUDIT|SESSION|MEMORY|WORKSPACE|STDIO)_[A-Z_]+)["']""", file.read_text("utf-8"))
             )
 
     assert named == set(VARIABLES)

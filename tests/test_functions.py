@@ -252,6 +252,28 @@ def test_a_running_text_ends_where_it_is_long_enough():
     assert MAX_TEXT - 4001 < len(evaluate("inverted_text(@)", value)) <= MAX_TEXT
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("[1, {}]);</script>", [1, {}]),
+        ('\n {"a": 1};var b = {"a": 2}', {"a": 1}),
+        ('"\\ud800 \\ud83d\\ude00"', "\ufffd \U0001f600"),
+        ("{'a': 1}", None),
+        ('{"a": 1', None),
+        ("NaN", None),
+        ("1e999", None),
+        ("", None),
+        ("[" * 200 + "]" * 200, "deep"),
+        ("[" * 201 + "]" * 201, None),
+        ("[" * 100_000, None),
+    ],
+)
+def test_json_is_read_from_the_beginning_of_a_text(text, value):
+    found = evaluate("parsed(@)", text)
+
+    assert (found if value != "deep" else "deep" if isinstance(found, list) else None) == value
+
+
 def test_a_pattern_is_tried_on_the_beginning_of_a_text():
     assert evaluate("capture(@, 'b')", "a" * 3999 + "b") == "b"
     assert evaluate("capture(@, 'b')", "a" * 4000 + "b") is None
@@ -308,6 +330,9 @@ CALLS = [
     "unique(list)",
     "words_in(text, words)",
     "number(text)",
+    "parsed(text)",
+    "alike(rows, 'a', text)",
+    "alike(list, 'a', width)",
     "pad(text, width, '0')",
     "pad(width, width, text)",
 ]

@@ -68,6 +68,38 @@ def test_a_path_segment_is_escaped(value: str, path: str) -> None:
     assert run.sent[0].url == "https://sample.example" + path
 
 
+def test_a_list_in_a_path_makes_several_segments() -> None:
+    operation = "input: [sites]\nsteps: [{get: '/x/{args.sites}/y', json: {map: {url: url}}}]\n"
+
+    run = find(weave_texts(a_provider(operation)), {"sites": ["a b", "c/d", "..e"]}, reply([]))
+
+    assert run.sent[0].url == "https://sample.example/x/a%20b/c%2Fd/..e/y"
+
+
+@pytest.mark.parametrize("value", [["a", ".."], [".", "a"], ["a", "", "b"]])
+def test_no_segment_of_a_list_may_change_the_path(value: list[str]) -> None:
+    operation = "input: [sites]\nsteps: [{get: '/x/{args.sites}/y', json: {map: {url: url}}}]\n"
+
+    run = find(weave_texts(a_provider(operation)), {"sites": value}, reply([]))
+
+    assert run.sent == []
+    assert run.fault is not None
+    assert run.fault.kind == "validation"
+
+
+def test_a_field_can_be_read_from_a_header() -> None:
+    field = "{at: \"=capture(headers.link, 'page=([0-9]+)')\"}"
+    operation = f"input: [query]\nsteps: [{{get: /x, json: {{each: items, map: {{url: url, title: {field}}}}}}}]\n"
+
+    run = find(
+        weave_texts(a_provider(operation)),
+        {"query": "a"},
+        reply({"items": [{"url": "https://a.example"}]}, link="<x?page=9>"),
+    )
+
+    assert run.rows == [{"url": "https://a.example", "title": "9"}]
+
+
 @pytest.mark.parametrize("value", [".", "..", ""])
 def test_a_segment_that_would_change_the_path_is_refused_before_anything_is_sent(value: str) -> None:
     operation = "input: [query]\nsteps: [{get: '/x/{args.query}/y', json: {map: {url: url}}}]\n"
@@ -265,6 +297,22 @@ def test_items_that_all_lack_what_is_required_are_a_changed_layout_but_no_items_
     assert changed.fault is not None
     assert changed.fault.kind == "layout_changed"
     assert find(woven, {"query": "x"}, reply({"items": []})).rows == []
+
+
+@pytest.mark.parametrize("decoder", ["html", "xml"])
+@pytest.mark.parametrize(
+    ("told", "kind"),
+    [("", "layout_changed"), (", empty_is_ok_when: //none", ""), (", empty_is_ok_when: //p", "layout_changed")],
+)
+def test_a_page_without_items_is_a_changed_layout_unless_it_says_that_there_are_none(
+    decoder: str, told: str, kind: str
+) -> None:
+    step = f"- {{get: /s, query: {{q: =args.query}}, {decoder}: {{each: //li{told}, map: {{url: a/@href}}}}}}"
+    page = Response(200, {"content-type": f"text/{decoder}"}, b"<main><none/></main>", "https://sample.example/s")
+
+    run = find(weave_texts(a_provider(f"input: [query]\nsteps:\n  {step}\n")), {"query": "x"}, page)
+
+    assert (run.fault.kind if run.fault else "") == kind
 
 
 @pytest.mark.parametrize("body", [{}, {"items": None}, {"results": [{"url": "u"}]}, {"error": "sorry"}, []])

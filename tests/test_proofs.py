@@ -43,6 +43,12 @@ def test_an_input_that_an_operation_takes_by_name_is_not_ignored() -> None:
         ({"more": IGNORED + "after: [{take: \"length(not_null(args.extra, ''))\"}]\n"}, "the stage `take`"),
         ({"more": IGNORED + "after: [{sort: {by: title, when: args.extra}}]\n"}, "the stage `sort`"),
         ({"answer": "urls: =rows[*].url\nsaid: =args.extra"}, "the answer's key 'said'"),
+        (
+            {"answer": "pages: {each: rows, take: \"length(args.extra || '')\", map: {url: url}}"},
+            "the answer's key 'pages'",
+        ),
+        ({"more": IGNORED + "after: [{set: {title: args.extra}}]\n"}, "the stage `set`"),
+        ({"more": IGNORED + "after: [{group: {by: args.extra, as: kinds}}]\n"}, "the stage `group`"),
         ({"answer": "pages: {each: rows, map: {url: url, said: =args.extra}}"}, "the answer's key 'pages'"),
         ({"answer": "pages: {each: rows, map: {url: {at: url, when: args.extra}}}"}, "the answer's key 'pages'"),
         ({"more": IGNORED + "hints: {filters: [extra]}\n"}, "the hints"),
@@ -83,6 +89,17 @@ def test_a_check_that_refuses_does_not_reach_an_answer() -> None:
     tool = a_tool(inputs=EXTRA, more="checks: [{refuse_when: args.extra == 'no', message: \"'not that'\"}]\n" + IGNORED)
 
     assert refusals(tool) == []
+
+
+def test_an_input_that_may_be_told_as_not_applied_is_not_ignored() -> None:
+    inputs = "safe: {type: string, enum: ['off', high], description: Filter.}\n"
+    plan = ROUTE % ", with: {safe: null}"
+    ignored = IGNORED.replace("extra", "safe")
+
+    assert refusals(a_tool(inputs=inputs, more=ignored, plan=plan)) == []
+    assert refusals(a_tool(inputs=inputs, more=ignored, plan=plan, answer="left: =not_applied")) == [
+        "E131: the cache ignores 'safe', but it changes the answer (used by: the answer's key 'left')"
+    ]
 
 
 def test_a_session_that_is_only_recorded_may_be_ignored() -> None:

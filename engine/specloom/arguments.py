@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .diagnostics import did_you_mean
@@ -20,8 +20,11 @@ _WORDS = {
     "number": "a number",
     "boolean": "true or false",
     "list": "a list of texts",
+    "object": "an object",
 }
 _SHOWN = 80
+_MOST_OBJECT = 20_000
+"""Bytes of an object as JSON; a schema of ten fields has a few hundred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,8 @@ def _repaired(one: Input, value: Any) -> Any:
     """What was meant: JSON inside text, numbers as text, one text for a list, blanks around text."""
     if value is None:
         return None
+    if one.items:
+        return _repaired_items(one, value)
     if one.kind == "list":
         if isinstance(value, str):
             text = value.strip()
@@ -85,6 +90,9 @@ def _repaired(one: Input, value: Any) -> Any:
                 return parsed if isinstance(parsed, list) else [text]
             return [text] if text else None
         return value
+    if one.kind == "object" and isinstance(value, str):
+        parsed = _json(value) if value.strip() else None
+        return parsed if isinstance(parsed, dict) else value.strip() or None
     if not isinstance(value, str):
         if one.kind == "integer" and isinstance(value, float) and value.is_integer():
             return int(value)
@@ -105,6 +113,25 @@ def _repaired(one: Input, value: Any) -> Any:
     return value
 
 
+def _repaired_items(one: Input, value: Any) -> Any:
+    """A list of objects from JSON inside text, whole or item by item, and from one object alone; empty fields go."""
+    if isinstance(value, str):
+        value = _json(value) if value.strip() else None
+    if isinstance(value, dict):
+        value = [value]
+    if not isinstance(value, list):
+        return value
+    return [_repaired_item(one, _json(item) if isinstance(item, str) else item) for item in value]
+
+
+def _repaired_item(one: Input, item: Any) -> Any:
+    if not isinstance(item, dict):
+        return item
+    fields = {field.name: field for field in one.items}
+    given = {name: _repaired(fields[name], said) if name in fields else said for name, said in item.items()}
+    return {name: said for name, said in given.items() if name not in fields or said not in (None, "")}
+
+
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
@@ -114,13 +141,17 @@ def _json(text: str) -> Any:
 
 def _problem(one: Input, value: Any) -> str:
     """What is wrong with a value, in a sentence; empty when nothing is."""
+    if one.items:
+        return _items_problem(one, value)
     if not _is_kind(one.kind, value):
         return f"{one.name} is {_show(value)}; it should be {_WORDS[one.kind]}"
     if one.kind == "string":
         return _text_problem(one, value, one.name)
+    if one.kind == "object":
+        return _object_problem(one, value)
     if one.kind == "list":
-        if one.max_items is not None and len(value) > one.max_items:
-            return f"{one.name} has {len(value)} items; it may have {one.max_items}"
+        if too_many := _too_many(one, value):
+            return too_many
         found = (_text_problem(one, item, f"{one.name}[{index}]") for index, item in enumerate(value))
         return next(filter(None, found), "")
     if one.kind in {"integer", "number"} and not one.clamp:
@@ -128,6 +159,47 @@ def _problem(one: Input, value: Any) -> str:
         if below or (one.maximum is not None and value > one.maximum):
             return f"{one.name} is {value}; it may be {_bounds(one)}"
     return ""
+
+
+def _too_many(one: Input, value: list[Any]) -> str:
+    if one.max_items is None or len(value) <= one.max_items:
+        return ""
+    return f"{one.name} has {len(value)} items; it may have {one.max_items}"
+
+
+def _items_problem(one: Input, value: Any) -> str:
+    if not isinstance(value, list):
+        return f"{one.name} is {_show(value)}; it should be a list of objects"
+    if too_many := _too_many(one, value):
+        return too_many
+    return next(filter(None, (_item_problem(one, item, f"{one.name}[{at}]") for at, item in enumerate(value))), "")
+
+
+def _item_problem(one: Input, item: Any, place: str) -> str:
+    """What is wrong with one object of a list; `place` is its name in the sentence."""
+    fields = {field.name: field for field in one.items}
+    if not isinstance(item, dict):
+        return f"{place} is {_show(item)}; it should be an object with {', '.join(fields)}"
+    for name in item:
+        if name not in fields:
+            hint = did_you_mean(name, fields) or f"it may have {', '.join(fields)}"
+            return f"{place} has no field {_show(name)}; {hint}"
+    for field_ in fields.values():
+        if field_.name not in item:
+            if field_.required:
+                return f"{place} needs {field_.name}: {field_.description}"
+        elif wrong := _problem(replace(field_, name=f"{place}.{field_.name}"), item[field_.name]):
+            return wrong
+    return ""
+
+
+def _object_problem(one: Input, value: dict[str, Any]) -> str:
+    """An object is sent on as it is, so it has to be JSON, and no larger than a caller needs."""
+    try:
+        size = len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
+    except (ValueError, TypeError, RecursionError, UnicodeEncodeError):
+        return f"{one.name} is no JSON object: it holds something that JSON cannot say"
+    return f"{one.name} has {size} bytes as JSON; it may have {_MOST_OBJECT}" if size > _MOST_OBJECT else ""
 
 
 def _text_problem(one: Input, value: str, name: str) -> str:
@@ -149,6 +221,8 @@ def _text_problem(one: Input, value: str, name: str) -> str:
 def _is_kind(kind: str, value: Any) -> bool:
     if kind == "boolean":
         return isinstance(value, bool)
+    if kind == "object":
+        return isinstance(value, dict)
     if isinstance(value, bool):
         return False
     if kind == "list":

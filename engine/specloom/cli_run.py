@@ -95,7 +95,7 @@ def explain(options: Namespace) -> int:
 
 
 def _attempt(options: Namespace) -> Any:
-    from .serving import flag
+    from .serving import read_switch
     from .transport import Transport
     from .trying import attempt, find_operation, to_arguments
 
@@ -104,7 +104,7 @@ def _attempt(options: Namespace) -> Any:
     arguments = to_arguments(operation, executor.model.capabilities[operation.capability], to_pairs(options.pairs))
 
     async def run() -> Any:
-        async with Transport(allow_private=flag(os.environ, "SPECLOOM_ALLOW_PRIVATE")) as transport:
+        async with Transport(allow_private=read_switch(os.environ, "SPECLOOM_ALLOW_PRIVATE", [])) as transport:
             return await attempt(executor, provider, operation, arguments, transport)
 
     return asyncio.run(run())

@@ -116,12 +116,12 @@ def _sentence(text: str) -> str:
 def doctor(options: Namespace) -> int:
     from .doctor import examine, finding_lines, nothing_works, reach
     from .folders import cache_folder
-    from .serving import flag
+    from .serving import read_switch
 
     executor, errors = make_executor(os.environ)
     found = examine(executor, errors, os.environ, Path(cache_folder(os.environ)))
     if options.reach:
-        found += asyncio.run(reach(executor, allow_private=flag(os.environ, "SPECLOOM_ALLOW_PRIVATE")))
+        found += asyncio.run(reach(executor, allow_private=read_switch(os.environ, "SPECLOOM_ALLOW_PRIVATE", [])))
     if options.json:
         say(to_json([one.to_json() for one in found]))
     else:

@@ -18,7 +18,7 @@ class SettingError(ValueError):
 
 def read_setting(setting: Setting, environ: Mapping[str, str]) -> Any:
     """The value in its type, its default, or None."""
-    text = environ.get(setting.name, "").strip()
+    text = environ.get(setting.name, "").strip() or environ.get(setting.stand_in, "").strip()
     if not text:
         return setting.default
     shown = "not readable" if setting.secret else repr(text)
@@ -83,5 +83,9 @@ def is_configured(provider: Provider, values: Mapping[str, Any]) -> bool:
 
 
 def missing_settings(provider: Provider, values: Mapping[str, Any]) -> list[str]:
-    """The names of the variables to set before the provider can be asked."""
-    return [one.name for one in provider.settings.values() if one.required and values.get(one.name) is None]
+    """The variables to set before the provider can be asked, by name or as `NAME or OTHER`."""
+    return [
+        f"{one.name} or {one.stand_in}" if one.stand_in else one.name
+        for one in provider.settings.values()
+        if one.required and values.get(one.name) is None
+    ]

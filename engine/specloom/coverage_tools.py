@@ -10,8 +10,9 @@ from .coverage_parts import Seen, cover_settings, maps_of, watched
 from .diagnostics import Place, Report
 from .examples_tools import run_tool_example
 from .load import to_plain
-from .model import Context, Model, Tool, Value
+from .model import Context, Model, Stage, Tool, Value
 from .names import Spec
+from .parts import stages_of
 from .shapes import BOOLEAN
 from .values import truthy
 
@@ -44,12 +45,17 @@ def watch_tool(tool: Tool, seen: Seen) -> Tool:
     for strategy in tool.plan:
         again = strategy.again
         twice = replace(again, when=watched(again.when, again.when.place, seen)) if again else None
-        plan.append(
-            replace(strategy, when=watched(strategy.when or _always(strategy.place), strategy.place, seen), again=twice)
+        parts = tuple(
+            replace(
+                part,
+                when=watched(part.when or _always(part.place), part.place, seen),
+                after=_watch_stages(part.after, seen),
+            )
+            for part in strategy.parts
         )
-    after = tuple(
-        replace(stage, when=_when_rows(stage.when or _always(stage.place), stage.place, seen)) for stage in tool.after
-    )
+        when = watched(strategy.when or _always(strategy.place), strategy.place, seen)
+        plan.append(replace(strategy, when=when, again=twice, parts=parts))
+    after = _watch_stages(tool.after, seen)
     checks = tuple((watched(refuse, refuse.place, seen), message) for refuse, message in tool.checks)
     hints = tool.hints
     if hints is not None:
@@ -57,6 +63,12 @@ def watch_tool(tool: Tool, seen: Seen) -> Tool:
             hints, also=tuple(replace(one, when=watched(one.when, one.when.place, seen)) for one in hints.also)
         )
     return replace(tool, plan=tuple(plan), after=after, checks=checks, hints=hints)
+
+
+def _watch_stages(stages: tuple[Stage, ...], seen: Seen) -> tuple[Stage, ...]:
+    return tuple(
+        replace(stage, when=_when_rows(stage.when or _always(stage.place), stage.place, seen)) for stage in stages
+    )
 
 
 def _always(place: Place) -> Value:
@@ -88,7 +100,10 @@ def _cover_plan(tool: Tool, seen: Seen, report: Report, *, twice: bool) -> None:
             report.add(
                 "W304", strategy.again.when.place, f"no example of {tool.name} asks again in {strategy.name!r}", hint
             )
-    for stage in tool.after:
+        for part in strategy.parts:
+            if part.place not in seen.worked:
+                report.add("W304", part.place, f"no example of {tool.name} asks for the part {part.name!r}")
+    for stage in stages_of(tool.plan, tool.after):
         if stage.place not in seen.worked:
             report.add("W304", stage.place, f"no example of {tool.name} has rows at the stage `{stage.kind}`")
     for advice in tool.hints.also if tool.hints else ():

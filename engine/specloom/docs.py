@@ -90,11 +90,15 @@ def _use(name: str, found: Sequence[tuple[str, str, Setting]]) -> Use:
     return Use(
         name,
         found[0][2],
-        tuple(dict.fromkeys(setting.description for _, _, setting in found)),
+        tuple(dict.fromkeys(_described(setting) for _, _, setting in found)),
         tuple(spec for kind, spec, _ in found if kind == "provider"),
         tuple(spec for kind, spec, _ in found if kind == "tool"),
         tuple(spec for kind, spec, setting in found if kind == "provider" and setting.required),
     )
+
+
+def _described(setting: Setting) -> str:
+    return setting.description + (f" {setting.stand_in} stands in for it." if setting.stand_in else "")
 
 
 def write(root: Path) -> list[str]:

@@ -69,13 +69,14 @@ def _specs(tools: int, providers: int, errors: list[str]) -> Finding:
 
 def _provider(executor: Executor, provider: Provider) -> Finding:
     offers = ", ".join(provider.operations)
-    missing = executor.missing.get(provider.name, ())
+    missing, values = executor.missing.get(provider.name, ()), executor.settings[provider.name]
     if not missing:
         keys = [one.name for one in provider.settings.values() if one.required]
         return Finding(
             "ok", provider.name, f"{offers}" + (f", with {' and '.join(keys)}" if keys else ", without a key")
         )
-    where = " ".join(" ".join(provider.settings[name].description.split()) for name in missing)
+    needed = [one for one in provider.settings.values() if one.required and values.get(one.name) is None]
+    where = " ".join(" ".join(one.description.split()) for one in needed)
     return Finding("missing", provider.name, f"{offers}; not configured", f"set {' and '.join(missing)}: {where}")
 
 

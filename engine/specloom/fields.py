@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from .convert import CONVERTERS, ConverterProblem, compile_converter
 from .converter import Moment
@@ -24,6 +24,10 @@ _RETURNS: Mapping[str, Shape] = {
     "boolean": BOOLEAN,
     "list": ListOf(ANY),
 }
+
+
+NULL_KEPT: Final = object()
+"""What a field gives whose key stays, with null, when nothing was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +84,11 @@ def _long_field(entry: Entry, node: Map, language: Language, item: Shape, scope:
     if len(scope.report.found) > before:
         return None
     found = [reader for reader in readers if reader]
-    fallback = to_plain(node.get("else"))
     has_else = "else" in node
+    fallback = to_plain(node.get("else"))
+    keeps_null = has_else and fallback is None
+    if keeps_null:
+        fallback = NULL_KEPT
 
     def read(one: Any, context: Context) -> Any:
         if when is not None and not truthy(evaluate(when, context)):
@@ -111,7 +118,9 @@ def _long_field(entry: Entry, node: Map, language: Language, item: Shape, scope:
     tables = frozenset[str]().union(*(part.tables for part in parts), when.tables if when else frozenset())
     required = to_plain(node.get("required")) is True
     constant = has_else and when is None
-    return Field(entry.key, read, shape, entry.place, uses, tables, required, constant, has_else)
+    if keeps_null:
+        shape = maybe(shape)
+    return Field(entry.key, read, shape, entry.place, uses, tables, required, constant, has_else, keeps_null)
 
 
 def _reader(node: Scalar, language: Language, item: Shape, scope: Scope) -> _Reader | None:
@@ -121,7 +130,7 @@ def _reader(node: Scalar, language: Language, item: Shape, scope: Scope) -> _Rea
         value = compile_text(node, scope)
         if value is None:
             return None
-        constant = not any(path[0] in {"item", "page"} for path in value.uses)
+        constant = not any(path[0] in {"item", "page", "headers"} for path in value.uses)
 
         def from_context(one: Any, context: Context) -> Any:
             context["item"] = one
@@ -184,7 +193,10 @@ def _other_shape(error: EvaluationError, node: Scalar) -> Fault:
 
 
 def compile_selection(node: Node, language: Language, scope: Scope) -> Callable[[Any], list[Any] | None] | None:
-    """A selector of many: from a document to the list of what it selects, or to None where a key is missing."""
+    """A selector of many: from a document to the list of what it selects, or to None where a key is missing.
+
+    A tree has no empty lists: what is not there is missing.
+    """
     assert isinstance(node, Scalar)
     assert isinstance(node.value, str)
     if node.value.startswith("="):
@@ -192,7 +204,7 @@ def compile_selection(node: Node, language: Language, scope: Scope) -> Callable[
         return None
     if language.is_xpath:
         reader = _reader(node, language, ANY, scope)
-        return reader.nodes if reader else None
+        return (lambda document: reader.nodes(document) or None) if reader else None
     expression, problems = compile_selector(node.value, ANY, tables=scope.tables)
     note_problems(problems, node, 0, scope.report)
     if expression is None or problems:
@@ -241,6 +253,9 @@ def map_row(fields: tuple[Field, ...], item: Any, context: Context) -> Row | Non
     row: Row = {}
     for one in fields:
         value = one.read(item, context)
+        if value is NULL_KEPT:
+            row[one.name] = None
+            continue
         if value is None or value in MISSING:
             if one.has_else and value is not None:
                 row[one.name] = value

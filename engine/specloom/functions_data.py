@@ -10,7 +10,7 @@ import math
 import re
 import warnings
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from .shapes import ANY, NUMBER, TEXT, ListOf, Record, Shape, join_all, may_be_null, maybe, strip
 from .signatures import Function, ResultOf
@@ -24,6 +24,8 @@ MAX_POSITION: Final = 20_000
 MAX_TEXT: Final = 100_000
 MAX_CAPTURED: Final = 4_000
 """How many characters of a text a pattern is tried on."""
+MAX_DEPTH: Final = 200
+"""How deep JSON inside a text may be nested; the decoders take no more either."""
 
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,4})?")
 
@@ -203,6 +205,73 @@ def _capture(text: str | None, pattern: str) -> str | None:
     match if it has no group; null where nothing matches or the text is null."""
     found = to_pattern(pattern).search(text[:MAX_CAPTURED]) if text is not None else None
     return found[min(1, found.re.groups)] if found else None
+
+
+@_function(
+    "nullable string",
+    result=ANY,
+    examples=(
+        ("parsed(' {\"a\": [1]}; more').a", [1]),
+        ("parsed('\"a\"')", "a"),
+        ("parsed('no JSON')", None),
+        ("parsed(`null`)", None),
+    ),
+)
+def _parsed(text: str | None) -> Any:
+    """The JSON value that the text begins with, whatever follows it, as scripts in pages have it; null where it begins
+    with none, where that is nested deeper than 200 levels, and for null."""
+    if text is None:
+        return None
+    try:
+        value, _ = _JSON.raw_decode(text.lstrip(" \t\r\n"))
+        return _sound(value, MAX_DEPTH)
+    except (ValueError, RecursionError):
+        return None
+
+
+@_function(
+    "nullable array",
+    "string",
+    "nullable string or number",
+    result=lambda arguments: strip(arguments[0]),
+    examples=(
+        ("alike([{a: 'The Otter!', n: `1`}, {a: 'the  otter', n: `2`}, {n: `3`}], 'a', 'the otter')[].n", [1, 2]),
+        ("alike([{a: 'x'}], 'a', `null`)", []),
+    ),
+)
+def _alike(items: list[Any] | None, field: str, value: str | float | None) -> list[Any]:
+    """The objects of a list whose field says the same as the value: equal words in the same order, whatever case,
+    punctuation and blanks; none for null."""
+    wanted = _words_of(value)
+    return [one for one in items or () if wanted and isinstance(one, dict) and _words_of(one.get(field)) == wanted]
+
+
+def _words_of(value: Any) -> str:
+    return " ".join(re.findall(r"\w+", str(value).casefold())) if isinstance(value, (str, int, float)) else ""
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+_JSON: Final = json.JSONDecoder(parse_constant=_refuse)
+
+
+def _sound(value: Any, depth: int) -> Any:
+    """The value with half characters (lone surrogates), which cannot be written out again, as U+FFFD."""
+    if isinstance(value, str):
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError("too large for a number")
+        return value
+    if isinstance(value, (list, dict)) and not depth:
+        raise ValueError("nested too deep")
+    if isinstance(value, list):
+        return [_sound(one, depth - 1) for one in value]
+    if isinstance(value, dict):
+        return {_sound(name, depth - 1): _sound(one, depth - 1) for name, one in value.items()}
+    return value
 
 
 @_function(

@@ -37,6 +37,7 @@ _scheme = record(
             Text("value", r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", "one word"), "What stands before the key.", required=True
         ),
         "key": Key(expression, "A setting with the key.", required=True),
+        "secret": Key(expression, "A setting with the secret that follows the key behind a colon; both or neither."),
     },
 )
 

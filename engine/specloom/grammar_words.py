@@ -45,7 +45,7 @@ _long_field = record(
         "each": Key(Text("selector"), "A selector of nodes; `value` is then read from each of them."),
         "value": Key(Text("selector"), "What is read from each node of `each`."),
         "then": Key(Items(Ref("converter"), 1), "Named converters, applied in order."),
-        "else": Key(Anything(), "The value when nothing was found."),
+        "else": Key(Anything(), "The value when nothing was found; null keeps the key, which is left out otherwise."),
         "when": Key(expression, "The field exists only when this holds."),
         "required": Key(Flag(), "A row without this field is dropped."),
     },
@@ -65,6 +65,7 @@ setting = record(
         "secret": Key(Flag(), "Never shown, logged or stored."),
         "required": Key(Flag(), "The provider is not configured without it."),
         "rotate": Key(Flag(), "It may hold several values, with commas, which are used in turn."),
+        "or": Key(Text("name", SETTING), "The variable that is read when this one is not set."),
         "default": Key(Anything(scalar=True), "The value when it is not set."),
     },
 )

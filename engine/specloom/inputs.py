@@ -9,7 +9,7 @@ from typing import Any
 from .diagnostics import Place, Report, did_you_mean
 from .load import Entry, Listing, Map, Node, Scalar, to_plain
 from .model import Input
-from .shapes import BOOLEAN, INTEGER, NUMBER, TEXT, Choice, ListOf, Shape, maybe
+from .shapes import BOOLEAN, INTEGER, NUMBER, TEXT, Choice, ListOf, Record, Shape, maybe
 from .surroundings import Surroundings
 
 _SHAPES: Mapping[str, Shape] = {
@@ -18,6 +18,7 @@ _SHAPES: Mapping[str, Shape] = {
     "number": NUMBER,
     "boolean": BOOLEAN,
     "list": ListOf(TEXT),
+    "object": Record({}, closed=False),
 }
 
 
@@ -41,13 +42,17 @@ def _compile_input(entry: Entry, around: Surroundings, report: Report) -> Input:
     assert isinstance(entry.value, Map)
     choices, catalogue = _choices(entry.value.get("enum"), around, report)
     kind, default = said["type"], said.get("default")
+    items = _items(entry, kind, around, report)
     shape: Shape = Choice(choices) if choices and kind == "string" else _SHAPES[kind]
+    if items:
+        needed = frozenset(one.name for one in items if one.required)
+        shape = ListOf(Record({one.name: one.shape for one in items}, required=needed))
     if default is not None:
         place = _place(entry.value.get("default"), entry.place)
         if choices and default not in choices:
             hint = did_you_mean(str(default), choices)
             report.add("E104", place, f"the default {default!r} is not in the enum", hint)
-        if not _fits(default, kind):
+        if items or not _fits(default, kind):
             report.add("E104", place, f"the default {default!r} is not of type {kind}")
     pattern = said.get("pattern", "")
     if pattern:
@@ -75,7 +80,19 @@ def _compile_input(entry: Entry, around: Surroundings, report: Report) -> Input:
         pattern,
         said.get("says", ""),
         said.get("max_items"),
+        items,
     )
+
+
+def _items(entry: Entry, kind: str, around: Surroundings, report: Report) -> tuple[Input, ...]:
+    """The fields of the objects of a list."""
+    assert isinstance(entry.value, Map)
+    node = entry.value.get("items")
+    if not isinstance(node, Map):
+        return ()
+    if kind != "list" or "enum" in entry.value:
+        report.add("E104", node.place, "`items` belongs to an input of type list without an enum")
+    return tuple(_compile_input(one, around, report) for one in node)
 
 
 def _choices(node: Node | None, around: Surroundings, report: Report) -> tuple[tuple[str, ...], str]:
@@ -105,6 +122,8 @@ def _fits(value: Any, kind: str) -> bool:
         return isinstance(value, list)
     if kind == "boolean":
         return isinstance(value, bool)
+    if kind == "object":
+        return isinstance(value, dict)
     if isinstance(value, bool):
         return False
     wanted: dict[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "number": (int, float)}

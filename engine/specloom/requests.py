@@ -115,12 +115,13 @@ def _path(step: Step, context: Context) -> str:
         if isinstance(part, str):
             parts.append(part)
             continue
-        texts = _texts(evaluate(part, context), "path")
-        text = texts[0] if texts else ""
-        # Encoding leaves "." and ".." alone, so a segment of dots is refused here rather than escaped.
-        if not isinstance(text, str) or not text or text in {".", ".."}:
-            raise Fault("validation", f"{part.text} is {text!r}, which cannot stand in a path")
-        parts.append(quote(text, safe=""))
+        # A list makes several segments, which is how a path of the upstream's own is handed on.
+        segments = _texts(evaluate(part, context), "path") or [""]
+        for text in segments:
+            # Encoding leaves "." and ".." alone, so a segment of dots is refused here rather than escaped.
+            if not isinstance(text, str) or not text or text in {".", ".."}:
+                raise Fault("validation", f"{part.text} is {text!r}, which cannot stand in a path")
+        parts.append("/".join(quote(str(text), safe="") for text in segments))
     return "".join(parts)
 
 

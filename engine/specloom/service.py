@@ -8,9 +8,10 @@ from typing import Any
 from .diagnostics import Place, did_you_mean
 from .limits import Rate, parse_duration, parse_rate, parse_size
 from .load import Listing, Map, Node, to_plain
-from .model import ErrorRule, Grant, Retry, Service, Setting, Value
-from .shapes import ANY, INTEGER, TEXT, Record
-from .values import Scope, compile_pairs, compile_text, compile_value
+from .model import Context, ErrorRule, Grant, Retry, Service, Setting, Value
+from .shapes import ANY, INTEGER, SECRET, TEXT, Record
+from .values import Scope, compile_pairs, compile_text, compile_value, evaluate
+from .vault import Secret
 from .wire import Policy
 
 DEFAULT_TIMEOUT = 30.0
@@ -36,6 +37,10 @@ def compile_service(node: Map, scope: Scope, place: Place, settings: Mapping[str
             if isinstance(entry.value, Map) and entry.key == "scheme":
                 key_node = entry.value.get("key")
                 value = compile_text(key_node, scope) if key_node else None
+                secret_node = entry.value.get("secret")
+                secret = compile_text(secret_node, scope) if secret_node else None
+                if value and secret:
+                    value = _joined(value, secret)
                 auth = (str(to_plain(entry.value.get("word"))), value) if value else None
                 continue
             if isinstance(entry.value, Map):
@@ -61,6 +66,18 @@ def compile_service(node: Map, scope: Scope, place: Place, settings: Mapping[str
         faster=_faster(node.get("limits"), settings, scope),
     )
     return service if base else None
+
+
+def _joined(key: Value, secret: Value) -> Value:
+    """A key and its secret as one secret, parted by a colon; null unless both have a value."""
+
+    def evaluate_both(context: Context) -> Secret | None:
+        values = [evaluate(one, context) for one in (key, secret)]
+        if None in values:
+            return None
+        return Secret(":".join(one.reveal() if isinstance(one, Secret) else str(one) for one in values))
+
+    return Value(evaluate_both, SECRET, key.place, f"{key.text}:{secret.text}", key.uses | secret.uses)
 
 
 def _check_headers(node: Node, settings: Mapping[str, Setting], scope: Scope) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from .decode import DECODERS
@@ -135,7 +136,7 @@ def _reading(word: str, node: Map, scope: Scope, capability: Capability | None, 
     options = {name: to_plain(node.get(name)) for name in decoder.options if name in node}
     language = Language(decoder.language, options.get("namespaces") or {})
     item = from_schema(dict(decoder.item)) if decoder.item else ANY
-    inside = scope.plus(item=ANY, page=ANY)
+    inside = scope.plus(item=ANY, page=ANY, headers=Record({}, closed=False))
     each_node, map_node, empty_node = node.get("each"), node.get("map"), node.get("empty_is_ok_when")
     each = compile_selection(each_node, language, inside) if each_node else _whole
     fields: list[Field] = []
@@ -176,7 +177,7 @@ def _typed(one: Field, capability: Capability | None) -> Field:
         return one
     shape: Shape = capability.row[one.name].shape
     shape = shape if one.required or one.constant else maybe(shape)
-    return Field(one.name, one.read, shape, one.place, one.uses, one.tables, one.required, one.constant, one.has_else)
+    return replace(one, shape=shape)
 
 
 def _row_shape(fields: tuple[Field, ...]) -> Record:

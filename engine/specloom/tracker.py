@@ -45,6 +45,11 @@ class Tracker:
             self.note(what, value.uses)
         return pairs
 
+    def absorb(self, other: Tracker) -> Uses:
+        """Remember all that another one noted; what that uses."""
+        self._found += other._found
+        return frozenset(path for _, uses in other._found for path in uses)
+
     def paths(self, definitions: Mapping[str, Value]) -> Iterator[tuple[str, tuple[str, ...]]]:
         """What uses which path, once every values.NAME is replaced by what its definition uses."""
         for what, uses in self._found:

@@ -15,6 +15,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "pdf_only": {"type": "boolean", "default": False},
     "sort_by": {"type": "string", "default": "relevance", "enum": ["relevance", "date"]},
     "open_access": {"type": "boolean", "default": False},
+    "full_text": {"type": "boolean", "default": False},
     "provider": {"type": "string"},
     "sessionId": {"type": "string", "maxLength": 128},
 }
@@ -32,6 +33,10 @@ MAYBE = {
     "openAccess",
     "pdfUrl",
     "isInDoaj",
+    "fullText",
+    "hasText",
+    "hasPdf",
+    "lowConfidenceDomain",
     "tldr",
     "isInfluential",
     "citationIntents",
@@ -46,7 +51,7 @@ def test_inputs_are_those_of_the_contract() -> None:
 
 
 def test_the_table_here_is_that_of_the_published_contract() -> None:
-    check_against_contract_json("academic_search", INPUTS)
+    check_against_contract_json("academic_search", INPUTS, added={"full_text"})
 
 
 def test_the_output_schema_has_every_documented_key() -> None:

@@ -18,7 +18,16 @@ INPUTS: dict[str, dict[str, Any]] = {
     "provider": {"type": "string"},
 }
 ALWAYS = {"results", "mode", "resultCount", "trust"}
-SOMETIMES = {"query", "seriesId", "country", "requestedNumResults", "provider", "truncationWarning", "hints"}
+SOMETIMES = {
+    "query",
+    "seriesId",
+    "country",
+    "requestedNumResults",
+    "notApplied",
+    "provider",
+    "truncationWarning",
+    "hints",
+}
 OF_SERIES = {"seriesId", "title", "units", "frequency", "lastUpdated", "popularity", "notes"}
 OF_OBSERVATIONS = {"seriesId", "title", "units", "date", "value", "available", "notes"}
 

@@ -20,7 +20,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "sessionId": {"type": "string", "maxLength": 128},
 }
 ALWAYS = {"patents", "query", "searchType", "resultCount", "searchUrl", "trust"}
-SOMETIMES = {"source", "hints", "requestedNumResults", "removed"}
+SOMETIMES = {"assigneeClusters", "source", "hints", "requestedNumResults", "removed"}
 PATENT = {"title", "number", "url"}
 MAYBE = {"abstract", "assignee", "inventor", "filed", "granted", "pdf", "status"}
 ORDER = ["searchapi", "epo", "lens", "uspto"]

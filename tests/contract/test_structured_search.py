@@ -9,21 +9,25 @@ import pytest
 from specloom.arguments import parse_arguments
 from specloom.faults import Fault
 
-from .support import published_inputs, shipped_model, shipped_tool
+from .support import check_against_contract_json, published_inputs, shipped_model, shipped_tool
 
 INPUTS: dict[str, dict[str, Any]] = {
     "query": {"type": "string", "required": True, "minLength": 1},
     "category": {"type": "string"},
     "num_results": {"type": "integer", "minimum": 1, "maximum": 10, "default": 5},
+    "schema": {"type": "object"},
     "provider": {"type": "string"},
 }
-"""`schema` of the contract is an object, which no input can be as yet."""
 
 CATEGORIES = ["company", "people", "research paper", "news", "pdf", "github", "financial report", "personal site"]
 
 
 def test_inputs_are_those_of_the_contract() -> None:
     assert published_inputs(shipped_tool("structured_search")) == INPUTS
+
+
+def test_the_table_here_is_that_of_the_published_contract() -> None:
+    check_against_contract_json("structured_search", INPUTS)
 
 
 def test_the_output_schema_has_every_documented_key() -> None:

@@ -1,0 +1,516 @@
+"""A session keeps what was told, shows it in the right length, and merges what its calls found."""
+
+import asyncio
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specloom.drawer import join_owner
+from specloom.faults import Fault
+from specloom.research import coverage, export, outcomes, sessions, sources, steps, trail, views
+from specloom.research.collections import COLLECTIONS
+from specloom.state.settings import configure
+from specloom.state.store import open_memory
+
+ANN, BOB = join_owner("acme", "ann"), join_owner("acme", "bob")
+NOW = 1_700_000_000.0
+
+
+class Clock:
+    def __init__(self):
+        self.now = NOW
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def store(clock):
+    opened = open_memory(COLLECTIONS, clock=clock)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def drawer(store):
+    return store.drawer("sessions", ANN)
+
+
+def told(number, text="looked", *, more=True, at=NOW, **rest):
+    of_told = {name: rest.pop(name) for name in ("goal", "summary", "estimate", "gap", "settled") if name in rest}
+    return steps.Told(trail.Step(number, text, at + number, **rest), more, **of_told)
+
+
+async def begin(drawer, *more, goal="Why do otters hold hands"):
+    taken = await sessions.begin(drawer, told(1, "first look", goal=goal), new_id="s1", tenant="acme")
+    for one in more:
+        taken = await sessions.proceed(drawer, "s1", one)
+    return taken
+
+
+# --- steps ------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_session_is_taken_up_again_with_everything_that_was_told(drawer):
+    await begin(drawer, told(2, "read papers", reasoning="primary sources", confidence="high", rejected=("blogs",)))
+
+    found = await sessions.find(drawer, "s1")
+
+    assert found.session.goal == "Why do otters hold hands"
+    assert [step.number for step in found.steps] == [1, 2]
+    assert found.steps[1].rejected == ("blogs",)
+    assert views.show_one_step(found.session, found.steps, 2)["step"] == {
+        "stepNumber": 2,
+        "description": "read papers",
+        "reasoning": "primary sources",
+        "confidence": "high",
+        "rejectedApproaches": ["blogs"],
+        "timestamp": "2023-11-14T22:13:22Z",
+    }
+    assert views.show_one_step(found.session, found.steps, 3) is None
+
+
+async def test_the_goal_is_the_first_step_where_none_is_given(drawer):
+    taken = await begin(drawer, goal="")
+
+    assert taken.trail.session.goal == "first look"
+
+
+async def test_a_summary_of_the_caller_outlives_later_steps(drawer):
+    await begin(drawer, told(2, summary="Otters drift apart otherwise."), told(3))
+
+    found = await sessions.find(drawer, "s1")
+
+    assert views.show_recovery(found.session, found.steps)["summary"] == "Otters drift apart otherwise."
+
+
+async def test_the_last_step_completes_a_session_and_a_further_one_opens_it_again(drawer):
+    taken = await begin(drawer, told(2, more=False))
+    done = views.show_progress(taken.trail.session, taken.trail.steps, number=2)
+    again = await sessions.proceed(drawer, "s1", told(3))
+
+    assert (done["isComplete"], done["completedAt"]) == (True, "2023-11-14T22:13:22Z")
+    assert "completedAt" not in views.show_progress(again.trail.session, again.trail.steps, number=3)
+
+
+async def test_a_full_session_says_so_and_keeps_what_it_has(clock):
+    specs = [configure(spec, {"SESSION_MAX_STEPS": "2", "SESSION_TTL": "90m"}) for spec in COLLECTIONS]
+    store = open_memory(specs, clock=clock)
+    drawer = store.drawer("sessions", ANN)
+    taken = await begin(drawer, told(2), told(3))
+
+    assert taken.warnings == ("session_limit_reached",)
+    assert taken.is_full
+    assert len((await sessions.find(drawer, "s1")).steps) == 2
+    with pytest.raises(sessions.SessionLost, match="lasts 90 minutes"):
+        await sessions.find(drawer, "s2")
+    store.close()
+
+
+async def test_steps_told_at_the_same_time_are_all_kept_in_order(drawer):
+    await begin(drawer)
+
+    await asyncio.gather(*(sessions.proceed(drawer, "s1", told(at)) for at in range(2, 12)))
+
+    assert sorted(step.number for step in (await sessions.find(drawer, "s1")).steps) == list(range(1, 12))
+
+
+@pytest.mark.parametrize(
+    ("step", "sentence"),
+    [
+        (told(1), "Step 1 was told before"),
+        (told(5), "Step 5 follows step 2: 3 was expected"),
+        (told(3, is_revision=True), "without revisesStep"),
+        (told(3, revises=1), "without isRevision"),
+        (told(3, is_revision=True, revises=7), "names step 7, which was never told"),
+        (told(3, branches_from=9, branch="b"), "branchFromStep names step 9"),
+        (told(3, settled=("something else",)), "No open question is worded like 'something else'"),
+    ],
+)
+async def test_what_is_odd_about_a_step_is_said_and_the_step_is_kept(drawer, step, sentence):
+    taken = await begin(drawer, told(2), step)
+
+    assert sentence in " ".join(taken.warnings)
+    assert len(taken.trail.steps) == 3
+    assert (
+        sentence
+        in views.show_progress(taken.trail.session, taken.trail.steps, number=3, warnings=taken.warnings)["warning"]
+    )
+
+
+async def test_a_step_in_its_place_is_not_odd(drawer):
+    taken = await begin(drawer, told(2, gap="how deep"), told(3, settled=("how deep",), is_revision=True, revises=2))
+
+    assert taken.warnings == ()
+
+
+async def test_a_revised_step_is_marked_wherever_it_is_shown(drawer):
+    taken = await begin(drawer, told(2), told(3, is_revision=True, revises=2, branch="deep", branches_from=1))
+
+    shown = views.show_progress(taken.trail.session, taken.trail.steps, number=3)
+
+    assert [entry.get("supersededBy") for entry in shown["steps"]] == [None, 3, None]
+    assert shown["lastSteps"][1]["supersededBy"] == 3
+    assert (shown["lastSteps"][2]["branchId"], shown["lastSteps"][2]["branchFromStep"]) == ("deep", 1)
+
+
+async def test_questions_are_opened_once_and_settled_by_their_words_or_nearly_so(drawer):
+    taken = await begin(
+        drawer,
+        told(2, gap="How long do otters sleep?"),
+        told(3, gap="how long do otters sleep"),
+        told(4, gap="Do river otters do it too"),
+        told(5, settled=("how long otters sleep",)),
+    )
+
+    session = taken.trail.session
+    assert [(gap.description, gap.found_in, gap.settled_in) for gap in session.gaps] == [
+        ("How long do otters sleep?", 2, 5),
+        ("Do river otters do it too", 4, 0),
+    ]
+    recovered = views.show_recovery(session, taken.trail.steps)
+    assert recovered["gaps"] == [{"description": "Do river otters do it too", "foundInStep": 4}]
+    assert recovered["resolvedGaps"][0]["resolvedInStep"] == 5
+
+
+# --- shown ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("count", "asked", "mode"), [(8, "", "full"), (9, "", "summary"), (9, "full", "full"), (1, "summary", "summary")]
+)
+def test_a_session_is_shown_in_full_up_to_eight_steps_unless_asked_otherwise(count, asked, mode):
+    session = trail.Session("s", "goal", NOW, estimate=12)
+    some = [trail.Step(number, f"step {number}", NOW) for number in range(1, count + 1)]
+
+    shown = views.show_progress(session, some, number=count, mode=asked)
+
+    assert shown["responseMode"] == mode
+    assert ("steps" in shown, "stepIndex" in shown, "summary" in shown) == (
+        (True, False, False) if mode == "full" else (False, True, True)
+    )
+    assert len(shown["lastSteps"]) == min(3, count)
+    assert (shown["totalStepsEstimate"], shown["trust"]) == (12, "untrusted-external-content")
+
+
+@given(st.text(), st.integers(2, 130))
+def test_a_cut_is_never_longer_than_asked_and_never_empty_for_text(text, characters):
+    cut = views.cut(text, characters)
+
+    assert len(cut) <= characters
+    assert bool(cut) == bool(text.split())
+    cut.encode("utf-8", "surrogatepass")
+
+
+async def test_errors_that_keep_coming_back_are_named_with_advice(drawer):
+    await begin(drawer)
+    ended = [trail.Outcome("north", "blocked", f"https://a.example/{at}", 1, NOW + at) for at in range(7)] + [
+        trail.Outcome("south", "", "", 1, NOW),
+        trail.Outcome("north", "network", "", 1, NOW),
+    ]
+
+    assert await sessions.note_outcomes(drawer, "s1", ended) is True
+    found = await sessions.find(drawer, "s1")
+    shown = views.show_recovery(found.session, found.steps)
+
+    (pattern,) = shown["errorPatterns"]
+    assert (pattern["kind"], pattern["count"], pattern["lastSeen"]) == ("blocked", 7, "2023-11-14T22:13:26Z")
+    assert pattern["affectedUrls"] == [f"https://a.example/{at}" for at in (6, 5, 4, 3, 2)]
+    assert pattern["suggestion"] == outcomes.ADVICE["blocked"]
+    assert shown["providerStats"] == {
+        "north": {"attempts": 8, "successes": 0},
+        "south": {"attempts": 1, "successes": 1},
+    }
+
+
+def test_only_the_newest_outcomes_are_remembered():
+    session = trail.Session("s", "g", NOW)
+
+    session = outcomes.add_outcomes(session, (trail.Outcome("p", "", "", at, NOW) for at in range(450)))
+
+    assert (len(session.outcomes), session.outcomes[0].step) == (200, 250)
+
+
+# --- whose ------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_session_of_somebody_else_is_not_there(store, drawer):
+    await begin(drawer)
+    theirs = store.drawer("sessions", BOB)
+
+    with pytest.raises(sessions.SessionLost) as lost:
+        await sessions.proceed(theirs, "s1", told(4))
+
+    assert (
+        lost.value.to_json()["error"] | {"kind": "session_not_found", "lastKnownStep": 3, "canResume": False}
+        == lost.value.to_json()["error"]
+    )
+    assert await sessions.note_rows(theirs, "s1", "web", [{"url": "https://a.example"}]) is False
+    assert (await sessions.find(drawer, "s1")).session.sources == ()
+
+
+@pytest.mark.parametrize("id_", ["", "x" * 101, "absent", "../s1", "\0"])
+async def test_an_id_that_names_nothing_is_the_same_answer_whatever_it_is(drawer, id_):
+    await begin(drawer)
+
+    with pytest.raises(Fault, match="no such session, or it has expired"):
+        await sessions.find(drawer, id_)
+
+
+async def test_a_session_lives_four_hours_from_its_last_use(drawer, clock):
+    await begin(drawer)
+
+    clock.now += 3.9 * 3600
+    await sessions.find(drawer, "s1")
+    clock.now += 3.9 * 3600
+    assert await sessions.find(drawer, "s1")
+    clock.now += 4.1 * 3600
+    with pytest.raises(sessions.SessionLost):
+        await sessions.find(drawer, "s1")
+
+
+async def test_the_fifty_first_session_takes_the_place_of_the_one_used_longest_ago(drawer, clock):
+    for at in range(51):
+        clock.now += 1
+        await sessions.begin(drawer, told(1), new_id=f"s{at}")
+
+    with pytest.raises(sessions.SessionLost):
+        await sessions.find(drawer, "s0")
+    assert await drawer.count() == 50
+
+
+# --- sources ----------------------------------------------------------------------------------------------------------
+
+
+async def test_sources_are_merged_by_address_and_doi_and_learn_what_they_lacked(drawer):
+    await begin(drawer)
+
+    await sessions.note_rows(
+        drawer, "s1", "web", [{"url": "http://www.a.example/x/?utm_source=n#top"}, {"link": "https://b.example"}], 2
+    )
+    await sessions.note_rows(drawer, "s1", "web", [{"url": "https://a.example/x", "title": "Title", "date": "2021"}], 3)
+    await sessions.note_rows(
+        drawer,
+        "s1",
+        "paper",
+        [{"url": "https://p.example/1", "doi": "https://doi.org/10.1234/AbC.", "authors": ["A", {"name": "B"}]}],
+    )
+    await sessions.note_rows(
+        drawer,
+        "s1",
+        "paper",
+        [{"doi": "10.1234/abc", "title": "Paper", "year": 2020}, {"title": "no address"}, "noise"],
+    )
+
+    found = (await sessions.find(drawer, "s1")).session.sources
+    assert [(one.url, one.title, one.kind, one.found_in, one.seen) for one in found] == [
+        ("http://www.a.example/x/?utm_source=n#top", "Title", "web", 2, 2),
+        ("https://b.example", "", "web", 2, 1),
+        ("https://p.example/1", "Paper", "paper", 0, 2),
+    ]
+    assert (found[2].doi, found[2].author, found[2].date) == ("10.1234/abc", "A, B", "2020")
+    assert "foundInStep" not in views.show_source(found[2])
+
+
+def test_sources_beyond_the_bound_are_counted_and_known_ones_still_learn():
+    session = sources.merge_sources(
+        trail.Session("s", "g", NOW), [trail.Source(f"https://a.example/{at}") for at in range(503)]
+    )
+
+    session = sources.merge_sources(session, [trail.Source("https://a.example/7", title="late")])
+
+    assert (len(session.sources), session.more_sources, session.sources[7].title) == (500, 3, "late")
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_an_address_that_can_be_compared(text):
+    for url in (text, "https://" + text):
+        assert sources.canonical_address(url) == sources.canonical_address(url)
+        sources.host_of(url)
+    sources.read_sources([{"url": "https://" + text, "doi": text, "authors": [text, {}]}], "web")
+
+
+@given(st.builds(
+    trail.Session, id=st.text(), goal=st.text(), started=st.floats(0, 1e10), estimate=st.integers(0, 99),
+    gaps=st.lists(st.builds(trail.Gap, st.text(), st.integers(0, 9), st.integers(0, 9))).map(tuple),
+    sources=st.lists(st.builds(trail.Source, url=st.text(), title=st.text(), seen=st.integers(1, 9))).map(tuple),
+    outcomes=st.lists(st.builds(trail.Outcome, provider=st.text(), error=st.text(), at=st.floats(0, 1e10))).map(tuple),
+))  # fmt: skip
+def test_a_session_is_read_as_it_was_written(session):
+    assert trail.from_json(json.loads(json.dumps(trail.to_json(session)))) == session
+
+
+def test_a_step_of_a_later_version_is_read():
+    step = trail.Step(2, "d", NOW, rejected=("a", "b"))
+
+    assert trail.step_from_json({**trail.step_to_json(step), "novel": 1}) == step
+
+
+# --- coverage ---------------------------------------------------------------------------------------------------------
+
+
+def source(host, kind="web", at=0):
+    return trail.Source(f"https://{host}/{at}", kind=kind)
+
+
+def test_coverage_counts_hosts_and_types_and_says_what_is_thin():
+    wide = coverage.describe_coverage(
+        [source("a.example"), source("b.example", "paper"), source("www.a.example", "news", 1)]
+    )
+    narrow = coverage.describe_coverage([source("a.example", at=at) for at in range(2)])
+
+    assert wide == {
+        "sourceCount": 3,
+        "uniqueDomains": 2,
+        "domainSpread": 0.67,
+        "dominantDomain": "a.example",
+        "sourceTypes": {"news": 1, "paper": 1, "web": 1},
+        "gaps": ["67 % of the sources are from a.example."],
+    }
+    assert narrow["gaps"] == sorted(narrow["gaps"])
+    assert len(narrow["gaps"]) == 3
+    assert coverage.describe_coverage([])["gaps"] == ["No sources have been recorded yet."]
+    assert "dominantDomain" not in coverage.describe_coverage([source("a.example")])
+
+
+def test_queries_go_where_the_session_has_not_been():
+    covered = coverage.describe_coverage([source("a.example", "academic", at) for at in range(4)])
+    gaps = [
+        trail.Gap("Which otters were counted in 2019?"),
+        trail.Gap("otter numbers are still unknown"),
+        trail.Gap("why"),
+    ]
+
+    queries = coverage.suggest_queries("otter numbers", gaps, covered)
+
+    assert queries == [
+        '"otter numbers" otters counted 2019 after:2019',
+        "otter numbers latest",
+        "otter numbers -site:a.example",
+        "otter numbers news",
+    ]
+    assert coverage.suggest_queries("", gaps, covered) == ["otters counted 2019 after:2019", "otter numbers"]
+    assert len(coverage.suggest_queries("g", [trail.Gap(f"question word{at}") for at in range(9)], covered)) == 6
+
+
+# --- exported ---------------------------------------------------------------------------------------------------------
+
+
+HOSTILE = "# [x](javascript:alert(1)) <script>`a` *b* ![i](http://e) | $m$ &lt;\n\n---\n1. list"
+
+
+async def make_trail(drawer):
+    await begin(
+        drawer,
+        told(2, "second *look*", gap="How deep?", reasoning="because", confidence="low", rejected=("guessing",)),
+        told(
+            3, HOSTILE, is_revision=True, revises=1, branch=HOSTILE, branches_from=2, settled=("how deep",), gap=HOSTILE
+        ),
+    )
+    await sessions.note_rows(
+        drawer,
+        "s1",
+        "paper",
+        [
+            {
+                "url": "https://a.example/x(1)>y z",
+                "title": HOSTILE,
+                "author": HOSTILE,
+                "year": 2020,
+                "doi": "10.1234/abc",
+            },
+            {"url": "https://dead.example/"},
+        ],
+        2,
+    )
+    return await sessions.find(drawer, "s1")
+
+
+async def test_a_report_has_steps_questions_sources_and_where_it_comes_from(drawer):
+    found = await make_trail(drawer)
+    links = {"https://dead.example/": export.LinkState(False, 404, "https://archive.example/1", NOW)}
+
+    answer = export.export_answer(found, "markdown", now=NOW, tenant="acme", links=links)
+
+    report = answer["document"]
+    assert answer["stepCount"] == 3
+    for part in (
+        "# Why do otters hold hands\n",
+        "- Session: `s1`\n- Started: 2023-11-14T22:13:21Z\n- Steps: 3\n- Sources: 2\n",
+        "### Step 1 (superseded by step 3)\n",
+        "second \\*look\\*\n\n- Reasoning: because\n- Confidence: low\n- Rejected:\n  - guessing\n",
+        "- Told: 2023-11-14T22:13:22Z\n",
+        "### Step 3 (revises step 1, branch ",
+        " from step 2)\n",
+        "## Settled questions\n\n- How deep? (settled in step 3)\n",
+        "2. [https://dead.example/](<https://dead.example/>) \\[paper\\] (step 2) – dead, [archived copy](<https://archive.example/1>)\n",
+        ". 2020. doi:10.1234/abc \\[paper\\] (step 2)\n",
+        "Exported 2023-11-14T22:13:20Z for tenant acme.",
+    ):
+        assert part in report, part
+    assert report.endswith("external content.\n")
+    assert "\n\n\n" not in report
+
+
+async def test_nothing_from_outside_is_markup_in_a_report(drawer):
+    report = export.to_report(await make_trail(drawer), NOW, "acme")
+
+    assert "<script>" not in report.replace("\\<", "")
+    links = re.findall(r"(?<!\\)\]\(<?([^)>]*)", report)
+    assert sorted(set(links)) == ["https://a.example/x(1", "https://dead.example/"] or all(
+        link.startswith("https://") for link in links
+    )
+    headings = [line for line in report.splitlines() if line.startswith("#")]
+    assert [line.split()[1] for line in headings] == [
+        "Why",
+        "Steps",
+        "Step",
+        "Step",
+        "Step",
+        "Open",
+        "Settled",
+        "Sources",
+    ]
+
+
+@given(st.text(max_size=80))
+def test_escaped_text_is_one_line_without_active_markup(text):
+    escaped = export.escape(text)
+
+    assert "\n" not in escaped
+    assert not re.search(r"(?<!\\)(?:\\\\)*[`*_\[\]<>#|~]", escaped)
+    assert not re.match(r"[-+=:]|\d+[.)]", escaped)
+
+
+async def test_the_same_session_gives_the_same_document(drawer):
+    first = await make_trail(drawer)
+
+    again = await sessions.find(drawer, "s1")
+
+    for form in ("markdown", "json"):
+        one = export.export_answer(first, form, now=NOW, tenant="t")
+        assert json.dumps(one) == json.dumps(export.export_answer(again, form, now=NOW, tenant="t"))
+
+
+async def test_the_whole_session_is_exported_as_data(drawer):
+    found = await make_trail(drawer)
+    links = {"https://dead.example/": export.LinkState(False, 404, "https://archive.example/1", NOW)}
+
+    document = export.export_answer(found, "json", now=NOW, tenant="acme", links=links)["document"]
+
+    assert [step["stepNumber"] for step in document["steps"]] == [1, 2, 3]
+    assert document["steps"][0]["supersededBy"] == 3
+    assert document["sources"][1] == {
+        "url": "https://dead.example/", "title": "", "relevance": "paper", "foundInStep": 2, "httpStatus": 404,
+        "verified": False, "archivedUrl": "https://archive.example/1", "verifiedAt": "2023-11-14T22:13:20Z",
+    }  # fmt: skip
+    assert len(document["gaps"]) == 2
+    assert (await sessions.find(drawer, "s1")) == found
