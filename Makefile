@@ -12,10 +12,10 @@ CAPABILITY ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check lint format types specs docs-check fix docs new slow coverage mutate conformance \
-	bench clean
+	bench bench-extraction bench-trust clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  %-17s %s\n", $$1, $$2}' Makefile
 
 setup: ## make .venv and install everything; does nothing when nothing changed
 	@sh scripts/setup.sh
@@ -79,6 +79,13 @@ conformance: setup ## the official protocol suite (Node 22.19 or newer, or npm t
 
 bench: setup ## the benchmarks; BENCH=quick for a short run
 	$(PYTHON_IN) bench/run.py $(if $(filter quick,$(BENCH)),--quick)
+
+bench-extraction: setup ## how well content is found, beside other extractors; needs the benchmark's pages (SPECLOOM_BENCH)
+	$(VENV)/python -m pip install --quiet trafilatura resiliparse readability-lxml html-text html-to-markdown rapidfuzz
+	$(PYTHON_IN) bench/extraction/run.py
+
+bench-trust: setup ## precision and recall of the trust checks on the gold set
+	$(PYTHON_IN) bench/trust.py
 
 clean: ## remove what tools leave behind (.venv stays)
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist out

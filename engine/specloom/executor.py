@@ -7,6 +7,7 @@ import contextlib
 import functools
 import json
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ from .cachekeys import answer_key, key_prefix, request_key
 from .config import is_configured, missing_settings, read_settings
 from .counts import Count
 from .desk import Artifact, ArtifactKeeper
-from .diagnostics import Place
+from .diagnostics import Place, did_you_mean
 from .drawer import Drawers
 from .driving import drive_live
 from .exchange import redact
@@ -44,6 +45,8 @@ from .wire import Answer, Request, Response
 Progress = Callable[[float, float | None, str | None], None]
 
 NOWHERE = Place("<engine>")
+MOST_FAILED = 50
+"""Failed calls that are remembered (the tool contract's figure)."""
 MOST_WRITING = 32
 """Answers on their way to the disk before the next one has to wait for its turn."""
 
@@ -58,6 +61,18 @@ class Called:
     seconds: float
     error: str
     arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A call that failed: when, whose, of which tool, and how; `kind` is the word that clients know."""
+
+    at: float
+    owner: str
+    tool: str
+    kind: str
+    provider: str
+    message: str
 
 
 Auditor = Callable[[Called], None]
@@ -151,6 +166,7 @@ class Executor:
             self.tool_settings[tool.name] = values
         self.tool_counts: dict[str, Count] = {name: Count() for name in model.tools}
         self.provider_counts: dict[str, Count] = {}
+        self.recent: deque[Failed] = deque(maxlen=MOST_FAILED)
         self._observers: list[tuple[Observer, Mapping[str, Any]]] = []
         for one in OBSERVERS if drawers is not None else ():
             declared = {name: make_setting(name, said, NOWHERE) for name, said in one.settings.items()}
@@ -168,7 +184,9 @@ class Executor:
     def tool(self, name: str) -> Tool:
         """The tool of that name, or a `config` fault."""
         if name not in self.model.tools:
-            raise Fault("config", f"there is no tool {name!r}", alternatives=sorted(self.model.tools))
+            hint = did_you_mean(name, self.model.tools)
+            sentence = f"there is no tool {name!r}" + (f"; {hint}" if hint else "")
+            raise Fault("config", sentence, alternatives=sorted(self.model.tools))
         return self.model.tools[name]
 
     def peek(self, name: str, raw: Mapping[str, Any] | None, *, owner: str = "") -> Done | None:
@@ -209,8 +227,9 @@ class Executor:
                 done = Done(linked[0], done.meta, linked[1]) if linked else done
             error = ""
         except Fault as fault:
-            self.tool_counts[name].add(time.perf_counter() - began, fault)
+            self.tool_counts[name].add(time.perf_counter() - began, fault, at=self.clock())
             error = KINDS[fault.kind].wire
+            self.recent.appendleft(Failed(self.clock(), owner, name, error, fault.provider, fault.message))
             if not tool.envelope:
                 raise
             told = ENVELOPES[tool.envelope].function(fault, raw or {})
@@ -256,7 +275,7 @@ class Executor:
         run = functools.partial(self._answer, tool, arguments, key, owner, progress)
         shared = tool.cache is not None or tool.annotations["idempotent"]
         fresh = await (self.flights.run(f"{owner}\0{key}", run) if shared else run())
-        self.tool_counts[tool.name].add(time.perf_counter() - began)
+        self.tool_counts[tool.name].add(time.perf_counter() - began, at=self.clock())
         outcomes.extend(fresh.outcomes)
         meta = dict(fresh.meta)
         if "routing" in meta:
@@ -278,7 +297,7 @@ class Executor:
         if self.routes.routed and "provider" not in arguments.explicit:
             meta["routing"] = {"cache_hit": True, "latency_ms": round(spent * 1000)}
         count = self.tool_counts[tool.name]
-        count.add(spent)
+        count.add(spent, at=now)
         count.hits += 1
         body = entry.value.decode()
         if tool.cache is not None and tool.cache.age_as:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
-    from .model import Model
+    from .model import Model, Tool
 
-FORMAT = 1
-FOLDERS = ("providers.d", "tools.d", "lenses")
+FORMAT = 2
+FOLDERS = (("providers.d", ".yaml"), ("tools.d", ".yaml"), ("lenses", ".yaml"), ("templates/prompts", ".j2"))
 DEFAULT_TOOLSETS = ("research",)
 
 
@@ -40,8 +40,11 @@ class Selection:
         return f"{','.join(self.toolsets)};{','.join(self.tools)};{','.join(self.exclude)}"
 
 
-def select(model: Model, selection: Selection) -> list[str]:
-    """The names of the selected tools, in the order in which they are listed; ValueError names what does not exist."""
+def select(model: Model, selection: Selection, environ: Mapping[str, str] | None = None) -> list[str]:
+    """The names of the selected tools, in the order in which they are listed; ValueError names what does not exist.
+
+    With an environment, tools that are to be opted in are left out unless their switch is on there.
+    """
     from .diagnostics import did_you_mean
 
     known = {toolset for tool in model.tools.values() for toolset in tool.toolsets} | {"all"}
@@ -52,17 +55,32 @@ def select(model: Model, selection: Selection) -> list[str]:
         if name not in model.tools:
             raise ValueError(f"there is no tool {name!r}; {did_you_mean(name, model.tools)}")
     wanted = selection.toolsets or (() if selection.tools else DEFAULT_TOOLSETS)
+    for name in selection.tools if environ is not None else ():
+        if not _is_on(model.tools[name], environ):
+            raise ValueError(f"the tool {name!r} is off; set {model.tools[name].opt_in}=true")
     chosen = [
         tool
         for tool in model.tools.values()
-        if ("all" in wanted or set(wanted) & set(tool.toolsets) or tool.name in selection.tools)
+        if (environ is None or _is_on(tool, environ))
+        and ("all" in wanted or set(wanted) & set(tool.toolsets) or tool.name in selection.tools)
         and tool.name not in selection.exclude
     ]
     return [tool.name for tool in sorted(chosen, key=lambda tool: ("core" not in tool.toolsets, tool.name))]
 
 
+def _is_on(tool: Tool, environ: Mapping[str, str] | None) -> bool:
+    """Whether a tool exists for clients; a switch that cannot be read is off."""
+    from .config import read_settings
+
+    if not tool.opt_in or environ is None:
+        return True
+    return bool(read_settings({tool.opt_in: tool.settings[tool.opt_in]}, environ)[0][tool.opt_in])
+
+
 def listed_tool(model: Model, name: str) -> dict[str, Any]:
     """One entry of `tools/list`."""
+    from .published import lean_schema
+
     tool = model.tools[name]
     hints = tool.annotations
     return {
@@ -70,7 +88,7 @@ def listed_tool(model: Model, name: str) -> dict[str, Any]:
         "title": tool.title,
         "description": tool.description,
         "inputSchema": tool.input_schema,
-        "outputSchema": tool.output_schema,
+        "outputSchema": lean_schema(tool.output_schema),
         "annotations": {
             "readOnlyHint": hints["read_only"],
             "destructiveHint": hints["destructive"],
@@ -95,6 +113,24 @@ RESOURCES = (
         "Calls, faults, cache hits and mean latency of every tool since the start.",
     ),
     (
+        "stats://sessions",
+        "sessions",
+        "Research sessions",
+        "How many sessions of the caller are under way, and how many are complete.",
+    ),
+    (
+        "stats://rate-limits",
+        "rate-limits",
+        "Rate limits",
+        "How often the caller may call, how often they did, and the pace of each provider.",
+    ),
+    (
+        "diagnostics://errors/recent",
+        "recent-errors",
+        "Recent errors",
+        "The newest fifty calls that failed, newest first: when, of which tool, and why; secrets are masked.",
+    ),
+    (
         "diagnostics://health",
         "health",
         "Provider health",
@@ -110,13 +146,25 @@ TEMPLATES = (
         "A large answer",
         "The whole of an answer that was linked, for half an hour after the call.",
     ),
+    (
+        "research://session/{id}",
+        "session",
+        "A research session",
+        "Everything that is needed to go on with a session of the caller.",
+    ),
     ("lenses://{name}", "lens", "One search lens", "The sites of one lens, in order, and the queries that it makes."),
 )
 
 
-def make_catalogue(model: Model, selection: Selection) -> Catalogue:
-    """The catalogue of a compiled model."""
-    names = select(model, selection)
+def make_catalogue(
+    model: Model,
+    selection: Selection,
+    environ: Mapping[str, str] | None = None,
+    *,
+    prompts: Iterable[dict[str, Any]] = (),
+) -> Catalogue:
+    """The catalogue of a compiled model, with entries of `prompts/list`; see `select` for the environment."""
+    names = select(model, selection, environ)
     tools = [listed_tool(model, name) for name in names]
     resources = [
         {"uri": uri, "name": name, "title": title, "description": text, "mimeType": "application/json"}
@@ -138,7 +186,7 @@ def make_catalogue(model: Model, selection: Selection) -> Catalogue:
         tool_names=frozenset(names),
         resources=_compact(resources),
         resource_templates=_compact(templates),
-        prompts=b"[]",
+        prompts=_compact(list(prompts)),
         completions=True,
     )
 
@@ -151,11 +199,11 @@ def fingerprint(environ: Mapping[str, str], selection: Selection) -> str:
     """Changes when a spec, the package, or the selection does: names, sizes and times of every file."""
     seen = [f"{FORMAT} {__version__} {selection.key()}"]
     package = os.path.dirname(os.path.abspath(__file__))
-    for folder in (package, *(os.path.join(package, part) for part in ("serve", "trust", "scrape"))):
+    for folder in (package, *(os.path.join(package, part) for part in ("serve", "trust", "scrape", "research", "papers"))):
         seen.extend(_stamps(folder, ".py", deep=False))
     for layer in spec_layers(environ):
-        for part in FOLDERS:
-            seen.extend(_stamps(os.path.join(layer, part), ".yaml", deep=True))
+        for part, suffix in FOLDERS:
+            seen.extend(_stamps(os.path.join(layer, part), suffix, deep=True))
     return "\n".join(seen)
 
 
@@ -191,6 +239,8 @@ def load_image(environ: Mapping[str, str], selection: Selection) -> Catalogue | 
             said = json.loads(file.read())
         if said["fingerprint"] != fingerprint(environ, selection):
             return None
+        if any(environ.get(name, "").strip() != text for name, text in said["switches"].items()):
+            return None
         return Catalogue(
             name=said["name"],
             version=said["version"],
@@ -207,8 +257,13 @@ def load_image(environ: Mapping[str, str], selection: Selection) -> Catalogue | 
         return None
 
 
-def save_image(catalogue: Catalogue, environ: Mapping[str, str], selection: Selection) -> bool:
-    """Write the image; False where that is not possible, which only costs time at the next start."""
+def save_image(
+    catalogue: Catalogue, environ: Mapping[str, str], selection: Selection, switches: Iterable[str] = ()
+) -> bool:
+    """Write the image; False where that is not possible, which only costs time at the next start.
+
+    `switches` are the variables on which the catalogue depends: an image is made anew when one of them changed.
+    """
     from pathlib import Path
 
     from .recording import write_whole
@@ -216,6 +271,7 @@ def save_image(catalogue: Catalogue, environ: Mapping[str, str], selection: Sele
     said: dict[str, Any] = {key: getattr(catalogue, key) for key in _TEXTS}
     said |= {key: getattr(catalogue, key).decode() for key in _BYTES}
     said |= {"tool_names": sorted(catalogue.tool_names), "fingerprint": fingerprint(environ, selection)}
+    said["switches"] = {name: environ.get(name, "").strip() for name in sorted(set(switches))}
     try:
         write_whole(Path(image_path(environ, selection)), json.dumps(said, ensure_ascii=False).encode())
     except OSError:

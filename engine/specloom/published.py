@@ -109,6 +109,26 @@ def whole_schema(shape: Shape, told_as: Envelope | None) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": needed, "additionalProperties": False}
 
 
+def lean_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """An output schema as it is listed: every key with its type, and at the top what is always there.
+
+    What a closed or a required inner object says besides is checked here, and paid for by nobody else.
+    """
+    return {key: _lean(value) if key == "properties" else value for key, value in _open(schema).items()}
+
+
+def _lean(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_lean(one) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {key: _lean(one) for key, one in _open(value).items() if key != "required" or not isinstance(one, list)}
+
+
+def _open(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: one for key, one in schema.items() if key != "additionalProperties" or not isinstance(one, bool)}
+
+
 def _object(fields: tuple[Field, ...]) -> dict[str, Any]:
     shapes: dict[str, Shape] = {one.name: one.shape for one in fields}
     needed = [one.name for one in fields if one.constant or not may_be_null(one.shape)]

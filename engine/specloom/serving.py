@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from .folders import spec_layers
 from .image import Selection, load_image, make_catalogue, save_image
 
 TYPE_CHECKING = False
@@ -46,12 +47,18 @@ def run(options: ServeOptions) -> int:
 
     def load_backend() -> Backend:
         from .remembering import local_owner
+        from .prompts import load_prompts
         from .serve.backend import ExecutorBackend
 
         executor = make_executor(environ, replay=options.replay, record=options.record)
         for problem in executor.problems:
             warn(problem)
-        return ExecutorBackend(executor, owner=local_owner(environ, []))
+        return ExecutorBackend(
+            executor,
+            owner=local_owner(environ, []),
+            prompts=load_prompts(spec_layers(environ)),
+            tools=catalogue.tool_names,
+        )
 
     if options.host == "sdk":
         from .serve.sdk import serve_sdk
@@ -72,6 +79,7 @@ def load_catalogue(environ: Mapping[str, str], selection: Selection) -> Catalogu
         return catalogue
     from .diagnostics import render
     from .names import layer_roots
+    from .prompts import listed_prompt, load_prompts
     from .weave import weave_from
 
     model, library, report = weave_from(layer_roots(environ), examples=False)
@@ -81,11 +89,12 @@ def load_catalogue(environ: Mapping[str, str], selection: Selection) -> Catalogu
         print(f"specloom: {len(report.errors)} errors in the specs; nothing is served", file=sys.stderr)  # noqa: T201
         raise SystemExit(1)
     try:
-        catalogue = make_catalogue(model, selection)
+        prompts = [listed_prompt(one) for one in load_prompts(spec_layers(environ)).values()]
+        catalogue = make_catalogue(model, selection, environ, prompts=prompts)
     except ValueError as error:
         print(f"specloom: {error}", file=sys.stderr)  # noqa: T201
         raise SystemExit(2) from None
-    save_image(catalogue, environ, selection)
+    save_image(catalogue, environ, selection, [tool.opt_in for tool in model.tools.values() if tool.opt_in])
     return catalogue
 
 
@@ -115,7 +124,8 @@ def make_executor(
     if replay:
         sender = ReplaySender(Path(replay))
     else:
-        sender = Transport(allow_private=allow_private)
+        # Readings of pages have bounds of their own, and hosts that hang must not use up what others need.
+        sender = Transport(allow_private=allow_private, max_connections=320)
         if record:
             sender = RecordingSender(sender, Path(record))
     threshold = read_switch(environ, "CIRCUIT_FAILURE_THRESHOLD", problems)

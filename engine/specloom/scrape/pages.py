@@ -140,7 +140,7 @@ def _extractor(options: Options) -> Any:
         if "fault" in made:
             raise to_fault(made["fault"])
         page = made["page"] if isinstance(made["page"], Page) else from_json(made["page"])
-        return Candidate(page.content, page, page.title, tuple(made["frames"]))
+        return Candidate(page.content, page, page.title, tuple(made["frames"]), whole=page.quality == "complete")
 
     return extract
 
