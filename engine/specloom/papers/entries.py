@@ -1,0 +1,117 @@
+"""An entry of the store as data: made from what a source says, and laid over what is there already."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from .codes import Refusal
+
+SCHEMA_VERSION = "1.0"
+TABLE = "doiget"
+"""The table of an entry that belongs to this toolset; the keys above it are shared with other programs."""
+
+TEXTS = ("abstract", "venue", "volume", "issue", "pages", "publisher", "issn", "isbn", "url", "type")
+LISTS = ("keywords", "arxiv_categories")
+RESERVED = frozenset({"schema_version", "title", "authors", "year", "doi", "arxiv_id", "pdf_path", *TEXTS, *LISTS})
+OWNED = ("tags", "collections", "annotation")
+"""What the user wrote, which no fetch touches."""
+
+_MARKUP = re.compile(r"<[^<>]*>")
+_VERSION = re.compile(r"(\d+)\.(\d+)")
+
+
+def make_entry(record: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """An entry from the fields of a source and the keys of the tool's own table; what is empty is left out."""
+    entry: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "title": to_plain(str(record.get("title") or "")),
+        "authors": [str(one) for one in record.get("authors") or ()],
+    }
+    if isinstance(record.get("year"), int):
+        entry["year"] = record["year"]
+    for key in ("doi", "arxiv_id", *TEXTS):
+        if record.get(key):
+            text = str(record[key])
+            entry[key] = to_plain(text) if key == "venue" else text
+    for key in LISTS:
+        if record.get(key):
+            entry[key] = [str(one) for one in record[key]]
+    entry[TABLE] = {key: value for key, value in own.items() if value is not None}
+    return entry
+
+
+def merge(stored: Mapping[str, Any] | None, new: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry to write: what is stored wins, what is missing is filled, and the tool's own table is the new one.
+
+    A newer schema on disk is refused with SCHEMA_TOO_NEW, because what it means is not known here.
+    """
+    if stored is None:
+        return dict(new)
+    check_version(stored)
+    merged = dict(stored)
+    for key, value in new.items():
+        if key == TABLE:
+            continue
+        before = stored.get(key)
+        cleaner = (
+            key in {"title", "venue"} and isinstance(before, str) and before != value and to_plain(before) == value
+        )
+        if before in (None, "", []) or cleaner:
+            merged[key] = value
+    merged["schema_version"] = stored.get("schema_version", SCHEMA_VERSION)
+    merged[TABLE] = _merge_own(stored, new)
+    return merged
+
+
+def check_version(stored: Mapping[str, Any]) -> None:
+    """SCHEMA_TOO_NEW for an entry that a newer program wrote, STORE_ERROR for a version that is none."""
+    said = str(stored.get("schema_version", ""))
+    found = _VERSION.fullmatch(said)
+    if found is None:
+        raise Refusal("STORE_ERROR", f"An entry has the schema version {said[:20]!r}, which is not one.")
+    major, minor = int(found[1]), int(found[2])
+    known_major, known_minor = (int(part) for part in SCHEMA_VERSION.split("."))
+    if (major, minor) > (known_major, known_minor):
+        actual, cap = (major, known_major) if major != known_major else (minor, known_minor)
+        raise Refusal(
+            "SCHEMA_TOO_NEW",
+            f"The entry has schema version {said}, and {SCHEMA_VERSION} is written here (found {actual}, known {cap}); "
+            "update the program.",
+            denial={"reason": "schema_drift", "cap": cap, "actual": actual},
+        )
+
+
+def to_plain(text: str) -> str:
+    """A text without inline markup and without doubled blanks."""
+    return " ".join(_MARKUP.sub("", text).split())
+
+
+def quality_of(entry: Mapping[str, Any]) -> list[str]:
+    """The stored fields that still hold a replacement character, which an encoding went wrong for."""
+    return [
+        f"replacement_char:{key}"
+        for key, value in sorted(entry.items())
+        if key != TABLE and "\ufffd" in (" ".join(map(str, value)) if isinstance(value, list) else str(value))
+    ]
+
+
+def own_of(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The tool's own table; empty where there is none."""
+    own = entry.get(TABLE)
+    return dict(own) if isinstance(own, Mapping) else {}
+
+
+def _merge_own(stored: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    before, after = own_of(stored), own_of(new)
+    if "oa_status" not in after and "oa_status" in before:
+        after["oa_status"] = before["oa_status"]
+    if after.get("license", "unknown") == "unknown" and before.get("license"):
+        after["license"] = before["license"]
+    # A PDF that is there stays there, and so does what is known of it.
+    kept = ("size_bytes", "origin") if stored.get("pdf_path") else ()
+    for key in (*kept, *OWNED):
+        if key in before:
+            after[key] = before[key]
+    return after

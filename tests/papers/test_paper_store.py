@@ -1,0 +1,259 @@
+"""The files of the store: layout, bytes, merging, locks and what reading leaves alone."""
+
+from __future__ import annotations
+
+import asyncio
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specloom.papers.codes import Refusal
+from specloom.papers.entries import make_entry, merge
+from specloom.papers.exporting import to_bibtex, to_csl
+from specloom.papers.locks import held, held_now
+from specloom.papers.refs import Ref
+from specloom.papers.store import Store
+from specloom.papers.toml_text import write_toml
+
+EXAMPLE = """\
+schema_version = "1.0"
+authors = ["Alice Researcher", "Bob Coauthor"]
+doi = "10.1234/example"
+title = "Example"
+type = "journal-article"
+year = 2026
+
+[doiget]
+fetched_at = "2026-05-05T08:30:12Z"
+license = "cc-by"
+oa_status = "gold"
+size_bytes = 1234567
+source = "unpaywall"
+"""
+
+REF = Ref("doi", "10.1234/example")
+
+
+def entry(**own: Any) -> dict[str, Any]:
+    record = {"title": "Example", "authors": ["Ann Otter"], "doi": "10.1234/example", "year": 2026}
+    return make_entry(record, {"fetched_at": "2026-05-05T08:30:12Z", "source": "crossref", "license": "unknown", **own})
+
+
+def test_an_entry_is_written_as_the_published_layout_has_it() -> None:
+    assert write_toml(tomllib.loads(EXAMPLE)) == EXAMPLE
+
+
+_PLAIN = st.text(st.characters(exclude_categories=["Cs"])).map(lambda text: text.replace("\r", ""))
+
+
+@given(
+    st.dictionaries(
+        st.text(max_size=8),
+        st.one_of(
+            _PLAIN, st.integers(-(2**63), 2**63 - 1), st.booleans(), st.floats(allow_nan=False), st.lists(_PLAIN)
+        ),
+    ),
+    st.dictionaries(st.text(max_size=8), _PLAIN),
+)
+def test_what_is_written_is_read_back(plain: dict[str, Any], own: dict[str, str]) -> None:
+    said = {**plain, "doiget": own}
+
+    assert tomllib.loads(write_toml(said)) == said
+
+
+def test_a_table_inside_an_unknown_table_is_refused_and_not_dropped() -> None:
+    with pytest.raises(Refusal, match="a table inside a table"):
+        write_toml({"schema_version": "1.0", "other": {"deep": {"a": 1}}})
+
+
+def test_the_one_table_that_stands_on_a_line_is_kept() -> None:
+    said = {"schema_version": "1.0", "doiget": {"repaired_fields": {"title": "crossref"}}}
+
+    assert tomllib.loads(write_toml(said)) == said
+
+
+def test_pdf_metadata_and_lock_lie_where_the_layout_has_them(tmp_path: Path) -> None:
+    merged, wrote = asyncio.run(Store(tmp_path / "s").commit(REF, entry(), b"%PDF-1"))
+
+    names = sorted(
+        path.relative_to(tmp_path / "s").as_posix() for path in (tmp_path / "s").rglob("*") if path.is_file()
+    )
+    assert names == [
+        ".metadata/doi_10.1234_example.toml",
+        ".metadata/doi_10.1234_example.toml.lock",
+        "doi_10.1234_example.pdf",
+    ]
+    assert wrote
+    assert merged["pdf_path"] == "doi_10.1234_example.pdf"
+
+
+def test_a_pdf_that_is_there_is_never_replaced(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    asyncio.run(store.commit(REF, entry(), b"%PDF-first"))
+
+    _, wrote = asyncio.run(store.commit(REF, entry(), b"%PDF-second"))
+
+    assert not wrote
+    assert store.pdf_path("doi_10.1234_example").read_bytes() == b"%PDF-first"
+
+
+def test_a_later_record_keeps_what_is_known_and_what_the_user_wrote() -> None:
+    stored = {
+        **entry(license="cc-by", oa_status="gold", size_bytes=7, tags=["otters"], annotation="Read it."),
+        "pdf_path": "doi_10.1234_example.pdf",
+        "x_other": "kept",
+        "elsewhere": {"note": "kept"},
+    }
+
+    merged = merge(stored, {**entry(), "title": "Another", "venue": "Otters & Co"})
+
+    assert merged["title"] == "Example"
+    assert merged["venue"] == "Otters & Co"
+    assert merged["x_other"] == "kept"
+    assert merged["elsewhere"] == {"note": "kept"}
+    own = merged["doiget"]
+    assert (own["license"], own["oa_status"], own["size_bytes"]) == ("cc-by", "gold", 7)
+    assert (own["tags"], own["annotation"]) == (["otters"], "Read it.")
+
+
+def test_a_title_with_markup_gives_way_to_the_same_without() -> None:
+    assert merge({**entry(), "title": "An <i>Example</i>"}, {**entry(), "title": "An Example"})["title"] == "An Example"
+
+
+@pytest.mark.parametrize(("version", "actual", "cap"), [("1.1", 1, 0), ("2.0", 2, 1)])
+def test_an_entry_of_a_newer_program_is_read_and_not_written(
+    tmp_path: Path, version: str, actual: int, cap: int
+) -> None:
+    store = Store(tmp_path)
+    asyncio.run(store.commit(REF, entry()))
+    path = store.metadata_path("doi_10.1234_example")
+    path.write_text(path.read_text("utf-8").replace('"1.0"', f'"{version}"'), "utf-8")
+    before = path.read_bytes()
+
+    assert store.find(REF) is not None
+    with pytest.raises(Refusal) as caught:
+        asyncio.run(store.commit(REF, entry()))
+
+    assert caught.value.code == "SCHEMA_TOO_NEW"
+    assert caught.value.denial == {"reason": "schema_drift", "cap": cap, "actual": actual}
+    assert path.read_bytes() == before
+
+
+def test_two_papers_with_one_file_name_are_a_fault_and_never_the_wrong_paper(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    asyncio.run(store.commit(Ref("doi", "10.1234/a_b_"), {**entry(), "doi": "10.1234/a_b_"}))
+
+    with pytest.raises(Refusal, match="same file name") as caught:
+        store.find(Ref("doi", "10.1234/a(b)"))
+
+    assert caught.value.code == "STORE_ERROR"
+
+
+def test_a_lock_that_is_held_is_waited_for_five_seconds(tmp_path: Path) -> None:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    async def wait() -> None:
+        async with held(tmp_path / "x.lock", sleep=sleep):
+            pass
+
+    with held_now(tmp_path / "x.lock"), pytest.raises(Refusal) as caught:
+        asyncio.run(wait())
+
+    assert caught.value.code == "LOCK_TIMEOUT"
+    assert sum(slept) == pytest.approx(5.0)
+
+
+def test_only_entries_that_changed_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, read = Store(tmp_path), []
+    asyncio.run(store.commit(REF, entry()))
+    asyncio.run(store.commit(Ref("arxiv", "2401.12345"), {**entry(), "doi": "", "arxiv_id": "2401.12345"}))
+    original = Store.read
+    monkeypatch.setattr(Store, "read", lambda self, key: (read.append(key), original(self, key))[1])
+
+    assert len(store.summaries()) == 2
+    assert len(store.summaries()) == 2
+    path = store.metadata_path("arxiv_2401.12345")
+    path.write_text(path.read_text("utf-8").replace("Example", "Changed title"), "utf-8")
+
+    assert [one.title for one in store.summaries()] == ["Changed title", "Example"]
+    assert read == ["arxiv_2401.12345", "doi_10.1234_example", "arxiv_2401.12345"]
+
+
+def test_a_broken_entry_is_passed_over_in_lists_and_told_when_it_is_asked_for(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    asyncio.run(store.commit(REF, entry()))
+    store.metadata_path("doi_10.1234_example").write_text("title = ", "utf-8")
+
+    assert store.summaries() == []
+    with pytest.raises(Refusal, match="no valid TOML") as caught:
+        store.find(REF)
+    assert caught.value.code == "STORE_ERROR"
+
+
+@pytest.mark.parametrize("path", ["../x.pdf", "/etc/passwd", "a\\b.pdf", ""])
+def test_a_path_that_leaves_the_store_is_no_path(tmp_path: Path, path: str) -> None:
+    assert Store(tmp_path).stored_pdf({"pdf_path": path}) is None
+
+
+def test_bibtex_is_the_published_one_byte_for_byte() -> None:
+    stored = {
+        "title": "Quantum {Stuff}",
+        "authors": ["Alice Researcher", "Bob Coauthor"],
+        "year": 2026,
+        "doi": "10.1234/example",
+        "type": "journal-article",
+    }
+
+    assert to_bibtex("doi_10.1234_example", stored) == (
+        "@article{doi_10.1234_example,\n"
+        "  title      = {Quantum Stuff},\n"
+        "  author     = {Alice Researcher and Bob Coauthor},\n"
+        "  year       = {2026},\n"
+        "  doi        = {10.1234/example},\n"
+        "}\n"
+    )
+
+
+def test_bibtex_of_a_preprint_has_its_archive_and_class() -> None:
+    text = to_bibtex("k", {"title": "T", "authors": [], "arxiv_id": "cond-mat/9501001", "venue": "J", "issue": "2"})
+
+    assert text == (
+        "@misc{k,\n  title      = {T},\n  journal    = {J},\n  number     = {2},\n"
+        "  eprint     = {cond-mat/9501001},\n  archivePrefix = {arXiv},\n  primaryClass = {cond-mat},\n}\n"
+    )
+
+
+def test_csl_has_its_keys_in_order_and_names_in_two_parts() -> None:
+    stored = {
+        "title": "T",
+        "authors": ["Otter, Ann", "Ben van Stream", "Weir"],
+        "year": 2020,
+        "doi": "10.1/x",
+        "venue": "J",
+        "volume": "1",
+        "issue": "2",
+        "pages": "3-4",
+        "publisher": "P",
+        "issn": "1234-5678",
+        "type": "journal-article",
+    }
+
+    [item] = to_csl("k", stored)
+
+    assert list(item) == [
+        *("id", "type", "title", "author", "issued", "DOI", "container-title"),
+        *("volume", "issue", "page", "publisher", "ISSN"),
+    ]
+    assert item["author"] == [
+        {"family": "Otter", "given": "Ann"},
+        {"family": "Stream", "given": "Ben van"},
+        {"family": "Weir"},
+    ]
+    assert to_csl("k", {"title": "T"}) == [{"id": "k", "type": "manuscript", "title": "T"}]
