@@ -19,6 +19,7 @@ import bench_calls
 import bench_catalogue
 import bench_growth
 import bench_mapping
+import bench_reading
 import bench_start
 from figures import Figure, lines
 from stub import running
@@ -26,7 +27,7 @@ from stub import running
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PARTS = ("start", "calls", "mapping", "growth", "catalogue")
+PARTS = ("start", "calls", "mapping", "growth", "catalogue", "reading")
 
 
 def measure_mapping(rounds: int) -> list[Figure]:
@@ -56,6 +57,7 @@ def measure_parts(wanted: list[str], *, quick: bool, say: Callable[[str], object
                 1 if quick else 3, bench_growth.QUICK if quick else bench_growth.STEPS
             ),
             "catalogue": bench_catalogue.measure,
+            "reading": lambda: bench_reading.measure(1 if quick else 3, 40 if quick else 200),
         }
         for part in wanted:
             began = time.perf_counter()

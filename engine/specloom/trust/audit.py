@@ -34,6 +34,8 @@ SEARCHES = 3
 """Indexes in which an entry without a DOI is looked for."""
 PATIENCE = 90.0
 """Seconds after which no further title is looked for and no further source read; what is left says so."""
+LONG_DOCUMENT = 100_000
+"""Characters from which a document is parsed beside the event loop."""
 FLAGS = ("retracted", "dead_link", "mischaracterized", "not_found", "unchecked")
 NO_CLAIMS = "No entry had a claim, so no source was held against what it is cited for."
 
@@ -114,7 +116,12 @@ async def _gather(
     if entries:
         return "entries", [_to_item(entry) for entry in entries], ()
     if document.strip():
-        parsed = parse_bibliography(document, format_)
+        # A long document takes seconds to parse, in which other calls are answered.
+        parsed = (
+            await asyncio.to_thread(parse_bibliography, document, format_)
+            if len(document) > LONG_DOCUMENT
+            else parse_bibliography(document, format_)
+        )
         return f"bibliography:{parsed.format}", [_from_entry(entry) for entry in parsed.entries], parsed.problems
     if session:
         from specloom.trust.sessions import find_sources

@@ -153,7 +153,7 @@ async def _tell_article(desk: Desk, told: dict[str, Any], doi: str, page: Any, c
         told["matchConfidence"] = "high"
         told["titleMatch"] = match.title.verdict
         told["comparison"] = tell_match(match)
-    conflict = find_conflict(str(metadata.get("author") or ""), citation)
+    conflict = find_conflict(str(metadata.get("author") or ""), f"{metadata.get('title') or ''}. {citation}")
     told["conflictOfInterest"] = conflict.to_json() if conflict is not None else None
 
 

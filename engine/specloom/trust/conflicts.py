@@ -57,6 +57,8 @@ def find_conflict(biography: str, title: str) -> Conflict | None:
     """
     text = " ".join(biography.split())
     for entity in find_entities(title):
+        if entity not in text:
+            continue
         name = rf"{re.escape(entity)}(?:,?\s+{_FORM})?{_AFTER}"
         for kind, confidence, patterns in _SIGNS:
             for pattern in patterns:
@@ -73,7 +75,8 @@ _SIGNS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "high",
         (
             rf"(?i:\b{_ROLE}\b[\w\s,&/-]{{0,40}}?\s(?:at|of|for|with)\s(?:the\s)?)NAME",
-            r"(?i:\b(?:works?|working|employed|leads?|runs?|heads?)\b[\w\s]{0,40}?\s(?:at|for|by|with|of)\s)NAME",
+            r"(?i:\b(?:works|working|I\s+work|leads|runs|heads)\b[\w\s]{0,40}?\s(?:at|for|with)\s)NAME",
+            r"(?i:\bemployed\s(?:by|at)\s)NAME",
             r"(?i:\b(?:founded|co-?founded|leads|runs|heads)\s)NAME",
             rf"NAME(?:['’]s?)?\s+(?i:{_ROLE})\b",
             rf"(?i:\b{_ROLE}),\s+NAME",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,8 @@ FEW_WORDS = 150
 """Below so many words a source is thin (the tool contract's figure)."""
 _MOST_CUES = 5
 _LONGEST_ERROR = 200
+# Pages are read as Markdown; the mark of a heading is no part of what it says.
+_HEADING = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
 _NOTE = (
     "The source has only {words} words, which may be a notice or an abstract: what it lacks, the whole text may have."
 )
@@ -70,7 +73,7 @@ def judge_claim(claim: str, reading: Reading) -> Grounds:
         if reading.error:
             told["claimFetchError"] = reading.error
         return Grounds("source_unavailable", told)
-    found = assess(claim, str(reading.page["content"]))
+    found = assess(claim, _HEADING.sub("", str(reading.page["content"])))
     thin = found.words < FEW_WORDS
     told = {
         "claim": claim,

@@ -155,7 +155,8 @@ def find_soft_failure(url: str, response: Response) -> str:
     before, after = to_host(url), to_host(response.url or url)
     if len(body) < 100_000 and _PARKED.search(body):
         return "the page says that the domain is for sale"
-    if to_registrable(before) == to_registrable(after) and _is_front(response.url or url) and _is_deep(url):
+    same_site = (to_registrable(before) or before) == (to_registrable(after) or after)
+    if same_site and _is_front(response.url or url) and _is_deep(url):
         return "the address leads to the front page of the site"
     return ""
 

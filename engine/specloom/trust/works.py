@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +60,7 @@ def to_work(row: Mapping[str, Any], provider: str) -> Work:
     titles = (row.get("title"), *(row.get("other_titles") or ()))
     years = (row.get("year"), *(row.get("other_years") or ()))
     venues = (row.get("venue") or row.get("journal"), *(row.get("other_venues") or ()), row.get("container"))
+    organisations = frozenset(row.get("organisations") or ())
     status = row.get("status")
     if row.get("retracted"):
         status = {"retracted": True, "kind": "retraction", "source": provider}
@@ -67,7 +68,7 @@ def to_work(row: Mapping[str, Any], provider: str) -> Work:
         provider,
         Record(
             titles=tuple(dict.fromkeys(str(title) for title in titles if title)),
-            authors=tuple(filter(None, (_to_name(author) for author in row.get("authors") or ()))),
+            authors=tuple(filter(None, (_to_name(author, organisations) for author in row.get("authors") or ()))),
             years=tuple(dict.fromkeys(int(year) for year in years if year and str(year).isdigit())),
             venues=tuple(dict.fromkeys(str(venue) for venue in venues if venue)),
         ),
@@ -78,7 +79,9 @@ def to_work(row: Mapping[str, Any], provider: str) -> Work:
     )
 
 
-def _to_name(text: str) -> Name | None:
+def _to_name(text: str, organisations: Set[str]) -> Name | None:
+    if text in organisations:
+        return Name(text)
     family, comma, given = str(text).partition(", ")
     # A registry that parts the two knows better than a guess: "Lee, Tsung Dao" and "van der Berg, J.".
     return Name(family, given) if comma and given and "," not in given else parse_name(str(text))

@@ -28,8 +28,8 @@ _PARTICLES = to_word_set(
 # A word that people's names do not have; in the languages in which organisations sign most pages.
 _ORGANISATION = re.compile(
     r"""\b(?:academy|administration|agency|associates|association|authority|bank|board|bureau|cent(?:er|re)s?
-    |college|commission|committee|company|consortium|corp(?:oration)?|council|court|department|dept|editors?|foundation
-    |fund|gmbh|group|hospital|inc|initiative|institut(?:e|es|ion|o|ut)?|journal|laborator(?:y|ies)|league|library|limited
+    |collaborat(?:ion|ive)|college|commission|committee|company|consortium|corp(?:oration)?|council|court|department|dept|editors?|foundation
+    |fund|gmbh|group|hospital|inc|initiative|investigators|institut(?:e|es|ion|o|ut)?|journal|laborator(?:y|ies)|league|library|limited
     |llc|ltd|magazine|ministry|museum|network|news|newsroom|office|organi[sz]ation|parliament|party|press|project
     |research|school|service[s]?|society|staff|team|times|trust|union|universit(?:y|ies|at|ät|é|e|à|at|eit|et|as)
     |universidad|universidade|université|università|verein|stiftung|verlag|ministerium|ministère|ministerio|wikipedia)\b""",

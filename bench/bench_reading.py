@@ -1,0 +1,244 @@
+"""Whole `scrape_page` calls a second over stdio, from a loopback server: alone, 8 and 32 in flight, at once or late.
+
+    python bench/run.py --only reading
+    python bench/bench_reading.py [--pages FOLDER] [--calls N] [--memory N]
+
+By itself, it can read pages of a folder instead of those it makes, and tell how memory grows over many of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.request import urlopen
+
+from bench_start import COMMAND
+from client import Client, call
+from figures import Figure, lines
+from specs import environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+LATE = 0.2
+"""Seconds after which `/late/` answers."""
+WIDTHS = {1: 122.0, 8: 141.0, 32: 138.0}
+"""Calls in flight, and the pages a second that are wanted of pages that are there at once, on two idle cores."""
+LATE_WIDTHS = {8: 38.0, 32: 120.0}
+"""The same for pages that take 200 ms: 40 and 160 are the ceilings."""
+STEPS = 10
+VARIETY = 50
+"""Different pages that are made; each address is read once all the same."""
+_ID = re.compile(rb'"id":\s*(\d+)')
+
+
+def make_page(number: int) -> bytes:
+    """A page of some 50 KB as a blog has them: styles, menus, an article with a table and a listing, remarks."""
+    rules = "".join(
+        f".box-{at} .inner{{margin:{at}px;color:#333}}@media print{{.box-{at}{{display:none}}}}" for at in range(150)
+    )
+    menu = "".join(f'<li class="menu-item"><a href="/topic/{at}">Topic {at}</a></li>' for at in range(60))
+    about = json.dumps({"@context": "https://schema.org", "@type": "Article", "headline": f"Rivers, part {number}"})
+    prose = "".join(
+        f'<h2 id="s{at}">Reach {at}</h2><p class="text">The river turns <a href="/bend/{at}">here</a>, {number + at} '
+        "steps from the mill; <em>nobody</em> has counted them twice, and those who did came to another number.</p>"
+        "<p>Below the weir the water is slow, and in dry summers children walk across it with their shoes on.</p>"
+        for at in range(40)
+    )
+    rows = "".join(f"<tr><td>Gauge {at}</td><td>{at * 7} cm</td></tr>" for at in range(20))
+    cards = "".join(
+        f'<div class="card related"><a href="/p/{at}"><img src="/i/{at}.jpg" alt=""><span>Another {at}</span></a></div>'
+        for at in range(40)
+    )
+    remarks = "".join(
+        f'<div class="comment"><b>Reader {at}</b><p>I was there in {1950 + at}.</p></div>' for at in range(20)
+    )
+    scripts = "<script>" + "var state = {};" * 600 + "</script>"
+    return (
+        f"<!doctype html><html lang=en><head><meta charset=utf-8><title>Rivers, part {number} - A blog</title>"
+        f'<style>{rules}</style><script type="application/ld+json">{about}</script></head><body>'
+        f'<nav class="site-nav"><ul>{menu}</ul></nav><main><article class="post"><h1>Rivers, part {number}</h1>{prose}'
+        f"<table><tr><th>Where</th><th>Depth</th></tr>{rows}</table><pre><code>print({number})</code></pre></article>"
+        f'<section class="comments">{remarks}</section></main><aside>{cards}</aside>'
+        f'<footer class="foot">Made by hand.</footer>{scripts}</body></html>'
+    ).encode()
+
+
+class Pages(asyncio.Protocol):
+    """Answers `/now/…` at once, `/late/…` later, and `/fetched` with the number of pages that were asked for."""
+
+    bodies: Sequence[bytes] = ()
+    fetched = 0
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+        self.received = b""
+
+    def data_received(self, data: bytes) -> None:
+        self.received += data
+        while b"\r\n\r\n" in self.received:
+            head, _, self.received = self.received.partition(b"\r\n\r\n")
+            path = head.split(b" ", 2)[1]
+            if path == b"/fetched":
+                self.answer(b"%d" % Pages.fetched)
+                continue
+            Pages.fetched += 1
+            number = int(path.rpartition(b"/")[2])
+            body = Pages.bodies[number % len(Pages.bodies)]
+            if path.startswith(b"/late/"):
+                asyncio.get_running_loop().call_later(LATE, self.answer, body)
+            else:
+                self.answer(body)
+
+    def answer(self, body: bytes) -> None:
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n\r\n" % len(body)
+        self.transport.write(head + body)
+
+
+@contextmanager
+def serving(folder: str = "") -> Iterator[str]:
+    """The address of a server of pages, a process of its own, that runs as long as the context."""
+    process = subprocess.Popen(
+        [sys.executable, __file__, "--serve", "--pages", folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@contextmanager
+def reading(folder: Path) -> Iterator[Client]:
+    """A server that may read from the loopback, and has no browser."""
+    more = {"SPECLOOM_ALLOW_PRIVATE": "true", "CHROME_PATH": "disabled"}
+    with Client(COMMAND, environment(folder / "cache", **more)) as client:
+        client.list_tools()
+        yield client
+
+
+def flood(client: Client, urls: Sequence[str], width: int) -> tuple[float, float]:
+    """Pages a second, and the median milliseconds of one call, with so many calls in flight."""
+    sent: dict[int, float] = {}
+    taken: list[float] = []
+    began = time.perf_counter()
+    while len(taken) < len(urls):
+        while len(sent) < len(urls) and len(sent) - len(taken) < width:
+            number = 100 + len(sent)
+            line = call(number, "scrape_page", {"url": urls[len(sent)]})
+            sent[number] = time.perf_counter()
+            client.send(line)
+        line = client.receive()
+        match = _ID.search(line[:60])
+        if match is None:
+            continue
+        taken.append(time.perf_counter() - sent[int(match[1])])
+        if b'"error":' in line[:80] or b'"isError":true' in line[-2000:]:
+            raise SystemExit(f"bench: a page was not read: {line[:800].decode('utf-8', 'replace')}")
+    return len(urls) / (time.perf_counter() - began), statistics.median(taken) * 1000
+
+
+def measure(rounds: int, count: int, *, pages: str = "") -> list[Figure]:
+    """Pages a second, milliseconds, fetches a page; nothing is compared with, so there is no other side."""
+    with tempfile.TemporaryDirectory() as folder, serving(pages) as address, reading(Path(folder)) as client:
+        at = 0
+
+        def run(kind: str, width: int, some: int) -> tuple[float, float]:
+            nonlocal at
+            urls = [f"{address}/{kind}/{number}" for number in range(at, at + some)]
+            at += some
+            return flood(client, urls, width)
+
+        run("now", max(WIDTHS), 2 * max(WIDTHS))  # the workers are started and have read a page
+        found: dict[tuple[str, int], list[tuple[float, float]]] = {}
+        for _ in range(rounds):
+            for kind, widths in (("now", WIDTHS), ("late", LATE_WIDTHS)):
+                for width in widths:
+                    found.setdefault((kind, width), []).append(run(kind, width, max(count, 4 * width)))
+        with urlopen(f"{address}/fetched", timeout=10) as answer:
+            fetched = int(answer.read()) / at
+    figures = []
+    for (kind, width), runs in found.items():
+        group = f"whole pages over stdio, each for the first time, {'at once' if kind == 'now' else 'after 200 ms'}"
+        floor = (WIDTHS if kind == "now" else LATE_WIDTHS)[width]
+        rates, times = zip(*runs, strict=True)
+        figures.append(Figure(group, f"{width} in flight", "pages/s", rates, budget=floor, at_least=True))
+        figures.append(Figure(group, f"{width} in flight, p50", "ms", times))
+    return [*figures, Figure("fetches", "asked for", "times a page", (fetched,), budget=1.0)]
+
+
+def grow(count: int, *, pages: str = "") -> Iterator[str]:
+    """Memory of the server and of all it started, after each tenth of so many pages."""
+    with tempfile.TemporaryDirectory() as folder, serving(pages) as address, reading(Path(folder)) as client:
+        for step in range(STEPS):
+            urls = [f"{address}/now/{number}" for number in range(step * count // STEPS, (step + 1) * count // STEPS)]
+            rate, _ = flood(client, urls, 8)
+            own = client.memory().get("RSS", 0.0)
+            below = [resident(pid) for pid in children(client.process.pid)]
+            yield (
+                f"{(step + 1) * count // STEPS:6} pages: server {own:.0f} MB,"
+                f" {len(below)} workers {' + '.join(f'{size:.0f}' for size in below)} MB, {rate:.0f} pages/s"
+            )
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started, where there is /proc."""
+    try:
+        listed = [path.read_text(encoding="ascii") for path in Path(f"/proc/{pid}/task").glob("*/children")]
+    except OSError:
+        return []
+    return sorted(int(word) for line in listed for word in line.split())
+
+
+def resident(pid: int) -> float:
+    """Resident megabytes of a process; 0 where it cannot be told."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS:")), 0.0)
+
+
+async def serve() -> None:
+    """Answer until killed."""
+    server = await asyncio.get_running_loop().create_server(Pages, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pages", default="", metavar="FOLDER", help="serve the *.html below this folder, over again")
+    parser.add_argument("--calls", type=int, default=200, help="pages a measurement")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--memory", type=int, default=0, metavar="N", help="instead: memory over so many pages")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        folder = Path(options.pages)
+        Pages.bodies = (
+            [path.read_bytes() for path in sorted(folder.rglob("*.html"))]
+            if options.pages
+            else [*map(make_page, range(VARIETY))]
+        )
+        asyncio.run(serve())
+    elif options.memory:
+        for line in grow(options.memory, pages=options.pages):
+            print(line, flush=True)
+    else:
+        print("\n".join(lines(measure(options.rounds, options.calls, pages=options.pages))))
+
+
+if __name__ == "__main__":
+    main()

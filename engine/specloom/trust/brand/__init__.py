@@ -1,0 +1,1 @@
+"""What a company says of its own brand: on its homepage, its brand portal, and pages that a search finds."""

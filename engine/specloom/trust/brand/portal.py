@@ -1,0 +1,214 @@
+"""Finds a company's brand portal: 26 likely addresses are asked for at once, and the first that is one is taken."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from specloom.faults import Fault
+from specloom.guard import check_url
+from specloom.trust.brand.markup import find_links, parse, to_text, to_title
+from specloom.trust.hosts import to_host
+from specloom.trust.liveness import find_soft_failure
+from specloom.wire import Policy, Request, Response
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+    from specloom.desk import Desk
+
+# The candidates are those of the tool contract, and so is their order, which decides.
+SUBDOMAINS = ("brand", "press", "newsroom", "media", "design")
+PATHS = (
+    "brand", "brand-guidelines", "brandbook", "brand-center", "brand-assets", "press", "presskit", "press-kit",
+    "press-room", "newsroom", "media", "media-kit", "mediakit", "design", "design-system", "styleguide", "style-guide",
+    "guidelines", "identity", "visual-identity", "about/brand",
+)  # fmt: skip
+AT_ONCE = 8
+"""Candidates that are asked side by side (the tool contract's figure)."""
+PER_HOST = 4
+"""Of those, how many at one host."""
+MOST_FAILURES = 3
+"""A host that has not answered so many requests, and none before, is left alone; so is one that asks to slow down."""
+BUDGET = 15.0
+"""Seconds for all candidates together; one that has not answered by then is not there."""
+MOST_READ = 6
+"""Candidates that answered and are read, at most, to find one that is a portal."""
+TIMEOUT = 5.0
+LOOKED_AT = 4096
+"""Bytes of text by which a page is judged, and of markup that it has at least 200 (the tool contract's figures)."""
+LEAST_BYTES = 200
+_SAME = 300
+_MOST_BYTES = 2 * 1024 * 1024
+ACCEPT = (("Accept", "text/html,application/xhtml+xml"),)
+
+_STRONG = re.compile(
+    r"\bbrand(?:ing)?[ -](?:guide(?:line)?s?|portal|assets?|book|cent(?:er|re)|hub|identity|kit|resources|colou?rs?"
+    r"|manual|standards|toolkit|voice)\b|\bbrandbook\b|\b(?:press|media)[ -]?kits?\b"
+    r"|\blogo (?:guidelines|usage|downloads?)\b"
+    r"|\bstyle ?guide\b|\bvisual identity\b|\bdesign (?:system|language)\b|\btone of voice\b|\bcolou?r palette\b"
+    r"|\bpress (?:cent(?:er|re)|room|resources|releases)\b|\bnewsroom\b|\bmedia (?:cent(?:er|re)|resources|assets)\b"
+    r"|\bmarkenrichtlinien\b|\bcharte graphique\b|\bmanual de (?:marca|identidad)\b|\blinee guida del marchio\b",
+    re.IGNORECASE,
+)
+_WEAK = re.compile(
+    r"\b(brand|logos?|logotype|wordmark|colou?rs?|typography|typeface|fonts?|palette|guidelines?|assets?|press|media"
+    r"|trademarks?|downloads?|identity|usage|iconography|spacing|hex|pantone)\b",
+    re.IGNORECASE,
+)
+_WEAK_NEEDED = 3
+_MISSING = re.compile(
+    r"\b(?:page|site|content|we)\b.{0,30}\b(?:not (?:be )?found|could ?n[o']t (?:be )?f[io]u?nd|does ?n[o']t exist"
+    r"|no longer (?:exists?|available))|\b404\b.{0,20}\b(?:error|not found|page)|\berror 404\b"
+    r"|\bnothing (?:was )?found\b",
+    re.IGNORECASE,
+)
+_LOGIN = re.compile(
+    r"^(?:please )?(?:log ?in|sign ?in|login|sign up)\b|\b(?:log|sign) in to (?:continue|access|view)\b"
+    r"|\blogin required\b|\bthis (?:page|site) is (?:password )?protected\b|\bauthentication required\b",
+    re.IGNORECASE,
+)
+_FRONT = re.compile(r"/(?:[a-z]{2}(?:[-_][A-Za-z]{2})?/?)?(?:index\.\w{2,5}|home/?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class BrandPage:
+    """A page that was read and accepted: where it is, its text, its links and the root of its markup."""
+
+    url: str
+    title: str
+    text: str
+    links: list[tuple[str, str]] = field(repr=False)
+    root: HtmlElement = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """Which candidates answered, in their order, and whether any host answered at all."""
+
+    hits: tuple[str, ...]
+    answered: bool
+
+
+def to_candidates(site: str, host: str) -> list[str]:
+    """The addresses at which portals are, the likeliest first: names below `site`, then paths of `host`."""
+    return [f"https://{name}.{site}/" for name in SUBDOMAINS] + [f"https://{host}/{path}" for path in PATHS]
+
+
+async def probe(desk: Desk, candidates: list[str]) -> Probe:
+    """Ask for each candidate with HEAD, within bounds for all together and for each host."""
+    turns = asyncio.Semaphore(AT_ONCE)
+    rooms = {to_host(url): asyncio.Semaphore(PER_HOST) for url in candidates}
+    failures: Counter[str] = Counter()
+    alive: set[str] = set()
+    closed: set[str] = set()
+    hits: set[str] = set()
+
+    async def ask(url: str) -> None:
+        host = to_host(url)
+        async with rooms[host], turns:
+            if host in closed or (host not in alive and failures[host] >= MOST_FAILURES):
+                return
+            try:
+                response = await fetch(desk, url, "HEAD")
+            except Fault:
+                failures[host] += 1
+                return
+            alive.add(host)
+            if response.status == 429:
+                closed.add(host)
+            if is_hit(url, response):
+                hits.add(url)
+
+    tasks = [asyncio.ensure_future(ask(url)) for url in candidates]
+    try:
+        await asyncio.wait(tasks, timeout=BUDGET)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for task in tasks:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            raise error
+    return Probe(tuple(url for url in candidates if url in hits), bool(alive))
+
+
+def is_hit(url: str, response: Response) -> bool:
+    """Whether an answer may be a page of the candidate's own: not elsewhere, not the front page, not a file.
+
+    A server that does not know HEAD has said nothing against the page, so that is looked at.
+    """
+    if response.status in (405, 501):
+        return True
+    kind = response.headers.get("content-type", "text/html").partition(";")[0].strip().lower()
+    return response.status < 300 and kind in ("text/html", "application/xhtml+xml", "") and not is_moved(url, response)
+
+
+def is_moved(url: str, response: Response) -> bool:
+    """Whether redirects led to another host, or from a page to a front page."""
+    asked, came = urlsplit(url), urlsplit(response.url or url)
+    if to_host(url).removeprefix("www.") != to_host(response.url or url).removeprefix("www."):
+        return True
+    return not _FRONT.fullmatch(asked.path) and _FRONT.fullmatch(came.path or "/") is not None
+
+
+async def choose(desk: Desk, hits: tuple[str, ...], front: tuple[str, str]) -> BrandPage | None:
+    """The first of the candidates whose page is about the brand, at most six of them being read.
+
+    `front` is what `to_front` gives for the homepage, which is no portal.
+    """
+    for url in hits[:MOST_READ]:
+        try:
+            response = await fetch(desk, url, "GET")
+        except Fault:
+            continue
+        if response.status >= 300 or is_moved(url, response) or find_soft_failure(url, response):
+            continue
+        page = to_page(response, url)
+        # Some sites show their front page whatever is asked for.
+        if page is not None and (page.title, page.text[:_SAME]) != front:
+            return page
+    return None
+
+
+def to_page(response: Response, url: str) -> BrandPage | None:
+    """The page of a response if it is one about a brand, by its title and the first 4 KB of its text."""
+    if len(response.body) < LEAST_BYTES:
+        return None
+    root = parse(response.body, response.headers.get("content-type", ""))
+    text, title = to_text(root), to_title(root)
+    heading = " ".join(str(root.xpath("string(//h1[1])")).split())
+    locked = bool(root.xpath("//input[@type='password']"))
+    at = response.url or url
+    if not is_brand_text(title, heading, text, locked=locked):
+        return None
+    return BrandPage(at, title, text, find_links(root, at), root)
+
+
+def is_brand_text(title: str, heading: str, text: str, *, locked: bool = False) -> bool:
+    """Whether a page is about a brand: a sure phrase or three likely words, and neither missing nor locked."""
+    start = text.encode("utf-8", "replace")[:LOOKED_AT].decode("utf-8", "ignore")
+    short = len(text) < 2000
+    if any(pattern.search(said) for said in (title, heading) for pattern in (_MISSING, _LOGIN)):
+        return False
+    if short and (_MISSING.search(start) or (locked and _LOGIN.search(start)) or _LOGIN.match(start)):
+        return False
+    whole = f"{title}\n{heading}\n{start}"
+    weak = {word.lower().rstrip("s").replace("colour", "color") for word in _WEAK.findall(whole)}
+    return _STRONG.search(whole) is not None or len(weak) >= _WEAK_NEEDED
+
+
+async def fetch(desk: Desk, url: str, method: str) -> Response:
+    """One request for a page; redirects may lead anywhere public, so that it can be told where they led."""
+    target = str(check_url(url, allow_private=desk.allow_private))
+    policy = Policy(timeout=TIMEOUT, max_bytes=_MOST_BYTES, any_host=True, allow_private=desk.allow_private)
+    return await desk.send(Request(method, target, headers=ACCEPT, policy=policy))
+
+
+def to_front(title: str, text: str) -> tuple[str, str]:
+    """What a homepage is known again by: its title and how its text begins."""
+    return title, text[:_SAME]

@@ -1,0 +1,66 @@
+"""Stakes of authors: what a biography says with a role or a verb, and what it only mentions."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specloom.trust.conflicts import find_conflict, find_entities
+
+TITLE = "Otterware is the best fish finder for small rivers"
+
+
+@pytest.mark.parametrize(
+    ("biography", "kind", "confidence"),
+    [
+        ("Ann is an engineer at Otterware.", "employed_by", "high"),
+        ("Senior product manager at Otterware Inc.", "employed_by", "high"),
+        ("Ann Otter, founder of Otterware", "employed_by", "high"),
+        ("Otterware CEO and mother of two.", "employed_by", "high"),
+        ("Otterware's co-founder", "employed_by", "high"),
+        ("She works on sonar at Otterware GmbH.", "employed_by", "high"),
+        ("He founded Otterware in 2019.", "employed_by", "high"),
+        ("CEO, Otterware", "employed_by", "high"),
+        ("Her work is funded by Otterware.", "funded_by", "medium"),
+        ("Supported by a grant from Otterware", "funded_by", "medium"),
+        ("Advisor to Otterware and others.", "owns_equity", "medium"),
+        ("He owns shares in Otterware.", "owns_equity", "medium"),
+        ("Investor in Otterware", "owns_equity", "medium"),
+    ],
+)
+def test_a_stake_is_found_with_its_kind_and_its_words(biography: str, kind: str, confidence: str) -> None:
+    found = find_conflict(biography, TITLE)
+
+    assert found is not None
+    assert (found.kind, found.confidence, found.entity) == (kind, confidence, "Otterware")
+    assert found.affiliation in biography
+    assert found.evidence in biography
+
+
+@pytest.mark.parametrize(
+    ("biography", "title"),
+    [
+        ("", TITLE),
+        ("Ann lives by a river and likes Otterware.", TITLE),
+        ("Former engineer at Otterware, now a fisher.", TITLE),
+        ("Previously an editor at Otterware.", TITLE),
+        ("Engineer at Otterwarehouse.", TITLE),
+        ("Engineer at otterware.example.", "Holt 2000"),
+        ("She lives in Austin, Texas.", "Austin walks"),
+        ("Best known for her work at Holt.", "Best fish finders"),
+        ("Manager at Otter News.", "The best finders for you"),
+        ("Writes about fish, rivers, Otterware, and the sea.", TITLE),
+    ],
+)
+def test_what_is_only_mentioned_is_no_stake(biography: str, title: str) -> None:
+    assert find_conflict(biography, title) is None
+
+
+def test_names_in_a_title_are_found_whole_and_in_their_words() -> None:
+    assert find_entities("Why Weir Holt beats Otterware's Pro plan") == ["Weir Holt", "Weir", "Holt", "Otterware"]
+
+
+@given(st.text(max_size=200), st.text(max_size=100))
+def test_any_text_has_an_answer(biography: str, title: str) -> None:
+    find_conflict(biography, title)

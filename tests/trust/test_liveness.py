@@ -1,0 +1,160 @@
+"""Links: what answers, what is gone, what refuses programs, and what only looks like an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from specloom.faults import Fault
+from specloom.trust.liveness import Link, check_link, check_links, find_soft_failure
+from specloom.wire import Answer, Request, Response
+
+URL = "https://otters.example/papers/swimming-in-winter"
+Reply = Response | Fault | Callable[[Request], Response | Fault]
+
+
+class Desk:
+    """A desk whose web is a table, and whose archive has a copy of everything that is in `copies`."""
+
+    def __init__(self, pages: Mapping[str, Reply], copies: Mapping[str, str] | None = None) -> None:
+        self.pages, self.copies = pages, copies or {}
+        self.sent: list[tuple[str, str]] = []
+        self.asked: list[Mapping[str, Any]] = []
+        self.allow_private = False
+
+    async def send(self, request: Request) -> Response:
+        self.sent.append((request.method, request.url))
+        reply = self.pages.get(request.url, Fault("network", "the name does not resolve"))
+        reply = reply(request) if callable(reply) else reply
+        if isinstance(reply, Fault):
+            raise reply
+        return reply
+
+    async def ask(self, operation: str, arguments: Mapping[str, Any], *, provider: str = "") -> Answer:
+        self.asked.append(arguments)
+        if "archive down" in self.copies:
+            raise Fault("upstream_unavailable", "the archive is down")
+        copy = self.copies.get(arguments["url"])
+        return Answer([{"snapshot_url": copy}] if copy else [])
+
+
+def page(text: str = "", status: int = 200, url: str = URL) -> Response:
+    return Response(status, {"content-type": "text/html"}, text.encode(), url)
+
+
+def by_method(**replies: Response | Fault) -> Callable[[Request], Response | Fault]:
+    return lambda request: replies[request.method.lower()]
+
+
+@pytest.mark.parametrize(
+    ("reply", "link", "methods"),
+    [
+        (page(), Link(URL, True, 200), ["HEAD"]),
+        (page(status=403), Link(URL, True, 403, blocked=True), ["HEAD", "GET"]),
+        (page(status=429), Link(URL, True, 429, blocked=True), ["HEAD", "GET"]),
+        (page(status=503), Link(URL, True, 503, blocked=True), ["HEAD", "GET"]),
+        (page(status=404), Link(URL, False, 404, reason="the server answers with status 404"), ["HEAD", "GET"]),
+        (page(status=500), Link(URL, False, 500, reason="the server answers with status 500"), ["HEAD", "GET"]),
+        (by_method(head=page(status=405), get=page("ok")), Link(URL, True, 200), ["HEAD", "GET"]),
+        (by_method(head=page(status=404), get=page("ok")), Link(URL, True, 200), ["HEAD", "GET"]),
+        (by_method(head=Fault("network", "reset"), get=page("ok")), Link(URL, True, 200), ["HEAD", "GET"]),
+        (by_method(head=page(status=501), get=Fault("too_large", "big")), Link(URL, True, 200), ["HEAD", "GET"]),
+        (Fault("network", "no route"), Link(URL, False, 0, reason="no answer: no route"), ["HEAD", "GET"]),
+        (Fault("validation", "it is private"), Link(URL, None, reason="it is private"), ["HEAD"]),
+    ],
+)
+async def test_a_link_is_what_its_server_answers(reply: Reply, link: Link, methods: list[str]) -> None:
+    desk = Desk({URL: reply})
+
+    assert await check_link(desk, URL) == link  # type: ignore[arg-type]
+    assert [method for method, _ in desk.sent] == methods
+
+
+@pytest.mark.parametrize(
+    "url", ["", "ftp://otters.example/a", "http://127.0.0.1/", "http://[::1]/a", "https://", "otters"]
+)
+async def test_what_may_not_be_asked_is_not_asked_and_not_dead(url: str) -> None:
+    desk = Desk({})
+
+    link = await check_link(desk, url)  # type: ignore[arg-type]
+
+    assert (link.live, link.status, desk.sent) == (None, 0, [])
+    assert link.reason
+
+
+async def test_links_come_in_their_order_each_asked_once_and_dead_ones_with_the_copy_nearest_to_their_date() -> None:
+    gone = "https://gone.example/a"
+    desk = Desk({URL: page(), gone: page(status=410, url=gone)}, {gone: "https://web.archive.org/web/2019/a"})
+
+    links = await check_links(desk, [gone, URL, gone, URL], dates=["2019-05"])  # type: ignore[arg-type]
+
+    assert [link.url for link in links] == [gone, URL, gone, URL]
+    assert [link.archived for link in links] == ["https://web.archive.org/web/2019/a", "", links[0].archived, ""]
+    assert desk.asked == [{"url": gone, "date": "2019-05"}, {"url": gone, "date": None}]
+
+
+async def test_an_archive_that_fails_leaves_the_link_as_it_was() -> None:
+    desk = Desk({URL: page(status=404)}, {"archive down": ""})
+
+    [link] = await check_links(desk, [URL])  # type: ignore[arg-type]
+
+    assert (link.live, link.archived) == (False, "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<title>404 Not Found</title>",
+        "<title>Page not found | Otter News</title>",
+        "<TITLE>\n Sorry, this page could not be found. </TITLE>",
+        "<title>Otter News</title><h1>The page you requested was not found</h1>",
+        "<h1 class='x'>Oops! This page is no longer available</h1>",
+        "<title>Seite nicht gefunden - Otter</title>",
+        "<title>ページが見つかりません</title>",
+        "<title>otters.example</title><p>This domain is for sale!</p>",
+    ],
+)
+def test_a_page_that_says_it_is_gone_is_gone(text: str) -> None:
+    assert find_soft_failure(URL, page(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<title>How otters swim</title>",
+        "<title>Why a page is not found: HTTP explained</title>",
+        "<title>The Page Not Found Gallery of Otters</title>",
+        "<title>Lost and found</title><p>page not found</p>",
+        "",
+    ],
+)
+def test_a_page_about_missing_pages_is_not_missing(text: str) -> None:
+    assert find_soft_failure(URL, page(text)) == ""
+
+
+@pytest.mark.parametrize(
+    ("url", "end", "gone"),
+    [
+        (URL, "https://otters.example/", True),
+        ("https://otters.org/a/swimming", "https://www.otters.org/index.html", True),
+        (URL, "https://otters.example/?lost=1", False),
+        (URL, "https://otters.example/papers/swimming", False),
+        ("https://otters.example/en", "https://otters.example/", False),
+        ("https://otters.example/news/en", "https://otters.example/", False),
+        (URL, "https://weirs.example/", False),
+    ],
+)
+def test_a_deep_address_that_leads_to_the_front_page_of_its_site_is_gone(url: str, end: str, gone: bool) -> None:
+    assert bool(find_soft_failure(url, page("<title>Otters</title>", url=end))) is gone
+
+
+async def test_a_redirect_to_another_page_is_looked_at() -> None:
+    moved = page("<title>Page not found</title>", url="https://otters.example/papers/")
+    desk = Desk({URL: moved})
+
+    link = await check_link(desk, URL)  # type: ignore[arg-type]
+
+    assert (link.live, link.status) == (False, 200)
+    assert "says that it is gone" in link.reason
