@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .model import Model, Tool
 
-FORMAT = 2
+FORMAT = 3
 FOLDERS = (("providers.d", ".yaml"), ("tools.d", ".yaml"), ("lenses", ".yaml"), ("templates/prompts", ".j2"))
 DEFAULT_TOOLSETS = ("research",)
 
@@ -188,6 +188,7 @@ def make_catalogue(
         resource_templates=_compact(templates),
         prompts=_compact(list(prompts)),
         completions=True,
+        subscribe=True,
     )
 
 
@@ -199,7 +200,10 @@ def fingerprint(environ: Mapping[str, str], selection: Selection) -> str:
     """Changes when a spec, the package, or the selection does: names, sizes and times of every file."""
     seen = [f"{FORMAT} {__version__} {selection.key()}"]
     package = os.path.dirname(os.path.abspath(__file__))
-    for folder in (package, *(os.path.join(package, part) for part in ("serve", "trust", "scrape", "research", "papers"))):
+    for folder in (
+        package,
+        *(os.path.join(package, part) for part in ("serve", "trust", "scrape", "research", "papers")),
+    ):
         seen.extend(_stamps(folder, ".py", deep=False))
     for layer in spec_layers(environ):
         for part, suffix in FOLDERS:
@@ -252,6 +256,7 @@ def load_image(environ: Mapping[str, str], selection: Selection) -> Catalogue | 
             resource_templates=said["resource_templates"].encode(),
             prompts=said["prompts"].encode(),
             completions=True,
+            subscribe=True,
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

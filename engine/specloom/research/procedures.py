@@ -182,7 +182,9 @@ async def recover_session(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any
 @procedure(
     "session_sources",
     parameters={"sessionId": _TEXT},
-    gives=_record({"sources": _list(_closed(_texts("url", "title", "author", "date", "doi"), "url", "title"))}, "sources"),
+    gives=_record(
+        {"sources": _list(_closed(_texts("url", "title", "author", "date", "doi"), "url", "title"))}, "sources"
+    ),
 )
 async def session_sources(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Lists what a session of the caller has found: address, title, author, date and DOI."""

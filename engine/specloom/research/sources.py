@@ -78,7 +78,7 @@ def _read_source(row: Mapping[str, Any], kind: str, step: int) -> Source | None:
     return Source(
         url,
         title=" ".join(_first(row, ("title", "name", "caseName")).split())[: _LONGEST["title"]],
-        kind=_first(row, ("sourceType",)) or kind,
+        kind=kind or _first(row, ("sourceType",)),
         author=_first(row, _AUTHORS)[: _LONGEST["author"]],
         date=_first(row, _DATES)[: _LONGEST["date"]],
         doi=doi[: _LONGEST["doi"]],

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ..desk import Desk
     from ..drawer import Drawer
 
+AUTO = "auto"
+"""The mode of an answer that fits the length of its session."""
 SEARCH = "web"
 """The capability that suggested questions are put to, and what kind of sources it finds."""
 
@@ -38,7 +40,7 @@ async def tell_step(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
         trail.session,
         trail.steps,
         number=told.step.number,
-        mode=given.get("responseMode") or "",
+        mode="" if given.get("responseMode") == AUTO else given.get("responseMode") or "",
         warnings=(*warnings, *taken.warnings),
     )
     return {**shown, **more, **({"isComplete": True} if taken.is_full else {})}

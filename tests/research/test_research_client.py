@@ -1,0 +1,553 @@
+"""The research tools through a real MCP client: every documented field, and nothing of one owner for another."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, MCPError
+
+from specloom.artifacts import Artifacts
+from specloom.consents import decide
+from specloom.drawer import DECLARED
+from specloom.executor import Executor
+from specloom.image import Selection, make_catalogue
+from specloom.model import Model
+from specloom.names import shipped_root
+from specloom.prompts import listed_prompt, load_prompts
+from specloom.serve.backend import ExecutorBackend
+from specloom.serve.contract import Call
+from specloom.serve.sdk import Host
+from specloom.state.store import Store, open_memory
+from specloom.weave import weave_from
+from specloom.wire import Request, Response
+
+ERAS = ("2026-07-28", "legacy")
+NOW = 1_767_225_600.0
+ADA, GRACE = "north:ada", "south:grace"
+SWITCHES = {
+    "MEMORY_ENABLED": "true",
+    "WORKSPACES_ENABLED": "true",
+    "USER_ANALYTICS_ENABLED": "true",
+    "MONITORING_ENABLED": "true",
+}
+KEYS = {"BRAVE_API_KEY": "k", "SERPER_API_KEY": "k"}
+ENVIRON = {**KEYS, "SEARCH_ROUTING": "brave", "CHROME_PATH": "disabled", **SWITCHES}
+
+
+@functools.cache
+def shipped() -> Model:
+    return weave_from([shipped_root()], examples=False)[0]
+
+
+class Web:
+    """Answers searches with what it holds, and refuses whoever comes with another provider's key."""
+
+    def __init__(self) -> None:
+        self.results = [
+            {"title": "Sea otters", "url": "https://otters.example/sea", "description": "They hold hands."},
+            {"title": "River otters", "url": "https://otters.example/river", "description": "They do not."},
+        ]
+
+    async def send(self, request: Request) -> Response:
+        if "serper" in request.url:
+            return Response(401, {}, b'{"message": "no"}', request.url)
+        body = json.dumps({"query": {"original": "q"}, "web": {"results": self.results}}).encode()
+        return Response(200, {"content-type": "application/json"}, body, request.url)
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+class Server:
+    """One engine with one store, that several owners connect to."""
+
+    def __init__(self, environ: Mapping[str, str] = ENVIRON) -> None:
+        model = shipped()  # which declares the collections that the store is opened with
+        self.web = Web()
+        self.store: Store = open_memory(DECLARED.values(), clock=lambda: NOW)
+        self.executor = Executor(
+            model,
+            environ=environ,
+            sender=self.web,
+            drawers=self.store,
+            artifacts=Artifacts(self.store, clock=lambda: NOW),
+            clock=lambda: NOW,
+            validate=True,
+        )
+        prompts = load_prompts([str(shipped_root())])
+        self.prompts = prompts
+        self.catalogue = make_catalogue(
+            model, Selection(["all"]), environ, prompts=[listed_prompt(one) for one in prompts.values()]
+        )
+
+    async def agree(self, owner: str, *purposes: str) -> None:
+        for purpose in purposes:
+            await decide(self.store.drawer("consents", owner), owner, purpose, granted=True, now=NOW)
+
+    @asynccontextmanager
+    async def client(self, owner: str, era: str = ERAS[0]) -> AsyncIterator[Client]:
+        backend = ExecutorBackend(self.executor, owner=owner, prompts=self.prompts, tools=self.catalogue.tool_names)
+        async with Client(Host(self.catalogue, lambda: backend).server(), mode=era) as client:
+            yield client
+
+
+@pytest.fixture
+def server() -> Server:
+    return Server()
+
+
+async def ask(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content[0].text
+    found: dict[str, Any] = result.structured_content
+    assert json.loads(result.content[0].text) == found
+    return found
+
+
+async def refused(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    block: dict[str, Any] = json.loads(result.content[0].text.partition("\n\n")[2])["error"]
+    return block
+
+
+async def read(client: Client, uri: str) -> Any:
+    return json.loads((await client.read_resource(uri)).contents[0].text)
+
+
+async def begin(client: Client, **more: Any) -> str:
+    told = {"searchStep": "Read what zoos feed", "stepNumber": 1, "nextStepNeeded": True, "researchGoal": "otter diet"}
+    session: str = (await ask(client, "sequential_search", **told, **more))["sessionId"]
+    return session
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_session_tells_every_documented_field(server: Server, era: str) -> None:
+    async with server.client(ADA, era) as client:
+        session = await begin(
+            client,
+            knowledgeGap="Which crabs?",
+            reasoning="Keepers publish diets",
+            confidence="low",
+            rejectedApproaches=["asking"],
+            totalStepsEstimate=3,
+        )
+        await ask(client, "web_search", query="otters", sessionId=session)
+        before = await ask(client, "get_research_session", sessionId=session)
+        for query in ("one", "two", "three"):
+            await refused(client, "web_search", query=query, provider="serper", sessionId=session)
+        second = await ask(
+            client,
+            "sequential_search",
+            searchStep="Crabs after all",
+            stepNumber=2,
+            nextStepNeeded=False,
+            sessionId=session,
+            isRevision=True,
+            revisesStep=1,
+            branchFromStep=1,
+            branchId="crabs",
+            depth="thorough",
+        )
+        short = await ask(
+            client,
+            "sequential_search",
+            searchStep="Again",
+            stepNumber=3,
+            nextStepNeeded=True,
+            sessionId=session,
+            responseMode="summary",
+            sessionSummary="Fish, then crabs.",
+            resolvedGaps=["Which crabs?"],
+        )
+        found = await ask(client, "get_research_session", sessionId=session)
+        one = await ask(client, "get_research_session", sessionId=session, stepId=1)
+        resource = await read(client, f"research://session/{session}")
+
+    assert second["responseMode"] == "full"
+    assert second["currentStep"] == 2
+    assert second["totalStepsEstimate"] == 3
+    assert second["isComplete"]
+    assert second["completedAt"] == second["startedAt"] == "2026-01-01T00:00:00Z"
+    assert second["steps"][0] == {
+        "stepNumber": 1,
+        "oneLiner": "Read what zoos feed",
+        "branchId": "",
+        "confidence": "low",
+        "supersededBy": 2,
+    }
+    assert second["depth"] == "thorough"
+    assert second["coverage"] == {
+        "sourceCount": 2,
+        "uniqueDomains": 1,
+        "domainSpread": 0.5,
+        "dominantDomain": "otters.example",
+        "sourceTypes": {"web": 2},
+        "gaps": sorted(second["coverage"]["gaps"]),
+    }
+    assert second["refinementQueries"][0] == '"otter diet" crabs'
+    assert second["refinementResults"][0]["results"][0] == {
+        "title": "Sea otters",
+        "url": "https://otters.example/sea",
+        "snippet": "They hold hands.",
+    }
+    assert short["responseMode"] == "summary"
+    assert short["summary"] == "Fish, then crabs."
+    assert len(short["stepIndex"]) == 3
+    assert short["lastSteps"][0]["rejectedApproaches"] == ["asking"]
+    assert short["lastSteps"][1]["branchFromStep"] == 1
+    assert short["gaps"] == []
+    assert short["trust"] == "untrusted-external-content"
+    assert found["stepCount"] == 3
+    assert found["resolvedGaps"] == [{"description": "Which crabs?", "foundInStep": 1, "resolvedInStep": 3}]
+    assert [source["url"] for source in found["sources"]] == [
+        "https://otters.example/sea",
+        "https://otters.example/river",
+    ]
+    assert found["sources"][0]["relevance"] == "web"
+    assert "foundInStep" not in before["sources"][0], "found by a call that names no step"
+    assert found["sources"][0]["foundInStep"] == 2
+    assert found["errorPatterns"][0]["kind"] == "auth_required"
+    assert found["errorPatterns"][0]["count"] == 3
+    assert found["providerStats"] == {
+        "brave": {"attempts": 4, "successes": 4},
+        "serper": {"attempts": 3, "successes": 0},
+    }
+    assert one["responseMode"] == "step"
+    assert one["step"]["reasoning"] == "Keepers publish diets"
+    assert one["step"]["supersededBy"] == 2
+    assert resource == found
+
+
+async def test_a_thorough_step_tells_how_far_it_is(server: Server) -> None:
+    steps: list[tuple[float, str | None]] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        steps.append((progress, message))
+
+    async with server.client(ADA) as client:
+        told = {
+            "searchStep": "Go",
+            "stepNumber": 1,
+            "nextStepNeeded": True,
+            "researchGoal": "otters",
+            "depth": "thorough",
+        }
+        await client.call_tool("sequential_search", {**told, "knowledgeGap": "Crabs?"}, progress_callback=hear)
+
+    assert steps == [(0.0, 'searching: "otters" Crabs'), (1.0, "searched")]
+
+
+async def test_an_export_is_a_report_or_data_and_linked_when_it_is_long(server: Server) -> None:
+    async with server.client(ADA) as client:
+        session = await begin(client)
+        await ask(client, "web_search", query="otters", sessionId=session)
+        report = await ask(client, "research_export", sessionId=session)
+        again = await ask(client, "research_export", sessionId=session)
+        data = await ask(client, "research_export", sessionId=session, format="json")
+        for number in range(2, 9):
+            told = {"searchStep": "long " * 790, "stepNumber": number, "nextStepNeeded": True, "sessionId": session}
+            await ask(client, "sequential_search", **told)
+        linked = await ask(client, "research_export", sessionId=session)
+        whole = await read(client, linked["resource"])
+
+    assert (
+        set(report)
+        == set(data)
+        == {
+            "sessionId",
+            "format",
+            "researchGoal",
+            "stepCount",
+            "sourceCount",
+            "startedAt",
+            "exportedAt",
+            "tenantId",
+            "document",
+            "trust",
+        }
+    )
+    assert report == again
+    assert report["document"].startswith("# otter diet\n")
+    assert report["tenantId"] == "north"
+    assert (report["stepCount"], report["sourceCount"]) == (1, 2)
+    assert data["document"]["sources"][0]["title"] == "Sea otters"
+    assert linked["linked"] is True
+    assert linked["summary"].startswith("Export of a research session with 8 steps and 2 sources")
+    assert whole["stepCount"] == 8
+
+
+async def test_a_session_that_is_not_there_is_told_with_what_is_known(server: Server) -> None:
+    async with server.client(ADA) as client:
+        told = {"searchStep": "Go on", "stepNumber": 4, "nextStepNeeded": True, "sessionId": "gone"}
+        lost = await refused(client, "sequential_search", **told)
+        ignored = await ask(client, "web_search", query="otters", sessionId="gone")
+
+    assert lost["kind"] == "session_not_found"
+    assert lost["retryable"] is False
+    assert ignored["resultCount"] == 2, "a search does not fail for a session that is not there"
+
+
+async def test_memories_spaces_and_counts_are_kept_for_those_who_agreed(server: Server) -> None:
+    from specloom.research.findings import add_member
+
+    await server.agree(ADA, "memory", "analytics", "workspace")
+    await add_member(server.store.drawer("members", ADA, space="zoo"), ADA, NOW)
+    async with server.client(ADA) as client:
+        saved = await ask(
+            client, "memory_save", note="Otters eat crabs", topic="diet", url="https://otters.example/", tags=["crabs"]
+        )
+        recalled = await ask(client, "memory_recall", topic="diet")
+        shared = await ask(client, "workspace_contribute", workspace_id="zoo", note="Crabs", url="https://o.example/")
+        listed = await ask(client, "workspace_read", workspace_id="zoo")
+        counted = await ask(client, "get_my_analytics")
+
+    assert saved == {"status": "ok", "id": saved["id"], "createdAt": "2026-01-01T00:00:00Z"}
+    memory = {
+        "id": saved["id"],
+        "tenantId": "north",
+        "userId": "ada",
+        "topic": "diet",
+        "note": "Otters eat crabs",
+        "url": "https://otters.example/",
+        "tags": ["crabs"],
+        "createdAt": "2026-01-01T00:00:00Z",
+    }
+    assert recalled == {"status": "ok", "count": 1, "memories": [memory], "trust": "user-asserted-content"}
+    finding = {
+        "id": shared["id"],
+        "workspaceId": "zoo",
+        "contributorTenant": "north",
+        "contributorUser": "ada",
+        "note": "Crabs",
+        "url": "https://o.example/",
+        "createdAt": "2026-01-01T00:00:00Z",
+    }
+    assert listed == {"status": "ok", "count": 1, "contributions": [finding], "trust": "untrusted-external-content"}
+    assert counted["analytics"] == {
+        "tenantId": "north",
+        "userId": "ada",
+        "totalCalls": 4,
+        "toolCounts": {"memory_save": 1, "memory_recall": 1, "workspace_contribute": 1, "workspace_read": 1},
+        "firstSeen": "2026-01-01T00:00:00Z",
+        "lastSeen": "2026-01-01T00:00:00Z",
+        "recentTools": ["workspace_read", "workspace_contribute", "memory_recall", "memory_save"],
+    }
+
+
+async def test_a_watch_tells_only_what_is_new(server: Server) -> None:
+    await server.agree(ADA, "monitoring")
+    async with server.client(ADA) as client:
+        saved = await ask(client, "monitor_query_save", query="otters", ttl_days=7)
+        server.web.results.append({"title": "New", "url": "https://new.example/", "description": "Fresh."})
+        first = await ask(client, "monitor_query_check", query="otters")
+        second = await ask(client, "monitor_query_check", query="otters")
+
+    assert saved == {
+        "status": "ok",
+        "query": "otters",
+        "seenCount": 2,
+        "savedAt": "2026-01-01T00:00:00Z",
+        "ttlDays": 7,
+    }
+    assert first["newCount"] == 1
+    assert first["newResults"][0]["url"] == "https://new.example/"
+    assert first["newResults"][0]["snippet"] == "Fresh."
+    assert first["lastRunAt"] == "2026-01-01T00:00:00Z"
+    assert (second["newCount"], second["newResults"]) == (0, [])
+
+
+async def test_nothing_crosses_between_owners(server: Server) -> None:
+    await server.agree(ADA, "memory", "analytics", "workspace", "monitoring")
+    await server.agree(GRACE, "memory", "analytics", "workspace", "monitoring")
+    async with server.client(ADA) as ada, server.client(GRACE) as grace:
+        session = await begin(ada)
+        await ask(ada, "memory_save", note="Otters eat crabs")
+        await ask(ada, "monitor_query_save", query="otters")
+        stolen = {"searchStep": "Mine", "stepNumber": 2, "nextStepNeeded": True, "sessionId": session}
+        lost = [
+            await refused(grace, "sequential_search", **stolen),
+            await refused(grace, "get_research_session", sessionId=session),
+            await refused(grace, "research_export", sessionId=session),
+        ]
+        await ask(grace, "web_search", query="otters", sessionId=session)
+        recalled = await ask(grace, "memory_recall", query="otters")
+        watched = await ask(grace, "monitor_query_check", query="otters")
+        space = await ask(grace, "workspace_read", workspace_id="zoo")
+        counted = await ask(grace, "get_my_analytics")
+        counts = await read(grace, "stats://sessions")
+        errors = await read(ada, "diagnostics://errors/recent")
+        with pytest.raises(MCPError, match="Resource not found"):
+            await grace.read_resource(f"research://session/{session}")
+        own = await ask(ada, "get_research_session", sessionId=session)
+
+    assert {one["kind"] for one in lost} == {"session_not_found"}
+    assert recalled["memories"] == []
+    assert watched["status"] == "not_found"
+    assert space["status"] == "not_member"
+    assert "memory_save" not in counted["analytics"]["toolCounts"]
+    assert counts == {"activeSessions": 0, "completedSessions": 0}
+    assert errors == {"count": 0, "errors": []}
+    assert own["sources"] == []
+    assert own["stepCount"] == 1
+
+
+async def test_nobody_in_particular_is_told_why_nothing_is_kept(server: Server) -> None:
+    async with server.client("") as client:
+        answers = [
+            await ask(client, "memory_save", note="x"),
+            await ask(client, "memory_recall"),
+            await ask(client, "workspace_contribute", workspace_id="zoo", note="x"),
+            await ask(client, "workspace_read", workspace_id="zoo"),
+            await ask(client, "get_my_analytics"),
+            await ask(client, "monitor_query_save", query="x"),
+            await ask(client, "monitor_query_check", query="x"),
+        ]
+
+    assert {one["status"] for one in answers} == {"unavailable"}
+    assert all(one["reason"] for one in answers)
+
+
+async def test_tools_to_opt_in_do_not_exist_until_they_are_switched_on() -> None:
+    off, on = Server({}), Server(ENVIRON)
+    opted = {tool.name for tool in shipped().tools.values() if tool.opt_in}
+
+    async with off.client(ADA) as client:
+        listed = {tool.name for tool in (await client.list_tools()).tools}
+        with pytest.raises(MCPError, match="Unknown tool"):
+            await client.call_tool("memory_recall", {})
+
+    assert opted == on.catalogue.tool_names - off.catalogue.tool_names
+    assert len(opted) == 7
+    assert not listed & opted
+
+
+async def test_resources_tell_of_calls_errors_and_limits(server: Server) -> None:
+    async with server.client(ADA) as client:
+        session = await begin(client)
+        await ask(client, "web_search", query="otters")
+        await refused(client, "web_search", query="otters", provider="serper")
+        tools = (await read(client, "stats://tools"))["tools"]
+        errors = await read(client, "diagnostics://errors/recent")
+        limits = await read(client, "stats://rate-limits")
+        sessions = await read(client, "stats://sessions")
+        lenses = await read(client, "lenses://catalog")
+        providers = (await read(client, "stats://providers"))["providers"]
+        health = await read(client, "diagnostics://health")
+        templates = {one.uri_template for one in (await client.list_resource_templates()).resource_templates}
+        completed = await client.complete(
+            ref={"type": "ref/resource", "uri": "research://session/{id}"}, argument={"name": "id", "value": ""}
+        )
+
+    assert tools["web_search"] == {
+        "totalCalls": 2,
+        "successCalls": 1,
+        "errorCalls": 1,
+        "cacheHits": 0,
+        "avgLatencyMs": tools["web_search"]["avgLatencyMs"],
+        "p95LatencyMs": tools["web_search"]["p95LatencyMs"],
+        "lastCalled": "2026-01-01T00:00:00Z",
+        "kinds": {"auth_required": 1},
+    }
+    assert errors["count"] == 1
+    assert errors["errors"][0]["tool"] == "web_search"
+    assert errors["errors"][0]["kind"] == "auth_required"
+    assert errors["errors"][0]["provider"] == "serper"
+    assert errors["errors"][0]["tenantId"] == "north"
+    assert set(limits["config"]) == {"perMinutePerTenant", "globalPerSecond", "dailyPerTenant"}
+    assert limits["defaultTenant"]["dailyUsed"] == 3
+    assert limits["guidance"]
+    assert sessions == {"activeSessions": 1, "completedSessions": 0}
+    assert set(lenses["lenses"][0]) == {"name", "description", "domainCount", "hasCX", "hasGoggle"}
+    assert next(one["type"] for one in providers if one["name"] == "brave") == "web"
+    assert set(health["providers"][0]) >= {"name", "type", "breaker", "available"}
+    assert "research://session/{id}" in templates
+    assert completed.completion.values == [session]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_prompts_are_listed_filled_and_completed(server: Server, era: str) -> None:
+    async with server.client(ADA, era) as client:
+        listed = {one.name: one for one in (await client.list_prompts()).prompts}
+        got = await client.get_prompt("brand-guidelines", {"company": "Otter\nWorks", "use_case": "email"})
+        ref = {"type": "ref/prompt", "name": "brand-guidelines"}
+        cases = await client.complete(ref=ref, argument={"name": "use_case", "value": ""})
+        depths = await client.complete(ref=ref, argument={"name": "depth", "value": "F"})
+        free = await client.complete(ref=ref, argument={"name": "company", "value": "a"})
+        lens = await client.complete(
+            ref={"type": "ref/prompt", "name": "comprehensive-research"}, argument={"name": "lens", "value": "med"}
+        )
+        for wrong in ({}, {"company": "  "}, {"company": "x", "use_case": "poem"}, {"company": "x", "colour": "blue"}):
+            with pytest.raises(MCPError):
+                await client.get_prompt("brand-guidelines", wrong)
+        with pytest.raises(MCPError, match="Unknown prompt"):
+            await client.get_prompt("no-such-prompt", {})
+
+    assert len(listed) == 10
+    assert [(one.name, one.required) for one in listed["brand-guidelines"].arguments or []] == [
+        ("company", True),
+        ("use_case", False),
+        ("depth", False),
+    ]
+    assert len(got.messages) == 1
+    assert got.messages[0].role == "user"
+    assert 'company "Otter Works"' in got.messages[0].content.text
+    assert "font stack" in got.messages[0].content.text
+    assert len(cases.completion.values) == 6
+    assert depths.completion.values == ["full"]
+    assert free.completion.values == []
+    assert lens.completion.values[0] == "medical"
+
+
+def read_lines(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for file in sorted(folder.rglob("*.jsonl")) for line in file.read_text().splitlines()]
+
+
+async def test_every_call_is_audited_as_it_ended(tmp_path: Path) -> None:
+    from specloom.remembering import Audit
+
+    environ = {**ENVIRON, "SPECLOOM_STATE_DIR": str(tmp_path)}
+    server, audit = Server(environ), Audit(environ, print)
+    server.executor.audit = audit
+    async with server.client(ADA) as client:
+        session = await begin(client)
+        await refused(client, "get_research_session", sessionId="gone")
+    await asyncio.to_thread(audit.close)
+    called = [one for one in read_lines(tmp_path) if one.get("event_type") == "tool_call"]
+
+    assert [(one["tool_name"], one["success"], one.get("error_code", "")) for one in called] == [
+        ("sequential_search", True, ""),
+        ("get_research_session", False, "session_not_found"),
+    ]
+    assert {one["tenant_id"] for one in called} == {"north"}
+    assert session
+
+
+async def test_who_watches_a_session_hears_of_calls_that_change_it(server: Server) -> None:
+    told: list[Any] = []
+
+    class Heard(Call):
+        def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+            """Not listened to."""
+
+        def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
+            told.append((method, params))
+
+    backend, step = ExecutorBackend(server.executor, owner=ADA), {"searchStep": "x", "nextStepNeeded": True}
+    first = json.loads(await backend.call_tool("sequential_search", {**step, "stepNumber": 1}, Heard()))
+    session = first["structuredContent"]["sessionId"]
+    await backend.call_tool("get_research_session", {"sessionId": session}, Heard())
+    assert told == []
+
+    await backend.call_tool("sequential_search", {**step, "stepNumber": 2, "sessionId": session}, Heard())
+    await backend.call_tool("web_search", {"query": "otters", "sessionId": session}, Heard())
+
+    assert told == [("notifications/resources/updated", {"uri": f"research://session/{session}"})] * 2
+    assert server.catalogue.capabilities()["resources"] == {"subscribe": True}
