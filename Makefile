@@ -81,7 +81,7 @@ bench: setup ## the benchmarks; BENCH=quick for a short run
 	$(PYTHON_IN) bench/run.py $(if $(filter quick,$(BENCH)),--quick)
 
 bench-extraction: setup ## how well content is found, beside other extractors; needs the benchmark's pages (SPECLOOM_BENCH)
-	$(VENV)/python -m pip install --quiet trafilatura resiliparse readability-lxml html-text html-to-markdown rapidfuzz
+	$(VENV)/python -m pip install --quiet trafilatura resiliparse readability-lxml html-text html-to-markdown rapidfuzz scipy
 	$(PYTHON_IN) bench/extraction/run.py
 
 bench-trust: setup ## precision and recall of the trust checks on the gold set

@@ -97,7 +97,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "consents",
         ),
     ),
-    ("serve", ("serve",)),
+    ("serve", ("prompts", "serve")),
     ("start", ("image", "remembering", "serving")),
     (
         "workshop",

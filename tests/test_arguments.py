@@ -25,10 +25,18 @@ deep: {type: boolean, description: A flag.}
 sites: {type: list, max_items: 3, pattern: "[a-z.]+", says: a host, description: Hosts.}
 shape: {type: object, description: What is wanted.}
 days: {type: list, enum: [mon, tue], description: Which days.}
+parts:
+  type: list
+  max_items: 2
+  description: Which parts.
+  items:
+    name: {type: string, required: true, max_length: 4, description: Its name.}
+    size: {type: integer, minimum: 1, description: Its size.}
+    kind: {type: string, enum: [big, small], description: Its kind.}
 """
 CHECKS = "checks: [{refuse_when: args.deep && args.page, message: \"'give either deep or page'\"}]\n"
 TEXTS = ("text", "code", "kind", "query")
-OTHERS = ("size", "page", "ratio", "deep", "sites", "shape", "days")
+OTHERS = ("size", "page", "ratio", "deep", "sites", "shape", "days", "parts")
 ALL = [*(f"args.{name}" for name in TEXTS), *(f"to_string(args.{name})" for name in OTHERS)]
 ANSWER = f"all: =join('', [{', '.join(ALL)}][?@])"
 TOOL = weave_texts(a_tool(inputs=INPUTS, more=CHECKS, answer=ANSWER)).tool()
@@ -52,13 +60,19 @@ JUNK = st.recursive(
     | st.integers()
     | st.floats()
     | st.text(max_size=12)
-    | st.sampled_from(["[]", '["a"]', "5", "5.0", "true", " ab ", "day", "en", "1e2", "nan"]),
+    | st.sampled_from(["[]", '["a"]', '[{"name": "a"}]', "5", "5.0", "true", " ab ", "day", "en", "1e2", "nan"]),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
     max_leaves=5,
 )
+PARTS = st.lists(
+    st.dictionaries(st.sampled_from(["name", "size", "kind", "other"]), JUNK, max_size=3) | JUNK, max_size=3
+)
 
 
-@given(st.dictionaries(st.sampled_from([*TOOL.inputs, "other"]), JUNK))
+@given(
+    st.dictionaries(st.sampled_from([*TOOL.inputs, "other"]), JUNK)
+    | st.fixed_dictionaries({"query": st.just("x"), "parts": PARTS})
+)
 def test_whatever_passes_fits_the_published_schema(raw: dict[str, Any]) -> None:
     try:
         arguments = parse_arguments(TOOL, raw)
@@ -106,6 +120,12 @@ def test_what_fits_the_published_schema_passes_as_it_is(raw: dict[str, Any]) -> 
         ({"shape": " "}, {}),
         ({"shape": {}}, {"shape": {}}),
         ({"days": "mon"}, {"days": ["mon"]}),
+        ({"parts": '[{"name": " a ", "size": "3"}]'}, {"parts": [{"name": "a", "size": 3}]}),
+        ({"parts": {"name": 5, "kind": "", "size": None}}, {"parts": [{"name": "5"}]}),
+        ({"parts": '{"name": "a"}'}, {"parts": [{"name": "a"}]}),
+        ({"parts": ['{"name": "a"}']}, {"parts": [{"name": "a"}]}),
+        ({"parts": " "}, {}),
+        ({"parts": []}, {"parts": []}),
     ],
 )
 def test_what_models_really_send_is_repaired(raw: dict[str, Any], meant: dict[str, Any]) -> None:
@@ -134,6 +154,15 @@ def test_what_models_really_send_is_repaired(raw: dict[str, Any], meant: dict[st
         ({"shape": {"a": float("nan")}}, "shape is no JSON object: it holds something that JSON cannot say"),
         ({"shape": {"a": "\ud800"}}, "shape is no JSON object: it holds something that JSON cannot say"),
         ({"days": ["mon", "sun"]}, 'days[1] is "sun"; it may be mon, tue'),
+        ({"parts": "many"}, 'parts is "many"; it should be a list of objects'),
+        ({"parts": ["many"]}, 'parts[0] is "many"; it should be an object with name, size, kind'),
+        ({"parts": [{"name": "a"}] * 3}, "parts has 3 items; it may have 2"),
+        ({"parts": [{"name": "a"}, {"nmae": "b"}]}, 'parts[1] has no field "nmae"; did you mean "name"?'),
+        ({"parts": [{"name": "a", "zzz": 1}]}, 'parts[0] has no field "zzz"; known: kind, name, size'),
+        ({"parts": [{"size": 1}]}, "parts[0] needs name: Its name."),
+        ({"parts": [{"name": "abcde"}]}, "parts[0].name has 5 characters; it may have 4"),
+        ({"parts": [{"name": "a", "size": 0}]}, "parts[0].size is 0; it may be at least 1"),
+        ({"parts": [{"name": "a", "kind": "huge"}]}, 'parts[0].kind is "huge"; it may be big, small'),
         ({"query": None}, "query is required: What to look for."),
         ({"deep": True, "page": 2}, "give either deep or page"),
     ],
@@ -165,6 +194,28 @@ def test_what_a_list_may_hold_is_published_with_its_items() -> None:
         "description": "Which days.",
     }
     assert published["shape"] == {"type": "object", "description": "What is wanted."}
+    assert published["parts"] == {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "maxLength": 4, "description": "Its name."},
+                "size": {"type": "integer", "minimum": 1, "description": "Its size."},
+                "kind": {"type": "string", "enum": ["big", "small"], "description": "Its kind."},
+            },
+            "required": ["name"],
+            "additionalProperties": False,
+        },
+        "maxItems": 2,
+        "description": "Which parts.",
+    }
+
+
+def test_fields_of_items_belong_to_lists_without_an_enum() -> None:
+    inputs = "parts: {type: string, description: Parts., items: {name: {type: string, description: Its name.}}}\n"
+    woven = weave_texts(a_tool(inputs=inputs, answer="p: =args.parts"))
+
+    assert "E104: `items` belongs to an input of type list without an enum" in woven.sentences
 
 
 def test_a_name_from_an_open_catalogue_is_checked_when_the_plan_runs() -> None:

@@ -161,11 +161,19 @@ async def test_resources_tell_of_lenses_providers_and_health(era: str, recording
         tools = await read(client, "stats://tools")
         health = await read(client, "diagnostics://health")
 
-    assert listed == {"lenses://catalog", "stats://providers", "stats://tools", "diagnostics://health"}
+    assert listed == {
+        "lenses://catalog",
+        "stats://providers",
+        "stats://tools",
+        "stats://sessions",
+        "stats://rate-limits",
+        "diagnostics://health",
+        "diagnostics://errors/recent",
+    }
     assert len(lenses["lenses"]) == 20
     assert devops["domains"][0] == "kubernetes.io"
     assert {one["name"] for one in providers["providers"]} >= {"brave", "google", "duckduckgo"}
-    assert tools["tools"]["web_search"]["calls"] == 1
+    assert tools["tools"]["web_search"]["totalCalls"] == 1
     assert health["status"] == "healthy"
 
 

@@ -116,15 +116,16 @@ def _repaired(one: Input, value: Any) -> Any:
 def _repaired_items(one: Input, value: Any) -> Any:
     """A list of objects from JSON inside text, whole or item by item, and from one object alone; empty fields go."""
     if isinstance(value, str):
-        value = _json(value) if value.strip() else None
+        parsed = _json(value)
+        value = parsed if isinstance(parsed, (list, dict)) else value.strip() or None
     if isinstance(value, dict):
         value = [value]
-    if not isinstance(value, list):
-        return value
-    return [_repaired_item(one, _json(item) if isinstance(item, str) else item) for item in value]
+    return [_repaired_item(one, item) for item in value] if isinstance(value, list) else value
 
 
 def _repaired_item(one: Input, item: Any) -> Any:
+    if isinstance(item, str) and isinstance(parsed := _json(item), dict):
+        item = parsed
     if not isinstance(item, dict):
         return item
     fields = {field.name: field for field in one.items}
@@ -182,7 +183,7 @@ def _item_problem(one: Input, item: Any, place: str) -> str:
         return f"{place} is {_show(item)}; it should be an object with {', '.join(fields)}"
     for name in item:
         if name not in fields:
-            hint = did_you_mean(name, fields) or f"it may have {', '.join(fields)}"
+            hint = did_you_mean(name, fields)
             return f"{place} has no field {_show(name)}; {hint}"
     for field_ in fields.values():
         if field_.name not in item:

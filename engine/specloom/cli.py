@@ -14,6 +14,7 @@ from typing import Any
 
 from . import __version__
 from .cli_base import INTERRUPTED, PROBLEMS, USAGE, UsageError, say, tell
+from .cli_papers import add_commands as add_paper_commands
 from .cli_state import add_commands as add_state_commands
 from .faults import Fault
 from .show import fault_line
@@ -158,6 +159,7 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("--floor", type=float, metavar="SHARE", help="exit 1 when fewer are noticed, 0 to 1")
     _add_json(one)
     add_state_commands(add)
+    add_paper_commands(add)
     return parser
 
 

@@ -82,8 +82,16 @@ def check_bounds(node: Map, said: Mapping[str, Any], tool: Tool, report: Report)
 
 
 def _long_text(value: Any) -> Any:
-    """`{characters: N}` stands for a text of that length."""
-    return "x" * value["characters"] if isinstance(value, dict) and set(value) == {"characters"} else value
+    """`{characters: N}` stands for a text of that length and `{times: N, of: X}` for a list of that one, anywhere."""
+    if isinstance(value, list):
+        return [_long_text(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if set(value) == {"characters"}:
+        return "x" * value["characters"]
+    if set(value) == {"times", "of"}:
+        return [_long_text(value["of"])] * value["times"]
+    return {name: _long_text(item) for name, item in value.items()}
 
 
 def run_tool_example(node: Map, said: Mapping[str, Any], tool: Tool, model: Model, report: Report) -> ToolTrace | None:
@@ -119,7 +127,8 @@ def _call_in(
             report.add("E402", place_of(node, "before"), f"there is no tool {earlier['tool']!r}", hint)
             return None
         room.owner = earlier.get("owner", said.get("owner", ""))
-        done = _call(node, {**said, **earlier}, model.tools.get(earlier.get("tool", ""), tool), model, room, report)
+        long = {name: _long_text(value) for name, value in earlier["args"].items()}
+        done = _call(node, {**said, **earlier, "args": long}, model.tools.get(earlier.get("tool", ""), tool), model, room, report)
         if done.fault is not None:
             message = f"{said['name']!r}: an earlier call ends with the fault {done.fault.kind}: {done.fault.message}"
             report.add("E401", place_of(node, "before"), message)
@@ -135,9 +144,7 @@ def _kept_by(said: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
     return kept
 
 
-def _call(
-    node: Map, said: Mapping[str, Any], tool: Tool, model: Model, room: Room, report: Report
-) -> ToolTrace:
+def _call(node: Map, said: Mapping[str, Any], tool: Tool, model: Model, room: Room, report: Report) -> ToolTrace:
     parts = said.get("providers") or {}
     config, _ = read_settings(tool.settings, environment(said.get("config")))
     trace = ToolTrace()

@@ -501,7 +501,9 @@ def _sources(tool: Tool, answer: Mapping[str, Any]) -> list[Row]:
     rows = answer.get(key) or answer.get("sources")
     if isinstance(rows, list):
         return rows
-    return [dict(answer)] if isinstance(answer.get("url"), str) else []
+    # A source that is the answer itself keeps what it says of itself apart, under `metadata`.
+    about = answer.get("metadata")
+    return [{**(about if isinstance(about, dict) else {}), **answer}] if isinstance(answer.get("url"), str) else []
 
 
 def _check_answer(tool: Tool, answer: dict[str, Any]) -> None:

@@ -121,7 +121,9 @@ _earlier = record(
     "an earlier call",
     {
         "tool": Key(name, "Which tool; this one when left out."),
-        "args": Key(Named(Anything()), "Its arguments.", required=True),
+        "args": Key(
+            Named(Anything()), "Its arguments; {characters: N} stands for a text of that length.", required=True
+        ),
         "owner": Key(Text("value"), "Who called, when somebody else did."),
         "providers": Key(
             Named(Either(None, Items(_part, 1), _part), NAME + r"\." + NAME, "PROVIDER.OPERATION"),
@@ -154,7 +156,7 @@ tool_example = record(
         "refuse": Key(
             Items(Named(Anything()), 1),
             "Arguments that are laid over `args` one after the other; each makes a call that is refused as invalid. "
-            "{characters: N} stands for a text of that length.",
+            "{characters: N} stands for a text of that length, {times: N, of: X} for a list of so many.",
         ),
         "accept": Key(
             Items(Named(Anything()), 1),

@@ -46,8 +46,8 @@ def run(options: ServeOptions) -> int:
         return int(stop.code or 0)
 
     def load_backend() -> Backend:
-        from .remembering import local_owner
         from .prompts import load_prompts
+        from .remembering import local_owner
         from .serve.backend import ExecutorBackend
 
         executor = make_executor(environ, replay=options.replay, record=options.record)

@@ -269,6 +269,7 @@ async def test_the_client_that_looks_like_a_browser_gives_the_answer_as_it_is(st
     assert server.last.headers["cookie"] == "c=3"
     assert "Chrome/" in server.last.headers["user-agent"]
     assert server.last.headers["sec-fetch-mode"] == "navigate"
+    assert not {"upgrade", "http2-settings", "connection"} & server.last.headers.keys()
     assert len(server.calls) == 1
 
 

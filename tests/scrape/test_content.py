@@ -125,6 +125,14 @@ def test_code_stays_whole() -> None:
     assert code in text
 
 
+def test_a_listing_is_one_block_whatever_its_lines_are() -> None:
+    lines = "".join(f"<div>step({at})</div>" for at in range(9))
+
+    _, text = find(page(f"<article><h1>Firing a kiln</h1>{paragraphs()}<pre>{lines}</pre><p>{PROSE[0]}</p></article>"))
+
+    assert all(f"step({at})" in text for at in range(9))
+
+
 def test_a_picture_stays_between_blocks_that_stay() -> None:
     picture = '<figure><img src="https://example.com/kiln.jpg" alt="The kiln at night"></figure>'
 

@@ -74,7 +74,7 @@ def extract(page: bytes | str, *, url: str = "", content_type: str = "") -> Extr
     kinds = tuple(dict.fromkeys(kind for node in to_graph(sources.blocks).nodes[:20] for kind in types(node)))
     forum = find_forum_signals(sources, url=url)
     frames = find_frames(root, find_base(root, url))
-    stripped = sanitise.sanitise(root)
+    stripped = sanitise.sanitise(root, sources.attributes)
     found = content.find(root, about)
     text = markdown.render(found.nodes, base=find_base(root, url), drop=found.drop)
     words = found.words

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +19,8 @@ from specloom.scrape.scores import to_host
 
 if TYPE_CHECKING:
     from lxml import etree
+
+    from specloom.scrape.attributes import Attributes
 
 UNKNOWN: Final = -1
 FEW_VOTES: Final = 20
@@ -79,7 +80,7 @@ def find_forum_signals(sources: Sources, *, url: str) -> ForumSignals | None:
     if platform == "reddit":
         found = _merge(found, _read_attributes(sources.root, platform))
     if UNKNOWN in (found.upvotes, found.comments):
-        found = _merge(found, _read_items(sources.root, platform))
+        found = _merge(found, _read_items(sources.attributes, platform))
     return None if found == ForumSignals(platform) else found
 
 
@@ -152,9 +153,9 @@ def _read_attributes(root: etree._Element, platform: str) -> ForumSignals:
     return ForumSignals(platform)
 
 
-def _read_items(root: etree._Element, platform: str) -> ForumSignals:
-    items: list[etree._Element] = _items()(root)  # type: ignore[assignment]  # a path to elements gives no text
-    item = next((each for each in items if _POST_ITEM.search(each.get("itemtype") or "")), None)
+def _read_items(attributes: Attributes, platform: str) -> ForumSignals:
+    items = ((each, kind) for each, kind in attributes.types if each is not attributes.root)
+    item = next((each for each, kind in items if _POST_ITEM.search(kind)), None)
     if item is None:
         return ForumSignals(platform)
     found: dict[str, str] = {}
@@ -175,13 +176,6 @@ def _read_items(root: etree._Element, platform: str) -> ForumSignals:
         to_iso(found.get("datePublished") or found.get("dateCreated")),
         next(iter(to_names([found.get("author.name") or found.get("author") or ""], split=False)), ""),
     )
-
-
-@cache
-def _items() -> etree.XPath:
-    from lxml import etree
-
-    return etree.XPath("descendant::*[contains(@itemtype, 'schema.org/')]")
 
 
 def _is_part_of(inner: etree._Element, item: etree._Element) -> bool:

@@ -23,6 +23,8 @@ from specloom.scrape.metadata_sources import Sources, gather
 if TYPE_CHECKING:
     from lxml import etree
 
+    from specloom.scrape.attributes import Attributes
+
 _LONGEST_TITLE: Final = 500
 _LONGEST_DESCRIPTION: Final = 1000
 
@@ -105,7 +107,7 @@ def to_metadata(sources: Sources, *, url: str = "") -> Metadata:
     titles = (sources.first(*_TITLE), sources.heading, sources.title)
     main = graphs.find_main(graph, addresses=(url, sources.canonical, sources.first("og:url")), titles=titles)
     page = graphs.find_page(graph)
-    items = _Markup(sources.root, visible=not _is_home(url))
+    items = _Markup(sources.attributes, visible=not _is_home(url))
     site = _find_site(sources, graph, main)
     authors = _find_authors(sources, graph, main, page, items)
     published, modified = _find_dates(sources, main, page, items, url)
@@ -128,13 +130,13 @@ class _Markup:
     A home page has bylines and dates too, of the pages that it leads to; `visible` is false there.
     """
 
-    def __init__(self, root: etree._Element, *, visible: bool) -> None:
-        self._root = root
+    def __init__(self, attributes: Attributes, *, visible: bool) -> None:
+        self._attributes = attributes
         self.visible = visible
 
     @cached_property
     def marks(self) -> markup.Marks:
-        return markup.find_marks(self._root)
+        return markup.find_marks(self._attributes)
 
     @cached_property
     def items(self) -> dict[str, list[str]]:

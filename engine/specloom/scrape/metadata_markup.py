@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -16,16 +16,18 @@ from specloom.scrape.metadata_sources import to_line, to_words
 if TYPE_CHECKING:
     from lxml import etree
 
+    from specloom.scrape.attributes import Attributes
+
 _MOST: Final = 100
 _FARTHEST: Final = 100
 _LONGEST_BYLINE: Final = 160
 # Shown with no more than a month, a date is that of an event or of somebody's joining.
 _DAY: Final = len("2024-05-07")
 
-_BYLINE_TAGS: Final = (
+_BYLINE_TAGS: Final = frozenset((
     "a", "span", "div", "p", "li", "address", "time", "em", "small", "h2", "h3", "h4", "h5", "h6", "section", "abbr",
     "figcaption", "header", "td", "cite", "b", "strong", "dd", "ul",
-)  # fmt: skip
+))  # fmt: skip
 _NAMED: Final = frozenset(
     {"headline", "name", "author", "creator", "datePublished", "dateCreated", "dateModified", "publisher"}
 )
@@ -60,30 +62,17 @@ class Marks:
     dated: tuple[etree._Element, ...]
 
 
-def find_marks(root: etree._Element) -> Marks:
+def find_marks(attributes: Attributes) -> Marks:
     """The marked elements of a page, at most 100 of each kind."""
-    properties, links, bylines, dated = [], [], [], []
-    for element in root.iter(*_BYLINE_TAGS):
-        if name := element.get("class"):
-            kind = _to_kind(name)
-            if kind == "byline":
-                bylines.append(element)
-            elif kind == "date":
-                dated.append(element)
-    declared: list[etree._Element] = _declared()(root)  # type: ignore[assignment]  # a path to elements gives no text
-    for element in declared:
-        if element.get("itemprop") in _NAMED:
-            properties.append(element)
-        if "author" in (element.get("rel") or "").split():
-            links.append(element)
+    bylines: list[etree._Element] = []
+    dated: list[etree._Element] = []
+    for element, attribute, name in attributes.named:
+        if attribute == "class" and (kind := _to_kind(name)) and element.tag in _BYLINE_TAGS:
+            (bylines if kind == "byline" else dated).append(element)
+    items = (each for each in attributes.properties if each[0] is not attributes.root)
+    properties = [element for element, name in items if name in _NAMED]
+    links = [element for element, name in attributes.relations if "author" in name and "author" in name.split()]
     return Marks(*(tuple(found[:_MOST]) for found in (properties, links, bylines, dated)))
-
-
-@cache
-def _declared() -> etree.XPath:
-    from lxml import etree
-
-    return etree.XPath("descendant::*[@itemprop or @rel[contains(., 'author')]]", smart_strings=False)
 
 
 @lru_cache(maxsize=8192)

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from specloom.scrape.attributes import Attributes, gather_attributes
+
 if TYPE_CHECKING:
     from lxml import etree
 
@@ -51,6 +53,7 @@ class Sources:
     canonical: str
     times: tuple[etree._Element, ...]
     root: etree._Element
+    attributes: Attributes
 
     def first(self, *names: str) -> str:
         """The first value of the first of these meta names that has one, or ""."""
@@ -92,7 +95,17 @@ def gather(root: etree._Element) -> Sources:
             canonical = (element.get("href") or "").strip()[:_LONGEST_VALUE]
     language = root.get("lang") or root.get("{http://www.w3.org/XML/1998/namespace}lang") or root.get("xml:lang") or ""
     kept = {name: tuple(values) for name, values in meta.items()}
-    return Sources(kept, tuple(blocks), title, heading, language.strip()[:64], canonical, tuple(times), root)
+    return Sources(
+        kept,
+        tuple(blocks),
+        title,
+        heading,
+        language.strip()[:64],
+        canonical,
+        tuple(times),
+        root,
+        gather_attributes(root),
+    )
 
 
 def _add_meta(element: etree._Element, meta: dict[str, list[str]]) -> None:

@@ -22,6 +22,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from . import invisible
+from .attributes import Attributes, gather_attributes
 from .styles import Sheet, read_sheets
 from .tree import query
 from .unfolding import find_controlled, is_openable
@@ -62,11 +63,15 @@ _RESTYLED: Final = {
 }
 
 
-def sanitise(root: HtmlElement) -> Stripped:
-    """Take what is not shown out of the tree, in place, and say how much that was."""
+def sanitise(root: HtmlElement, attributes: Attributes | None = None) -> Stripped:
+    """Take what is not shown out of the tree, in place, and say how much that was.
+
+    `attributes` are those of the tree, where they are already known.
+    """
     from lxml import etree
 
-    sheet = read_sheets(root)
+    attributes = attributes or gather_attributes(root)
+    sheet = read_sheets(root, attributes)
     comments = int(query("count(descendant::comment()|descendant::processing-instruction())")(root))
     if comments:
         etree.strip_elements(root, etree.Comment, etree.PI, with_tail=False)
@@ -79,7 +84,7 @@ def sanitise(root: HtmlElement) -> Stripped:
     # Before anything moves: lxml does not take back the controls that references put into a tree.
     controls = 0 if invisible.is_clean(query("string()")(root)) else _clean_texts(root)
     scripts += _drop_fallbacks(root)
-    hidden = _drop_hidden(root, sheet)
+    hidden = _drop_hidden(root, sheet, attributes)
     return Stripped(hidden=hidden, scripts=scripts, comments=comments, controls=controls)
 
 
@@ -102,16 +107,16 @@ def _drop_fallbacks(root: HtmlElement) -> int:
     return count
 
 
-def _drop_hidden(root: HtmlElement, sheet: Sheet) -> int:
+def _drop_hidden(root: HtmlElement, sheet: Sheet, attributes: Attributes) -> int:
     found: dict[HtmlElement, str] = {}
-    for element in sheet.find_suspects(root):
+    for element in sheet.find_suspects(attributes):
         if element not in found and element.tag not in _ROOTS:
             reason = sheet.find_reason(element)
             if reason:
                 found[element] = reason
     if not found:
         return 0
-    controlled = cache(lambda: find_controlled(root))
+    controlled = cache(lambda: find_controlled(attributes))
     size_of_page = cache(lambda: _count_characters(root))
     gone: set[HtmlElement] = set()
     count = judged = pages = 0

@@ -131,7 +131,7 @@ class _Answer:
 
 
 async def _perform(url: ParsedUrl, addresses: Sequence[str], request: Request) -> Response:
-    from curl_cffi import AsyncCurl, Curl, CurlError, CurlOpt
+    from curl_cffi import AsyncCurl, Curl, CurlError, CurlHttpVersion, CurlOpt
     from curl_cffi.requests.impersonate import DEFAULT_CHROME
 
     answer = _Answer(url.host, request.policy.max_bytes)
@@ -139,6 +139,8 @@ async def _perform(url: ParsedUrl, addresses: Sequence[str], request: Request) -
     multi: Any = AsyncCurl()
     try:
         handle.impersonate(DEFAULT_CHROME)
+        # HTTP/2 is agreed on in the handshake; over plain HTTP no browser asks for it.
+        handle.setopt(CurlOpt.HTTP_VERSION, CurlHttpVersion.V2TLS)
         handle.setopt(CurlOpt.URL, str(url).encode("ascii"))
         pinned = ",".join(f"[{address}]" if ":" in address else address for address in addresses)
         if addresses[0] != url.host:

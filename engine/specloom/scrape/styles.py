@@ -11,13 +11,15 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from .attributes import is_in
 from .colours import WHITE, Colour
 from .hiding import MAX_STYLE, Style, find_ground, hides, is_lost, may_be_lost, may_hide, parse_declarations
 from .selectors import MAX_SELECTOR, Rule, parse_rule
-from .tree import query
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
+
+    from .attributes import Attributes
 
 MAX_SHEET: Final = 1 << 20
 """Characters of embedded style sheets that are read."""
@@ -28,7 +30,7 @@ MAX_TRIALS: Final = 50_000
 
 _COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
 _NAME: Final = re.compile(r"[.#]([a-zA-Z_-][\w-]*)(?![^\[]*\])")
-_BRACE: Final = re.compile(r"[{}]")
+_PLAIN_NAME: Final = re.compile(r"[.#]([a-zA-Z_-][\w-]*)")
 _PLAIN: Final = re.compile(r"@(?:media\s+(?:only\s+)?(?:all|screen)|layer\b[^{]*|supports\b[^{]*)\s*$", re.IGNORECASE)
 
 
@@ -67,31 +69,33 @@ class Sheet:
             return
         if "/*" in text or "<!--" in text:
             text = _COMMENT.sub(" ", text)
-        applies: list[bool] = []
-        heads: list[str] = []
-        at = 0
-        for brace in _BRACE.finditer(text):
-            before, at = text[at : brace.start()], brace.end()
-            if brace[0] == "{":
-                head = before.rpartition(";")[2].strip()
-                applies.append(not head.startswith("@") or _PLAIN.match(head) is not None)
-                heads.append("" if head.startswith("@") else head)
-            elif heads:
-                if heads[-1] and all(applies):
-                    self._add(heads[-1], before)
-                applies.pop()
-                heads.pop()
-        if heads and heads[-1] and all(applies):
-            # The end of the text ends a rule, too.
-            self._add(heads[-1], text[at:])
+        # The heads of the blocks that are open; nothing for one that does not apply.
+        heads: list[str | None] = []
+        barred = 0
+        # The end of the text ends a rule, too.
+        for part in text.split("}"):
+            *opened, body = part.split("{")
+            for before in opened:
+                head: str | None = before.rpartition(";")[2].strip()
+                if head and head.startswith("@"):
+                    head = "" if _PLAIN.match(head) else None
+                    barred += head is None
+                heads.append(head)
+            if heads:
+                last = heads.pop()
+                if last is None:
+                    barred -= 1
+                elif last and not barred:
+                    self._add(last, body)
 
     def _add(self, selectors: str, body: str) -> None:
         # Most rules of a sheet are about classes that this page does not use.
         present = self._names.issuperset
+        find_names = (_NAME if "]" in selectors else _PLAIN_NAME).findall
         used = [
             selector
             for selector in selectors.split(",")
-            if len(selector) <= MAX_SELECTOR and present(_NAME.findall(selector))
+            if len(selector) <= MAX_SELECTOR and present(find_names(selector))
         ]
         if not used or self._count > MAX_RULES:
             return
@@ -118,15 +122,18 @@ class Sheet:
             if suspect:
                 keys.add(key)
 
-    def find_suspects(self, root: HtmlElement) -> Iterator[HtmlElement]:
-        """Elements that an attribute, a style of their own or a rule may hide; some of them twice."""
-        yield from query("descendant::*[@hidden or @style]")(root)
-        yield from list(root.iter("font"))
+    def find_suspects(self, attributes: Attributes) -> Iterator[HtmlElement]:
+        """Elements of the tree that an attribute, a style of their own or a rule may hide; some of them twice."""
+        root = attributes.root
         idents, classes, tags = self._suspect
+        for element, _ in attributes.unseen:
+            if is_in(element, root):
+                yield element
+        yield from list(root.iter("font"))
         if idents or classes:
-            for element in query("descendant-or-self::*[@class or @id]")(root):
-                names = element.get("class")
-                if element.get("id") in idents or (names and not classes.isdisjoint(names.split())):
+            for element, attribute, value in attributes.named:
+                hit = value in idents if attribute == "id" else not classes.isdisjoint(value.split())
+                if hit and is_in(element, root):
                     yield element
         if tags:
             yield from list(root.iter(*tags))
@@ -208,7 +215,7 @@ class Sheet:
         return False
 
 
-def read_sheets(root: HtmlElement) -> Sheet:
+def read_sheets(root: HtmlElement, attributes: Attributes) -> Sheet:
     """Every `<style>` of the page that applies to a screen, up to a size."""
     texts = []
     size = 0
@@ -225,8 +232,11 @@ def read_sheets(root: HtmlElement) -> Sheet:
     has_external = any("stylesheet" in (link.get("rel") or "").lower() for link in root.iter("link"))
     names: set[str] = set()
     if texts:
-        names.update(" ".join(query("descendant-or-self::*/@class")(root)).split())
-        names.update(query("descendant-or-self::*/@id")(root))
+        for _, attribute, value in attributes.named:
+            if attribute == "id":
+                names.add(value)
+            else:
+                names.update(value.split())
     sheet = Sheet(frozenset(names), has_external=has_external)
     for text in texts:
         sheet.read(text)

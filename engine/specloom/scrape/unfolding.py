@@ -11,10 +11,12 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from .tree import query
+from .attributes import is_in
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
+
+    from .attributes import Attributes
 
 _NAMED: Final = re.compile(
     r"faq|accordion|(?:^|[\s_-])tabs?(?:[\s_-]|$)|tab[-_]?(?:content|pane|panel|body)|expand|collaps", re.IGNORECASE
@@ -29,10 +31,16 @@ _APART_ROLES: Final = frozenset(
 )
 
 
-def find_controlled(root: HtmlElement) -> frozenset[str]:
-    """The ids that controls of the page name as what they open."""
-    found = set(" ".join(query("descendant::*/@aria-controls")(root)).split())
-    for control in query("descendant::*[@data-target or @data-bs-target or @role='tab']")(root):
+def find_controlled(attributes: Attributes) -> frozenset[str]:
+    """The ids that controls, as far as they still stand in the page, name as what they open."""
+    root = attributes.root
+    found: set[str] = set()
+    for element, value in attributes.opened:
+        if is_in(element, root):
+            found.update(value.split())
+    for control, _ in attributes.controls:
+        if not is_in(control, root):
+            continue
         for name in ("data-target", "data-bs-target", "href"):
             value = control.get(name) or ""
             if value.startswith("#"):

@@ -31,6 +31,9 @@ SKIPPED: Final = frozenset(
 )  # fmt: skip
 """Elements whose text is no part of the page as it is read."""
 
+INLINE: Final = frozenset({"a", "b", "br", "em", "i", "img", "strong"})
+"""Elements that are counted in the block around them."""
+
 WHOLE: Final = (
     frozenset({"pre"}),
     frozenset({"pre", "table", "ul", "ol", "dl", "p"}),
@@ -80,13 +83,12 @@ def gather_blocks(root: HtmlElement, whole: frozenset[str]) -> list[Block]:
     # Where the text inside an element goes: index of the block, doubled, plus one inside a link; -1 for nowhere.
     home: dict[HtmlElement | None, int] = {root: 0}
     for element in root.iterdescendants(etree.Element):
-        tag = element.tag
         above = home[element.getparent()]
         if above < 0:
             home[element] = -1
             continue
-        text, tail = element.text, element.tail
-        upper = blocks[above >> 1]
+        tag = element.tag
+        block = upper = blocks[above >> 1]
         at = above
         if tag in BLOCKS or "-" in tag:
             if upper.tag in whole or len(blocks) >= MAX_BLOCKS:
@@ -95,27 +97,28 @@ def gather_blocks(root: HtmlElement, whole: frozenset[str]) -> list[Block]:
                 get = element.get
                 at = (len(blocks) << 1) | (above & 1)
                 name = f"{get('class') or ''} {get('id') or ''} {get('role') or ''}"
-                blocks.append(Block(element, tag, above >> 1, upper.depth + 1, name, []))
-        elif tag == "a":
-            at = above | 1
-            upper.links += 1
-        elif tag == "br":
-            upper.breaks += 1
-            upper.parts.append("\n")
-        elif tag in {"b", "strong", "em", "i"}:
-            upper.strong += 1
-        elif tag == "img":
-            upper.images += 1
+                block = Block(element, tag, above >> 1, upper.depth + 1, name, [])
+                blocks.append(block)
+        elif tag in INLINE:
+            if tag == "a":
+                at = above | 1
+                upper.links += 1
+            elif tag == "br":
+                upper.breaks += 1
+                upper.parts.append("\n")
+            elif tag == "img":
+                upper.images += 1
+            else:
+                upper.strong += 1
         elif tag in SKIPPED:
             at = -1
             upper.images += tag == "picture"
         home[element] = at
-        if text and at >= 0:
-            block = blocks[at >> 1]
+        if at >= 0 and (text := element.text):
             block.parts.append(text)
             if at & 1:
                 block.linked += len(text)
-        if tail:
+        if tail := element.tail:
             upper.parts.append(tail)
             if above & 1:
                 upper.linked += len(tail)

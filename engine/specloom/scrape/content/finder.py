@@ -25,6 +25,10 @@ TITLE: Final = 0.08
 """Chances from which a heading, and one of the first level, is taken with what stands under it. Measured: lower ones
 keep more headings, and cost F1 where the truth is without the title."""
 
+TABLE: Final = 0.2
+AMID: Final = 3
+"""The chance from which a table is taken with what is taken within so many blocks before and after it."""
+
 UNDER: Final = 6
 """Blocks that may be left out between a heading and what is taken."""
 
@@ -64,8 +68,36 @@ def with_kinds(units: Units, kinds: Any) -> Any:
 def choose(frame: Frame, chances: Any) -> tuple[Any, float]:
     """Which units are taken, and the F1 that is expected of it."""
     words = np.maximum(frame.words, MIN_WORDS)
-    taken, expected, _ = best_cut(smooth(frame, chances, words), words)
-    return take_headings(frame, chances, taken), expected
+    tables = find_tables(frame)
+    smoothed = chances.copy()
+    for rows in tables:
+        # Half a table is worth little.
+        smoothed[rows] = np.average(chances[rows], weights=words[rows])
+    taken, expected, _ = best_cut(smoothed, words)
+    return take_headings(frame, smoothed, take_tables(tables, smoothed, taken)), expected
+
+
+def find_tables(frame: Frame) -> list[list[int]]:
+    """The units of each table of two or more plain rows."""
+    tables: dict[int, list[int]] = {}
+    for unit, at in enumerate(frame.at.tolist()):
+        if frame.blocks[at].tag == "tr":
+            up = frame.blocks[at].parent
+            if frame.blocks[up].tag != "table":
+                up = frame.blocks[up].parent
+            tables.setdefault(up, []).append(unit)
+    return [units for units in tables.values() if len(units) > 1]
+
+
+def take_tables(tables: list[list[int]], chances: Any, taken: Any) -> Any:
+    """The choice, with the tables that stand amid what is taken: they are no prose, and yet rarely beside the point."""
+    found = taken.copy()
+    for rows in tables:
+        first, last = rows[0], rows[-1]
+        amid = taken[max(0, first - AMID) : first].any() and taken[last + 1 : last + 1 + AMID].any()
+        if amid and chances[first] >= TABLE:
+            found[rows] = True
+    return found
 
 
 def take_headings(frame: Frame, chances: Any, taken: Any) -> Any:

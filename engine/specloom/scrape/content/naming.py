@@ -41,10 +41,20 @@ ROLES: Final = {
 }
 """What a role makes of an element, by the names of WAI-ARIA's landmarks."""
 
+_LITERAL: Final = re.compile(r"[a-z-]+")
+
+
+def split_pattern(pattern: str) -> tuple[tuple[str, ...], re.Pattern[str] | None]:
+    """The plain words of a pattern, which are found faster one by one, and the rest of it."""
+    parts = pattern.split("|")
+    rest = [part for part in parts if not _LITERAL.fullmatch(part)]
+    return tuple(part for part in parts if _LITERAL.fullmatch(part)), re.compile("|".join(rest)) if rest else None
+
+
 GROUPS: Final = tuple(
-    (name, re.compile(pattern))
+    (name, *split_pattern(pattern))
     for name, pattern in (
-        ("comment", "comment|disqus|respond|repl(?:y|ies)|discussion|feedback|pinglun|huifu"),
+        ("comment", "comment|disqus|respond|reply|replies|discussion|feedback|pinglun|huifu"),
         (
             "related",
             r"relat|recommend|\bmore|also|popular|trending|latest|recent|teaser|suggest|upsell|cross-sell|similar|tuijian|hot",
@@ -56,7 +66,7 @@ GROUPS: Final = tuple(
         ("head", "head|masthead|topbar|hero|banner|logo"),
         ("ad", r"\bads?\b|advert|sponsor|promo|affiliate|dfp|\bgg\b"),
         ("meta", r"meta|byline|author|date|time|\btags?\b|categor|profile|avatar|signature|\bbio\b|stats|info"),
-        ("user", "user|member|login|register|account|sign-?[iu]"),
+        ("user", "user|member|login|register|account|sign-i|sign-u|signi|signu"),
         ("modal", "modal|popup|cookie|consent|gdpr|newsletter|subscri|overlay|toast|drawer|cart|offcanvas|dialog"),
         ("content", "content|article|story|entry|body|main|text|prose|markdown|rich"),
         ("post", "post|message|msg|thread|topic|answer|question"),
@@ -106,7 +116,16 @@ def read_name(name: str) -> tuple[tuple[str, ...], int]:
     """
     words = tuple(word.lower() for word in NAME.findall(name[:MAX_NAME]) if len(word) > 1)
     low = name[:MAX_NAME].lower()
-    return words, sum(1 << at for at, (_, pattern) in enumerate(GROUPS) if pattern.search(low))
+    bits = 0
+    for at, (_, literals, rest) in enumerate(GROUPS):
+        for literal in literals:
+            if literal in low:
+                bits |= 1 << at
+                break
+        else:
+            if rest is not None and rest.search(low):
+                bits |= 1 << at
+    return words, bits
 
 
 def split_name(name: str) -> set[str]:
@@ -140,8 +159,9 @@ def descend(blocks: Sequence[Block], names: Mapping[str, float]) -> Descent:
         score, known, about, role = found
         masks[at] = masks[up] | mask | role
         own[at] = score
-        lowest[at] = min(score, lowest[up])
-        highest[at] = max(score, highest[up])
+        low, high = lowest[up], highest[up]
+        lowest[at] = score if score < low else low
+        highest[at] = score if score > high else high
         faded[at] = faded[up] * FADING + score
         nearest[at] = score if known else nearest[up]
         groups[at] = groups[up] | about

@@ -15,7 +15,7 @@ from specloom.scrape.content.page import SIGNALS
 if TYPE_CHECKING:
     from specloom.scrape.content.page import Page
 
-BITS: Final = {name: at for at, (name, _) in enumerate(GROUPS)}
+BITS: Final = {name: at for at, (name, *_) in enumerate(GROUPS)}
 KIND_SHARES: Final = ("p", "li", "h1", "h2", "h3", "h456", "div", "cell", "pre", "dl")
 
 
@@ -43,7 +43,7 @@ def to_overall(frame: Frame, page: Page, series: Any) -> dict[str, float]:
         "page_big": float(frame.prose.max()) / words,
     }
     groups, masks = frame.names.groups[frame.at], frame.names.masks[frame.at]
-    for at, (name, _) in enumerate(GROUPS):
+    for at, (name, *_) in enumerate(GROUPS):
         whole[f"page_g_{name}"] = float(((groups >> at & 1) * frame.prose).sum()) / prose
     for name in ("article", "main", "aside", "ul", "td", "form"):
         whole[f"page_in_{name}"] = float((((masks & MASKS[name]) > 0) * frame.prose).sum()) / prose

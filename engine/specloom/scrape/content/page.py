@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from specloom.scrape.tree import query
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -143,8 +141,8 @@ def read_page(sources: Sources, url: str = "") -> Page:
     bodies: list[str] = []
     for block in sources.blocks:
         read_data(block.value, types, bodies)
-    for element in query("//*[@itemtype]")(root):
-        types.add((element.get("itemtype") or "").rstrip("/").rpartition("/")[2])
+    for _, kind in sources.attributes.types:
+        types.add(kind.rstrip("/").rpartition("/")[2])
     made = " ".join(
         (sources.first("generator"), sources.first("application-name"), root.get("id") or "", root.get("class") or "")
     )
