@@ -19,8 +19,20 @@ ENGINE = Path(__file__).parents[1] / "engine" / "specloom"
 LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "values",
-        ("", "faults", "vault", "wire", "shapes", "diagnostics", "drawer", "desk", "hooks")
-        + ("limits", "folders", "variables"),
+        (
+            "",
+            "faults",
+            "vault",
+            "wire",
+            "shapes",
+            "diagnostics",
+            "drawer",
+            "desk",
+            "hooks",
+            "limits",
+            "folders",
+            "variables",
+        ),
     ),
     ("text", ("load", "rules")),
     ("words", ("convert", "converter", "dates", "decode", "expressions", "functions", "signatures", "xpaths")),
@@ -278,7 +290,7 @@ def test_a_module_has_one_layer() -> None:
         (
             "trust/x.py",
             "from ..cache import x",
-            "trust/x.py:1: trust imports cache, and may import only addresses, dates",
+            "trust/x.py:1: trust imports cache, and may import only addresses, consents, dates",
         ),
         ("trust/x.py", "from ..scrape import x", "trust/x.py:1: trust imports scrape, and may import only"),
         ("load_text.py", "from . import plan", "load_text.py:1: load_text (text) imports plan (plan), a higher layer"),

@@ -22,6 +22,7 @@ from labelled import TYPES, Labelled, load_pages, unpack
 from lexicon import Lexicon
 
 from specloom.scrape.content import finder, model
+from specloom.scrape.content.articles import without_comments
 from specloom.scrape.content.cut import MIN_WORDS
 from specloom.scrape.content.features import measure
 
@@ -206,7 +207,10 @@ def main() -> None:
     )
 
     tables = [finder.with_kinds(page.units, guess).T for page, guess in zip(pages, guesses, strict=True)]
-    chances = cross(pages, tables, folds)
+    chances = [
+        without_comments(page.units.frame, page.page, guess, TYPES, chance)
+        for page, guess, chance in zip(pages, guesses, cross(pages, tables, folds), strict=True)
+    ]
     choices = [finder.choose(page.units.frame, chance) for page, chance in zip(pages, chances, strict=True)]
     expected = np.array([expected for _, expected in choices])
     scores = np.array([page.score(taken) for page, (taken, _) in zip(pages, choices, strict=True)])

@@ -128,7 +128,9 @@ def _call_in(
             return None
         room.owner = earlier.get("owner", said.get("owner", ""))
         long = {name: _long_text(value) for name, value in earlier["args"].items()}
-        done = _call(node, {**said, **earlier, "args": long}, model.tools.get(earlier.get("tool", ""), tool), model, room, report)
+        done = _call(
+            node, {**said, **earlier, "args": long}, model.tools.get(earlier.get("tool", ""), tool), model, room, report
+        )
         if done.fault is not None:
             message = f"{said['name']!r}: an earlier call ends with the fault {done.fault.kind}: {done.fault.message}"
             report.add("E401", place_of(node, "before"), message)

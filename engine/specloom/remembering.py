@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
+import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -63,20 +65,29 @@ class Memory:
         except (ValueError, OSError) as error:
             raise Fault("config", f"Nothing can be remembered: {error}") from None
         if self._local:
+            self._grant(self._store)
             self._start(self._store)
         return self._store
 
-    def _start(self, store: Store) -> None:
-        """Tidy up, and take the local user's own word for their consent, beside whatever else is done."""
+    def _grant(self, store: Store) -> None:
+        """Take the local user's own word for their consent: once, and before the first call asks for it."""
         from .consents import grant_locally
+        from .faults import Fault
 
         async def work() -> None:
-            if self._local:
+            # Without it their calls are told that there is no consent, which is then true.
+            with contextlib.suppress(Fault):
                 await grant_locally(store.drawer("consents", self._local), self._local, time.time())
-            await store.expire()
 
+        # A loop is running here, and it cannot wait for a coroutine.
+        thread = threading.Thread(target=lambda: asyncio.run(work()), name="specloom-consent")
+        thread.start()
+        thread.join()
+
+    def _start(self, store: Store) -> None:
+        """Tidy up, beside whatever else is done."""
         try:
-            task = asyncio.get_running_loop().create_task(work())
+            task = asyncio.get_running_loop().create_task(_tidy(store))
         except RuntimeError:  # no loop is running: whoever uses the store so does it once and ends
             return
         self._tasks.add(task)
@@ -94,6 +105,10 @@ class Memory:
         if self._store is not None:
             await self._store.aclose()
             self._store = None
+
+
+async def _tidy(store: Store) -> None:
+    await store.expire()
 
 
 class Audit:

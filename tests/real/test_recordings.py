@@ -11,6 +11,7 @@ from .support import shipped_model
 HERE = Path(__file__).parent
 WITHOUT = {
     "core": "no recording",
+    "doi_registry": "recorded is which agency a DOI is of, and asked is whether it is registered",
     "ecosystems": "no recording",
     "fxtwitter": "no recording",
     "github_raw": "what it gives is a file as it is",
@@ -18,9 +19,11 @@ WITHOUT = {
     "google_patents": "no recording of a patent's page",
     "jina": "no recording",
     "oecd": "no recording",
+    "openlibrary": "no recording",
     "scholarapi": "no recording",
     "searchapi": "the one recording is of an engine that is not asked",
     "searxng": "no recording",
+    "spn2": "no recording",
     "xquik": "no recording",
     "youcom": "no recording",
 }

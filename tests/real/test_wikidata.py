@@ -24,7 +24,10 @@ def test_the_best_known_thing_of_a_name_is_asked_about() -> None:
     entities = recorded("wikidata/wbsearchentities.json")
     rows, requests = replay("wikidata", "ownership", {"company": "abc"}, {"entities": entities, "owners": BINDINGS})
 
-    assert [one["get"] for one in requests] == ["https://www.wikidata.org/w/api.php", "https://query.wikidata.org/sparql"]
+    assert [one["get"] for one in requests] == [
+        "https://www.wikidata.org/w/api.php",
+        "https://query.wikidata.org/sparql",
+    ]
     assert "wd:Q169889 wdt:P749" in requests[1]["query"]["query"]
     assert rows[0] == {
         "entity_id": "Q169889",

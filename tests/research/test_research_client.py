@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+import os
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client, MCPError
+from mcp import Client, MCPError, StdioServerParameters
 
 from specloom.artifacts import Artifacts
 from specloom.consents import decide
@@ -551,3 +553,23 @@ async def test_who_watches_a_session_hears_of_calls_that_change_it(server: Serve
 
     assert told == [("notifications/resources/updated", {"uri": f"research://session/{session}"})] * 2
     assert server.catalogue.capabilities()["resources"] == {"subscribe": True}
+
+
+async def test_a_restart_loses_nothing_and_the_local_user_has_agreed_from_the_first_call(tmp_path: Path) -> None:
+    folders = {"SPECLOOM_STATE_DIR": str(tmp_path / "state"), "SPECLOOM_CACHE_DIR": str(tmp_path / "cache")}
+    environ = {**os.environ, **folders, "STDIO_USER_ID": "ada", "MEMORY_ENABLED": "true"}
+    process = StdioServerParameters(command=sys.executable, args=["-m", "specloom", "serve"], env=environ)
+
+    async with Client(process) as client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        saved = await ask(client, "memory_save", note="Otters eat crabs")
+        session = await begin(client)
+    async with Client(process) as client:
+        recalled = await ask(client, "memory_recall", query="otter")
+        found = await ask(client, "get_research_session", sessionId=session)
+
+    assert names >= {"memory_save", "memory_recall", "sequential_search"}
+    assert not names & {"workspace_read", "get_my_analytics", "monitor_query_save"}
+    assert saved["status"] == "ok"
+    assert [one["note"] for one in recalled["memories"]] == ["Otters eat crabs"]
+    assert found["stepCount"] == 1

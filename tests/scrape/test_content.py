@@ -103,6 +103,42 @@ def test_text_deep_inside_is_found() -> None:
     assert all(line in text for line in PROSE)
 
 
+def comments() -> str:
+    remarks = "".join(
+        f'<div class="comment-body"><p>I have fired wood for twenty years, and number {at} of my kilns still '
+        "surprises me every time that the wind turns and the chimney begins to draw.</p></div>"
+        for at in range(30)
+    )
+    return f'<div id="comments" class="comment-list">{remarks}</div>'
+
+
+ARTICLE = '<meta property="og:type" content="article"><meta name="generator" content="WordPress 6.4">'
+THREAD = '<meta property="og:type" content="article"><meta name="generator" content="Discourse 3.1">'
+
+
+def test_comments_that_are_many_times_their_article_are_left_out() -> None:
+    entry = f'<div class="entry-content"><h1>Firing a kiln</h1>{paragraphs()}{paragraphs()}</div>'
+
+    _, text = find(page(f"{entry}{comments()}", head=ARTICLE))
+
+    assert all(line in text for line in PROSE)
+    assert "surprises me" not in text
+
+
+def test_comments_of_a_page_that_says_it_is_a_forum_are_kept() -> None:
+    entry = f'<div class="entry-content"><h1>Firing a kiln</h1>{paragraphs()}{paragraphs()}</div>'
+
+    _, text = find(page(f"{entry}{comments()}", head=THREAD))
+
+    assert "number 29 of my kilns" in text
+
+
+def test_comments_with_nothing_before_them_are_the_content() -> None:
+    _, text = find(page(f"<h1>Firing a kiln</h1>{comments()}", head=ARTICLE))
+
+    assert "number 29 of my kilns" in text
+
+
 def test_half_a_table_is_never_taken() -> None:
     rows = "".join(
         f"<tr><td>Cone {at}</td><td>{900 + 20 * at} °C</td><td>{'slow' if at % 2 else ''}</td></tr>"

@@ -21,7 +21,7 @@ HOME = (
 )
 PORTAL = (
     "<html><head><title>Brand guidelines</title></head><body><h1>Brand guidelines</h1><p>All that is needed to show "
-    "the brand of Otterware as it is meant to be shown, on rafts, on rivers, and wherever else it may be shown one day.</p>"
+    "the brand of Otterware as it is meant to be shown, on rafts, on rivers, and wherever else it may be.</p>"
     "<p>Primary color: #0a6cff</p></body></html>"
 )
 
@@ -146,6 +146,11 @@ def test_a_text_cannot_close_its_own_frame() -> None:
     assert text.rstrip().endswith("----- END UNTRUSTED CONTENT -----")
 
 
+def test_a_text_of_dashes_alone_is_framed_as_it_is() -> None:
+    """A pattern that looks for dashes at every dash would never come to an end here."""
+    assert "-" * 400_000 in frame([("https://a.example/", "-" * 400_000)])
+
+
 def test_all_candidates_are_asked_within_bounds() -> None:
     candidates = portal.to_candidates("otterware.com", "otterware.com")
     desk = BrandDesk(dict.fromkeys(candidates, 404))
@@ -154,7 +159,7 @@ def test_all_candidates_are_asked_within_bounds() -> None:
 
     assert (found.hits, found.answered) == ((), True)
     assert sorted(desk.sent) == sorted(("HEAD", url) for url in candidates)
-    assert 1 < desk.most_under_way <= portal.AT_ONCE
+    assert 1 < desk.most_under_way <= 8
 
 
 def test_one_host_is_asked_fewer_at_once_and_left_alone_when_it_does_not_answer() -> None:
@@ -164,7 +169,7 @@ def test_one_host_is_asked_fewer_at_once_and_left_alone_when_it_does_not_answer(
     found = asyncio.run(portal.probe(cast("Desk", desk), candidates))
 
     assert found.answered is False
-    assert desk.most_under_way <= portal.PER_HOST
+    assert desk.most_under_way <= 4
     assert len(desk.sent) < portal.MOST_FAILURES + portal.PER_HOST
 
 

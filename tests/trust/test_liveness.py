@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from specloom.desk import Kept
 from specloom.faults import Fault
 from specloom.trust.liveness import Link, check_link, check_links, find_soft_failure
 from specloom.wire import Answer, Request, Response
@@ -38,6 +39,22 @@ class Desk:
             raise Fault("upstream_unavailable", "the archive is down")
         copy = self.copies.get(arguments["url"])
         return Answer([{"snapshot_url": copy}] if copy else [])
+
+
+class Remembering(Desk):
+    """A desk that keeps what it is given."""
+
+    def __init__(self, pages: Mapping[str, Reply]) -> None:
+        super().__init__(pages)
+        self.kept: dict[str, Kept] = {}
+        self.ttls: set[float] = set()
+
+    async def recall(self, key: str) -> Kept | None:
+        return self.kept.get(key)
+
+    async def keep(self, key: str, value: Any, ttl: float) -> None:
+        self.kept[key] = Kept(value)
+        self.ttls.add(ttl)
 
 
 def page(text: str = "", status: int = 200, url: str = URL) -> Response:
@@ -158,3 +175,15 @@ async def test_a_redirect_to_another_page_is_looked_at() -> None:
 
     assert (link.live, link.status) == (False, 200)
     assert "says that it is gone" in link.reason
+
+
+async def test_what_a_server_answered_is_remembered_where_that_is_asked_for_and_silence_is_not() -> None:
+    silent = "https://silent.example/"
+    desk = Remembering({URL: page()})
+
+    for _ in range(2):
+        await check_links(desk, [URL, silent], keep_for=60.0)  # type: ignore[arg-type]
+
+    assert [url for _, url in desk.sent].count(URL) == 1
+    assert [url for _, url in desk.sent].count(silent) == 4
+    assert desk.ttls == {60.0}

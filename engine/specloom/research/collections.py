@@ -5,6 +5,7 @@ Lifetimes and numbers are those of the tool contract.
 
 from __future__ import annotations
 
+from ..consents import CONSENTS
 from ..drawer import CollectionSpec, declare
 
 HOUR, DAY = 3600.0, 86_400.0
@@ -45,4 +46,5 @@ MEMBERS = CollectionSpec("members", scope="shared", max_items=10_000, max_value=
 USAGE = CollectionSpec("usage", max_items=1)
 WATCHES = CollectionSpec("watches", lifetime=90 * DAY, max_items=100, max_value=MEBIBYTE)
 COLLECTIONS = (SESSIONS, MEMORIES, FINDINGS, MEMBERS, USAGE, WATCHES)
-declare(*COLLECTIONS)
+# Nothing of this is kept without asking for consent, so no store may be opened without those.
+declare(*COLLECTIONS, CONSENTS)

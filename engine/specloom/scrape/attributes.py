@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lxml import etree
 
-    Found = list[tuple["etree._Element", str]]
-
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
@@ -22,24 +20,24 @@ class Attributes:
     root: etree._Element
     named: list[tuple[etree._Element, str, str]]
     """`class` and `id`: element, name of the attribute, value."""
-    unseen: Found
+    unseen: list[tuple[etree._Element, str]]
     """`hidden` and `style`; an element with both stands here twice."""
-    types: Found
+    types: list[tuple[etree._Element, str]]
     """`itemtype`."""
-    properties: Found
+    properties: list[tuple[etree._Element, str]]
     """`itemprop`."""
-    relations: Found
+    relations: list[tuple[etree._Element, str]]
     """`rel`."""
-    opened: Found
+    opened: list[tuple[etree._Element, str]]
     """`aria-controls`."""
-    controls: Found
+    controls: list[tuple[etree._Element, str]]
     """`data-target`, `data-bs-target`, and `role` where it is `tab`."""
 
 
 def gather_attributes(root: etree._Element) -> Attributes:
     """The attributes of all elements of a tree."""
     found = Attributes(root, [], [], [], [], [], [], [])
-    roles: Found = []
+    roles: list[tuple[etree._Element, str]] = []
     lists = {
         "hidden": found.unseen,
         "style": found.unseen,

@@ -82,9 +82,10 @@ class Resources:
         return [item.key for item in items]
 
     async def _session(self, uri: str, session: str) -> dict[str, Any]:
-        if self._executor.drawers is None or RECOVER not in PROCEDURES:
+        # A desk is a tool's; whose settings it shows does not matter to a session.
+        tool = next(iter(self._executor.model.tools.values()), None)
+        if tool is None or self._executor.drawers is None or RECOVER not in PROCEDURES:
             raise NotFound(uri)
-        tool = next(iter(self._executor.model.tools.values()))
         desk = LiveDesk(self._executor, tool, self._owner, None)
         try:
             found = await PROCEDURES[RECOVER].function(desk, {"sessionId": session})

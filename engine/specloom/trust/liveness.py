@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -66,18 +66,27 @@ class Link:
     reason: str = ""
 
 
-async def check_links(desk: Desk, urls: Sequence[str], *, dates: Sequence[str] = ()) -> list[Link]:
+async def check_links(
+    desk: Desk, urls: Sequence[str], *, dates: Sequence[str] = (), keep_for: float = 0.0
+) -> list[Link]:
     """Every address looked at, eight at a time, in the order given; of dead ones the archived copy is looked for.
 
-    `dates` are the days (YYYY-MM-DD, "" where unknown) near which such a copy should be.
+    `dates` are the days (YYYY-MM-DD, "" where unknown) near which such a copy should be. What a server answered is
+    remembered for `keep_for` seconds; that there was no answer is not.
     """
     turns = asyncio.Semaphore(AT_ONCE)
     wanted = [*dates, *[""] * (len(urls) - len(dates))]
 
     async def check(url: str, date: str) -> Link:
         async with turns:
+            key = f"link:1:{date}:{url}"
+            if keep_for and (kept := await desk.recall(key)) is not None:
+                return Link(**kept.value)
             link = await check_link(desk, url)
-            return await find_copy(desk, link, date) if link.live is False else link
+            link = await find_copy(desk, link, date) if link.live is False else link
+            if keep_for and link.status:
+                await desk.keep(key, asdict(link), keep_for)
+            return link
 
     unique = dict.fromkeys(zip(urls, wanted, strict=True))
     done = await asyncio.gather(*[check(url, date) for url, date in unique])

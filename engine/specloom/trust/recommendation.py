@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 AT_ONCE = 8
 """Recommendations that are looked into side by side."""
 SEARCHES_AT_ONCE = 4
+LINKS_FOR = 3600.0
+"""Seconds for which it is remembered what a link answered (the tool contract's figure)."""
 PATIENCE = 60.0
 """Seconds after which no further page is read and nobody else is asked; what is left is told without that."""
 AGREES = 0.6
@@ -83,7 +85,8 @@ async def audit_recommendations(
     ]
     began = desk.now()
     linked = [item for item in items if item.url]
-    for item, link in zip(linked, await check_links(desk, [item.url for item in linked]), strict=True):
+    links = await check_links(desk, [item.url for item in linked], keep_for=LINKS_FOR)
+    for item, link in zip(linked, links, strict=True):
         item.link = link
     turns, searches = asyncio.Semaphore(AT_ONCE), asyncio.Semaphore(SEARCHES_AT_ONCE)
     done = 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specloom.scrape.content import Content
+from specloom.scrape.content.articles import without_comments
 from specloom.scrape.content.blocks import to_blocks
 from specloom.scrape.content.cut import MIN_WORDS, best_cut
 from specloom.scrape.content.features import Units, measure
@@ -46,6 +47,7 @@ def find_content(root: HtmlElement, page: Page) -> Content:
     if units is None:
         return Content((), (), "", 0.0, 0)
     kinds, chances = judge(units, model)
+    chances = without_comments(units.frame, page, kinds, model.types, chances)
     taken, expected = choose(units.frame, chances)
     nodes, drop = to_nodes(units.frame, taken)
     confidence = float(np.interp(expected, model.expected, model.reached))
@@ -113,22 +115,6 @@ def take_headings(frame: Frame, chances: Any, taken: Any) -> Any:
         if below < count and found[below] and (not levels[below] or levels[below] >= levels[at]):
             found[at] = True
     return found
-
-
-def smooth(frame: Frame, chances: Any, words: Any) -> Any:
-    """The chances, with the rows of one table made equal: half a table is worth little."""
-    tables: dict[int, list[int]] = {}
-    for row, at in enumerate(frame.at.tolist()):
-        if frame.blocks[at].tag == "tr":
-            up = frame.blocks[at].parent
-            if frame.blocks[up].tag != "table":
-                up = frame.blocks[up].parent
-            tables.setdefault(up, []).append(row)
-    smoothed = chances.copy()
-    for rows in tables.values():
-        if len(rows) > 1:
-            smoothed[rows] = np.average(chances[rows], weights=words[rows])
-    return smoothed
 
 
 def to_nodes(frame: Frame, taken: Any) -> tuple[list[HtmlElement], set[HtmlElement]]:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 _MOST_CHARACTERS = 400_000
+_MOST_LINES = 10_000
+_MOST_BELOW = 300
+_LONGEST_LINE = 2000
 _LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()\s]{0,2000}(?:\s[^()]{0,300})?\)")
 _MARKS = re.compile(r"[*_`|]+|^\s*(?:[-+•·–]|\d{1,2}[.)])\s+|^\s{0,3}#{1,6}\s+(?![0-9A-Fa-f]{6}\b)")
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.{1,200})")
@@ -27,7 +31,11 @@ def to_lines(text: str) -> list[Line]:
     lines: list[Line] = []
     heading = ""
     for raw in text[:_MOST_CHARACTERS].splitlines():
-        plain = _LINK.sub(r"\1", raw[:5000])
+        if len(lines) == _MOST_LINES:
+            break
+        if not raw or raw.isspace():
+            continue
+        plain = _LINK.sub(r"\1", raw[:_LONGEST_LINE])
         head = _HEADING.fullmatch(plain.rstrip()) or None
         bold = _BOLD.fullmatch(plain) if head is None else None
         said = " ".join(_MARKS.sub(" ", plain).split())
@@ -44,7 +52,7 @@ def to_section(lines: list[Line], first: int) -> list[Line]:
     """The lines below the heading at `first`, until one of its own or a higher level."""
     level = lines[first].level or 6
     section: list[Line] = []
-    for line in lines[first + 1 :]:
+    for line in islice(lines, first + 1, first + 1 + _MOST_BELOW):
         if line.level and line.level <= level:
             break
         section.append(line)

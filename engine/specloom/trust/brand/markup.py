@@ -23,6 +23,7 @@ _BLOCKS = frozenset(
 )  # fmt: skip
 _MARKS = {"li": "- ", **{f"h{level}": f"{'#' * level} " for level in range(1, 7)}}
 _MOST_NODES = 50_000
+_MOST_LINKS = 2000
 
 
 def parse(body: bytes, content_type: str = "") -> HtmlElement:
@@ -79,7 +80,7 @@ def to_title(root: HtmlElement) -> str:
 def find_links(root: HtmlElement, base: str, path: str = "//a[@href]") -> list[tuple[str, str]]:
     """Web address and text of each link, in the order of the page."""
     found = []
-    for link in root.xpath(path):
+    for link in root.xpath(path)[:_MOST_LINKS]:
         url = join(base, str(link.get("href")))
         if url:
             found.append((url, " ".join(str(link.text_content()).split())))

@@ -34,6 +34,7 @@ _MARKDOWN_LINK = re.compile(r"(?<!!)\[([^\[\]]{1,100})\]\((https?://[^()\s]{1,20
 _LOGO_WORDS = re.compile(r"\b(?:logo|logotype|wordmark|brandmark|logomark|symbol)\b", re.IGNORECASE)
 _DARK = re.compile(r"\b(?:dark|white|reversed?|inverted?|negative|knockout)\b", re.IGNORECASE)
 _ICON = re.compile(r"\b(?:icon|symbol|logomark|brandmark|glyph|avatar)\b", re.IGNORECASE)
+_MOST_IMAGES = 1000
 _IMAGE = re.compile(r"\.(?:svg|png|webp)$", re.IGNORECASE)
 
 
@@ -107,8 +108,12 @@ def find_logos(root: HtmlElement, base: str, label: str) -> dict[str, Any]:
     A logo for dark grounds is `dark`, one without the name is `icon`, and any other is `primary`; the first counts.
     """
     found: dict[str, Any] = {}
-    shown = [(str(node.get("src")), str(node.get("alt") or ""), node) for node in root.xpath("//img[@src]")]
-    given = [(str(node.get("href")), str(node.text_content()), None) for node in root.xpath("//a[@href]")]
+    shown = [
+        (str(node.get("src")), str(node.get("alt") or ""), node) for node in root.xpath("//img[@src]")[:_MOST_IMAGES]
+    ]
+    given = [
+        (str(node.get("href")), str(node.text_content()), None) for node in root.xpath("//a[@href]")[:_MOST_IMAGES]
+    ]
     for address, words, node in [*shown, *given]:
         url = join(base, address)
         path = urlsplit(url).path

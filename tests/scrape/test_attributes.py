@@ -1,0 +1,63 @@
+"""One walk finds what several parts of the work look for, and dates are told apart from other numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from specloom.scrape.attributes import gather_attributes, is_in
+from specloom.scrape.content.wording import has_date
+from specloom.scrape.tree import parse
+
+PAGE = (
+    '<html itemtype="a"><body class="x"><p id="one" class="y z" style="color:red">A</p><div hidden itemtype="b">B</div>'
+    '<a rel="author" role="tab" href="#one">C</a><i role="note" data-target="#one">D</i></body></html>'
+)
+
+
+def test_elements_are_found_in_document_order_with_the_root_among_them() -> None:
+    found = gather_attributes(parse(PAGE))
+
+    assert [(element.tag, name, value) for element, name, value in found.named] == [
+        ("body", "class", "x"),
+        ("p", "id", "one"),
+        ("p", "class", "y z"),
+    ]
+    assert [(element.tag, value) for element, value in found.types] == [("html", "a"), ("div", "b")]
+    assert [element.tag for element, _ in found.unseen] == ["p", "div"]
+    assert [(element.tag, value) for element, value in found.relations] == [("a", "author")]
+
+
+def test_a_role_makes_a_control_only_where_it_is_a_tab() -> None:
+    found = gather_attributes(parse(PAGE))
+
+    assert [(element.tag, value) for element, value in found.controls] == [("i", "#one"), ("a", "tab")]
+
+
+def test_an_element_that_was_taken_out_is_no_longer_in_the_tree() -> None:
+    root = parse(PAGE)
+    found = gather_attributes(root)
+    element, _ = found.relations[0]
+    body = root.find("body")
+
+    assert is_in(element, root)
+    assert body is not None
+    body.remove(element)
+    assert not is_in(element, root)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("on 2024-05-07", True),
+        ("7.5.24", True),
+        ("at 9:30", True),
+        ("sept. 3", True),
+        ("two days ago", True),
+        ("chicago 7", False),
+        ("page 3 of 20", False),
+        ("x2024-05", False),
+        ("ratio 3:5", False),
+    ],
+)
+def test_a_date_a_time_or_an_age_is_told_from_other_numbers(text: str, told: bool) -> None:
+    assert has_date(text) is told
