@@ -21,7 +21,7 @@ from specloom.wire import Request, Response
 
 PAGE = {"results": [{"title": "Otters\x1b[31m", "link": "https://example.org/a", "rank": 1}]}
 COMMANDS = ["serve", "check", "call", "explain", "try", "record", "new", "list", "doctor", "docs", "schema", "mutate"]
-COMMANDS += ["data", "audit"]
+COMMANDS += ["data", "audit", "papers"]
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 ENGINE = ROOT / "engine" / "specloom"
-DOMAIN = frozenset({"scrape", "trust", "research", "papers"})
+DOMAIN = ("scrape", "trust", "research", "papers")
 """The packages whose job is domain Python: they may name sites and tools."""
 
 HOMONYMS: Mapping[str, str] = MappingProxyType(

@@ -39,6 +39,10 @@ class Desk(Protocol):
     def allow_private(self) -> bool:
         """Whether the operator lets requests go to private and loopback addresses."""
 
+    @property
+    def is_live(self) -> bool:
+        """Whether anything but `send` may be reached: where it is not, nothing connects or starts a process."""
+
     def now(self) -> float:
         """Seconds since the epoch."""
 

@@ -83,6 +83,10 @@ class ExampleDesk:
     def allow_private(self) -> bool:
         return False
 
+    @property
+    def is_live(self) -> bool:
+        return False
+
     def now(self) -> float:
         return self._room.now
 

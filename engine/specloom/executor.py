@@ -119,6 +119,7 @@ class Executor:
         artifacts: ArtifactKeeper | None = None,
         clock: Callable[[], float] = time.time,
         allow_private: bool = False,
+        is_live: bool = True,
         validate: bool = False,
         isolate: bool = False,
         always_configured: bool = False,
@@ -134,6 +135,7 @@ class Executor:
         self.artifacts = artifacts
         self.clock = clock
         self.allow_private = allow_private
+        self.is_live = is_live
         self.validate = validate
         self.isolate = isolate
         self.problems: list[str] = []

@@ -39,6 +39,10 @@ class LiveDesk:
     def allow_private(self) -> bool:
         return self._executor.allow_private
 
+    @property
+    def is_live(self) -> bool:
+        return self._executor.is_live
+
     def now(self) -> float:
         return self._executor.clock()
 

@@ -145,6 +145,7 @@ def make_executor(
         audit=audit,
         breakers=Breakers(threshold=threshold, reset=float(reset)),
         allow_private=allow_private,
+        is_live=not replay,
         validate=read_switch(environ, "SPECLOOM_VALIDATE", problems),
         isolate=read_switch(environ, "CACHE_ISOLATION", problems) == "tenant",
         always_configured=bool(replay),

@@ -10,6 +10,7 @@ from .support import shipped_model
 
 HERE = Path(__file__).parent
 WITHOUT = {
+    "brandfetch_search": "no recording",
     "core": "no recording",
     "doi_registry": "recorded is which agency a DOI is of, and asked is whether it is registered",
     "ecosystems": "no recording",

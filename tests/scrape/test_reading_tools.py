@@ -71,7 +71,7 @@ SETTINGS = {"CHROME_PATH": "disabled", "SERPER_API_KEY": "k", "SEARCH_ROUTING": 
 
 def make_executor(web: Web, *, cached: bool = False, **settings: str) -> Executor:
     cache = AnswerCache(disk=None, key=None, warn=print) if cached else None
-    return Executor(MODEL, environ={**SETTINGS, **settings}, sender=web, cache=cache, validate=True)
+    return Executor(MODEL, environ={**SETTINGS, **settings}, sender=web, cache=cache, validate=True, is_live=False)
 
 
 async def read(web: Web, url: str, **arguments: Any) -> dict[str, Any]:

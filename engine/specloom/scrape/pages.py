@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from .options import Options
     from .reading import Candidate, Fetched, Reading
+    from .station import Station
 
 TTL = 3600.0
 """Seconds for which a page is remembered (the tool contract's figure)."""
@@ -57,7 +58,8 @@ async def read_raw(desk: Desk, url: str, most: int) -> Reading:
     from .ladder import read
 
     options = to_options(desk.config, allow_private=desk.allow_private, max_length=most)
-    return await read(url, mode="raw", desk=desk, options=options, extract=_nothing)
+    station = _station(desk, options)
+    return await read(url, mode="raw", desk=desk, options=options, extract=_nothing, station=station)
 
 
 async def _read(desk: Desk, url: str, options: Options) -> Page:
@@ -80,7 +82,8 @@ async def _read(desk: Desk, url: str, options: Options) -> Page:
             if fault.kind == "not_found" or not route.fallback:
                 raise fault_of(url, [to_outcome(route.site, _kind(fault), fault.message)]) from None
             target = route.fallback
-    reading = await read(target, desk=desk, options=options, extract=_extractor(options))
+    station = _station(desk, options)
+    reading = await read(target, desk=desk, options=options, extract=_extractor(desk, station), station=station)
     page: Page = reading.candidate.payload
     quality = "partial" if reading.quality == "partial" else page.quality or "complete"
     return replace(page, url=reading.url, extracted_by=_tier(reading, page), quality=quality)
@@ -114,16 +117,20 @@ def _from_site(said: Any, url: str) -> Page:
     )
 
 
-def _extractor(options: Options) -> Any:
+def _station(desk: Desk, options: Options) -> Station:
+    """What readings share; where nothing may be reached but what the desk sends, one without browser and client."""
+    from .station import StillStation, find_station
+
+    return find_station(options) if desk.is_live else StillStation(options)
+
+
+def _extractor(desk: Desk, station: Station) -> Any:
     """What makes a page of what was fetched: in this process, or in another where that is better."""
     from .reading import Candidate
-    from .station import find_station
-
-    workers = find_station(options).workers
 
     async def extract(fetched: Fetched) -> Candidate:
         if fetched.kind == "document":
-            page = await from_document(fetched)
+            page = await from_document(fetched, apart=desk.is_live)
             return Candidate(page.content, page, page.title)
         said = {
             "kind": fetched.kind,
@@ -136,7 +143,7 @@ def _extractor(options: Options) -> Any:
             page, frames = make_page(fetched.body, said)
             return {"page": page, "frames": frames}
 
-        made = await workers.make(said, fetched.body, inline)
+        made = await station.workers.make(said, fetched.body, inline) if desk.is_live else inline()
         if "fault" in made:
             raise to_fault(made["fault"])
         page = made["page"] if isinstance(made["page"], Page) else from_json(made["page"])
@@ -188,11 +195,15 @@ def from_html(body: bytes, url: str, content_type: str) -> tuple[Page, tuple[str
     return page, found.frames
 
 
-async def from_document(fetched: Fetched) -> Page:
-    """The page in a PDF or an office document, read in a process of its own."""
+async def from_document(fetched: Fetched, *, apart: bool) -> Page:
+    """The page in a PDF or an office document, read in a process of its own where one may be started."""
+    from .documents import read
     from .documents.apart import read_apart
 
-    found = await read_apart(fetched.body, fetched.content_type, fetched.url)
+    if apart:
+        found = await read_apart(fetched.body, fetched.content_type, fetched.url)
+    else:
+        found = read(fetched.body, fetched.content_type, fetched.url)
     return Page(
         url=fetched.url,
         content=found.text,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
+from specloom.faults import Fault
 from specloom.network import Resolver, resolve_name
 
 from .browser import Browser
@@ -76,6 +77,18 @@ class Station:
         """Close the browser and the workers, where there are any."""
         await self.browser.aclose()
         await self.workers.aclose()
+
+
+class StillStation(Station):
+    """A station that reaches nothing by itself: for examples and replays, which are offline whatever is installed."""
+
+    def stealth(self) -> Stealth | None:
+        """No client beside the desk."""
+        return None
+
+    async def render(self, url: str, *, owner: str, options: Options, now: Callable[[], float]) -> Fetched:  # noqa: ARG002
+        """Never a document: a browser would go out by itself."""
+        raise Fault("browser_unavailable", "no browser is started where nothing may be reached")
 
 
 _STATIONS: WeakKeyDictionary[asyncio.AbstractEventLoop, Station] = WeakKeyDictionary()
