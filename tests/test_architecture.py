@@ -31,6 +31,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "hooks",
             "limits",
             "folders",
+            "records",
             "variables",
         ),
     ),
@@ -136,7 +137,21 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
 """Modules and packages by layer, lowest first. The package itself is the empty name."""
 
 SURFACE = frozenset(
-    {"", "addresses", "consents", "dates", "desk", "drawer", "faults", "guard", "hooks", "network", "vault", "wire"}
+    {
+        "",
+        "addresses",
+        "consents",
+        "dates",
+        "desk",
+        "drawer",
+        "faults",
+        "guard",
+        "hooks",
+        "network",
+        "records",
+        "vault",
+        "wire",
+    }
 )
 """What packages beside the layers may import of the engine."""
 

@@ -6,32 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from specloom.hooks import Seen, observer, procedure
+from specloom.records import FLAG, NUMBER, OBJECT, TEXT, WHOLE, closed, listed, record, texts
 
 if TYPE_CHECKING:
     from specloom.desk import Desk
     from specloom.drawer import Drawers
-
-_TEXT = {"type": "string"}
-_WHOLE = {"type": "integer"}
-_FLAG = {"type": "boolean"}
-_NUMBER = {"type": "number"}
-_OBJECT = {"type": "object"}
-
-
-def _texts(*names: str) -> dict[str, Any]:
-    return dict.fromkeys(names, _TEXT)
-
-
-def _record(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
-    return {"type": "object", "properties": dict(properties), "required": list(required)}
-
-
-def _closed(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
-    return {**_record(properties, *required), "additionalProperties": False}
-
-
-def _list(items: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": dict(items)}
 
 
 def _switch(description: str) -> dict[str, Any]:
@@ -40,43 +19,41 @@ def _switch(description: str) -> dict[str, Any]:
 
 # --- sessions -------------------------------------------------------------------------------------------------------
 
-_STEP = _closed(
+_STEP = closed(
     {
-        "stepNumber": _WHOLE,
-        **_texts("description", "reasoning", "confidence", "branchId", "timestamp"),
-        "rejectedApproaches": _list(_TEXT),
-        "isRevision": _FLAG,
-        **dict.fromkeys(("revisesStep", "branchFromStep", "supersededBy"), _WHOLE),
+        "stepNumber": WHOLE,
+        **texts("description", "reasoning", "confidence", "branchId", "timestamp"),
+        "rejectedApproaches": listed(TEXT),
+        "isRevision": FLAG,
+        **dict.fromkeys(("revisesStep", "branchFromStep", "supersededBy"), WHOLE),
     },
     "stepNumber",
     "description",
     "timestamp",
 )
-_INDEX = _closed(
-    {"stepNumber": _WHOLE, **_texts("oneLiner", "branchId", "confidence"), "supersededBy": _WHOLE},
+_INDEX = closed(
+    {"stepNumber": WHOLE, **texts("oneLiner", "branchId", "confidence"), "supersededBy": WHOLE},
     "stepNumber",
     "oneLiner",
     "branchId",
     "confidence",
 )
-_GAP = _closed({"description": _TEXT, "foundInStep": _WHOLE, "resolvedInStep": _WHOLE}, "description")
-_SOURCE = _closed(
-    {**_texts("url", "title", "relevance", "author", "date", "doi"), "foundInStep": _WHOLE}, "url", "title"
-)
-_AROUND = {"lastSteps": _list(_STEP), "gaps": _list(_GAP), "sources": _list(_SOURCE)}
+_GAP = closed({"description": TEXT, "foundInStep": WHOLE, "resolvedInStep": WHOLE}, "description")
+_SOURCE = closed({**texts("url", "title", "relevance", "author", "date", "doi"), "foundInStep": WHOLE}, "url", "title")
+_AROUND = {"lastSteps": listed(_STEP), "gaps": listed(_GAP), "sources": listed(_SOURCE)}
 _HEAD = {
-    **_texts("sessionId", "responseMode", "researchGoal", "startedAt", "completedAt", "trust"),
-    "totalStepsEstimate": _WHOLE,
-    "isComplete": _FLAG,
+    **texts("sessionId", "responseMode", "researchGoal", "startedAt", "completedAt", "trust"),
+    "totalStepsEstimate": WHOLE,
+    "isComplete": FLAG,
 }
-_COVERAGE = _closed(
+_COVERAGE = closed(
     {
-        "sourceCount": _WHOLE,
-        "uniqueDomains": _WHOLE,
-        "domainSpread": _NUMBER,
-        "dominantDomain": _TEXT,
-        "sourceTypes": {"type": "object", "additionalProperties": _WHOLE},
-        "gaps": _list(_TEXT),
+        "sourceCount": WHOLE,
+        "uniqueDomains": WHOLE,
+        "domainSpread": NUMBER,
+        "dominantDomain": TEXT,
+        "sourceTypes": {"type": "object", "additionalProperties": WHOLE},
+        "gaps": listed(TEXT),
     },
     "sourceCount",
     "uniqueDomains",
@@ -84,26 +61,26 @@ _COVERAGE = _closed(
     "sourceTypes",
     "gaps",
 )
-_REFINEMENT = _closed(
+_REFINEMENT = closed(
     {
-        **_texts("query", "error"),
-        "resultCount": _WHOLE,
-        "results": _list(_closed(_texts("title", "url", "snippet"), "title", "url", "snippet")),
+        **texts("query", "error"),
+        "resultCount": WHOLE,
+        "results": listed(closed(texts("title", "url", "snippet"), "title", "url", "snippet")),
     },
     "query",
 )
 
-PROGRESS = _record(
+PROGRESS = record(
     {
         **_HEAD,
-        "currentStep": _WHOLE,
-        **_texts("warning", "summary", "depth", "refinementNote", "refinementWarning"),
-        "steps": _list(_INDEX),
-        "stepIndex": _list(_INDEX),
+        "currentStep": WHOLE,
+        **texts("warning", "summary", "depth", "refinementNote", "refinementWarning"),
+        "steps": listed(_INDEX),
+        "stepIndex": listed(_INDEX),
         **_AROUND,
         "coverage": _COVERAGE,
-        "refinementQueries": _list(_TEXT),
-        "refinementResults": _list(_REFINEMENT),
+        "refinementQueries": listed(TEXT),
+        "refinementResults": listed(_REFINEMENT),
     },
     "sessionId",
     "responseMode",
@@ -117,11 +94,11 @@ PROGRESS = _record(
 """What a step is answered with; what does not apply is left out."""
 
 STEP_INPUTS: Mapping[str, Mapping[str, Any]] = {
-    **_texts("searchStep", "sessionId", "researchGoal", "reasoning", "confidence", "sessionSummary", "responseMode"),
-    **_texts("branchId", "knowledgeGap", "depth"),
-    **dict.fromkeys(("stepNumber", "totalStepsEstimate", "revisesStep", "branchFromStep"), _WHOLE),
-    **dict.fromkeys(("nextStepNeeded", "isRevision"), _FLAG),
-    **dict.fromkeys(("rejectedApproaches", "resolvedGaps"), _list(_TEXT)),
+    **texts("searchStep", "sessionId", "researchGoal", "reasoning", "confidence", "sessionSummary", "responseMode"),
+    **texts("branchId", "knowledgeGap", "depth"),
+    **dict.fromkeys(("stepNumber", "totalStepsEstimate", "revisesStep", "branchFromStep"), WHOLE),
+    **dict.fromkeys(("nextStepNeeded", "isRevision"), FLAG),
+    **dict.fromkeys(("rejectedApproaches", "resolvedGaps"), listed(TEXT)),
 }
 
 
@@ -137,19 +114,19 @@ async def take_step(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     return await tell_step(desk, given)
 
 
-RECOVERED = _record(
+RECOVERED = record(
     {
         **_HEAD,
-        "stepCount": _WHOLE,
-        "summary": _TEXT,
-        "stepIndex": _list(_INDEX),
+        "stepCount": WHOLE,
+        "summary": TEXT,
+        "stepIndex": listed(_INDEX),
         **_AROUND,
         "step": _STEP,
-        "resolvedGaps": _list(_GAP),
-        "sourcesNotKept": _WHOLE,
-        "errorPatterns": _list(
-            _closed(
-                {"count": _WHOLE, **_texts("kind", "suggestion", "lastSeen"), "affectedUrls": _list(_TEXT)},
+        "resolvedGaps": listed(_GAP),
+        "sourcesNotKept": WHOLE,
+        "errorPatterns": listed(
+            closed(
+                {"count": WHOLE, **texts("kind", "suggestion", "lastSeen"), "affectedUrls": listed(TEXT)},
                 "kind",
                 "count",
                 "affectedUrls",
@@ -159,7 +136,7 @@ RECOVERED = _record(
         ),
         "providerStats": {
             "type": "object",
-            "additionalProperties": _closed({"attempts": _WHOLE, "successes": _WHOLE}, "attempts", "successes"),
+            "additionalProperties": closed({"attempts": WHOLE, "successes": WHOLE}, "attempts", "successes"),
         },
     },
     "sessionId",
@@ -171,7 +148,7 @@ RECOVERED = _record(
 """A session as it is taken up again, or one of its steps."""
 
 
-@procedure("recover_session", parameters={"sessionId": _TEXT, "stepId": _WHOLE}, gives=RECOVERED)
+@procedure("recover_session", parameters={"sessionId": TEXT, "stepId": WHOLE}, gives=RECOVERED)
 async def recover_session(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Tells everything that is needed to go on with a session, or one of its steps whole."""
     from .stepping import recover
@@ -181,9 +158,9 @@ async def recover_session(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any
 
 @procedure(
     "session_sources",
-    parameters={"sessionId": _TEXT},
-    gives=_record(
-        {"sources": _list(_closed(_texts("url", "title", "author", "date", "doi"), "url", "title"))}, "sources"
+    parameters={"sessionId": TEXT},
+    gives=record(
+        {"sources": listed(closed(texts("url", "title", "author", "date", "doi"), "url", "title"))}, "sources"
     ),
 )
 async def session_sources(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,11 +170,11 @@ async def session_sources(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any
     return {"sources": await list_sources(desk, given["sessionId"])}
 
 
-EXPORTED = _record(
+EXPORTED = record(
     {
-        **_texts("sessionId", "format", "researchGoal", "startedAt", "exportedAt", "tenantId", "trust"),
-        "stepCount": _WHOLE,
-        "sourceCount": _WHOLE,
+        **texts("sessionId", "format", "researchGoal", "startedAt", "exportedAt", "tenantId", "trust"),
+        "stepCount": WHOLE,
+        "sourceCount": WHOLE,
         "document": {},
     },
     "sessionId",
@@ -216,7 +193,7 @@ EXPORTED = _record(
 
 @procedure(
     "export_session",
-    parameters={"sessionId": _TEXT, "format": _TEXT, "verify_links": _FLAG},
+    parameters={"sessionId": TEXT, "format": TEXT, "verify_links": FLAG},
     gives=EXPORTED,
     asks=("snapshots",),
 )
@@ -236,15 +213,15 @@ _MEMORY = {"MEMORY_ENABLED": _switch("Whether users who agreed can save findings
 _SPACES = {"WORKSPACES_ENABLED": _switch("Whether members of a workspace who agreed can share findings.")}
 _USAGE = {"USER_ANALYTICS_ENABLED": _switch("Whether calls of users who agreed are counted, for themselves to see.")}
 _WATCHES = {"MONITORING_ENABLED": _switch("Whether users who agreed can watch what is new on a question.")}
-_STATUS = _texts("status", "reason")
-_TAGS = _list(_TEXT)
-_NOTE = {**_texts("note", "topic", "url"), "tags": _TAGS}
+_STATUS = texts("status", "reason")
+_TAGS = listed(TEXT)
+_NOTE = {**texts("note", "topic", "url"), "tags": _TAGS}
 
 
 @procedure(
     "save_memory",
     parameters=_NOTE,
-    gives=_record({**_STATUS, **_texts("id", "createdAt")}, "status"),
+    gives=record({**_STATUS, **texts("id", "createdAt")}, "status"),
     settings=_MEMORY,
 )
 async def save_memory(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -256,14 +233,14 @@ async def save_memory(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
 
 @procedure(
     "recall_memories",
-    parameters={"topic": _TEXT, "query": _TEXT, "limit": _WHOLE},
-    gives=_record(
+    parameters={"topic": TEXT, "query": TEXT, "limit": WHOLE},
+    gives=record(
         {
             **_STATUS,
-            "count": _WHOLE,
-            "memories": _list(
-                _closed(
-                    {**_texts("id", "tenantId", "userId", "topic", "note", "url", "createdAt"), "tags": _TAGS},
+            "count": WHOLE,
+            "memories": listed(
+                closed(
+                    {**texts("id", "tenantId", "userId", "topic", "note", "url", "createdAt"), "tags": _TAGS},
                     "id",
                     "tenantId",
                     "userId",
@@ -287,8 +264,8 @@ async def recall_memories(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any
 
 @procedure(
     "share_finding",
-    parameters={"workspace_id": _TEXT, "note": _TEXT, "url": _TEXT, "tags": _TAGS},
-    gives=_record({**_STATUS, "id": _TEXT}, "status"),
+    parameters={"workspace_id": TEXT, "note": TEXT, "url": TEXT, "tags": _TAGS},
+    gives=record({**_STATUS, "id": TEXT}, "status"),
     settings=_SPACES,
 )
 async def share_finding(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -300,17 +277,17 @@ async def share_finding(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
 
 @procedure(
     "read_findings",
-    parameters={"workspace_id": _TEXT},
-    gives=_record(
+    parameters={"workspace_id": TEXT},
+    gives=record(
         {
             **_STATUS,
-            "count": _WHOLE,
-            "contributions": _list(
-                _closed(
+            "count": WHOLE,
+            "contributions": listed(
+                closed(
                     {
-                        **_texts("id", "workspaceId", "contributorTenant", "contributorUser", "note", "url"),
+                        **texts("id", "workspaceId", "contributorTenant", "contributorUser", "note", "url"),
                         "tags": _TAGS,
-                        "createdAt": _TEXT,
+                        "createdAt": TEXT,
                     },
                     "id",
                     "workspaceId",
@@ -337,15 +314,15 @@ async def read_findings(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
 @procedure(
     "tell_usage",
     parameters={},
-    gives=_record(
+    gives=record(
         {
             **_STATUS,
-            "analytics": _closed(
+            "analytics": closed(
                 {
-                    **_texts("tenantId", "userId", "firstSeen", "lastSeen"),
-                    "totalCalls": _WHOLE,
-                    "toolCounts": {"type": "object", "additionalProperties": _WHOLE},
-                    "recentTools": _list(_TEXT),
+                    **texts("tenantId", "userId", "firstSeen", "lastSeen"),
+                    "totalCalls": WHOLE,
+                    "toolCounts": {"type": "object", "additionalProperties": WHOLE},
+                    "recentTools": listed(TEXT),
                 },
                 "tenantId",
                 "userId",
@@ -366,10 +343,8 @@ async def tell_usage(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:  #
 
 @procedure(
     "save_watch",
-    parameters={"query": _TEXT, "provider": _TEXT, "ttl_days": _WHOLE},
-    gives=_record(
-        {**_STATUS, **_texts("query", "provider", "savedAt"), "seenCount": _WHOLE, "ttlDays": _WHOLE}, "status"
-    ),
+    parameters={"query": TEXT, "provider": TEXT, "ttl_days": WHOLE},
+    gives=record({**_STATUS, **texts("query", "provider", "savedAt"), "seenCount": WHOLE, "ttlDays": WHOLE}, "status"),
     asks=("web",),
     settings=_WATCHES,
 )
@@ -382,9 +357,9 @@ async def save_watch(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
 
 @procedure(
     "check_watch",
-    parameters={"query": _TEXT, "provider": _TEXT},
-    gives=_record(
-        {**_STATUS, "new_count": _WHOLE, "last_run_at": _TEXT, "rows": _list(_OBJECT)}, "status", "new_count", "rows"
+    parameters={"query": TEXT, "provider": TEXT},
+    gives=record(
+        {**_STATUS, "new_count": WHOLE, "last_run_at": TEXT, "rows": listed(OBJECT)}, "status", "new_count", "rows"
     ),
     asks=("web",),
     settings=_WATCHES,

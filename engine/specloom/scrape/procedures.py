@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from specloom.hooks import CLOSERS, procedure
+from specloom.records import FLAG, NUMBER, OBJECT, TEXT, WHOLE, closed, listed, record, texts
 
 from .options import SETTINGS
 from .sites import ASKS as SITES
@@ -13,64 +14,41 @@ from .sites import ASKS as SITES
 if TYPE_CHECKING:
     from specloom.desk import Desk
 
-_TEXT = {"type": "string"}
-_WHOLE = {"type": "integer"}
-_FLAG = {"type": "boolean"}
-_NUMBER = {"type": "number"}
-_OBJECT = {"type": "object"}
-
-
-def _texts(*names: str) -> dict[str, Any]:
-    return dict.fromkeys(names, _TEXT)
-
-
-def _record(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
-    return {"type": "object", "properties": dict(properties), "required": list(required)}
-
-
-def _closed(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
-    return {**_record(properties, *required), "additionalProperties": False}
-
-
-def _list(items: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": dict(items)}
-
-
 ASKS = (*SITES, "reader", "contents")
 """The capabilities that reading an address may ask: the APIs of sites, and services that read for us."""
 
-_CITATION = _closed(
+_CITATION = closed(
     {
-        **_texts("url", "accessedDate"),
-        "metadata": _closed(_texts("title", "author", "site", "date")),
-        "formatted": _closed(_texts("apa", "mla")),
+        **texts("url", "accessedDate"),
+        "metadata": closed(texts("title", "author", "site", "date")),
+        "formatted": closed(texts("apa", "mla")),
     }
 )
-_RETRACTION = _closed({"retracted": _FLAG, **_texts("kind", "date", "noticeDoi", "source")})
+_RETRACTION = closed({"retracted": FLAG, **texts("kind", "date", "noticeDoi", "source")})
 
-_LABELS = _texts("source_type", "authority_tier", "domain_category")
+_LABELS = texts("source_type", "authority_tier", "domain_category")
 
-PAGE = _record(
+PAGE = record(
     {
-        **_texts("url", "content", "content_type", "size_category", "extracted_by", "extraction_quality"),
-        "content_length": _WHOLE,
-        "truncated": _FLAG,
-        "estimated_tokens": _WHOLE,
-        "word_count": _WHOLE,
-        "sparsity_warning": _TEXT,
+        **texts("url", "content", "content_type", "size_category", "extracted_by", "extraction_quality"),
+        "content_length": WHOLE,
+        "truncated": FLAG,
+        "estimated_tokens": WHOLE,
+        "word_count": WHOLE,
+        "sparsity_warning": TEXT,
         "citation": _CITATION,
-        "metadata": _OBJECT,
-        "structured_data": _OBJECT,
-        "forum_signals": _OBJECT,
-        "repository_signals": _OBJECT,
-        "highlights": _list(_OBJECT),
+        "metadata": OBJECT,
+        "structured_data": OBJECT,
+        "forum_signals": OBJECT,
+        "repository_signals": OBJECT,
+        "highlights": listed(OBJECT),
         **_LABELS,
-        "domain_reputation": _OBJECT,
-        "self_promotion": _OBJECT,
-        "detected_doi": _TEXT,
+        "domain_reputation": OBJECT,
+        "self_promotion": OBJECT,
+        "detected_doi": TEXT,
         "retraction_status": _RETRACTION,
-        "stripped": _OBJECT,
-        "raw": _FLAG,
+        "stripped": OBJECT,
+        "raw": FLAG,
     },
     "url",
     "content",
@@ -87,7 +65,7 @@ PAGE = _record(
 
 @procedure(
     "read_page",
-    parameters={"url": _TEXT, "mode": _TEXT, "max_length": _WHOLE},
+    parameters={"url": TEXT, "mode": TEXT, "max_length": WHOLE},
     gives=PAGE,
     asks=(*ASKS, "retractions"),
     settings=SETTINGS,
@@ -102,15 +80,15 @@ async def read_page(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     return await tell_page(desk, given["url"], mode=given.get("mode", "full"), most=given["max_length"])
 
 
-_SCORES = _closed(dict.fromkeys(("overall", "relevance", "freshness", "authority", "contentQuality"), _NUMBER))
+_SCORES = closed(dict.fromkeys(("overall", "relevance", "freshness", "authority", "contentQuality"), NUMBER))
 
-SOURCE = _closed(
+SOURCE = closed(
     {
-        **_texts("url", "title", "content", "contentType", "trust", "sourceType", "authorityTier", "domainCategory"),
-        **_texts("claimSignal", "publishedAt", "extractionQuality"),
+        **texts("url", "title", "content", "contentType", "trust", "sourceType", "authorityTier", "domainCategory"),
+        **texts("claimSignal", "publishedAt", "extractionQuality"),
         "scores": _SCORES,
-        "keySentences": _list(_TEXT),
-        "wordCount": _WHOLE,
+        "keySentences": listed(TEXT),
+        "wordCount": WHOLE,
     },
     "url",
     "content",
@@ -118,27 +96,27 @@ SOURCE = _closed(
     "trust",
 )
 
-SOURCES = _record(
+SOURCES = record(
     {
-        "status": _TEXT,
-        "sources": _list(SOURCE),
-        "combined_content": _TEXT,
-        "failures": _list(
-            _closed({**_texts("url", "kind", "reason", "suggestedAction"), "retryable": _FLAG}, "url", "reason")
+        "status": TEXT,
+        "sources": listed(SOURCE),
+        "combined_content": TEXT,
+        "failures": listed(
+            closed({**texts("url", "kind", "reason", "suggestedAction"), "retryable": FLAG}, "url", "reason")
         ),
-        "note": _TEXT,
-        "summary": _closed(
-            dict.fromkeys(("urlsSearched", "urlsScraped", "urlsFailed", "processingTimeMs", "sparseSources"), _WHOLE)
+        "note": TEXT,
+        "summary": closed(
+            dict.fromkeys(("urlsSearched", "urlsScraped", "urlsFailed", "processingTimeMs", "sparseSources"), WHOLE)
         ),
-        "size": _closed(
+        "size": closed(
             {
-                **dict.fromkeys(("contentLength", "estimatedTokens"), _WHOLE),
-                "sizeCategory": _TEXT,
-                "truncated": _FLAG,
+                **dict.fromkeys(("contentLength", "estimatedTokens"), WHOLE),
+                "sizeCategory": TEXT,
+                "truncated": FLAG,
             }
         ),
-        "recommendations": _list(_closed({**_texts("url", "title", "reason"), "score": _NUMBER})),
-        "components": _list(_OBJECT),
+        "recommendations": listed(closed({**texts("url", "title", "reason"), "score": NUMBER})),
+        "components": listed(OBJECT),
     },
     "status",
     "sources",
@@ -152,13 +130,13 @@ SOURCES = _record(
 @procedure(
     "read_sources",
     parameters={
-        "found": _list(_OBJECT),
-        "query": _TEXT,
-        "claim": _TEXT,
-        "deduplicate": _FLAG,
-        "filter_by_query": _FLAG,
-        "max_length_per_source": _WHOLE,
-        "total_max_length": _WHOLE,
+        "found": listed(OBJECT),
+        "query": TEXT,
+        "claim": TEXT,
+        "deduplicate": FLAG,
+        "filter_by_query": FLAG,
+        "max_length_per_source": WHOLE,
+        "total_max_length": WHOLE,
     },
     gives=SOURCES,
     asks=ASKS,
