@@ -13,6 +13,7 @@ from specloom.scrape.content.cut import MIN_WORDS, best_cut
 from specloom.scrape.content.features import Units, measure
 from specloom.scrape.content.forest import to_chances, to_shares
 from specloom.scrape.content.model import Model, load_model
+from specloom.scrape.content.structure import find_tables, take_headings, take_tables
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -20,18 +21,6 @@ if TYPE_CHECKING:
     from specloom.scrape.content.frame import Frame
     from specloom.scrape.content.page import Page
 
-
-HEADING: Final = 0.05
-TITLE: Final = 0.08
-"""Chances from which a heading, and one of the first level, is taken with what stands under it. Measured: lower ones
-keep more headings, and cost F1 where the truth is without the title."""
-
-TABLE: Final = 0.2
-AMID: Final = 3
-"""The chance from which a table is taken with what is taken within so many blocks before and after it."""
-
-UNDER: Final = 6
-"""Blocks that may be left out between a heading and what is taken."""
 
 PARTS: Final = frozenset(
     {"caption", "dd", "dt", "figcaption", "li", "summary", "tbody", "td", "tfoot", "th", "thead", "tr"}
@@ -77,44 +66,6 @@ def choose(frame: Frame, chances: Any) -> tuple[Any, float]:
         smoothed[rows] = np.average(chances[rows], weights=words[rows])
     taken, expected, _ = best_cut(smoothed, words)
     return take_headings(frame, smoothed, take_tables(tables, smoothed, taken)), expected
-
-
-def find_tables(frame: Frame) -> list[list[int]]:
-    """The units of each table of two or more plain rows."""
-    tables: dict[int, list[int]] = {}
-    for unit, at in enumerate(frame.at.tolist()):
-        if frame.blocks[at].tag == "tr":
-            up = frame.blocks[at].parent
-            if frame.blocks[up].tag != "table":
-                up = frame.blocks[up].parent
-            tables.setdefault(up, []).append(unit)
-    return [units for units in tables.values() if len(units) > 1]
-
-
-def take_tables(tables: list[list[int]], chances: Any, taken: Any) -> Any:
-    """The choice, with the tables that stand amid what is taken: they are no prose, and yet rarely beside the point."""
-    found = taken.copy()
-    for rows in tables:
-        first, last = rows[0], rows[-1]
-        amid = taken[max(0, first - AMID) : first].any() and taken[last + 1 : last + 1 + AMID].any()
-        if amid and chances[first] >= TABLE:
-            found[rows] = True
-    return found
-
-
-def take_headings(frame: Frame, chances: Any, taken: Any) -> Any:
-    """The choice, with the headings of what is taken: the best cut sees few words in them, but readers see more."""
-    found = taken.copy()
-    levels, count = frame.level.tolist(), len(taken)
-    for at in np.nonzero((frame.level > 0) & ~taken)[0][::-1].tolist():
-        if chances[at] < (TITLE if levels[at] == 1 else HEADING):
-            continue
-        below = at + 1
-        while below < min(count, at + 1 + UNDER) and not found[below] and not levels[below]:
-            below += 1
-        if below < count and found[below] and (not levels[below] or levels[below] >= levels[at]):
-            found[at] = True
-    return found
 
 
 def to_nodes(frame: Frame, taken: Any) -> tuple[list[HtmlElement], set[HtmlElement]]:
