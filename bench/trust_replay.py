@@ -17,7 +17,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -51,6 +51,8 @@ ACCUSATIONS = (
     "retraction",
     "title mismatch",
     "mischaracterised",
+    "mischaracterised (held out)",
+    "mischaracterised (fourth)",
     "flag not_found",
     "flag retracted",
     *(f"entry: {name} mismatch" for name in ("title", "authors", "year", "venue")),
@@ -207,6 +209,9 @@ async def replay(model: Model) -> list[Outcome]:
             *await _replay_entries(model, load("entries.yaml")),
             *await _replay_claims(model, load("claims.yaml")),
             *await _replay_claims(model, load("claims_second.yaml")),
+            *await _replay_claims(model, load("claims_held_out.yaml"), mark=" (held out)"),
+            *await _replay_claims(model, load("claims_third.yaml"), mark=" (third)"),
+            *await _replay_claims(model, load("claims_fourth.yaml"), mark=" (fourth)"),
         ]
     finally:
         for close in CLOSERS:
@@ -281,7 +286,8 @@ async def _replay_entries(model: Model, data: Mapping[str, Any]) -> list[Outcome
     return found
 
 
-async def _replay_claims(model: Model, data: Mapping[str, Any]) -> list[Outcome]:
+async def _replay_claims(model: Model, data: Mapping[str, Any], *, mark: str = "") -> list[Outcome]:
+    """Each claim as it is cited for its page; `mark` is put behind the names of the measures."""
     found: list[Outcome] = []
     number = 0
     for page in data["pages"]:
@@ -292,7 +298,7 @@ async def _replay_claims(model: Model, data: Mapping[str, Any]) -> list[Outcome]
             url = page["url"].replace("https://", f"https://case{number}.")
             arguments = {"citation": url, "claim": case["claim"]}
             said = await call(model, "verify_citation", arguments, World(pages={url: text}))
-            found.extend(_judge_claim(case, said))
+            found.extend(replace(each, measure=f"{each.measure}{mark}") for each in _judge_claim(case, said))
     return found
 
 

@@ -19,7 +19,7 @@ SOMETIMES = {
 }  # fmt: skip
 ADDED = {
     "identifier", "comparison", "linkLive", "archivedAt", "claimCoverage", "claimReason", "contrastCues",
-    "contrastNote",
+    "contrastNote", "statusReason",
 }  # fmt: skip
 ENUMS = {
     "inputType": ["doi", "url", "reference"],

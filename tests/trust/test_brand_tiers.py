@@ -118,7 +118,7 @@ def test_what_was_found_is_remembered_and_its_text_kept_anew() -> None:
 
 
 def test_another_depth_is_another_research() -> None:
-    desk = BrandDesk({"https://otterware.com/": HOME})
+    desk = BrandDesk({"https://otterware.com/": HOME, "https://otterware.com/brand": 404})
 
     _research(desk, depth="quick")
     asked = len(desk.sent)
@@ -133,7 +133,10 @@ def test_what_lacks_a_tier_is_not_remembered() -> None:
 
     told = _research(desk, depth="full")
 
-    assert told["tier_errors"] == [{"tier": "web_search", "error": "nobody offers web"}]
+    assert told["tier_errors"] == [
+        {"tier": "brand_page", "error": "none of the usual addresses of a brand portal answered."},
+        {"tier": "web_search", "error": "nobody offers web"},
+    ]
     assert desk.kept == {}
 
 
@@ -252,7 +255,12 @@ def test_a_failed_search_among_others_is_no_failure() -> None:
         return Answer([{"url": "https://otterware.com/about/how-we-look"}])
 
     desk = BrandDesk(
-        {"https://otterware.com/": HOME, "https://otterware.com/about/how-we-look": PORTAL}, {"web": search}
+        {
+            "https://otterware.com/": HOME,
+            "https://otterware.com/brand": 404,
+            "https://otterware.com/about/how-we-look": PORTAL,
+        },
+        {"web": search},
     )
 
     told = _research(desk, depth="full")

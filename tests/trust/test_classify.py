@@ -25,7 +25,7 @@ DATA = yaml.load(
 # address, source type, authority tier, category, signal
 BY_HOST = [
     ("https://www.nature.com/articles/1", "peer_reviewed", "high", "academic", "host"),
-    ("https://arxiv.org/abs/1706.03762", "peer_reviewed", "medium", "academic", "host"),
+    ("https://arxiv.org/abs/1706.03762", "peer_reviewed", "high", "academic", "host"),
     ("https://pubmed.ncbi.nlm.nih.gov/1/", "peer_reviewed", "high", "academic", "host"),
     ("https://docs.python.org/3/", "official_docs", "high", "technical", "host"),
     ("https://docs.stripe.com/api", "official_docs", "medium", "technical", "label"),
@@ -157,6 +157,9 @@ def test_authority_follows_the_reputation_of_the_nearest_host():
     assert authority("https://apnews.com/") == 0.9
     assert authority("https://academia.edu/") == 0.7
     assert authority("https://unlisted.edu/") == 0.9
+    assert authority("https://www.ox.ac.uk/x") == 0.9
+    assert authority("https://arxiv.org/abs/1706.03762") == 0.9
+    assert authority("https://old.reddit.com/r/x") == 0.7
 
 
 def test_the_bands_begin_where_they_are_documented():

@@ -23,23 +23,21 @@ bench = _load_bench()
 OUTCOMES = bench.run()
 SCORES = {score.measure: score for score in bench.to_scores(OUTCOMES)}
 
-CLAIMS = ("claims.yaml", "claims_second.yaml", "claims_held_out.yaml")
+CLAIMS = ("claims.yaml", "claims_second.yaml", "claims_held_out.yaml", "claims_third.yaml", "claims_fourth.yaml")
 # What is said about a work that others rely on: one wrong case is one too many.
 ACCUSATIONS = [
     "existence",
     "title mismatch",
-    "retraction",
-    "correction",
     "authors mismatch",
     "year mismatch",
     "mischaracterised",
+    "mischaracterised (held out)",
+    "mischaracterised (fourth)",
 ]
 # Measured in November 2026. A floor may rise; lowering one takes a sentence in the change that does it.
 RECALL_FLOORS = {
     "type of input": 1.0,
     "existence": 1.0,
-    "retraction": 1.0,
-    "correction": 1.0,
     "title mismatch": 0.94,
     "title match": 1.0,
     "authors mismatch": 1.0,
@@ -49,11 +47,22 @@ RECALL_FLOORS = {
     "venue mismatch": 1.0,
     "venue match": 1.0,
     "confident match": 1.0,
-    "mischaracterised": 0.91,
+    "mischaracterised": 0.93,
     "addressed": 1.0,
     "contradiction cue": 0.9,
+    "mischaracterised (held out)": 0.92,
+    "addressed (held out)": 1.0,
+    "contradiction cue (held out)": 0.85,
+    "mischaracterised (third)": 0.77,
+    "addressed (third)": 0.96,
+    "contradiction cue (third)": 0.82,
+    "mischaracterised (fourth)": 0.95,
+    "addressed (fourth)": 0.95,
+    "contradiction cue (fourth)": 0.85,
 }
-PRECISION_FLOORS = dict.fromkeys(RECALL_FLOORS, 1.0)
+# Two claims of the third set have no word in common with their pages, which are of their field nevertheless: by words
+# alone nobody can tell them from claims that do not belong there.
+PRECISION_FLOORS = {**dict.fromkeys(RECALL_FLOORS, 1.0), "mischaracterised (third)": 0.95}
 
 
 @pytest.mark.parametrize("measure", ACCUSATIONS)
@@ -73,12 +82,16 @@ def test_no_figure_falls_below_its_floor(measure):
     assert score.precision >= PRECISION_FLOORS[measure]
 
 
-def test_every_measure_has_a_floor_but_those_that_are_only_measured():
-    assert {measure for measure in SCORES if not measure.endswith(" (held out)")} == set(RECALL_FLOORS)
+def test_every_measure_has_a_floor():
+    assert set(SCORES) == set(RECALL_FLOORS)
 
 
-def test_a_page_that_was_never_looked_at_is_not_accused_of_lacking_what_it_says():
-    assert SCORES["addressed (held out)"].missed == 0
+def test_nothing_is_accused_in_the_third_set_but_two_claims_without_a_word_of_their_pages():
+    third = [each for each in OUTCOMES if each.measure == "mischaracterised (third)"]
+    wrong = [each.detail for each in third if each.found > each.expected]
+
+    assert len(wrong) == 2
+    assert all(detail.startswith("not_addressed 0.0 0 of") for detail in wrong)
 
 
 def test_the_gold_set_is_large_and_has_every_kind_of_case():

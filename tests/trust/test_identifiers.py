@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specloom.trust.dois import find_doi, to_doi
-from specloom.trust.identifiers import KINDS, detect, find_identifiers, to_address, to_arxiv_doi, to_isbn13
+from specloom.trust.identifiers import KINDS, detect, find_identifiers, to_address, to_arxiv_doi
 from specloom.trust.identifiers_law import find_parties
+from specloom.trust.isbn import find_flaw, to_isbn13
 
 SICI = "10.1002/(sici)1097-4571(199906)50:8<667::aid-asi6>3.0.co;2-s"
 
@@ -150,9 +151,6 @@ def test_an_identifier_has_one_normal_form(text, kind, value):
         "hep-th/9913001",
         "hep-th/5001001",
         "foo/9901001",
-        "ISBN 0-306-40615-3",
-        "ISBN 9780306406158",
-        "ISBN 979-0-2600-0043-8",
         "0306406152",
         "call 555-123-4567 or 0800 12 34 56 7",
         "1234-5678-9012-3456",
@@ -179,6 +177,37 @@ def test_a_near_miss_is_plain_text(text):
 
     assert found.identifiers == ()
     assert found.input_type == "reference"
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "flaw"),
+    [
+        ("ISBN 0-306-40615-3", "0306406153", "wrong check digit (the others ask for 2)"),
+        ("ISBN 080442957-1", "0804429571", "wrong check digit (the others ask for X)"),
+        ("ISBN 9780306406158", "9780306406158", "wrong check digit (the others ask for 7)"),
+        ("ISBN 978030640615X", "978030640615X", "wrong check digit (the others ask for 7)"),
+        ("ISBN 977-0-306-40615-8", "9770306406158", "has 977 in front"),
+        ("ISBN 979-0-2600-0043-8", "9790260000438", "kept for printed music"),
+        ("ISBN 0000000000", "0000000000", "is all zeros"),
+    ],
+)
+def test_what_is_called_an_isbn_and_can_be_none_says_why(text, value, flaw):
+    found = detect(f"A book. {text}").identifier
+
+    assert found is not None
+    assert (found.kind, found.value) == ("isbn", value)
+    assert flaw in found.flaw
+    assert detect(text.removeprefix("ISBN ")).identifiers == (), "digits alone are only a number"
+
+
+def test_a_number_that_is_right_goes_before_one_that_is_wrong_and_that_before_an_address():
+    both = detect("ISBN 0-306-40615-3, ISBN 978-0-306-40615-7, https://x.example/a").identifier
+    wrong = detect("See https://x.example/a, ISBN 0-306-40615-3").identifier
+
+    assert both is not None
+    assert (both.value, both.flaw) == ("9780306406157", "")
+    assert wrong is not None
+    assert wrong.kind == "isbn"
 
 
 @pytest.mark.parametrize(
@@ -253,6 +282,8 @@ def test_a_right_check_digit_is_an_isbn_and_any_other_is_not(digits, at):
     assert normal.startswith("978" + digits)
     assert to_isbn13(normal) == normal
     assert to_isbn13(wrong) == ""
+    assert find_flaw(right) == find_flaw(normal) == ""
+    assert f"the others ask for {right[-1]}" in find_flaw(wrong)
 
 
 _SUFFIX = st.text("abcdefghijklmnopqrstuvwxyz0123456789.-_()/", min_size=3, max_size=30).filter(

@@ -1,4 +1,4 @@
-"""The trust tools as they are called: right on the gold set, bounded in what they ask, and every label within reach."""
+"""The trust tools as they are called: right on the gold set, bounded, and never without an answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specloom.diagnostics import Report
-from specloom.examples_tools import run_tool_example
 from specloom.executor import Executor
 from specloom.faults import Fault
-from specloom.load import Listing, Map, to_plain
 from specloom.names import load_library, shipped_root
 from specloom.trust.archiving import archive
 from specloom.weave import weave
@@ -30,23 +28,19 @@ sys.path.insert(0, str(ROOT / "bench"))
 
 import trust_replay  # noqa: E402 - the benches are scripts and no package
 
-TOOLS = (
-    "verify_citation",
-    "audit_bibliography",
-    "format_bibliography",
-    "verify_recommendation",
-    "archive_source",
-)
-LIBRARY = load_library([shipped_root()], Report())
-MODEL = weave(LIBRARY, Report())
+MODEL = weave(load_library([shipped_root()], Report()), Report())
 
 
 # --- the gold set ---
 
 
 @pytest.fixture(scope="module")
-def scores() -> dict[str, Any]:
-    outcomes = asyncio.run(trust_replay.replay(MODEL))
+def outcomes() -> list[Any]:
+    return asyncio.run(trust_replay.replay(MODEL))
+
+
+@pytest.fixture(scope="module")
+def scores(outcomes: list[Any]) -> dict[str, Any]:
     return {score.measure: score for score in trust_replay.to_scores(outcomes)}
 
 
@@ -65,51 +59,52 @@ def test_no_measure_falls_below_its_floor(scores: dict[str, Any]) -> None:
         assert score.wrong <= floor["wrong"], name
 
 
-def test_the_page_shows_the_figures_of_today(scores: dict[str, Any]) -> None:
-    page = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
+@pytest.fixture
+def checked(outcomes: list[Any], monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What the bench replays, so that `--check` runs without replaying it once more."""
+    told = list(outcomes)
 
-    assert trust_replay.with_figures(page, trust_replay.to_table(list(scores.values()))) == page
+    async def replay(_model: object) -> list[Any]:
+        return told
 
-
-# --- every flag, label and status ---
-
-
-def enums(schema: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
-    """Every value of every closed list of an output schema, with where it stands."""
-    for value in schema.get("enum", ()):
-        yield path, value
-    for name, inner in schema.get("properties", {}).items():
-        yield from enums(inner, f"{path}/{name}")
-    if isinstance(schema.get("items"), Mapping):
-        yield from enums(schema["items"], path)
+    monkeypatch.setattr(trust_replay, "replay", replay)
+    monkeypatch.setattr(trust_replay, "weave_from", lambda _: (MODEL, None))
+    return told
 
 
-def said(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every text of an answer, with where it stands."""
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from said(inner, f"{path}/{name}")
-    elif isinstance(value, list):
-        for inner in value:
-            yield from said(inner, path)
-    else:
-        yield path, value
+def test_the_page_shows_the_figures_of_today(checked: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
+    assert checked
+    assert trust_replay.main(["--check"]) == 0, capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", TOOLS)
-def test_every_label_is_said_by_an_example(name: str) -> None:
-    tool, spec = MODEL.tools[name], LIBRARY.of("tool")[name]
-    listed = spec.root.get("examples")
-    assert isinstance(listed, Listing)
-    shown: set[tuple[str, Any]] = set()
-    for item in listed.items:
-        assert isinstance(item, Map)
-        trace = run_tool_example(item, to_plain(item), tool, MODEL, Report()) if "expect" in item else None
-        if trace is not None and trace.outcome is not None:
-            shown |= {(path, value) for path, value in said(trace.outcome.answer) if isinstance(value, str)}
+def test_a_page_with_other_figures_does_not_pass(
+    checked: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "trust.md"
+    text = trust_replay.DOCS.read_text(encoding="utf-8")
+    page.write_text(text.replace("| existence | 298 |", "| existence | 297 |"), encoding="utf-8")
+    monkeypatch.setattr(trust_replay, "DOCS", page)
 
-    missing = set(enums(tool.output_schema)) - shown
-    assert not missing, f"no example of {name} says {sorted(missing)}"
+    assert checked
+    assert trust_replay.main(["--check"]) == 1
+    assert "run python bench/trust_replay.py --write" in capsys.readouterr().err
+    assert trust_replay.main(["--write"]) == 0
+    assert page.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("measure", trust_replay.ACCUSATIONS)
+def test_a_single_false_accusation_does_not_pass(
+    checked: list[Any], measure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "trust.md"
+    page.write_text(trust_replay.DOCS.read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.setattr(trust_replay, "DOCS", page)
+    assert measure in {each.measure for each in checked}
+
+    checked.append(trust_replay.Outcome(measure, "planted", expected=False, found=True))
+
+    assert trust_replay.main(["--write"]) == 1, "not even with figures that say so"
+    assert trust_replay.main(["--check"]) == 1
 
 
 # --- how much is asked at once ---

@@ -69,6 +69,7 @@ CITATION = _record(
         "identifier": _closed(_texts("kind", "value"), "kind", "value"),
         "exists": _FLAG,
         "verificationStatus": _one_of("confirmed", "not_found", "uncertain", "unchecked"),
+        "statusReason": TEXT,
         "matchedRecord": _WORK,
         "matchConfidence": _CONFIDENCE,
         "possibleMatch": _WORK,
@@ -95,7 +96,8 @@ CITATION = _record(
 """What is told of one citation; what is not known is left out."""
 
 
-_FLAGS = _one_of("retracted", "dead_link", "mischaracterized", "not_found", "unchecked")
+AUDIT_FLAGS = ("retracted", "dead_link", "mischaracterized", "not_found", "unchecked")
+"""The flags of an entry, in the order in which they are told."""
 _COUNTS = (
     "total",
     "retracted",
@@ -124,7 +126,7 @@ AUDIT = _record(
                     "matchConfidence": _CONFIDENCE,
                     "comparison": _COMPARISON,
                     **_LINK,
-                    "flags": list_of(_FLAGS),
+                    "flags": list_of(_one_of(*AUDIT_FLAGS)),
                     **_CLAIM,
                     "claimContentWords": WHOLE,
                     "claimSparsityNote": TEXT,

@@ -12,10 +12,13 @@ from specloom.faults import Fault
 from specloom.trust.classify import classify
 from specloom.trust.conflicts import find_conflict
 from specloom.trust.dois import find_doi
-from specloom.trust.existence import Standing, find_by_doi, find_identified
+from specloom.trust.existence import Standing, find_by_doi
 from specloom.trust.grounds import Reading, judge_claim, read_first
 from specloom.trust.identifiers import Detected, detect
+from specloom.trust.identifiers_law import find_parties
 from specloom.trust.liveness import Link, check_links, tell_link
+from specloom.trust.matching import Match
+from specloom.trust.registers import find_identified
 from specloom.trust.searching import Found, find_by_words
 from specloom.trust.words import terms
 from specloom.trust.works import Work, compare_fields, compare_text, find_addresses, tell_match
@@ -66,19 +69,22 @@ async def _tell_identified(
     """Fills in what is known of a work by its identifier; gives the addresses at which it can be read."""
     _tell_standing(told, standing)
     work = standing.work
-    match = compare_text(found.rest, work) if work is not None else None
+    match = _compare(found, work) if work is not None else None
     told["titleMatch"] = match.title.verdict if match is not None else "not_checked"
     if match is not None:
         told["comparison"] = tell_match(match)
         if match.title.verdict == "not_checked" and told["exists"]:
             told["authenticityCaveat"] = BARE if not found.rest else f"The title was not checked: {match.title.reason}."
+    elif standing.near is not None:
+        told["possibleMatch"] = standing.near.to_json()
+        told["comparison"] = tell_match(_compare(found, standing.near))
     elif standing.state != "found" and len(terms(found.rest)) >= _FEWEST_TERMS:
         # A wrong identifier often stands beside the right title.
         other = await find_by_words(desk, found.rest)
         told["provenance"] += other.trail
         if other.work is not None and other.confidence == "high" and standing.state == "unknown" and not standing.doi:
             # What a catalogue does not list may be found by its words.
-            told |= {"exists": True, "verificationStatus": "confirmed", "matchConfidence": "high"}
+            told |= {"exists": True, "verificationStatus": "confirmed", "statusReason": None, "matchConfidence": "high"}
             told["matchedRecord"] = other.work.to_json()
             told["comparison"] = tell_match(other.match) if other.match is not None else []
             return find_addresses(other.work, other.work.doi)
@@ -90,9 +96,15 @@ async def _tell_identified(
         link = (await check_links(desk, urls[:1]))[0]
         _tell_liveness(told, link)
         if link.live:
-            told |= {"exists": True, "verificationStatus": "confirmed"}
+            told |= {"exists": True, "verificationStatus": "confirmed", "statusReason": None}
         addresses = [*_readable(link), *addresses]
     return addresses
+
+
+def _compare(found: Detected, work: Work) -> Match:
+    """The words around an identifier against a work; of a court's decision only the parties are its title."""
+    parties = find_parties(found.rest) if found.identifier is not None and found.identifier.kind == "case" else ""
+    return compare_fields(work, {"title": parties}) if parties else compare_text(found.rest, work)
 
 
 def _urls_of(found: Detected) -> list[str]:
@@ -102,6 +114,7 @@ def _urls_of(found: Detected) -> list[str]:
 def _tell_standing(told: dict[str, Any], standing: Standing) -> None:
     told["exists"] = standing.state == "found"
     told["verificationStatus"] = {"found": "confirmed", "absent": "not_found", "unknown": "unchecked"}[standing.state]
+    told["statusReason"] = standing.reason or None
     told["provenance"] += standing.trail
     told["retractionStatus"] = standing.notice
     if standing.work is not None:
@@ -121,6 +134,7 @@ async def _tell_address(
         raise Fault("validation", link.reason)
     told["exists"] = link.live
     told["verificationStatus"] = "confirmed" if link.live else "not_found"
+    told["statusReason"] = None if link.live else link.reason or f"the server answers with status {link.status}"
     _tell_liveness(told, link)
     addresses = _readable(link)
     labels = classify(url)
@@ -187,14 +201,14 @@ async def _tell_reference(desk: Desk, told: dict[str, Any], text: str, urls: lis
     told["matchConfidence"] = found.confidence
     told["exists"] = found.confidence == "high"
     told["titleMatch"] = found.match.title.verdict if found.match is not None else "not_checked"
-    told["verificationStatus"] = _to_status(found)
+    told["verificationStatus"], told["statusReason"] = _to_status(found)
     addresses = await _tell_found(desk, told, found) if found.work is not None else []
     if urls:
         link = (await check_links(desk, urls[:1]))[0]
         _tell_liveness(told, link)
         addresses = [*_readable(link), *addresses]
         if link.live:
-            told |= {"exists": True, "verificationStatus": "confirmed"}
+            told |= {"exists": True, "verificationStatus": "confirmed", "statusReason": None}
     return addresses
 
 
@@ -219,12 +233,15 @@ def _prefer(exact: Work | None, found: Work) -> Work:
     return exact if exact is not None else found
 
 
-def _to_status(found: Found) -> str:
+def _to_status(found: Found) -> tuple[str, str | None]:
+    """The status of a reference in plain words, and why it is not confirmed."""
     if found.confidence == "high":
-        return "confirmed"
+        return "confirmed", None
     if found.confidence in ("medium", "low"):
-        return "uncertain"
-    return "not_found" if found.asked else "unchecked"
+        return "uncertain", f"the nearest record matches with confidence {found.confidence} only"
+    if found.asked:
+        return "not_found", "no index that was asked has a work like it"
+    return "unchecked", "no index could be asked for it"
 
 
 # --- the claim ---

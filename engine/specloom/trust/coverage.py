@@ -29,13 +29,16 @@ WINDOW = 4
 # From here on a claim counts as addressed; below `_FAINT` as not, where hardly a specific term was found either.
 _ADDRESSED = 0.6
 _FAINT = 0.35
-# A claim with fewer specific terms may be made in other words.
-_TELLING = 3
+# A claim with fewer specific terms may be made in other words, and of so few one that is found is no chance.
+_TELLING = 4
+_FEW = 5
 # A term in so many sentences is no chance: the text is of the claim's field, whatever else it lacks of it.
 _TOPIC = 3
 # A name or a long word is no chance either where it carries this share of what is specific in the claim.
 _ORDINARY = 1.0
 _CARRIED = 0.2
+# Where something is says what a claim is about from this share on.
+_SETTING = 0.25
 # A text of fewer words than this shows nothing by what it lacks: a notice, a login page, a menu.
 _THINNEST = 12
 
@@ -146,18 +149,20 @@ def _judge(
 ) -> tuple[str, str]:
     if not wanted.weights:
         return "partially_addressed", "the claim has no terms that could be looked for"
-    specific = wanted.specific or frozenset(wanted.weights)
+    specific = wanted.specific
     matched = specific & hits
     found = f"{len(matched)} of {len(specific)} specific terms were found"
     if coverage >= _ADDRESSED:
         return "addressed", f"{found}, close together"
     if not comparable:
         return "partially_addressed", "claim and text are in different languages, so their words cannot be compared"
+    if not specific:
+        return "partially_addressed", "the claim has only general words and numbers, which any text may lack"
     if words < _THINNEST:
         return "partially_addressed", "the text is too short to show anything by what it lacks"
     if coverage >= _FAINT or len(matched) > _allowance(len(specific)) or any(said.pairs for said in spoken):
         return "partially_addressed", found
-    if len(specific) < _TELLING and hits:
+    if (len(specific) < _TELLING and hits) or (len(specific) < _FEW and matched):
         return "partially_addressed", f"{found}, and the claim has too few of them to be missed"
     if topic := next((token for token in sorted(matched) if _is_topic(token, wanted, hits, spoken)), ""):
         return "partially_addressed", f"{found}, and {topic!r} is what the text is about"
@@ -167,15 +172,24 @@ def _judge(
 def _is_topic(token: str, wanted: Wanted, hits: frozenset[str], spoken: Sequence[Said]) -> bool:
     """Whether a text is about a term of the claim: it is in the title, which comes first, or returns again and again.
 
-    So it is about a rare word that carries much of the claim, wherever it has it. A word that only goes with another is
-    no topic where the other is missing: a claim about ice cream is not about ice.
+    So it is about a rare word that carries much of the claim, wherever it has it, and about what the claim speaks of
+    first. A word that may only modify another is no topic where the other is missing: a claim about ice cream is not
+    about ice. One that another word narrows ("whale schools", "mercury in tuna"), or that says where and is one of many
+    ("in Denmark"), is a topic by itself only where the text keeps coming back to it.
     """
-    weight = wanted.weights[token]
-    if weight > _ORDINARY and weight >= _CARRIED * sum(wanted.weights[each] for each in wanted.specific):
+    shape = wanted.shape
+    titled, returns = token in spoken[0].hits, sum(token in said.hits for said in spoken) >= _TOPIC
+    carried = wanted.weights[token] / sum(wanted.weights[each] for each in wanted.specific)
+    if token in shape.settings:
+        return (titled or returns) if carried >= _SETTING else (titled and returns)
+    if wanted.weights[token] > _ORDINARY and carried >= _CARRIED:
         return True
-    if not wanted.beside.get(token, frozenset()) <= hits:
+    if not shape.heads.get(token, frozenset()) <= hits:
         return False
-    return token in spoken[0].hits or sum(token in said.hits for said in spoken) >= _TOPIC
+    if token == shape.subject:
+        return shape.narrowed <= hits or returns
+    whole = shape.modifiers.get(token, frozenset()) <= hits
+    return (titled or returns) if whole else (titled and returns)
 
 
 def _allowance(count: int) -> int:

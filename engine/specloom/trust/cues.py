@@ -18,10 +18,13 @@ _CONTRACTED = re.compile(r"\b(can|do|does|did|is|are|was|were|has|have|had|wo|wo
 _WORD = re.compile(r"[^\W_]+")
 _UNDOING = 3
 
+CUE_KINDS = ("negation", "refutation", "number", "direction")
+"""What may speak against a claim."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """One thing to look at: `kind` (negation, refutation, number, direction), the sentence, and the words that did it.
+    """One thing to look at: its kind (CUE_KINDS), the sentence, and the words that did it.
 
     `claimed` and `found` are the two sides of a number or a direction, "" for the other kinds.
     """
@@ -140,13 +143,13 @@ def find_number_conflict(claim: str, sentence: str) -> tuple[Quantity, Quantity]
     """A number of a claim and another of the same unit in a sentence that does not have the claimed one.
 
     Only numbers with a unit are compared, and only where each side has one of that unit: with several it cannot be
-    told which belongs to what.
+    told which belongs to what. A number that both sides have conflicts with none, even where one leaves its unit out.
     """
-    claimed = [each for each in find_quantities(claim) if each.unit]
-    found = [each for each in find_quantities(sentence) if each.unit]
+    claimed, found = find_quantities(claim), find_quantities(sentence)
+    shared = {each.value for each in claimed} & {each.value for each in found}
     for quantity in claimed:
         same = [each for each in found if each.unit == quantity.unit]
         own = [each for each in claimed if each.unit == quantity.unit]
-        if len(same) == len(own) == 1 and same[0].value != quantity.value:
+        if quantity.unit and len(same) == len(own) == 1 and shared.isdisjoint((quantity.value, same[0].value)):
             return quantity, same[0]
     return None

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from specloom.faults import Fault
 from specloom.trust.dois import to_doi
-from specloom.trust.identifiers import Identifier, to_arxiv_doi
-from specloom.trust.identifiers_law import find_parties
 from specloom.trust.works import Work, to_work
 
 if TYPE_CHECKING:
@@ -28,49 +26,20 @@ class Standing:
     """What is known of a work: whether it exists, its record where a registry gave one, and who was asked with what.
 
     `absent` means that somebody who would know was asked and has nothing of the kind; `unknown` that nobody could say.
+    `reason` says in words why it is one of those, and `near` is a record that is like it.
     """
 
     state: State
     work: Work | None = None
     trail: tuple[str, ...] = ()
     doi: str = ""
+    reason: str = ""
+    near: Work | None = None
 
     @property
     def notice(self) -> dict[str, Any] | None:
         """The most severe notice about the work, as the tools tell it; None when there is none or nobody knows."""
         return dict(self.work.notice) if self.work is not None and self.work.notice is not None else None
-
-
-async def find_identified(desk: Desk, identifier: Identifier, text: str = "") -> Standing | None:
-    """The standing of the work that an identifier names; None for kinds that name no work (addresses, people).
-
-    `text` is the citation around it, in which a court's case has its name.
-    """
-    value = identifier.value
-    match identifier.kind:
-        case "doi":
-            return await find_by_doi(desk, value)
-        case "arxiv":
-            return await find_by_doi(desk, to_arxiv_doi(value))
-        case "rfc":
-            # The RFC Editor registers a DOI for every RFC: https://www.rfc-editor.org/rfc/rfc7669
-            return await find_by_doi(desk, f"10.17487/rfc{int(value):04}")
-        case "pmid" | "pmcid":
-            return await _find_article(desk, identifier)
-        case "isbn":
-            return await _find_listed(desk, "book", {"isbn": value}, f"ISBN {value}", complete=False)
-        case "patent":
-            return await _find_listed(desk, "patent_record", {"number": value}, f"patent {value}", complete=False)
-        case "nct":
-            return await _find_among(desk, "trials", {"query": value}, ("nct_id", value), complete=True)
-        case "case":
-            asked = {"query": find_parties(text) or value, "num_results": 10}
-            return await _find_among(desk, "cases", asked, ("citation", value), complete=False)
-        case _:
-            return None
-
-
-# --- DOIs ---
 
 
 async def find_by_doi(desk: Desk, doi: str) -> Standing:
@@ -80,7 +49,7 @@ async def find_by_doi(desk: Desk, doi: str) -> Standing:
         try:
             answer = await desk.ask("work", {"doi": doi}, provider=provider)
         except Fault as fault:
-            trail.append(_tell_fault(provider, fault, f"no record of {doi}"))
+            trail.append(tell_fault(provider, fault, f"no record of {doi}"))
             continue
         work = _find_exact(answer.rows, provider, doi)
         if work is not None:
@@ -110,7 +79,7 @@ async def find_by_dois(desk: Desk, dois: Iterable[str]) -> dict[str, Standing]:
                     told = (*trails[doi], f"existence: {provider} has a record of exactly {doi}", _tell_notices(work))
                     found[doi] = Standing("found", work, told, doi)
                 elif isinstance(answer, Fault):
-                    trails[doi].append(_tell_fault(provider, answer, f"no record of {doi}"))
+                    trails[doi].append(tell_fault(provider, answer, f"no record of {doi}"))
                 else:
                     trails[doi].append(f"existence: {provider} has no record of {doi}")
         left = [doi for doi in left if doi not in found]
@@ -142,86 +111,12 @@ async def _ask_registry(desk: Desk, doi: str, trail: list[str]) -> Standing:
         answer = await desk.ask("handles", {"doi": doi})
     except Fault as fault:
         told = f"existence: the registry of all DOIs could not be asked ({_short(fault)}), so nobody can say"
-        return Standing("unknown", None, (*trail, told), doi)
+        reason = f"nobody could say whether {doi} is registered"
+        return Standing("unknown", None, (*trail, told), doi, reason)
     if any(to_doi(str(row["doi"])) == doi for row in answer.rows):
         return Standing("found", None, (*trail, f"existence: {doi} is registered; nobody asked has its record"), doi)
-    return Standing("absent", None, (*trail, f"existence: {doi} is not registered with any agency"), doi)
-
-
-# --- other identifiers ---
-
-
-async def _find_article(desk: Desk, identifier: Identifier) -> Standing:
-    label = f"{identifier.kind.upper()} {identifier.value}"
-    standing = await _find_listed(desk, "article", {identifier.kind: identifier.value}, label, complete=True)
-    if standing.work is None or not standing.work.doi:
-        return standing
-    # The record of its DOI knows of notices, that of the index may still know of a retraction.
-    own = await find_by_doi(desk, standing.work.doi)
-    trail = (*standing.trail, *own.trail)
-    if own.work is None:
-        return replace(standing, trail=trail, doi=standing.work.doi)
-    notice = own.work.notice or standing.work.notice
-    return Standing("found", replace(own.work, notice=notice), trail, own.doi)
-
-
-async def _find_listed(
-    desk: Desk, capability: str, arguments: dict[str, str], label: str, *, complete: bool
-) -> Standing:
-    """One record by an identifier; what a catalogue does not list is absent only where it lists everything."""
-    trail: list[str] = []
-    state: State = "unknown"
-    for provider in desk.offering(capability):
-        try:
-            answer = await desk.ask(capability, arguments, provider=provider)
-        except Fault as fault:
-            trail.append(_tell_fault(provider, fault, f"no record of {label}"))
-            if fault.kind == "not_found" and complete:
-                state = "absent"
-            continue
-        if answer.rows:
-            work = to_work(answer.rows[0], provider)
-            return Standing("found", work, (*trail, f"existence: {provider} has {label}"), work.doi)
-        trail.append(f"existence: {provider} has no record of {label}")
-        if complete:
-            state = "absent"
-    if not trail:
-        trail.append(f"existence: nobody is configured who could be asked for {label}")
-    return Standing(state, None, tuple(trail))
-
-
-async def _find_among(
-    desk: Desk, capability: str, arguments: dict[str, Any], wanted: tuple[str, str], *, complete: bool
-) -> Standing:
-    """The one result of a search that has the identifier; a search that lists everything may also say no."""
-    field, value = wanted
-    trail: list[str] = []
-    state: State = "unknown"
-    for provider in desk.offering(capability):
-        try:
-            answer = await desk.ask(capability, arguments, provider=provider)
-        except Fault as fault:
-            trail.append(_tell_fault(provider, fault, f"nothing under {value}"))
-            continue
-        row = next((row for row in answer.rows if _bare(row.get(field)) == _bare(value)), None)
-        if row is not None:
-            described = {**row, "title": row.get("title") or row.get("case_name"), "year": _to_year(row)}
-            return Standing("found", to_work(described, provider), (*trail, f"existence: {provider} has {value}"))
-        trail.append(f"existence: {provider} has nothing under {value}")
-        if complete:
-            state = "absent"
-    if not trail:
-        trail.append(f"existence: nobody is configured who could be asked for {value}")
-    return Standing(state, None, tuple(trail))
-
-
-def _bare(value: object) -> str:
-    return "".join(character for character in str(value or "").casefold() if character.isalnum())
-
-
-def _to_year(row: dict[str, Any]) -> int | None:
-    date = str(row.get("date_filed") or row.get("start_date") or "")[:4]
-    return int(date) if date.isdigit() else None
+    reason = f"{doi} is not registered with any agency"
+    return Standing("absent", None, (*trail, f"existence: {reason}"), doi, reason)
 
 
 # --- telling ---
@@ -235,7 +130,8 @@ def _tell_notices(work: Work) -> str:
     return f"retraction: {work.provider} does not list notices, so nothing is known"
 
 
-def _tell_fault(provider: str, fault: Fault, absent: str) -> str:
+def tell_fault(provider: str, fault: Fault, absent: str) -> str:
+    """The line of a trail for a provider that raised a fault; `absent` says what it then has."""
     if fault.kind == "not_found":
         return f"existence: {provider} has {absent}"
     return f"existence: {provider} could not be asked ({_short(fault)})"

@@ -14,10 +14,12 @@ _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]
 # How often an entity may be escaped over; more is no mistake but a trap.
 _DEEPEST = 50
 _BLOCKS = frozenset(("br", "p", "div", "li", "jats:p", "title", "jats:title", "h1", "h2", "h3"))
-# Controls, and what is not seen: zero widths (not the joiners, which some scripts spell with) and marks of direction.
+# Controls, and what is not seen: zero widths (not the joiners, which some scripts spell with), marks of direction, and
+# the tags of plane 14, which hide whole sentences from people and not from models.
 _UNSAFE = re.compile(
-    "[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"
-    "\ufff9-\ufffb\ud800-\udfff]"
+    "[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\ud800-\udfff\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e007f]"
 )
 _MARKS = re.compile("[\u0300-\u036f]+")
 _LONE_GREEK = re.compile(r"(?<![\u0370-\u03ff\u1f00-\u1fff])[\u0391-\u03c9](?![\u0370-\u03ff\u1f00-\u1fff])")
@@ -36,7 +38,12 @@ def strip_markup(text: str) -> str:
         if shown == text:
             break
         text = shown
-    return " ".join(_UNSAFE.sub("", unicodedata.normalize("NFC", text)).split())
+    return " ".join(strip_unseen(unicodedata.normalize("NFC", text)).split())
+
+
+def strip_unseen(text: str) -> str:
+    """A text without controls, zero widths and marks that change its direction; lines stay what they are."""
+    return _UNSAFE.sub("", text)
 
 
 def _to_character(entity: re.Match[str]) -> str:

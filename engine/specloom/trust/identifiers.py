@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from specloom.trust.dois import URL, find_dois, trim
 from specloom.trust.identifiers_law import CASE, PATENT, to_case, to_patent
+from specloom.trust.isbn import find_flaw, to_isbn13
 
 KINDS = ("doi", "pmid", "pmcid", "arxiv", "isbn", "rfc", "nct", "orcid", "patent", "case", "url")
 """Every kind, the one that says most about a work first; an address says least."""
@@ -22,12 +23,16 @@ _LONGEST_TEXT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """One identifier: its kind (KINDS), its normal form, the piece of the text that it was read from, and where."""
+    """One identifier: its kind (KINDS), its normal form, the piece of the text that it was read from, and where.
+
+    `flaw` says why nothing can bear it; "" for one that obeys the rules of its kind.
+    """
 
     kind: str
     value: str
     text: str
     start: int
+    flaw: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,7 @@ _OLD_ARXIV = re.compile(
 # --- ISBN ---
 _ISBN = re.compile(
     r"""(?P<cue>\bISBN(?:[-\s]?1[03])?\s*(?:\([a-z. ]{1,20}\))?\s*[:\#]?\s*)?(?<![\w-])
-    (?P<number>(?:97[89][\s-]?)?[0-9](?:[\s-]?[0-9]){8}[\s-]?[0-9X])(?![\w]|-[0-9])""",
+    (?P<number>(?:97[0-9][\s-]?)?[0-9](?:[\s-]?[0-9]){8}[\s-]?[0-9X])(?![\w]|-[0-9])""",
     re.IGNORECASE | re.VERBOSE,
 )
 
@@ -99,7 +104,8 @@ def detect(text: str) -> Detected:
     """What a citation is. Text beyond the first 10 000 characters is not looked at."""
     text = text[:_LONGEST_TEXT]
     found = find_identifiers(text)
-    first = min(found, key=lambda each: KINDS.index(each.kind), default=None)
+    # What nothing can bear only counts where nothing else but an address is given.
+    first = min(found, key=lambda each: (each.kind == "url", bool(each.flaw), KINDS.index(each.kind)), default=None)
     return Detected(first, found, _without(text, found))
 
 
@@ -125,7 +131,7 @@ def _scan(text: str) -> Iterator[Identifier]:
     for pattern, kind, to_value in _PLAIN:
         for match in pattern.finditer(text):
             if value := to_value(match):
-                yield Identifier(kind, value, match[0], match.start())
+                yield Identifier(kind, value, match[0], match.start(), find_flaw(value) if kind == "isbn" else "")
     if (bare := _BARE_ARXIV.fullmatch(text)) and (value := _to_arxiv(bare)):
         yield Identifier("arxiv", value, text.strip(), 0)
     for match in URL.finditer(text):
@@ -174,27 +180,8 @@ def _to_isbn(match: re.Match[str]) -> str:
         alone = len(bare) == 13 and match.string.strip() == number and groups in (1, 2)
         if not alone and hyphens != (4 if len(bare) == 13 else 3):
             return ""
-    return to_isbn13(bare)
-
-
-def to_isbn13(text: str) -> str:
-    """The ISBN-13 of an ISBN-10 or ISBN-13, "" when the length, the prefix or the check digit is wrong."""
-    bare = re.sub(r"[\s-]", "", text).upper()
-    if re.fullmatch(r"[0-9]{9}[0-9X]", bare):
-        total = sum((10 - at) * (10 if digit == "X" else int(digit)) for at, digit in enumerate(bare))
-        if total % 11 or bare == "0" * 10:
-            return ""
-        bare = f"978{bare[:9]}"
-        return bare + _check13(bare)
-    # 979-0 is music, which has numbers of its own.
-    if not re.fullmatch(r"97[89][0-9]{10}", bare) or bare.startswith("9790"):
-        return ""
-    return bare if _check13(bare[:12]) == bare[12] else ""
-
-
-def _check13(digits: str) -> str:
-    total = sum(int(digit) * (3 if at % 2 else 1) for at, digit in enumerate(digits))
-    return str(-total % 10)
+    # What is called an ISBN and is none is told as such, and not taken for words.
+    return to_isbn13(bare) or (bare if cued else "")
 
 
 def _to_orcid(match: re.Match[str]) -> str:

@@ -6,76 +6,25 @@ far apart. What lies between a match and a mismatch is `not_checked`, with the r
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from specloom.trust.bibliography.names import Name, parse_name
+from specloom.trust.bibliography.names import Name
 from specloom.trust.folding import find_script
-from specloom.trust.people import same_person, stands_in
+from specloom.trust.judgements import Confidence, Judgement, Record
+from specloom.trust.matching_authors import compare_authors
+from specloom.trust.matching_title import UNLIKE_IN_PROSE, compare_title
 from specloom.trust.references import Reference, from_fields, parse_reference
-from specloom.trust.titles import DISTINCTIVE, find_inside, find_sameness, is_translated, to_share
-from specloom.trust.venues import is_keeper, is_part, normalize_venue, same_venue, shares_words
-from specloom.trust.words import terms, to_word_set, tokens
+from specloom.trust.titles import DISTINCTIVE, to_share
+from specloom.trust.venues import is_keeper, normalize_venue, same_venue, shares_words
+from specloom.trust.words import terms
 
-# Words of sentences about a work; in a title they are rare enough that one of them leaves the question open.
-_PROSE = to_word_set(
-    """according argued argues because claimed claims demonstrated found he her his it our report reported see she
-    showed shown shows their they we whose"""
-)
-# What people write about a work beside its title.
-_ABOUT = to_word_set("article cite doi journal link page paper pdf preprint read ref refer see source stud text")
-
-Verdict = Literal["match", "mismatch", "not_checked"]
-Confidence = Literal["high", "medium", "low", "none"]
-
-# Shares of the substantive words that two titles have in common, calibrated on tests/gold: two works of one field
-# seldom share more than half of them, and loose text beside an identifier has to share less to be called another title.
+# The share of the substantive words from which two titles are probably one, calibrated on tests/gold.
 _PROBABLE = 0.6
-_UNLIKE = 0.5
-_LIKE = 0.75
-_UNLIKE_IN_PROSE = 0.34
 # So many words make a title of its own, even where most of them are small ("Attention is all you need").
 _LONG_TITLE = 4
 # Print and online years, and those of a preprint and its article, differ by one as a rule.
 _YEAR_TOLERANCE = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A work as a registry describes it. `titles` holds every title it has: main, with subtitle, original, translated.
-
-    `years` are all years that it was issued in (online, print), `venues` every name of its journal or series.
-    """
-
-    titles: tuple[str, ...] = ()
-    authors: tuple[Name, ...] = ()
-    years: tuple[int, ...] = ()
-    venues: tuple[str, ...] = ()
-
-
-def to_record(
-    *titles: str, authors: Sequence[str] = (), years: Sequence[int] = (), venues: Sequence[str] = ()
-) -> Record:
-    """A record from plain values: names of authors as "Jane Doe" or "Doe, Jane"; empty ones are left out."""
-    return Record(
-        titles=tuple(filter(None, titles)),
-        authors=tuple(name for name in map(parse_name, authors) if name),
-        years=tuple(filter(None, years)),
-        venues=tuple(filter(None, venues)),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """One comparison: `field`, the verdict, what was supplied and recorded, and in words why."""
-
-    field: str
-    verdict: Verdict
-    supplied: str
-    recorded: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,136 +62,6 @@ def match_reference(reference: Reference, record: Record) -> Match:
     year = compare_year(reference, record)
     venue = compare_venue(reference, record)
     return Match(title, authors, year, venue, _to_confidence(reference, record, title, authors, year))
-
-
-# --- title ---
-
-
-def compare_title(reference: Reference, record: Record) -> Judgement:
-    """Whether a reference gives the title of a record, another title, or none that could be told."""
-    candidates = _find_candidates(reference)
-    recorded = tuple(title for title in record.titles if title.strip())
-    if not candidates or not recorded:
-        missing = "no title was supplied" if recorded else "the record has no title"
-        return Judgement("title", "not_checked", reference.text, " / ".join(recorded), missing)
-    for supplied in candidates:
-        for title in recorded:
-            if reason := find_sameness(supplied, title):
-                return Judgement("title", "match", supplied, title, reason)
-    if reference.title_sign != "field" and (title := find_inside(reference.text, recorded)):
-        return Judgement("title", "match", reference.text, title, "the recorded title stands in the text")
-    supplied = candidates[0]
-    title = max(recorded, key=lambda each: to_share(supplied, each))
-    verdict, reason = _judge_difference(reference, record, supplied, recorded)
-    return Judgement("title", verdict, supplied, title, reason)
-
-
-def _find_candidates(reference: Reference) -> list[str]:
-    """What may be the title of a reference, the likeliest first."""
-    if reference.title_sign == "field":
-        # A page puts the name of its site behind its title; each cut is tried, the whole first.
-        found = [reference.title]
-        for mark in re.finditer(r"\s[|·•»–—-]\s|\s::\s", reference.title):
-            found.append(reference.title[: mark.start()])
-            found.append(reference.title[mark.end() :])
-        return [each.strip() for each in found if terms(each)] or ([reference.title] if reference.title else [])
-    if reference.title:
-        return [reference.title]
-    return [reference.text] if terms(reference.text) else []
-
-
-def _judge_difference(
-    reference: Reference, record: Record, supplied: str, recorded: Sequence[str]
-) -> tuple[Verdict, str]:
-    """What titles that do not match are: another work's, or not comparable."""
-    if find_script(supplied) not in {find_script(title) for title in recorded}:
-        return "not_checked", "the titles are in different scripts; one may be a translation of the other"
-    words = [word for word in terms(supplied) if not _is_explained(word, record)]
-    absent = [word for word in words if not any(to_share(word, title) for title in recorded)]
-    if len(absent) < 2:
-        return "not_checked", "fewer than two words of the supplied title are missing from the record"
-    others = compare_authors(reference, record).verdict == "mismatch"
-    if is_translated(supplied, recorded) and not others:
-        return "not_checked", "the titles are in different languages; one may be a translation of the other"
-    nearest = max(recorded, key=lambda each: to_share(supplied, each))
-    if len(terms(nearest)) < 2 and find_script(nearest) != "CJK":
-        return "not_checked", "the recorded title is too short to tell works apart"
-    # What follows the authors is the title where more follows it, and else may be the venue.
-    loose = not reference.title_sign or (reference.title_sign == "authors" and not reference.venue)
-    if loose and not _looks_like_title(supplied, words, record):
-        return "not_checked", "the text has no part that is certain to be a title"
-    hits = len(words) - len(absent)
-    shared = hits / max(len(words), len(terms(nearest)))
-    limit = _LIKE if others else _UNLIKE if reference.title_sign else _UNLIKE_IN_PROSE
-    # All words of a short title may stand in a long one that goes on, or that tells of the work.
-    if shared >= limit or (to_share(nearest, supplied) >= _LIKE and not others):
-        return "not_checked", "the titles share words, but not enough to be told the same or different"
-    also = ", and the authors are others" if others else ""
-    return "mismatch", f"missing from the record: {', '.join(absent[:6])}{also}"
-
-
-def _looks_like_title(text: str, words: Sequence[str], record: Record) -> bool:
-    """Whether loose text beside an identifier can only be a title: enough words, or all of them in capitals.
-
-    Prose that speaks of a work is none, and neither is text that names an author of the record. Without authors and
-    venue in the record it cannot be told what else the words may be.
-    """
-    if not record.authors or not record.venues:
-        return False
-    spoken = re.findall(r"[^\W\d_]+", text)
-    if any(word in _PROSE for word in spoken) or any(stands_in(name, text) for name in record.authors):
-        return False
-    if len(words) > DISTINCTIVE:
-        return True
-    long = [word for word in spoken if len(word) >= 4]
-    return len(long) >= 2 and all(word[0].isupper() for word in long)
-
-
-def _is_explained(word: str, record: Record) -> bool:
-    """Whether a word of a text is no title's because it is of the record's authors, years or venues."""
-    if len(word) < 3 and word.isupper():
-        return True
-    names = tokens(" ".join(f"{name.family} {name.given}" for name in record.authors))
-    years = [str(year) for year in record.years]
-    return word in _ABOUT or word in names or word in years or any(is_part(word, venue) for venue in record.venues)
-
-
-# --- authors ---
-
-
-def compare_authors(reference: Reference, record: Record) -> Judgement:
-    """Whether the authors of a reference are authors of a record; the order of the later ones does not matter."""
-    supplied, recorded = (tuple(filter(_is_named, names)) for names in (reference.authors, record.authors))
-    shown, known = _show(supplied), _show(recorded)
-    if not recorded:
-        return Judgement("authors", "not_checked", shown, known, "the record names no authors")
-    if not supplied:
-        inside = next((name for name in recorded if stands_in(name, reference.text)), None)
-        if inside is not None:
-            return Judgement("authors", "match", inside.family, known, "the text names an author of the record")
-        return Judgement("authors", "not_checked", shown, known, "no authors were supplied")
-    if any(same_person(supplied[0], name) for name in recorded):
-        first = same_person(supplied[0], recorded[0])
-        reason = "the first author is the same" if first else "the first author supplied is a later one of the record"
-        return Judgement("authors", "match", shown, known, reason)
-    if any(same_person(one, two) for one in supplied for two in recorded):
-        return Judgement("authors", "match", shown, known, "a later author is the same")
-    if any(not name.given for name in (*supplied, *recorded)):
-        corporate = any(not name.given and " " in name.family for name in (*supplied, *recorded))
-        if corporate:
-            return Judgement("authors", "not_checked", shown, known, "an organisation may sign for the people in it")
-    if {find_script(name.family) for name in supplied}.isdisjoint(find_script(name.family) for name in recorded):
-        return Judgement("authors", "not_checked", shown, known, "the names are in different scripts")
-    return Judgement("authors", "mismatch", shown, known, "none of the supplied authors is one of the record")
-
-
-def _is_named(name: Name) -> bool:
-    return any(character.isalpha() for character in name.family)
-
-
-def _show(names: Sequence[Name]) -> str:
-    shown = "; ".join(f"{name.family}, {name.given}" if name.given else name.family for name in names[:5])
-    return f"{shown}; and {len(names) - 5} more" if len(names) > 5 else shown
 
 
 # --- year and venue ---
@@ -298,6 +117,6 @@ def _to_confidence(
     back = max((to_share(reference.title or reference.text, each) for each in record.titles), default=0.0)
     if min(best, back) >= _PROBABLE and "mismatch" not in others:
         return "medium"
-    if title.verdict != "mismatch" and others == ("match", "match") and best >= _UNLIKE_IN_PROSE:
+    if title.verdict != "mismatch" and others == ("match", "match") and best >= UNLIKE_IN_PROSE:
         return "medium"
     return "low" if max(best, back) > 0 else "none"

@@ -74,6 +74,22 @@ async def check_references(desk: Desk, given: Mapping[str, Any]) -> dict[str, An
 
 
 @procedure(
+    "bibliography_records",
+    parameters={"document": TEXT, "format": TEXT},
+    gives={"type": "object", "properties": {"records": list_of({"type": "object"})}, "required": ["records"]},
+)
+async def bibliography_records(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+    """Parts a bibliography (CSL-JSON or BibTeX) into its records as they stand there, the broken ones among them."""
+    import asyncio
+
+    from .bibliography.documents import split_records
+
+    # A long document takes seconds to parse, in which other calls are answered.
+    found = await asyncio.to_thread(lambda: list(split_records(str(given["document"]), str(given["format"]))))
+    return {"records": [{"line": line, "fields": fields, "problem": problem} for line, fields, problem in found]}
+
+
+@procedure(
     "format_references",
     parameters={"style": TEXT, "sources": list_of({"type": "object"}), "sessionId": TEXT},
     gives=BIBLIOGRAPHY,

@@ -40,6 +40,7 @@ _UNITS: dict[str, str] = {
         "ml": "ml milliliter",
         "watt": "watt kw mw gw",
         "fold": "fold",
+        "ppm": "ppm part",
     }.items()
     for form in forms.split()
 }

@@ -32,14 +32,8 @@ AGREES = 0.6
 _LONGEST_QUERY = 300
 _TOP = 3
 _PAGE_BYTES = 50_000
-FLAGS = (
-    "conflict_of_interest",
-    "dead_link",
-    "self_promotion",
-    "corporate_ownership",
-    "low_reputation",
-    "unknown_reputation",
-)
+STANCES = ("agree", "disagree", "silent")
+"""What a result may say about a recommendation."""
 RECORDS_LENS = "investigative_records"
 """The field of public records, which is only searched for claims that such records could bear out."""
 _RECORDS = to_word_set(
@@ -238,7 +232,7 @@ async def _search(desk: Desk, item: _Item, claim: str, lens: Mapping[str, Any], 
     flags = ["lens_restriction_unreliable"] if len(inside) < len(answer.rows) else []
     if not judged and not flags:
         return None
-    counts = {word: sum(one["stance"] == word for one in judged) for word in ("agree", "disagree", "silent")}
+    counts = {word: sum(one["stance"] == word for one in judged) for word in STANCES}
     return {
         "query": query,
         "lens": str(lens["name"]),

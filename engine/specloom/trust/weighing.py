@@ -11,6 +11,7 @@ from itertools import pairwise
 from specloom.trust.concepts import load_concepts, unify
 from specloom.trust.folding import find_script
 from specloom.trust.languages import Language, find_language, is_function_word, load_languages
+from specloom.trust.phrases import Shape, to_shape
 from specloom.trust.quantities import find_quantities
 from specloom.trust.words import is_number, terms, tokens
 
@@ -21,7 +22,11 @@ _PHRASE_BONUS = 0.5
 # Where words have forms that no stemmer here knows, they are equal up to their endings.
 _LONGEST_ENDING = 3
 _SHORTEST_ROOT = 5
-# A word of so many letters may be a compound: "multilayer" has the layer, "Grundwasserbelastung" the groundwater.
+# Italian changes the last vowel only: "pila", "pile".
+_ENDINGS = frozenset("aeio")
+_SHORTEST_WORD = 4
+# A word of so many letters may be a compound: "multilayer" has the layer, "Grundwasserbelastung" the groundwater; so
+# may one that is twice as long as its beginning: "peatland".
 _COMPOUND = 9
 # Kana that ends or joins words, and the Chinese particles: a pair with one is more of the grammar than of the matter.
 _PARTICLE = re.compile("[\u3041-\u3096\u7684\u4e86\u662f\u5728\u548c]")
@@ -32,7 +37,7 @@ class Wanted:
     """A claim as tokens: what each weighs, what it is (name, number, word, generic), and the units of its numbers.
 
     `specific` are the tokens that tell this claim from others, `pairs` those of them that follow each other with only
-    function words between them, and `beside` names for each those that stand directly next to it.
+    function words between them, `shape` is how they hang together.
     """
 
     weights: Mapping[str, float]
@@ -40,7 +45,7 @@ class Wanted:
     units: Mapping[str, str]
     specific: frozenset[str]
     pairs: frozenset[tuple[str, str]]
-    beside: Mapping[str, frozenset[str]]
+    shape: Shape
 
     @property
     def matter(self) -> Mapping[str, float]:
@@ -68,23 +73,21 @@ def to_wanted(claim: str, language: Language, initials: Mapping[str, tuple[str, 
     kinds: dict[str, str] = {}
     ordered: list[str] = []
     spoken = unify(tokens(claim), initials, language)
-    for token in spoken:
-        if token in plain and is_function_word(token, language) and (shouted or not token.isupper()):
+    for at, token in enumerate(spoken):
+        # A capital letter alone is a name ("vitamin C"), but an article where it opens the claim ("O", "A").
+        opens = at == 0 and len(token) == 1
+        bare = token.casefold() if opens else token
+        if token in plain and is_function_word(bare, language) and (shouted or opens or not token.isupper()):
             continue
         if token not in plain and not _stands_for_words(token, initials):
             continue
-        kind, weight = _weigh(token, names, units)
+        kind, weight = _weigh(token, names, units, language)
         ordered.append(token)
         weights.setdefault(token, weight)
         kinds.setdefault(token, kind)
     specific = frozenset(token for token, kind in kinds.items() if kind in ("word", "name"))
-    beside: dict[str, frozenset[str]] = {}
-    for one, two in pairwise(spoken):
-        if one in specific and two in specific:
-            beside[one] = beside.get(one, frozenset()) | {two}
-            beside[two] = beside.get(two, frozenset()) | {one}
     pairs = frozenset((one, two) for one, two in pairwise(ordered) if one in specific and two in specific)
-    return Wanted(weights, kinds, units, specific, pairs, beside)
+    return Wanted(weights, kinds, units, specific, pairs, to_shape(claim, spoken, specific, language))
 
 
 def _stands_for_words(token: str, initials: Mapping[str, tuple[str, ...]]) -> bool:
@@ -98,15 +101,17 @@ def _concept_tokens() -> frozenset[str]:
 
 
 @cache
-def _generic_tokens() -> frozenset[str]:
-    words = (word for language in load_languages().values() for word in language.generic)
+def _generic_tokens(code: str) -> frozenset[str]:
+    """The words of every report in a language; the English ones for a language without a list."""
+    known = load_languages()
+    words = (known[code].generic if code in known else frozenset()) or known["en"].generic
     return frozenset(token for word in words for token in tokens(word)) | {"percent", "dollar", "euro"}
 
 
-def _weigh(token: str, names: frozenset[str], units: Mapping[str, str]) -> tuple[str, float]:
+def _weigh(token: str, names: frozenset[str], units: Mapping[str, str], language: Language) -> tuple[str, float]:
     if is_number(token):
         return "number", _NAME if units.get(token) else _NUMBER
-    if token in _generic_tokens() or (find_script(token) == "CJK" and _PARTICLE.search(token)):
+    if token in _generic_tokens(language.code) or (find_script(token) == "CJK" and _PARTICLE.search(token)):
         return "generic", _GENERIC
     if token in names or token.isupper():
         return "name", _NAME
@@ -168,12 +173,19 @@ def _is_same(one: str, two: str) -> bool:
     if one == two:
         return True
     longest = max(len(one), len(two))
-    if is_number(one) or is_number(two) or min(len(one), len(two)) < _SHORTEST_ROOT or one.isupper():
+    if len(one) == len(two) >= _SHORTEST_WORD and one[:-1] == two[:-1] and _ENDINGS.issuperset(one[-1] + two[-1]):
+        return True
+    if is_number(one) or is_number(two) or one.isupper():
         return False
-    if longest >= _COMPOUND and (one.endswith(two) or two.endswith(one) or one.startswith(two) or two.startswith(one)):
+    shorter, longer = sorted((one, two), key=len)
+    if len(shorter) >= _SHORTEST_WORD and longest >= min(2 * len(shorter), _COMPOUND) and longer.startswith(shorter):
+        return True
+    if len(shorter) < _SHORTEST_ROOT:
+        return False
+    if longest >= _COMPOUND and longer.endswith(shorter):
         return True
     shared = next((at for at, (first, second) in enumerate(zip(one, two, strict=False)) if first != second), -1)
-    shared = min(len(one), len(two)) if shared < 0 else shared
+    shared = len(shorter) if shared < 0 else shared
     return shared >= max(_SHORTEST_ROOT, (longest * 2 + 2) // 3) and longest - shared <= _LONGEST_ENDING
 
 

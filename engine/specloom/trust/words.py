@@ -209,6 +209,11 @@ _ADVERBS = (
 )  # fmt: skip
 
 
+def is_irregular(word: str) -> bool:
+    """Whether a word is an irregular English form: a past tense, or a plural without -s."""
+    return word.lower() in _IRREGULAR
+
+
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """A lower-case English word without its inflection; any other word as it is.

@@ -8,7 +8,8 @@ from typing import Any
 
 from specloom.trust.bibliography.names import Name, parse_name, to_display
 from specloom.trust.dois import to_doi
-from specloom.trust.matching import Match, Record, match_fields, match_text
+from specloom.trust.judgements import Record
+from specloom.trust.matching import Match, match_fields, match_text
 
 _LONGEST_ABSTRACT = 1000
 _RESOLVERS = ("https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/")
@@ -69,7 +70,7 @@ def to_work(row: Mapping[str, Any], provider: str) -> Work:
         Record(
             titles=tuple(dict.fromkeys(str(title) for title in titles if title)),
             authors=tuple(filter(None, (_to_name(author, organisations) for author in row.get("authors") or ()))),
-            years=tuple(dict.fromkeys(int(year) for year in years if year and str(year).isdigit())),
+            years=tuple(dict.fromkeys(int(year) for year in years if year and str(year).isdecimal())),
             venues=tuple(dict.fromkeys(str(venue) for venue in venues if venue)),
         ),
         row,

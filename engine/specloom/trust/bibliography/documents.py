@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from specloom.faults import Fault
 from specloom.trust.bibliography.bibtex import parse_fields, split_bibtex
@@ -50,16 +51,7 @@ def parse_bibliography(text: str, format: str = "auto") -> Parsed:  # noqa: A002
     author; one with a DOI and no address gets the address of the DOI. Raises a `validation` fault for a document whose
     format cannot be told, that is too long, or that holds no entry of the named format.
     """
-    if len(text) > LONGEST_DOCUMENT:
-        raise Fault("validation", f"the bibliography is longer than {LONGEST_DOCUMENT} characters; split it")
-    found = detect_format(text) if format in ("auto", "") else format
-    if found not in FORMATS:
-        known = ", ".join(FORMATS)
-        if format in ("auto", ""):
-            raise Fault("validation", f"the bibliography is none of {known}; name its format or pass entries instead")
-        raise Fault("validation", f"unknown bibliography format {format!r}; use auto, {known}")
-    if found == "bibtex" and len(_BIBTEX_ENTRY.findall(text)) > MOST_BIBTEX_ENTRIES:
-        raise Fault("validation", f"the bibliography has more than {MOST_BIBTEX_ENTRIES} entries; split it")
+    found = find_format(text, format)
     entries: list[Entry] = []
     problems: list[Problem] = []
     for index, (line, entry) in enumerate(_read(text, found), 1):
@@ -72,6 +64,32 @@ def parse_bibliography(text: str, format: str = "auto") -> Parsed:  # noqa: A002
     if not entries and not problems:
         raise Fault("validation", f"the bibliography holds no entry in the format {found}")
     return Parsed(found, tuple(entries), tuple(problems))
+
+
+def find_format(text: str, format: str = "auto") -> str:  # noqa: A002  the name of the tool's argument
+    """The format in which a document is read, one of FORMATS; a `validation` fault where it is not to be read."""
+    if len(text) > LONGEST_DOCUMENT:
+        raise Fault("validation", f"the bibliography is longer than {LONGEST_DOCUMENT} characters; split it")
+    found = detect_format(text) if format in ("auto", "") else format
+    if found not in FORMATS:
+        known = ", ".join(FORMATS)
+        if format in ("auto", ""):
+            raise Fault("validation", f"the bibliography is none of {known}; name its format or pass entries instead")
+        raise Fault("validation", f"unknown bibliography format {format!r}; use auto, {known}")
+    if found == "bibtex" and len(_BIBTEX_ENTRY.findall(text)) > MOST_BIBTEX_ENTRIES:
+        raise Fault("validation", f"the bibliography has more than {MOST_BIBTEX_ENTRIES} entries; split it")
+    return found
+
+
+def split_records(text: str, format: str = "auto") -> Iterator[tuple[int, Any, str]]:  # noqa: A002
+    """The records of a document as they stand there: line, value, and "" or what is wrong with the record.
+
+    A value is an item of CSL-JSON, or the raw fields of BibTeX by name, all texts, with `type` and `key`.
+    """
+    found = find_format(text, format)
+    if found == "ris":
+        raise Fault("validation", "records of RIS have no fields by name; give the bibliography as CSL-JSON or BibTeX")
+    yield from split_csl(text) if found == "csl-json" else split_bibtex(text)
 
 
 def detect_format(text: str) -> str:

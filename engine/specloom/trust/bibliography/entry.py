@@ -10,7 +10,7 @@ from specloom.dates import to_timestamp
 from specloom.trust.bibliography.names import Name, parse_names
 from specloom.trust.dois import to_doi
 from specloom.trust.folding import strip_markup
-from specloom.trust.identifiers import to_isbn13
+from specloom.trust.isbn import to_isbn13
 
 KINDS = (
     "article-journal",

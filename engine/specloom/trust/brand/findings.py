@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from specloom.trust.brand.swatches import MOST_SWATCHES, Swatch
+from specloom.trust.folding import strip_markup
 
 SECTIONS = ("identity", "colors", "logos", "typography", "tone_of_voice", "social")
+# Sections in which places speak in words of their own, which may hold markup and what is not seen.
+_WORDS = frozenset(("identity", "tone_of_voice"))
 
 
 @dataclass(slots=True)
@@ -28,7 +31,8 @@ class Findings:
         filled: list[str] = []
         for section in SECTIONS:
             mine, other = getattr(self, section), getattr(more, section)
-            for name, value in other.items():
+            for name, given in other.items():
+                value = _clean(given) if section in _WORDS else given
                 if name not in mine and value not in (None, "", [], {}):
                     mine[name] = value
                     filled.append(f"{section}.{name}")
@@ -72,6 +76,15 @@ class Findings:
         if self.palette:
             colors["palette"] = [swatch.to_json() for swatch in self.palette]
         return {section: dict(getattr(self, section)) for section in SECTIONS} | {"colors": colors}
+
+
+def _clean(value: Any) -> Any:
+    """The same with every text on one line, without markup and invisible characters."""
+    if isinstance(value, str):
+        return strip_markup(value)
+    if isinstance(value, list):
+        return [_clean(each) for each in value]
+    return {name: _clean(each) for name, each in value.items()} if isinstance(value, dict) else value
 
 
 def _grade(full: bool, some: bool) -> str:

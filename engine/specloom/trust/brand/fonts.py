@@ -100,4 +100,4 @@ def _tell(family: str, line: Line) -> dict[str, Any]:
 
 
 def _to_weight(word: str) -> int:
-    return int(word) if word.isdigit() else _WEIGHTS[word.lower().replace(" ", "")]
+    return int(word) if word.isdecimal() else _WEIGHTS[word.lower().replace(" ", "")]

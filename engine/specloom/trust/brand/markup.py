@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
+from specloom.trust.folding import strip_unseen
 from specloom.trust.hosts import to_host
 
 if TYPE_CHECKING:
@@ -68,13 +69,13 @@ def to_text(root: HtmlElement) -> str:
         if skipping is None:
             parts.append("\n" if tag in _BLOCKS else "")
             parts.append(" ".join((node.tail or "").split("\n")))
-    lines = (" ".join(line.split()) for line in "".join(parts).split("\n"))
+    lines = (" ".join(line.split()) for line in strip_unseen("".join(parts)).split("\n"))
     return "\n".join(line for line in lines if line.strip("#- "))
 
 
 def to_title(root: HtmlElement) -> str:
     """The page's title, "" where it has none."""
-    return " ".join(str(root.xpath("string(//title[1])")).split())
+    return " ".join(strip_unseen(str(root.xpath("string(//title[1])"))).split())
 
 
 def find_links(root: HtmlElement, base: str, path: str = "//a[@href]") -> list[tuple[str, str]]:

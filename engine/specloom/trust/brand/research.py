@@ -121,6 +121,8 @@ async def _gather(desk: Desk, domain: str, depth: str) -> dict[str, Any]:
         work.miss(SOURCE, index)
     elif index is not None:
         work.take(SOURCE, f"{PAGE}/{domain}", index)
+    if probe is not None and not probe.answered:
+        work.miss("brand_page", Fault("network", "none of the usual addresses of a brand portal answered."))
     desk.tell(1, steps, "looking for a brand portal")
     if probe is not None and probe.hits:
         page = await portal.choose(desk, probe.hits, front.front if isinstance(front, Front) else ("", ""))
