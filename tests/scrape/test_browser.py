@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
@@ -10,13 +11,13 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from browser_support import MISSING, find_processes, is_running, needs_browser, page, until, wait_until
 from scrape_support import ARTICLE, HTML, OPTIONS, Names, open_desk, take_text
 
 from loopback import RESET, Call, Loopback, Reply
@@ -25,17 +26,10 @@ from specloom.network import resolve_name
 from specloom.perform import Answer
 from specloom.scrape import ladder
 from specloom.scrape.browser import Browser
-from specloom.scrape.browser_find import find_browser
 from specloom.scrape.reading import Fetched
 
-MISSING = find_browser("").why
-needs_browser = pytest.mark.skipif(bool(MISSING), reason=MISSING or "a browser is there")
 in_one_loop = pytest.mark.asyncio(loop_scope="module")
 OPEN = replace(OPTIONS, chrome="", browser_timeout=30.0)
-
-
-def page(body: str, script: str = "") -> str:
-    return f"<!DOCTYPE html><html><head><title>T</title></head><body>{body}<script>{script}</script></body></html>"
 
 
 def say(fetched: Fetched) -> str:
@@ -414,7 +408,9 @@ async def test_after_a_crash_the_next_page_gets_a_new_browser() -> None:
         with Loopback(lambda call: (200, HTML, ARTICLE)) as server:
             await browser.render(server.url, OPEN)
             for process in find_processes():
-                os.kill(process, signal.SIGKILL)
+                # Those in the sandbox go with the first one.
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
             fetched = await browser.render(server.url, OPEN)
 
         assert "Otters" in say(fetched)
@@ -532,43 +528,3 @@ async def test_a_program_that_is_no_browser_is_told() -> None:
 
     assert caught.value.kind == "browser_unavailable"
     assert caught.value.message.startswith("chrome launch failed")
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    """Returns once something holds that no event tells of."""
-    async with asyncio.timeout(20):
-        while not holds():  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
-
-
-def find_processes(parent: int | None = None) -> list[int]:
-    """The browser processes below a process, by default below this one; the driver is not one."""
-    parents: dict[int, tuple[int, str]] = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (folder / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-            name = (folder / "cmdline").read_text(encoding="utf-8").replace("\0", " ")
-        except OSError:
-            continue
-        if words[0] != "Z":
-            parents[int(folder.name)] = (int(words[1]), name)
-    below = {parent or os.getpid()}
-    while more := {process for process, (above, _) in parents.items() if above in below} - below:
-        below |= more
-    return sorted(process for process in below if "chrom" in parents[process][1].partition(" ")[0].rpartition("/")[2])
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    """Returns once something holds that no event tells of."""
-    for _ in range(400):
-        if holds():
-            return
-        time.sleep(0.05)
-    raise AssertionError("it never came to hold")
-
-
-def is_running(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False

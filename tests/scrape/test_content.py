@@ -151,6 +151,16 @@ def test_half_a_table_is_never_taken() -> None:
     assert sum(line.startswith("| Cone") for line in text.splitlines()) in (0, 13)
 
 
+def test_a_short_list_between_paragraphs_is_read() -> None:
+    listed = "<ul><li>urchins</li><li>crabs<ul><li>Dungeness</li></ul></li></ul>"
+
+    _, text = find(
+        page(f"<article><h1>Otters</h1><p>{PROSE[0]}</p><p>{PROSE[1]}</p>{listed}<p>{PROSE[2]}</p></article>")
+    )
+
+    assert all(word in text for word in ("urchins", "crabs", "Dungeness"))
+
+
 def test_code_stays_whole() -> None:
     code = "def fire(kiln):\n    for hour in range(9):\n        kiln.feed('pine')\n\n    return kiln"
 

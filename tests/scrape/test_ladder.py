@@ -95,7 +95,9 @@ async def test_what_is_neither_page_nor_document_ends_the_climb() -> None:
         fault = await fail(server.url)
 
     assert fault.kind == "content_empty"
-    assert fault.detail == "html: image/png is not a page or document that can be read"
+    assert fault.detail == "html: image/png is not a page or document that can be read."
+    assert fault.message.endswith("— image/png is not a page or document that can be read.")
+    assert fault.action == "inform_user"
     assert len(server.calls) == 1
 
 
@@ -261,6 +263,22 @@ async def test_a_hanging_tier_leaves_time_for_the_next() -> None:
         reading = await read(server.url, plain_timeout=0.2)
 
     assert reading.tier == "stealth"
+
+
+async def test_a_document_gets_more_time_than_a_page() -> None:
+    server = Loopback(lambda call: (200, HTML, ARTICLE))
+
+    def answer(call: Call) -> Reply:
+        server.stopped.wait(0.5)
+        return 200, HTML, ARTICLE
+
+    server.handler = answer
+    limits = {"plain_timeout": 0.1, "stealth_timeout": 0.1, "document_timeout": 15.0}
+    with server:
+        reading = await read(server.url + "/paper.pdf", **limits)
+        fault = await fail(server.url + "/page", **limits)
+
+    assert (reading.tier, fault.kind) == ("html", "network")
 
 
 async def test_cancelling_a_reading_stops_it() -> None:

@@ -10,6 +10,7 @@ from specloom.scrape.passages import (
     NOTE,
     count_bytes,
     count_words,
+    drop_copies,
     drop_repeats,
     estimate_tokens,
     to_size_category,
@@ -25,6 +26,34 @@ def test_prose_that_comes_again_is_dropped() -> None:
         drop_repeats(f"One.\n\n{NOTICE}\n\nTwo.\n\n{NOTICE.replace(' ', '  ')}\n\nThree.")
         == f"One.\n\n{NOTICE}\n\nTwo.\n\nThree."
     )
+
+
+OTHER = "The harbour master closes the old bridge whenever a ship of more than two masts wants to pass it."
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (f"{NOTICE}\n\n{OTHER}\n\n# Again\n\n{NOTICE}\n\n{OTHER}", f"{NOTICE}\n\n{OTHER}\n\n# Again"),
+        (f"{NOTICE}\n\n{OTHER}\n\n{NOTICE}\n\n{OTHER}\n\n{NOTICE}\n\n{OTHER}", f"{NOTICE}\n\n{OTHER}"),
+    ],
+)
+def test_a_passage_that_a_page_has_twice_is_told_once(text: str, kept: str) -> None:
+    assert drop_copies(text) == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{NOTICE}\n\nOne.\n\n{OTHER}\n\nTwo.\n\n{NOTICE}",
+        f"{NOTICE}\n\n{NOTICE}\n\n{NOTICE}",
+        "Yes.\n\nNo.\n\nYes.\n\nNo.",
+        f"```\n{NOTICE}\n\n{OTHER}\n```\n\n```\n{NOTICE}\n\n{OTHER}\n```",
+    ],
+    ids=["a chorus", "a litany", "short lines", "code"],
+)
+def test_what_a_page_repeats_on_purpose_stays(text: str) -> None:
+    assert drop_copies(text) == text
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,14 @@ async def test_a_list_shows_twenty_stories() -> None:
     assert page.truncated
 
 
+async def test_a_story_whose_author_is_no_name_is_still_on_its_list() -> None:
+    item = story(1, by={"name": "ann"})
+
+    page, _ = await page_of("https://news.ycombinator.com/jobs", {"jobstories": [1], "item/1": item})
+
+    assert page.content.endswith("(news.ycombinator.com) · 0 comments, by somebody")
+
+
 async def test_a_list_of_which_nothing_can_be_read_tells_why() -> None:
     with pytest.raises(Fault) as fault:
         await page_of(

@@ -9,7 +9,7 @@ from specloom.scrape import tree
 from specloom.scrape.content.blocks import to_blocks
 from specloom.scrape.content.frame import Frame, to_frame
 from specloom.scrape.content.page import Page
-from specloom.scrape.content.structure import find_tables, take_headings, take_tables
+from specloom.scrape.content.structure import AMID, TABLE, find_lists, find_tables, take_amid, take_headings
 from specloom.scrape.content.wording import Words
 
 SAYS_NOTHING = Page((), "", "", ())
@@ -75,7 +75,9 @@ def test_of_tables_in_one_another_only_the_innermost_holds_data() -> None:
 def test_a_table_amid_what_is_taken_is_taken_from_a_low_chance(chance: float, *, kept: bool) -> None:
     page = frame("<p>Before</p><table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table><p>Behind</p>")
 
-    chosen = take_tables(find_tables(page), np.full(4, chance), np.array([True, False, False, True]))
+    chosen = take_amid(
+        find_tables(page), np.full(4, chance), np.array([True, False, False, True]), least=TABLE, amid=AMID
+    )
 
     assert chosen.tolist() == [True, kept, kept, True]
 
@@ -83,11 +85,21 @@ def test_a_table_amid_what_is_taken_is_taken_from_a_low_chance(chance: float, *,
 def test_a_table_at_the_edge_of_what_is_taken_needs_its_own_chance() -> None:
     page = frame("<p>Before</p><table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>")
 
-    assert take_tables(find_tables(page), np.full(3, 0.5), np.array([True, False, False])).tolist() == [
-        True,
-        False,
-        False,
-    ]
+    chosen = take_amid(find_tables(page), np.full(3, 0.5), np.array([True, False, False]), least=TABLE, amid=AMID)
+
+    assert chosen.tolist() == [True, False, False]
+
+
+def test_a_list_is_one_choice_with_the_lists_in_it() -> None:
+    page = frame("<p>Eaten are:</p><ul><li>urchins</li><li>crabs<ol><li>Dungeness</li></ol></li></ul><p>Often.</p>")
+
+    (units,) = find_lists(page)
+
+    assert texts(page, units) == ["urchins", "crabs", "Dungeness"]
+
+
+def test_a_list_of_links_is_a_menu() -> None:
+    assert find_lists(frame("<ul><li><a href='/a'>Home</a></li><li>About</li></ul>")) == []
 
 
 def test_a_heading_is_taken_with_what_stands_in_its_section() -> None:

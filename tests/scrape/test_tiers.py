@@ -28,6 +28,10 @@ from specloom.scrape.spa import is_spa_host
         (b"\n%PDF-1.4", "", "", "document"),
         (b"PK\x03\x04", "application/octet-stream", "https://a.example/a.docx", "document"),
         (b"PK\x03\x04", "application/zip", "https://a.example/a.zip", "other"),
+        (b"PK\x03\x04 word/document.xml", "application/zip", "", "document"),
+        (b"PK\x03\x04 ppt/presentation.xml", "", "https://a.example/download?id=1", "document"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/octet-stream", "https://a.example/a.docx", "document"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/octet-stream", "https://a.example/setup.msi", "other"),
         (b"PK\x03\x04", "application/vnd.openxmlformats-officedocument.presentationml.presentation", "", "document"),
         (b"# A", "text/markdown; charset=utf-8", "", "markdown"),
         (b"{}", "application/json", "", "text"),
@@ -195,6 +199,10 @@ def test_the_browser_is_only_blamed_when_nothing_else_was() -> None:
     assert to_fault("https://a.example/", [to_outcome("html", "network", "x"), browser]).kind == "network"
     assert to_fault("https://a.example/", [to_outcome("html", "content_empty", "x"), browser]).kind == "content_empty"
     assert to_fault("https://a.example/", [to_outcome("html", "blocked", "x"), browser]).kind == "blocked"
+    empty = [to_outcome("html", "network", "x"), to_outcome("stealth", "content_empty", "x"), browser]
+    assert to_fault("https://a.example/", empty).kind == "content_empty"
+    assert to_fault("https://a.example/", empty, scripted=True).kind == "browser_unavailable"
+    assert to_fault("https://a.example/", [empty[0], browser], scripted=True).kind == "network"
 
 
 def test_an_outcome_is_one_short_line() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from specloom.faults import Action, Fault
@@ -27,8 +28,15 @@ _PRIORITY = {
     "blocked": 2,
     "too_large": 1.5,
     "browser_unavailable": 1,
+    "config": 0.5,
     "content_empty": 0,
     "network": -1,
+}
+_OF_READERS = {
+    "auth_required": "Auth required",
+    "config": "Not installed",
+    "content_empty": "No content extracted",
+    "too_large": "Too large",
 }
 _BY_STATUS = {401: "auth_required", 403: "blocked", 404: "not_found", 407: "auth_required", 410: "not_found"}
 _BY_STATUS |= {429: "rate_limited", 451: "blocked", 999: "blocked"}
@@ -69,21 +77,42 @@ def from_fault(tier: str, fault: Fault, *, service: bool = False) -> Outcome:
     return to_outcome(tier, kind, fault.message)
 
 
-def to_fault(url: str, outcomes: Sequence[Outcome], *, retry_after: int | None = None) -> Fault:
-    """The fault of a page that no tier could read: its kind is the most definitive one that was seen."""
+def from_reader(tier: str, fault: Fault) -> Outcome:
+    """The outcome of what is no page, or a document that cannot be read: who looked into it says best what it is."""
+    kind = fault.kind if fault.kind in _PRIORITY else _AS_SEEN.get(fault.kind, fault.kind)
+    return replace(to_outcome(tier, kind, fault.message), fault=fault)
+
+
+def to_fault(url: str, outcomes: Sequence[Outcome], *, retry_after: int | None = None, scripted: bool = False) -> Fault:
+    """The fault of a page that no tier could read: its kind is the most definitive one that was seen.
+
+    `scripted` says that the page has nothing to read before its scripts ran.
+    """
     told = "; ".join(f"{outcome.tier}: {outcome.message}" for outcome in outcomes)
     real = [outcome for outcome in outcomes if outcome.kind in _PRIORITY]
     kind = max((outcome.kind for outcome in real), key=_PRIORITY.__getitem__, default="content_empty")
-    # A missing browser is why a page stayed empty only where it was needed and nothing else came in the way.
-    if kind == "browser_unavailable" and any(outcome.kind == "content_empty" for outcome in real):
-        kind = "content_empty"
-    if kind == "browser_unavailable" and any(outcome.kind == "network" for outcome in real):
+    # A missing browser is why nothing was read only where it was needed and nothing else came in the way.
+    seen = {outcome.kind for outcome in real}
+    if kind == "browser_unavailable" and "content_empty" in seen:
+        kind = kind if scripted else "content_empty"
+    elif kind == "browser_unavailable" and "network" in seen:
         kind = "network"
-    why = next((outcome.message for outcome in real if outcome.kind == kind), "")
-    message = _say(kind, mask_url(url), why, retry_after)
+    chosen = next((outcome for outcome in real if outcome.kind == kind), None)
+    if chosen is not None and chosen.fault is not None:
+        # The contract's sentences speak of pages that a browser might still show.
+        message = f"{_OF_READERS.get(kind, 'Not read')}: {mask_url(url)} — {chosen.fault.message}"
+        return Fault(kind, message, detail=told, action=chosen.fault.action)
+    message = _say(kind, mask_url(url), chosen.message if chosen else "", retry_after)
     # A page that wants a log-in has no key of ours to check.
     action: Action | None = "inform_user" if kind == "auth_required" else None
     return Fault(kind, message, retry_after=retry_after, detail=told, action=action)
+
+
+def choose_fault(first: Fault, second: Fault) -> Fault:
+    """Of two faults about one page the more definitive one, the first of equals, with what both of them tell."""
+    fault = second if _PRIORITY.get(second.kind, -1) > _PRIORITY.get(first.kind, -1) else first
+    fault.detail = f"{first.detail}; {second.detail}"
+    return fault
 
 
 def _say(kind: str, url: str, why: str, retry_after: int | None) -> str:

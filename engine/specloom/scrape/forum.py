@@ -15,7 +15,7 @@ from specloom.scrape.metadata_dates import to_iso
 from specloom.scrape.metadata_graph import Graph, Node, names, text, to_graph, types
 from specloom.scrape.metadata_names import to_names
 from specloom.scrape.metadata_sources import Sources, to_line, to_words
-from specloom.scrape.scores import to_host
+from specloom.trust.hosts import to_host
 
 if TYPE_CHECKING:
     from lxml import etree

@@ -122,16 +122,13 @@ def _to_source(row: dict[str, Any], page: Page | Fault, wanted: Wanted, now: flo
     assert not isinstance(page, Fault)
     title = page.title or str(row.get("title") or "")
     published = page.published or str(row.get("published_at") or "")
-    labels = classify(page.url)
-    tier = labels.reputation.tier if labels.reputation else ""
     scores = score(
         wanted.query,
-        url=page.url,
         title=title,
         content=page.content,
+        authority=classify(page.url).authority,
         published=published,
         now=now,
-        reputation=tier,
     )
     return _Source(row, page, page.content, scores, count_words(page.content))
 

@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from .documents.kinds import detect, is_compound
+
 if TYPE_CHECKING:
     from .reading import Kind
 
@@ -51,9 +53,11 @@ def find_kind(body: bytes, content_type: str, url: str = "") -> Kind:
     declared = content_type.partition(";")[0].strip().lower()
     if b"%PDF-" in head[:256]:
         return "document"
-    # Office documents are zip archives; which one it is, their reader finds out.
-    if head.startswith(b"PK\x03\x04"):
-        return "document" if is_document_type(declared) or _SUFFIX.search(urlsplit(url).path) else "other"
+    # Office documents are archives: zip ones have a directory that says so whatever they are called; old ones, and new
+    # ones under a password, have not.
+    if head.startswith(b"PK\x03\x04") or is_compound(head):
+        named = is_document_type(declared) or _SUFFIX.search(urlsplit(url).path)
+        return "document" if named or detect(body) else "other"
     if _HTML_HEAD.match(head):
         return "html"
     if is_document_type(declared):

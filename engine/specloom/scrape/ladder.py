@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from specloom.faults import Fault
 
-from .failures import ROBOTS, find_kind_of_status, from_fault, to_fault, to_outcome
+from .failures import ROBOTS, find_kind_of_status, from_fault, from_reader, to_fault, to_outcome
 from .fetching import check_target
 from .kinds import is_document_url
 from .reading import Candidate, Fetched, Mode, Outcome, Quality, Reading
@@ -70,6 +70,8 @@ class _Climb:
     oversize: bool = False
     """The page is larger than may be fetched; a browser can still take the beginning of it."""
     retry_after: int | None = None
+    scripted: bool = False
+    """An answer had nothing to read and scripts that might bring it."""
 
 
 async def read(
@@ -113,7 +115,7 @@ async def read(
         climb.outcomes.append(to_outcome("all", "network", f"not finished within {options.deadline:g} seconds"))
     if climb.best is not None:
         return replace(climb.best, outcomes=tuple(climb.outcomes))
-    raise to_fault(url, climb.outcomes, retry_after=climb.retry_after)
+    raise to_fault(url, climb.outcomes, retry_after=climb.retry_after, scripted=climb.scripted)
 
 
 async def _try(climb: _Climb, rung: Rung) -> Reading | None:
@@ -140,13 +142,14 @@ async def _try(climb: _Climb, rung: Rung) -> Reading | None:
         return _take_raw(climb, fetched)
     if fetched.kind == "other" and fetched.body:
         said = fetched.content_type.partition(";")[0].strip()[:60] or "what came"
-        climb.outcomes.append(to_outcome(tier, "content_empty", f"{said} is not a page or document that can be read"))
+        sentence = f"{said} is not a page or document that can be read."
+        climb.outcomes.append(from_reader(tier, Fault("content_empty", sentence, action="inform_user")))
         climb.stopped = True
         return None
     try:
         candidate = await _extract(climb, fetched)
     except Fault as fault:
-        climb.outcomes.append(from_fault(tier, fault))
+        climb.outcomes.append((from_reader if fetched.kind == "document" else from_fault)(tier, fault))
         climb.local = climb.local and fetched.kind == "html"
         return None
     verdict = _judge(climb, rung, fetched, candidate)
@@ -165,6 +168,7 @@ async def _try(climb: _Climb, rung: Rung) -> Reading | None:
             climb.best, climb.best_score = _to_reading(climb, fetched, candidate, "partial"), value
     if verdict in ("shell", "empty") and fetched.kind == "html":
         climb.frames = candidate.frames
+        climb.scripted = climb.scripted or b"<script" in fetched.body.lower()
     return None
 
 

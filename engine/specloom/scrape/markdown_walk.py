@@ -64,7 +64,14 @@ class Walk:
             if event == "start":
                 tag = element.tag
                 start = starts_at(tag)
-                if tag in IGNORED or (drop and element in drop) or (start is not None and start(self, element)):
+                if drop and element in drop:
+                    # What is left out ended a line, so the words before and behind it do not become one.
+                    if element.tail and not element.tail.isspace():
+                        self.enter_block()
+                    walker.skip_subtree()
+                    skipped = True
+                    continue
+                if tag in IGNORED or (start is not None and start(self, element)):
                     walker.skip_subtree()
                     skipped = True
                     continue

@@ -89,6 +89,8 @@ class Options:
     deadline: float = 60.0
     plain_timeout: float = 15.0
     stealth_timeout: float = 20.0
+    document_timeout: float = 30.0
+    """For an address that says that a document is behind it, in the place of the two above."""
     service_timeout: float = 30.0
     browser_timeout: float = 30.0
     browser_idle: float = 300.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 
@@ -46,8 +46,11 @@ class Page:
     """How much hidden, scripted or invisible was taken out, by kind."""
 
     def to_json(self) -> dict[str, Any]:
-        """The page as JSON data, from which `from_json` makes it again."""
-        return asdict(self)
+        """The page as JSON data, from which `from_json` makes it again; what is nested is shared, not copied."""
+        return {name: list(value) if isinstance(value := getattr(self, name), tuple) else value for name in _NAMES}
+
+
+_NAMES = tuple(one.name for one in fields(Page))
 
 
 def from_json(said: dict[str, Any]) -> Page:

@@ -9,44 +9,32 @@ from specloom.faults import Fault
 
 from .options import to_options
 from .page import Page, from_json
+from .remembered import FAILURE_TTLS, TTL, to_failure_ttl, to_key
 
 if TYPE_CHECKING:
     from specloom.desk import Desk
 
     from .options import Options
-    from .reading import Candidate, Fetched, Reading
+    from .reading import Candidate, Fetched, Outcome, Reading
     from .station import Station
 
-TTL = 3600.0
-"""Seconds for which a page is remembered (the tool contract's figure)."""
-FAILURE_TTLS = {
-    "browser_unavailable": 4 * 3600.0,
-    "blocked": 1800.0,
-    "auth_required": 1800.0,
-    "rate_limited": 90.0,
-    "network": 120.0,
-}
-"""Seconds for which it is remembered that a page cannot be read, by the kind of fault (the tool contract's figures)."""
-OTHER_FAILURE_TTL = 600.0
-# What is said of an address without asking anybody is not worth remembering.
-_LOCAL = frozenset({"validation", "config", "internal"})
 MOST_FROM_SITES = 1_000_000
 """Bytes of content that a site's API is asked for."""
 
 
 async def read_page(desk: Desk, url: str) -> Page:
     """The whole page, read now or within the last hour; a fault that tells how every tier fared where there is none."""
-    key = f"page:1:{url}"
+    options = to_options(desk.config, allow_private=desk.allow_private)
+    key = to_key(url, options)
     failed = await desk.recall(f"{key}:failed")
     if failed is not None:
         raise to_fault(failed.value)
 
     async def make() -> dict[str, Any]:
         try:
-            return (await _read(desk, url, to_options(desk.config, allow_private=desk.allow_private))).to_json()
+            return (await _read(desk, url, options)).to_json()
         except Fault as fault:
-            if fault.kind not in _LOCAL:
-                ttl = FAILURE_TTLS.get(fault.kind, OTHER_FAILURE_TTL)
+            if ttl := to_failure_ttl(fault):
                 await desk.keep(f"{key}:failed", from_fault(fault), ttl)
             raise
 
@@ -64,8 +52,8 @@ async def read_raw(desk: Desk, url: str, most: int) -> Reading:
 
 async def _read(desk: Desk, url: str, options: Options) -> Page:
     from . import sites
+    from .failures import choose_fault, to_outcome
     from .failures import to_fault as fault_of
-    from .failures import to_outcome
     from .fetching import check_target
     from .ladder import read
 
@@ -74,23 +62,34 @@ async def _read(desk: Desk, url: str, options: Options) -> Page:
     except Fault as fault:
         raise fault_of(url, [to_outcome("guard", "validation", fault.message)]) from None
     route = sites.match(url)
-    target = url
+    told: Fault | None = None
     if route is not None:
         try:
             return _from_site(await sites.read(route, desk, max_length=MOST_FROM_SITES), url)
         except Fault as fault:
+            rest = fault.retry_after if fault.kind == "rate_limited" else None
+            told = fault_of(url, [_to_outcome(route.site, fault)], retry_after=rest)
             if fault.kind == "not_found" or not route.fallback:
-                raise fault_of(url, [to_outcome(route.site, _kind(fault), fault.message)]) from None
-            target = route.fallback
+                raise told from None
     station = _station(desk, options)
-    reading = await read(target, desk=desk, options=options, extract=_extractor(desk, station), station=station)
+    target = route.fallback if route else url
+    try:
+        with station.workers.coming():
+            reading = await read(target, desk=desk, options=options, extract=_extractor(desk, station), station=station)
+    except Fault as fault:
+        raise fault if told is None else choose_fault(told, fault) from None
     page: Page = reading.candidate.payload
     quality = "partial" if reading.quality == "partial" else page.quality or "complete"
     return replace(page, url=reading.url, extracted_by=_tier(reading, page), quality=quality)
 
 
-def _kind(fault: Fault) -> str:
-    return fault.kind if fault.kind in {*FAILURE_TTLS, "not_found", "content_empty"} else "network"
+def _to_outcome(site: str, fault: Fault) -> Outcome:
+    """How the API of a site fared. That there is nothing to read on a page that it has, only it can say why."""
+    from .failures import from_reader, to_outcome
+
+    if fault.kind == "content_empty":
+        return from_reader(site, fault)
+    return to_outcome(site, fault.kind if fault.kind in {*FAILURE_TTLS, "not_found"} else "network", fault.message)
 
 
 def _tier(reading: Reading, page: Page) -> str:
@@ -150,6 +149,17 @@ def _extractor(desk: Desk, station: Station) -> Any:
         return Candidate(page.content, page, page.title, tuple(made["frames"]), whole=page.quality == "complete")
 
     return extract
+
+
+async def read_given(desk: Desk, html: str, url: str) -> Page:
+    """The page in HTML that was fetched already, from `url`; nobody is asked for anything."""
+    from .reading import Fetched
+
+    station = _station(desk, to_options(desk.config, allow_private=desk.allow_private))
+    headers = {"content-type": "text/html; charset=utf-8"}
+    fetched = Fetched(html.encode("utf-8", "replace"), url, "given", "html", headers)
+    page: Page = (await _extractor(desk, station)(fetched)).payload
+    return page
 
 
 def make_page(body: bytes, said: dict[str, Any]) -> tuple[Page, tuple[str, ...]]:

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, MutableSet
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 NOTE: Final = "\n\n[Cut here: the page goes on.]"
@@ -68,6 +69,27 @@ def drop_repeats(text: str, seen: MutableSet[str] | None = None) -> str:
             known.add(key)
         kept.append(block)
     return "\n\n".join(kept)
+
+
+def drop_copies(text: str) -> str:
+    """The text without passages that it has twice: prose that follows the same prose as it did before.
+
+    So pages come that have their text once for wide and once for narrow windows. One paragraph alone may be meant to
+    come again: a chorus, a warning.
+    """
+    found = list(blocks(text))
+    prose = [
+        (at, " ".join(block.split())) for at, (block, is_code) in enumerate(found) if not is_code and _is_prose(block)
+    ]
+    seen: set[tuple[str, str]] = set()
+    copies: set[int] = set()
+    for (at, one), (after, other) in pairwise(prose):
+        if one == other:
+            continue
+        if (one, other) in seen:
+            copies |= {at, after}
+        seen.add((one, other))
+    return "\n\n".join(block for at, (block, _) in enumerate(found) if at not in copies)
 
 
 def blocks(text: str) -> Iterator[tuple[str, bool]]:

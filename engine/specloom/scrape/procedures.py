@@ -80,6 +80,20 @@ async def read_page(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     return await tell_page(desk, given["url"], mode=given.get("mode", "full"), most=given["max_length"])
 
 
+@procedure(
+    "read_markup",
+    parameters={"url": TEXT, "html": TEXT},
+    gives=record(texts("title", "content"), "title", "content"),
+    settings=SETTINGS,
+)
+async def read_markup(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Reads HTML that was fetched already: its title, and its content as Markdown. Nobody is asked for anything."""
+    from .pages import read_given
+
+    page = await read_given(desk, given["html"], given["url"])
+    return {"title": page.title, "content": page.content}
+
+
 _SCORES = closed(dict.fromkeys(("overall", "relevance", "freshness", "authority", "contentQuality"), NUMBER))
 
 SOURCE = closed(

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from specloom.faults import Fault
 
 Mode = Literal["full", "preview", "raw"]
 Kind = Literal["html", "markdown", "text", "document", "other"]
@@ -51,6 +54,8 @@ class Outcome:
     tier: str
     kind: str
     message: str
+    fault: Fault | None = None
+    """Where who looked into it says what it is, in a sentence of its own, and what to do: documents, pictures, APIs."""
 
 
 @dataclass(frozen=True, slots=True)

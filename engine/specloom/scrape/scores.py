@@ -1,7 +1,7 @@
 """How much a source is likely to be worth for a question: four figures from 0 to 1 and their weighted sum.
 
-The figures, bands and hosts are those of the tool contract. They describe and never filter: an unknown date or host
-scores in the middle.
+The figures and bands are those of the tool contract; the authority of a host is looked up elsewhere and handed in. They
+describe and never filter: an unknown date or host scores in the middle.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from specloom.scrape.metadata_dates import to_seconds
 from specloom.scrape.metadata_sources import to_words
@@ -26,18 +25,6 @@ _FILLERS: Final = to_words(
 _DAY: Final = 86_400.0
 _AGES: Final = ((1, 1.0), (7, 0.9), (30, 0.7), (365, 0.5))
 _OLD: Final = 0.3
-
-_HIGH_HOSTS: Final = to_words(
-    "nature.com science.org nih.gov who.int ieee.org acm.org arxiv.org wikipedia.org github.com stackoverflow.com"
-    " developer.mozilla.org"
-)
-_MIDDLE_HOSTS: Final = to_words(
-    "medium.com dev.to news.ycombinator.com reddit.com bbc.com bbc.co.uk reuters.com nytimes.com"
-)
-# Government and academic names, at the end of a host or before the code of a country.
-_PUBLIC_LABELS: Final = to_words("gov edu mil")
-_PUBLIC_UNDER_COUNTRY: Final = to_words("gov edu ac gob gouv govt go mil")
-_REPUTATIONS: Final = {"high": 0.9, "mixed": 0.7}
 
 _MARK: Final = re.compile(r"[.!?。！？]")
 _PARAGRAPH: Final = re.compile(r"\n[ \t]*\n")
@@ -65,13 +52,10 @@ class Scores:
         }
 
 
-def score(
-    query: str, *, url: str, title: str, content: str, published: str = "", now: float, reputation: str = ""
-) -> Scores:
-    """The scores of one source. `published` is an ISO date or "", `now` epoch seconds, `reputation` the host's tier."""
+def score(query: str, *, title: str, content: str, authority: float, published: str = "", now: float) -> Scores:
+    """The scores of one source. `published` is an ISO date or "", `now` epoch seconds, `authority` that of its host."""
     relevance = score_relevance(query, title=title, content=content)
     freshness = score_freshness(published, now)
-    authority = score_authority(url, reputation)
     quality = score_content(content)
     overall = _RELEVANCE * relevance + _FRESHNESS * freshness + _AUTHORITY * authority + _CONTENT * quality
     return Scores(*(round(each, 2) for each in (overall, relevance, freshness, authority, quality)))
@@ -101,24 +85,6 @@ def score_freshness(published: str, now: float) -> float:
     return next((figure for days, figure in _AGES if age < days), _OLD)
 
 
-def score_authority(url: str, reputation: str = "") -> float:
-    """0.9 or 0.7 for hosts of the contract's two lists, else by the tier of the host's reputation, else 0.5.
-
-    The labels of the host count and nothing else of the address.
-    """
-    labels = to_host(url).split(".")
-    if _ends_with(labels, _HIGH_HOSTS) or _is_public(labels):
-        return 0.9
-    if _ends_with(labels, _MIDDLE_HOSTS):
-        return 0.7
-    return _REPUTATIONS.get(reputation, _UNKNOWN)
-
-
-def to_authority_tier(authority: float) -> str:
-    """`high` from 0.8, `medium` from 0.5, `low` below."""
-    return "high" if authority >= 0.8 else "medium" if authority >= 0.5 else "low"
-
-
 def score_content(content: str) -> float:
     """How much a text looks like one that was written to be read: length, paragraphs, words, sentences, links."""
     words = count_words(content)
@@ -137,14 +103,6 @@ def score_content(content: str) -> float:
     return min(1.0, points / 10)
 
 
-def to_host(url: str) -> str:
-    """The host of an address in lower case, without a trailing dot; "" for none."""
-    try:
-        return (urlsplit(url.strip()).hostname or "").rstrip(".").lower()
-    except ValueError:
-        return ""
-
-
 def _to_query_words(query: str) -> list[str]:
     words = [word for each in query.casefold().split() if (word := each.strip(_EDGES))]
     return [word for word in words if word not in _FILLERS] or words
@@ -153,16 +111,3 @@ def _to_query_words(query: str) -> list[str]:
 def _share(words: Iterable[str], text: str) -> float:
     folded = text.casefold()
     return float(sum(len(word) for word in words if word in folded))
-
-
-def _ends_with(labels: list[str], hosts: frozenset[str]) -> bool:
-    return any(".".join(labels[start:]) in hosts for start in range(len(labels)))
-
-
-def _is_public(labels: list[str]) -> bool:
-    """`x.gov`, `x.edu`, `x.gov.uk`, `x.ac.jp`: a name that only public bodies or schools are given."""
-    if len(labels) < 2:
-        return False
-    return labels[-1] in _PUBLIC_LABELS or (
-        len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _PUBLIC_UNDER_COUNTRY
-    )

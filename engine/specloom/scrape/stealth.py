@@ -113,7 +113,8 @@ class _Answer:
         if text.startswith("HTTP/"):
             # An interim answer may come first; only the last one counts.
             code = text.split(" ", 2)[1:2]
-            self.status = int(code[0]) if code and code[0].isdigit() else 0
+            # Of digits only those of ASCII: a header may hold "²", which is one and no number.
+            self.status = int(code[0]) if code and code[0].isascii() and code[0].isdigit() else 0
             self.headers = {}
         elif ":" in text:
             name, _, value = text.partition(":")

@@ -16,7 +16,7 @@ from .pages import read_page, read_raw
 from .passages import (
     count_bytes,
     count_words,
-    drop_repeats,
+    drop_copies,
     estimate_tokens,
     to_size_category,
     to_sparsity_warning,
@@ -37,7 +37,7 @@ async def tell_page(desk: Desk, url: str, *, mode: str, most: int) -> dict[str, 
     if mode == "raw":
         return await _tell_raw(desk, url, most)
     page = await read_page(desk, url)
-    text = drop_repeats(page.content) if page.content_type in {"html", "markdown"} else page.content
+    text = drop_copies(page.content) if page.content_type in {"html", "markdown"} else page.content
     cut = truncate(text, min(most, PREVIEW) if mode == "preview" else most)
     words = count_words(text)
     labels = classify(page.url, citation=has_citation(page), types=page.types)

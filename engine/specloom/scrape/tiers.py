@@ -75,7 +75,7 @@ def choose_rungs(
 
 async def ask_plainly(url: str, desk: Desk, options: Options, station: Station, *, raw: bool = False) -> Fetched:
     """The answer to one honest request that prefers Markdown; its tier is `markdown` where it is, else `html`."""
-    way = Way("html", load_persona("honest").headers, desk.send, options.plain_timeout)
+    way = Way("html", load_persona("honest").headers, desk.send, _limit(url, options.plain_timeout, options))
     fetched = await _fetch(url, way, desk, options, station, raw=raw)
     if raw or fetched.status >= 400:
         return fetched
@@ -90,10 +90,11 @@ async def ask_plainly(url: str, desk: Desk, options: Options, station: Station, 
 async def ask_as_browser(url: str, desk: Desk, options: Options, station: Station, *, raw: bool = False) -> Fetched:
     """The answer to a request that looks like a desktop browser's: in its TLS too, where that can be done."""
     stealth = station.stealth()
+    limit = _limit(url, options.stealth_timeout, options)
     if stealth is not None:
-        way = Way("stealth", stealth.headers, stealth.send, options.stealth_timeout)
+        way = Way("stealth", stealth.headers, stealth.send, limit)
     else:
-        way = Way("stealth", load_persona("browser").headers, desk.send, options.stealth_timeout)
+        way = Way("stealth", load_persona("browser").headers, desk.send, limit)
     return await _fetch(url, way, desk, options, station, raw=raw)
 
 
@@ -123,6 +124,11 @@ async def ask_service(url: str, capability: str, label: str, desk: Desk, options
     kind: Kind = "markdown" if capability == READER else "text"
     headers = {"content-type": f"text/{'markdown' if kind == 'markdown' else 'plain'}; charset=utf-8"}
     return Fetched(text.encode("utf-8", "replace"), str(row.get("url") or url), tier, kind, headers, facts=facts)
+
+
+def _limit(url: str, usual: float, options: Options) -> float:
+    """The seconds for the answer to one tier: documents are large, and get more."""
+    return options.document_timeout if is_document_url(url) else usual
 
 
 async def _fetch(url: str, way: Way, desk: Desk, options: Options, station: Station, *, raw: bool) -> Fetched:

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from specloom.faults import Fault
@@ -14,7 +15,7 @@ from specloom.faults import Fault
 from .worker import to_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 INLINE = 64 * 1024
 """Bytes of a page that is made in this process when it is the only one: sending it away would take longer."""
@@ -34,13 +35,23 @@ class Workers:
         self._running: set[Process] = set()
         self._turns = asyncio.Semaphore(self._most)
         self._inline = 0
+        self._coming = 0
+
+    @contextmanager
+    def coming(self) -> Iterator[None]:
+        """Say that a page is on its way. While two are, none is made here: that would hold the other up."""
+        self._coming += 1
+        try:
+            yield
+        finally:
+            self._coming -= 1
 
     async def make(self, said: dict[str, Any], body: bytes, inline: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """The answer of a worker to a task, or of `inline` where the task is small and nothing else is being done.
+        """The answer of a worker to a task, or of `inline` where the task is small and no other is there or coming.
 
         A task that takes too long is a `too_large` fault, and its process is killed; so is one that breaks a process.
         """
-        if len(body) <= INLINE and not self._inline and not self._running:
+        if len(body) <= INLINE and self._coming < 2 and not self._inline and not self._running:
             self._inline += 1
             try:
                 # One turn of the loop, so that what came in meanwhile sees that this process is taken.

@@ -13,7 +13,16 @@ from specloom.scrape.content.cut import MIN_WORDS, best_cut
 from specloom.scrape.content.features import Units, measure
 from specloom.scrape.content.forest import to_chances, to_shares
 from specloom.scrape.content.model import Model, load_model
-from specloom.scrape.content.structure import find_tables, take_headings, take_tables
+from specloom.scrape.content.structure import (
+    AMID,
+    BETWEEN,
+    LIST,
+    TABLE,
+    find_lists,
+    find_tables,
+    take_amid,
+    take_headings,
+)
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -65,7 +74,9 @@ def choose(frame: Frame, chances: Any) -> tuple[Any, float]:
         # Half a table is worth little.
         smoothed[rows] = np.average(chances[rows], weights=words[rows])
     taken, expected, _ = best_cut(smoothed, words)
-    return take_headings(frame, smoothed, take_tables(tables, smoothed, taken)), expected
+    taken = take_amid(tables, smoothed, taken, least=TABLE, amid=AMID)
+    taken = take_amid(find_lists(frame), smoothed, taken, least=LIST, amid=BETWEEN)
+    return take_headings(frame, smoothed, taken), expected
 
 
 def to_nodes(frame: Frame, taken: Any) -> tuple[list[HtmlElement], set[HtmlElement]]:

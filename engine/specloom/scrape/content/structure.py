@@ -1,4 +1,4 @@
-"""What belongs together whatever the chance of its parts: a table of data, and a section with its heading."""
+"""What belongs together whatever the chance of its parts: a table of data, a list, a section with its heading."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ keep more headings, and cost F1 where the truth is without the title."""
 TABLE: Final = 0.1
 AMID: Final = 3
 """The chance from which a table is taken with what is taken within so many blocks before and after it."""
+
+LIST: Final = 0.1
+BETWEEN: Final = 1
+LINKED: Final = 0.3
+"""The same for a list, and the share of its words up to which they may be links: more make a menu."""
 
 MAX_CELL: Final = 100
 MAX_MEAN: Final = 20
@@ -72,13 +77,27 @@ def is_data(blocks: Sequence[Block], table: int, units: Any, words: Any) -> bool
     return max(longest, *cells.values()) <= MAX_CELL and words.sum() <= MAX_MEAN * len(cells)
 
 
-def take_tables(tables: Sequence[Any], chances: Any, taken: Any) -> Any:
-    """The choice, with the tables that stand amid what is taken: they are no prose, and yet rarely beside the point."""
+def find_lists(frame: Frame) -> list[Any]:
+    """The units of each list of few links, of lists in one another those of the outermost."""
+    found = []
+    until = 0
+    for at, block in enumerate(frame.blocks):
+        if block.tag in {"ol", "ul"} and at >= until:
+            until = block.end
+            first, last = np.searchsorted(frame.at, (at, block.end)).tolist()
+            if frame.link_words[first:last].sum() <= LINKED * frame.words[first:last].sum() and last > first:
+                found.append(np.arange(first, last))
+    return found
+
+
+def take_amid(groups: Sequence[Any], chances: Any, taken: Any, *, least: float, amid: int) -> Any:
+    """The choice, with the groups that stand amid what is taken, before and behind within so many units, and whose mean
+    chance is at least this: tables and lists are no prose, and yet rarely beside the point there."""
     found = taken.copy()
-    for units in tables:
+    for units in groups:
         first, last = int(units[0]), int(units[-1])
-        amid = taken[max(0, first - AMID) : first].any() and taken[last + 1 : last + 1 + AMID].any()
-        if amid and chances[first] >= TABLE:
+        around = taken[max(0, first - amid) : first].any() and taken[last + 1 : last + 1 + amid].any()
+        if around and chances[units].mean() >= least:
             found[units] = True
     return found
 

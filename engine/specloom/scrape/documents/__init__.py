@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from specloom.faults import Fault
-from specloom.scrape.documents.kinds import announced, detect, is_compound
+from specloom.scrape.documents.kinds import announced, detect, is_compound, is_encrypted
 from specloom.scrape.documents.model import Document, Limits
 
 __all__ = ["Document", "Limits", "announced", "detect", "read"]
@@ -34,10 +34,12 @@ def read(body: bytes, content_type: str, url: str, *, limits: Limits = Limits())
         raise Fault(
             "too_large", f"This {kind.upper()} file is nested too deeply or too large to read ({type(error).__name__})."
         ) from None
+    if is_encrypted(body):
+        raise Fault("auth_required", "This office document needs a password.", action="inform_user")
     if is_compound(body):
         raise Fault(
             "content_empty",
-            "This is an old office format (.doc, .ppt) or a document under a password; neither can be read.",
+            "This is an old office format (.doc, .ppt, .xls); save it anew as .docx or .pptx.",
             action="inform_user",
         )
     raise Fault(

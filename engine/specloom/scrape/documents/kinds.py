@@ -11,6 +11,7 @@ PDF, DOCX, PPTX = "pdf", "docx", "pptx"
 _HEADER_WITHIN: Final = 1024
 _ZIP: Final = b"PK\x03\x04"
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_PACKAGE: Final = "EncryptedPackage".encode("utf-16-le")
 
 _TYPES: Final = {
     "application/pdf": PDF,
@@ -56,3 +57,8 @@ def announced(content_type: str, url: str) -> str:
 def is_compound(body: bytes) -> bool:
     """Whether the bytes are an OLE file: the formats of old office programs, and new ones under a password."""
     return body.startswith(_OLE)
+
+
+def is_encrypted(body: bytes) -> bool:
+    """Whether the bytes are an office document under a password, which is a stream of an OLE file ([MS-OFFCRYPTO])."""
+    return body.startswith(_OLE) and _PACKAGE in body

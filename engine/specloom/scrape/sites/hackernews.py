@@ -122,7 +122,7 @@ async def _read_list(route: Route, desk: Desk, max_length: int) -> SitePage:
 
 
 def _to_line(story: Row) -> str:
-    story = {"url": f"{_BASE}/item?id={story['id']}", **story}
+    story = {"url": f"{_BASE}/item?id={story['id']}", "author": "somebody", **story}
     link = story.get("link") or story["url"]
     host = urlsplit(link).hostname or ""
     facts = joined(

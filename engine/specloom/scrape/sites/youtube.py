@@ -162,6 +162,7 @@ def to_request(url: str) -> Request | None:
 
 def _why_nothing(number: str, faults: Sequence[Fault], *, known: bool) -> Fault:
     if known:
-        return Fault("content_empty", f"The YouTube video {number} has neither captions nor a description to read")
+        message = f"The YouTube video {number} has neither captions nor a description to read."
+        return Fault("content_empty", message, action="inform_user")
     ranked = sorted(faults, key=lambda one: _TELLING.index(one.kind) if one.kind in _TELLING else len(_TELLING))
     return ranked[0] if ranked else Fault("not_found", f"YouTube tells nothing of the video {number}")
