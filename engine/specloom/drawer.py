@@ -1,4 +1,7 @@
-"""What a store of state promises: declared collections, and one owner's view of each. No database is named here."""
+"""What a store of state promises: declared collections, and one owner's view of each. No database is named here.
+
+Collections are declared in YAML, one file each; `specloom.collection` compiles them.
+"""
 
 from __future__ import annotations
 
@@ -54,6 +57,27 @@ class CollectionSpec:
     """Fields of a value (text, or lists of text) that `search` reads."""
     variables: tuple[tuple[str, str], ...] = ()
     """Environment variables by which an operator sets a bound: pairs of a field above and a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What code relies on in a collection that it opens by this name; the declaration may say more than that."""
+
+    name: str
+    scope: Literal["user", "shared"] = "user"
+    lifetime: bool = False
+    """Items end by themselves."""
+    events: bool = False
+    """Items have a stream."""
+    indexes: tuple[str, ...] = ()
+    search: bool = False
+    """Items are found by words."""
+
+
+ARTIFACTS = Needed("artifacts", lifetime=True)
+CONSENTS = Needed("consents")
+ENGINE_NEEDS = (ARTIFACTS, CONSENTS)
+"""What the engine itself keeps: large answers, and who has agreed to what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,16 +167,6 @@ class Drawer(Protocol):
 
     async def delete(self, key: str) -> bool:
         """Delete an item with its events; whether there was one."""
-
-
-DECLARED: dict[str, CollectionSpec] = {}
-
-
-def declare(*specs: CollectionSpec) -> None:
-    """Make collections known to whoever opens a store: a package does so when it is imported."""
-    for spec in specs:
-        if DECLARED.setdefault(spec.name, spec) != spec:
-            raise ValueError(f"a collection named {spec.name!r} is declared already")
 
 
 class Drawers(Protocol):

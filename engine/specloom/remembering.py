@@ -7,10 +7,10 @@ import contextlib
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from .drawer import DECLARED, Drawer, join_owner, split_owner
+from .drawer import CollectionSpec, Drawer, join_owner, split_owner
 
 if TYPE_CHECKING:
     from .audit import AuditLog
@@ -36,8 +36,16 @@ def local_owner(environ: Mapping[str, str], problems: list[str]) -> str:
 class Memory:
     """The drawers of a process. Nothing is opened, and no file made, before somebody remembers or recalls something."""
 
-    def __init__(self, environ: Mapping[str, str], *, local: str = "", on_disk: bool = True) -> None:
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        collections: Iterable[CollectionSpec],
+        *,
+        local: str = "",
+        on_disk: bool = True,
+    ) -> None:
         self._environ = environ
+        self._collections = tuple(collections)
         self._local = local
         self._on_disk = on_disk
         self._store: Store | None = None
@@ -59,9 +67,9 @@ class Memory:
 
         try:
             if self._on_disk:
-                self._store = open_store(state_folder(self._environ), self._environ, DECLARED.values())
+                self._store = open_store(state_folder(self._environ), self._environ, self._collections)
             else:
-                self._store = open_memory(DECLARED.values())
+                self._store = open_memory(self._collections)
         except (ValueError, OSError) as error:
             raise Fault("config", f"Nothing can be remembered: {error}") from None
         if self._local:

@@ -3,131 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
+from research_server import ADA, ENVIRON, ERAS, GRACE, NOW, SWITCHES, Server, ask, begin, read, refused, shipped
 
-from specloom.artifacts import Artifacts
-from specloom.consents import decide
-from specloom.drawer import DECLARED
-from specloom.executor import Executor
-from specloom.image import Selection, make_catalogue
-from specloom.model import Model
-from specloom.names import shipped_root
-from specloom.prompts import listed_prompt, load_prompts
 from specloom.serve.backend import ExecutorBackend
 from specloom.serve.contract import Call
-from specloom.serve.sdk import Host
-from specloom.state.store import Store, open_memory
-from specloom.weave import weave_from
-from specloom.wire import Request, Response
-
-ERAS = ("2026-07-28", "legacy")
-NOW = 1_767_225_600.0
-ADA, GRACE = "north:ada", "south:grace"
-SWITCHES = {
-    "MEMORY_ENABLED": "true",
-    "WORKSPACES_ENABLED": "true",
-    "USER_ANALYTICS_ENABLED": "true",
-    "MONITORING_ENABLED": "true",
-}
-KEYS = {"BRAVE_API_KEY": "k", "SERPER_API_KEY": "k"}
-ENVIRON = {**KEYS, "SEARCH_ROUTING": "brave", "CHROME_PATH": "disabled", **SWITCHES}
-
-
-@functools.cache
-def shipped() -> Model:
-    return weave_from([shipped_root()], examples=False)[0]
-
-
-class Web:
-    """Answers searches with what it holds, and refuses whoever comes with another provider's key."""
-
-    def __init__(self) -> None:
-        self.results = [
-            {"title": "Sea otters", "url": "https://otters.example/sea", "description": "They hold hands."},
-            {"title": "River otters", "url": "https://otters.example/river", "description": "They do not."},
-        ]
-
-    async def send(self, request: Request) -> Response:
-        if "serper" in request.url:
-            return Response(401, {}, b'{"message": "no"}', request.url)
-        body = json.dumps({"query": {"original": "q"}, "web": {"results": self.results}}).encode()
-        return Response(200, {"content-type": "application/json"}, body, request.url)
-
-    async def aclose(self) -> None:
-        """Nothing is open."""
-
-
-class Server:
-    """One engine with one store, that several owners connect to."""
-
-    def __init__(self, environ: Mapping[str, str] = ENVIRON) -> None:
-        model = shipped()  # which declares the collections that the store is opened with
-        self.web = Web()
-        self.store: Store = open_memory(DECLARED.values(), clock=lambda: NOW)
-        self.executor = Executor(
-            model,
-            environ=environ,
-            sender=self.web,
-            drawers=self.store,
-            artifacts=Artifacts(self.store, clock=lambda: NOW),
-            clock=lambda: NOW,
-            validate=True,
-        )
-        prompts = load_prompts([str(shipped_root())])
-        self.prompts = prompts
-        self.catalogue = make_catalogue(
-            model, Selection(["all"]), environ, prompts=[listed_prompt(one) for one in prompts.values()]
-        )
-
-    async def agree(self, owner: str, *purposes: str) -> None:
-        for purpose in purposes:
-            await decide(self.store.drawer("consents", owner), owner, purpose, granted=True, now=NOW)
-
-    @asynccontextmanager
-    async def client(self, owner: str, era: str = ERAS[0]) -> AsyncIterator[Client]:
-        backend = ExecutorBackend(self.executor, owner=owner, prompts=self.prompts, tools=self.catalogue.tool_names)
-        async with Client(Host(self.catalogue, lambda: backend).server(), mode=era) as client:
-            yield client
 
 
 @pytest.fixture
 def server() -> Server:
     return Server()
-
-
-async def ask(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    result = await client.call_tool(tool, arguments)
-    assert not result.is_error, result.content[0].text
-    found: dict[str, Any] = result.structured_content
-    assert json.loads(result.content[0].text) == found
-    return found
-
-
-async def refused(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    result = await client.call_tool(tool, arguments)
-    assert result.is_error
-    block: dict[str, Any] = json.loads(result.content[0].text.partition("\n\n")[2])["error"]
-    return block
-
-
-async def read(client: Client, uri: str) -> Any:
-    return json.loads((await client.read_resource(uri)).contents[0].text)
-
-
-async def begin(client: Client, **more: Any) -> str:
-    told = {"searchStep": "Read what zoos feed", "stepNumber": 1, "nextStepNeeded": True, "researchGoal": "otter diet"}
-    session: str = (await ask(client, "sequential_search", **told, **more))["sessionId"]
-    return session
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -418,7 +310,7 @@ async def test_nobody_in_particular_is_told_why_nothing_is_kept(server: Server) 
 
 
 async def test_tools_to_opt_in_do_not_exist_until_they_are_switched_on() -> None:
-    off, on = Server({}), Server(ENVIRON)
+    off, on = Server({name: text for name, text in ENVIRON.items() if name not in SWITCHES}), Server(ENVIRON)
     opted = {tool.name for tool in shipped().tools.values() if tool.opt_in}
 
     async with off.client(ADA) as client:
@@ -472,6 +364,62 @@ async def test_resources_tell_of_calls_errors_and_limits(server: Server) -> None
     assert set(health["providers"][0]) >= {"name", "type", "breaker", "available"}
     assert "research://session/{id}" in templates
     assert completed.completion.values == [session]
+
+
+async def test_every_argument_with_a_vocabulary_is_completed_and_no_other(server: Server) -> None:
+    async with server.client(ADA) as client:
+        session = await begin(client)
+        for number in range(2, 9):
+            told = {"searchStep": "long " * 790, "stepNumber": number, "nextStepNeeded": True, "sessionId": session}
+            await ask(client, "sequential_search", **told)
+        linked = await ask(client, "research_export", sessionId=session)
+        found: dict[tuple[str, str], list[str]] = {}
+        for prompt in (await client.list_prompts()).prompts:
+            for one in prompt.arguments or []:
+                ref = {"type": "ref/prompt", "name": prompt.name}
+                told = await client.complete(ref=ref, argument={"name": one.name, "value": ""})
+                found[prompt.name, one.name] = told.completion.values
+        for template in (await client.list_resource_templates()).resource_templates:
+            ref = {"type": "ref/resource", "uri": template.uri_template}
+            name = template.uri_template.partition("{")[2].rstrip("}")
+            told = await client.complete(ref=ref, argument={"name": name, "value": ""})
+            found[template.uri_template, name] = told.completion.values
+
+    lenses = sorted(shipped().lenses)
+    arguments = [(prompt.name, one) for prompt in server.prompts.values() for one in prompt.arguments]
+    closed = {(name, one.name): lenses if one.catalogue else list(one.choices) for name, one in arguments}
+    kept = {
+        ("research://session/{id}", "id"): [session],
+        ("research://artifact/{id}", "id"): [linked["resource"].rpartition("/")[2]],
+        ("lenses://{name}", "name"): lenses,
+    }
+    assert found == closed | kept
+    assert sum(map(bool, found.values())) >= 8
+
+
+async def test_rate_limits_count_what_was_really_refused_for_whom_and_by_whom(server: Server) -> None:
+    async with server.client(ADA) as ada, server.client(GRACE) as grace:
+        await ask(ada, "web_search", query="otters")
+        server.web.refusing = True
+        told = await refused(ada, "web_search", query="more otters", provider="brave")
+        await refused(ada, "web_search", query="no key", provider="serper")
+        await refused(ada, "get_research_session", sessionId="gone")
+        hers = await read(ada, "stats://rate-limits")
+        others = await read(grace, "stats://rate-limits")
+
+    assert told["kind"] == "rate_limited"
+    assert hers["defaultTenant"] == {
+        "tenantId": "north",
+        "perMinuteLimit": 0,
+        "dailyLimit": 0,
+        "dailyUsed": 4,
+        "dailyRemaining": 0,
+        "dailyRefused": 1,
+        "dailyResetsAt": "2026-01-02T00:00:00Z",
+    }
+    assert others["defaultTenant"]["tenantId"] == "south"
+    assert (others["defaultTenant"]["dailyUsed"], others["defaultTenant"]["dailyRefused"]) == (0, 0)
+    assert {name: one["refused"] for name, one in hers["providers"].items() if one["refused"]} == {"brave": 1}
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -5,10 +5,11 @@ import asyncio
 import pytest
 
 from specloom import consents
+from specloom.collection import load_collections
 from specloom.drawer import join_owner
 from specloom.faults import Fault
+from specloom.names import shipped_root
 from specloom.research import findings, memories, usage, watches
-from specloom.research.collections import COLLECTIONS
 from specloom.state.store import open_memory
 
 ANN, BOB = join_owner("acme", "ann"), join_owner("acme", "bob")
@@ -31,7 +32,7 @@ def clock():
 
 @pytest.fixture
 def store(clock):
-    opened = open_memory([*COLLECTIONS, consents.CONSENTS], clock=clock)
+    opened = open_memory(load_collections([shipped_root()]).values(), clock=clock)
     yield opened
     opened.close()
 

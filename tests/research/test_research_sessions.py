@@ -8,15 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specloom.collection import load_collections
 from specloom.drawer import join_owner
 from specloom.faults import Fault
+from specloom.names import shipped_root
 from specloom.research import coverage, export, outcomes, sessions, sources, steps, trail, views
-from specloom.research.collections import COLLECTIONS
 from specloom.state.settings import configure
 from specloom.state.store import open_memory
 
 ANN, BOB = join_owner("acme", "ann"), join_owner("acme", "bob")
 NOW = 1_700_000_000.0
+DECLARED = load_collections([shipped_root()])
 
 
 class Clock:
@@ -34,7 +36,7 @@ def clock():
 
 @pytest.fixture
 def store(clock):
-    opened = open_memory(COLLECTIONS, clock=clock)
+    opened = open_memory(DECLARED.values(), clock=clock)
     yield opened
     opened.close()
 
@@ -102,7 +104,7 @@ async def test_the_last_step_completes_a_session_and_a_further_one_opens_it_agai
 
 
 async def test_a_full_session_says_so_and_keeps_what_it_has(clock):
-    specs = [configure(spec, {"SESSION_MAX_STEPS": "2", "SESSION_TTL": "90m"}) for spec in COLLECTIONS]
+    specs = [configure(spec, {"SESSION_MAX_STEPS": "2", "SESSION_TTL": "90m"}) for spec in DECLARED.values()]
     store = open_memory(specs, clock=clock)
     drawer = store.drawer("sessions", ANN)
     taken = await begin(drawer, told(2), told(3))

@@ -2,11 +2,15 @@
 
 import pytest
 
-from specloom.artifacts import ARTIFACTS, LIFETIME, Artifacts
+from specloom.artifacts import Artifacts
+from specloom.collection import load_collections
 from specloom.faults import Fault
+from specloom.names import shipped_root
 from specloom.state.store import open_memory
 
 NOW = 1_700_000_000.0
+LIFETIME = 1800.0
+"""Half an hour, as the contract has it."""
 
 
 class Clock:
@@ -24,8 +28,8 @@ def clock():
 
 @pytest.fixture
 def keeper(clock):
-    store = open_memory([ARTIFACTS], clock=clock)
-    yield Artifacts(store, clock=clock)
+    store = open_memory(load_collections([shipped_root()]).values(), clock=clock)
+    yield Artifacts(store)
     store.close()
 
 

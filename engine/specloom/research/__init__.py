@@ -2,5 +2,6 @@
 
 from __future__ import annotations
 
-from . import collections as collections
-from . import procedures as procedures
+from . import observers as observers
+from . import personal_procedures as personal_procedures
+from . import session_procedures as session_procedures

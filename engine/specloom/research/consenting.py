@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..desk import Desk
 
 NOT_MEMBER = "This user is not a member of that workspace. The host application manages who is."
-LIMIT_REACHED = f"There are {watches.MOST_WATCHES} watched queries already; they end when their days are over."
+LIMIT_REACHED = "There are {} watched queries already; they end when their days are over."
 NOT_WATCHED = "This query is not watched with this provider, or its days are over: save it first."
 SEARCH = "web"
 RESULTS = 10
@@ -106,8 +106,9 @@ async def save_watch(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
         return refused
     query, provider = given["query"], given.get("provider") or ""
     rows = await _search(desk, query, provider)
+    drawer = desk.state("watches")
     saved = await watches.save(
-        desk.state("watches"),
+        drawer,
         query=query,
         provider=provider,
         urls=[row["url"] for row in rows if isinstance(row.get("url"), str)],
@@ -116,7 +117,7 @@ async def save_watch(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
         now=desk.now(),
     )
     if saved is None:
-        return {"status": "limit_reached", "reason": LIMIT_REACHED}
+        return {"status": "limit_reached", "reason": LIMIT_REACHED.format(drawer.spec.max_items)}
     return {"status": "ok", **saved}
 
 

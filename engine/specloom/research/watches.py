@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 LONGEST_QUERY = 500
 SHORTEST_DAYS, DEFAULT_DAYS, LONGEST_DAYS = 1, 30, 90
 DAY = 86_400.0
-MOST_WATCHES = 100
-"""Watches of one owner; the contract's number."""
 MOST_SEEN = 5000
 """Addresses that one watch remembers, the newest."""
 
@@ -30,7 +28,7 @@ async def save(
 ) -> dict[str, Any] | None:
     """Watch a question from what it gives now, in place of an earlier watch on it; None when there are too many."""
     key = watch_key(query, provider)
-    if await drawer.get(key) is None and await _count_alive(drawer, now) >= MOST_WATCHES:
+    if await drawer.get(key) is None and await _count_alive(drawer, now) >= drawer.spec.max_items:
         return None
     seen = _names(urls)
     record = {
@@ -80,7 +78,7 @@ async def check(
 
 async def _count_alive(drawer: Drawer, now: float) -> int:
     """How many watches there are, after removing those whose days are over."""
-    items = await drawer.items(limit=2 * MOST_WATCHES)
+    items = await drawer.items(limit=drawer.spec.max_items)
     over = [item for item in items if item.value["until"] <= now]
     for item in over:
         await drawer.delete(item.key)
