@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .asking import Ask, Offer, Run
 from .desk import Kept
-from .drawer import DECLARED, Drawer
+from .drawer import CollectionSpec, Drawer
 from .faults import Fault
 from .hooks import PROCEDURES
 from .model import Model, Row, Tool
@@ -31,6 +31,7 @@ class Room:
     """What the calls of one example share: who calls, what is kept, and how many identifiers were given out."""
 
     now: float
+    collections: Mapping[str, CollectionSpec] = field(default_factory=dict)
     owner: str = ""
     store: Store | None = field(default=None, repr=False)
     ids: int = 0
@@ -40,7 +41,7 @@ class Room:
         if self.store is None:
             from .state.store import open_memory
 
-            self.store = open_memory(DECLARED.values(), clock=lambda: self.now)
+            self.store = open_memory(self.collections.values(), clock=lambda: self.now)
         return self.store.drawer(collection, self.owner, space=space)
 
     def close(self) -> None:
@@ -157,8 +158,9 @@ def furnish(room: Room, items: Iterable[Mapping[str, Any]]) -> Fault | None:
 
     async def work() -> Fault | None:
         for one in items:
-            if one["in"] not in DECLARED:
-                return Fault("not_found", f"there is no collection {one['in']!r}", alternatives=sorted(DECLARED))
+            if one["in"] not in room.collections:
+                known = sorted(room.collections)
+                return Fault("not_found", f"there is no collection {one['in']!r}", alternatives=known)
             try:
                 await room.drawer(one["in"], str(one.get("space", ""))).put(str(one["key"]), one["value"])
             except Fault as fault:

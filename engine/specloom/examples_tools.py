@@ -12,7 +12,9 @@ from .asking import Ask, AskAll, Offer, Outcome, Run
 from .comparing import compare_fault, compare_rows, differing_row, place_of, short
 from .config import is_configured, missing_settings, read_settings
 from .diagnostics import Report, did_you_mean
+from .examples_bounds import check_bounds, spread
 from .examples_desk import ExampleDesk, Room, furnish, run_procedure
+from .examples_files import placed
 from .examples_providers import DEFAULT_NOW, clock, environment, to_response
 from .faults import Fault
 from .hooks import ENVELOPES
@@ -61,39 +63,6 @@ def check_tool(
     return done
 
 
-def check_bounds(node: Map, said: Mapping[str, Any], tool: Tool, report: Report) -> None:
-    """Run the `refuse` and `accept` lists of an example: the first are `validation`, the second stay as they are."""
-    for word in ("refuse", "accept"):
-        listed = node.get(word)
-        for item in listed.items if isinstance(listed, Listing) else ():
-            more = {name: _long_text(value) for name, value in to_plain(item).items()}
-            given = {**said["args"], **more}
-            try:
-                taken = parse_arguments(tool, given)
-            except Fault as fault:
-                if word == "accept":
-                    report.add("E401", item.place, f"{said['name']!r}: {short(more)} is refused: {fault.message}")
-                continue
-            if word == "refuse":
-                report.add("E401", item.place, f"{said['name']!r}: {short(more)} is not refused")
-            elif any(taken.given.get(name) != value for name, value in more.items()):
-                changed = {name: taken.given.get(name) for name in more}
-                report.add("E401", item.place, f"{said['name']!r}: {short(more)} becomes {short(changed)}")
-
-
-def _long_text(value: Any) -> Any:
-    """`{characters: N}` stands for a text of that length and `{times: N, of: X}` for a list of that one, anywhere."""
-    if isinstance(value, list):
-        return [_long_text(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if set(value) == {"characters"}:
-        return "x" * value["characters"]
-    if set(value) == {"times", "of"}:
-        return [_long_text(value["of"])] * value["times"]
-    return {name: _long_text(item) for name, item in value.items()}
-
-
 def run_tool_example(node: Map, said: Mapping[str, Any], tool: Tool, model: Model, report: Report) -> ToolTrace | None:
     """What an example of a tool does, or None when it cannot be run, which is then reported."""
     parts = said.get("providers") or {}
@@ -104,9 +73,10 @@ def run_tool_example(node: Map, said: Mapping[str, Any], tool: Tool, model: Mode
             hint = did_you_mean(name, known)
             report.add("E402", place_of(node, "providers"), f"there is no operation {name!r}", hint)
             return None
-    room = Room(clock(DEFAULT_NOW))
+    room = Room(clock(DEFAULT_NOW), {name: one.spec for name, one in model.collections.items()})
     try:
-        return _call_in(room, node, said, tool, model, report)
+        with placed(said) as there:
+            return _call_in(room, node, there, tool, model, report)
     finally:
         room.close()
 
@@ -127,7 +97,7 @@ def _call_in(
             report.add("E402", place_of(node, "before"), f"there is no tool {earlier['tool']!r}", hint)
             return None
         room.owner = earlier.get("owner", said.get("owner", ""))
-        long = {name: _long_text(value) for name, value in earlier["args"].items()}
+        long = {name: spread(value) for name, value in earlier["args"].items()}
         done = _call(
             node, {**said, **earlier, "args": long}, model.tools.get(earlier.get("tool", ""), tool), model, room, report
         )

@@ -88,20 +88,14 @@ class World:
     def calls(self, *calls: tuple[str, Mapping[str, Any]], together: bool = False) -> list[dict[str, Any]]:
         """What several calls of one process tell a client, one after the other or at the same time."""
         with Loopback(self._answer) as server:
-            return asyncio.run(self._run(server.url, calls, together=together))
+            return asyncio.run(self.ask(server.url, *calls, together=together))
 
-    async def _run(
-        self, url: str, calls: tuple[tuple[str, Mapping[str, Any]], ...], *, together: bool
+    async def ask(
+        self, url: str, *calls: tuple[str, Mapping[str, Any]], together: bool = False
     ) -> list[dict[str, Any]]:
+        """What calls tell a client while the server at `url` plays every upstream."""
         sender = Rerouted(url, self.private)
-        environ = {
-            "DOIGET_STORE_ROOT": str(self.root),
-            "DOIGET_LOG_PATH": str(self.log),
-            "UNPAYWALL_EMAIL": "ann@example.org",
-            "OPENALEX_EMAIL": "ann@example.org",
-            **self.environ,
-        }
-        executor = Executor(model(), environ=environ, sender=sender, clock=lambda: self.now, validate=True)
+        executor = self.engine(sender)
         backend = ExecutorBackend(executor)
 
         async def one(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,6 +112,17 @@ class World:
         finally:
             self.asked += sender.asked
             await executor.aclose()
+
+    def engine(self, sender: Rerouted) -> Executor:
+        """An engine with the settings of this user."""
+        environ = {
+            "DOIGET_STORE_ROOT": str(self.root),
+            "DOIGET_LOG_PATH": str(self.log),
+            "UNPAYWALL_EMAIL": "ann@example.org",
+            "OPENALEX_EMAIL": "ann@example.org",
+            **self.environ,
+        }
+        return Executor(model(), environ=environ, sender=sender, clock=lambda: self.now, validate=True)
 
     def _answer(self, call: Call) -> Reply:
         page = self.pages.get(call.path.lstrip("/"))

@@ -106,3 +106,85 @@ def test_references_of_openalex_are_walked(world: World) -> None:
     assert told["seed_work_id"] == "W2121398592"
     assert told["edges"][0] == {"from": "W2121398592", "to": "W1964940342"}
     assert (len(told["nodes"]), told["truncated"]) == (21, True)
+
+
+def test_an_article_that_only_a_directory_of_open_journals_knows_is_kept(world: World) -> None:
+    doi = "10.1038/s41467-020-15686-y"
+    world.environ = {"DOIGET_ENABLE_DOAJ": "1"}
+    plays(world, f"doaj.org/api/v4/search/articles/doi%3A%22{doi.replace('/', '%2F')}%22", "doaj/article-search.json")
+
+    told = world.call("metadata_only", ref=doi)
+
+    assert told["source"] == "doaj"
+    stored = world.call("info", ref=doi)["metadata"]
+    assert stored["title"] == "Brain insulin sensitivity is linked to adiposity and body fat distribution"
+    assert (stored["year"], stored["venue"], stored["publisher"]) == (
+        2020,
+        "Nature Communications",
+        "Nature Publishing Group",
+    )
+    assert stored["authors"][:2] == ["Stephanie Kullmann", "Vera Valenta"]
+    assert len(stored["authors"]) == 9
+
+
+def test_an_article_that_only_a_scholarly_index_knows_is_kept(world: World) -> None:
+    world.environ = {"DOIGET_ENABLE_S2": "0"}
+    body = b"[" + recorded("semantic-scholar/paper-by-doi-full.json") + b"]"
+    world.pages["api.semanticscholar.org/graph/v1/paper/batch"] = 200, {"Content-Type": "application/json"}, body
+
+    told = world.call("metadata_only", ref="10.1038/s42256-024-00832-8")
+
+    assert told["source"] == "s2"
+    assert world.call("capability_profile")["metadata_sources"] == ["semantic_scholar"]
+    stored = world.call("info", ref="10.1038/s42256-024-00832-8")["metadata"]
+    assert stored["title"] == "Augmenting large language models with chemistry tools"
+    assert (stored["year"], stored["venue"]) == (2023, "Nat. Mac. Intell.")
+    assert stored["authors"][-1] == "P. Schwaller"
+
+
+def test_a_data_set_that_only_its_own_agency_knows_is_kept(world: World) -> None:
+    world.environ = {"DOIGET_ENABLE_DATACITE": "1"}
+    body = recorded("datacite/doi-zenodo-multiple-identifiers.json")
+    world.pages["api.datacite.org/dois/10.5281%2Fzenodo.48440"] = 200, {"Content-Type": "application/json"}, body
+
+    told = world.call("metadata_only", ref="10.5281/zenodo.48440")
+
+    assert told["source"] == "datacite"
+    stored = world.call("info", ref="10.5281/zenodo.48440")["metadata"]
+    assert stored["title"] == "Analysis Tools for Crossover Experiment of UI using Choice Architecture"
+    assert (stored["authors"], stored["year"], stored["publisher"]) == (["Kristian Garza"], 2016, "Zenodo")
+
+
+def test_a_search_of_openalex_is_told_with_what_it_knows(world: World) -> None:
+    plays(world, "api.openalex.org/works", "openalex/works-filter-title-search.json")
+
+    told = world.call("paper_search", query="native oxide layers copper thin film")
+
+    assert (told["total_results"], told["count"]) == (1, 1)
+    [one] = told["results"]
+    assert one["title"].startswith("Effect of native oxide layers on copper thin-film tensile properties")
+    assert (one["doi"], one["openalex_id"], one["year"]) == ("10.1063/1.4938384", "W2277923667", 2015)
+    assert (one["venue"], one["oa_status"]) == ("Journal of Applied Physics", "closed")
+    assert one["authors"] == ["Michael Skarlinski", "David J. Quesnel"]
+
+
+def test_a_paper_of_openalex_without_a_preprint_is_told_as_one(world: World) -> None:
+    plays(world, "api.openalex.org/works/doi%3A10.7554%2Felife.01567", "openalex/work-article-elife.json")
+
+    told = world.call("link", ref="10.7554/elife.01567")
+
+    assert (told["arxiv"], told["openalex_id"]) == (None, "W2121398592")
+
+
+def test_a_citation_finds_its_work_among_those_of_crossref(world: World) -> None:
+    plays(world, "api.crossref.org/works", "crossref/works-filter-prefix-type-rows20.json")
+
+    told = world.call(
+        "resolve_citation",
+        query="Bai et al. Image retrieval based on color features integrated with anisotropic directionality, 2010",
+    )
+
+    assert [one["doi"] for one in told["candidates"]] == ["10.3969/j.issn.1004-4132.2010.01.020"]
+    [one] = told["candidates"]
+    assert (one["year"], one["confidence"]) == (2010, "probable")
+    assert one["matched"][:2] == ["bai", "image"]

@@ -1,268 +1,21 @@
-"""The tools as their contract has them: what they take and say, what they leave alone, and every code and reason."""
+"""What the tools do with a store, an index and a log, and where codes and reasons come from."""
 
 from __future__ import annotations
 
 import ast
 import asyncio
-import re
-import socket
-import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from jsonschema import Draft7Validator
-from paper_support import PDF, World, as_json, crossref, model, pdf, unpaywall
+from paper_support import PDF, World, as_json, crossref, pdf, unpaywall
 
-from specloom.hooks import PROCEDURES
-from specloom.papers import codes, pacing
+from specloom.papers import codes, pacing, replays
 from specloom.papers.codes import DISPOSITIONS, REASONS, Refusal
 
 PACKAGE = Path(codes.__file__).parent
 DOI = "10.1234/otters"
 KEY = "doi_10.1234_otters"
-
-TOOLS = {name: tool for name, tool in model().tools.items() if name.startswith("doiget_")}
-SEED = {
-    "doiget_resolve_paper": {"ref", "include_oa_location"},
-    "doiget_fetch_paper": {"ref", "dry_run", "force"},
-    "doiget_metadata_only": {"ref", "dry_run", "include_oa_location"},
-    "doiget_batch_fetch": {"refs", "dry_run", "force"},
-    "doiget_info": {"ref"},
-    "doiget_search_local": {"query", "limit"},
-    "doiget_list_recent": {"limit"},
-    "doiget_paper_pdf_path": {"ref"},
-    "doiget_capability_profile": set(),
-    "doiget_health": set(),
-    "doiget_expand_citation_graph": {"ref", "depth", "total", "per_paper"},
-    "doiget_bibtex_export": {"refs"},
-    "doiget_csl_export": {"refs"},
-}
-READING = {
-    *("doiget_health", "doiget_capability_profile", "doiget_info", "doiget_search_local", "doiget_list_recent"),
-    *("doiget_paper_pdf_path", "doiget_bibtex_export", "doiget_csl_export"),
-}
-SECTIONS = ["WHEN TO USE", "INPUTS", "OUTPUTS", "COSTS", "SIDE EFFECTS", "LIMITS"]
-
-
-# --- the contract -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", SEED)
-def test_a_tool_takes_what_the_contract_says_and_nothing_else(name: str) -> None:
-    schema = TOOLS[name].input_schema
-
-    assert set(schema["properties"]) == SEED[name]
-    assert schema["additionalProperties"] is False
-
-
-@pytest.mark.parametrize("name", sorted(TOOLS))
-def test_a_description_has_its_six_sections_in_order(name: str) -> None:
-    labels = [line.partition(":")[0] for line in TOOLS[name].description.splitlines()]
-
-    assert labels == SECTIONS
-
-
-@pytest.mark.parametrize("name", sorted(TOOLS))
-def test_hints_tell_who_reads_and_who_writes(name: str) -> None:
-    hints = TOOLS[name].annotations
-
-    assert hints["read_only"] == (name in READING)
-    assert hints["destructive"] is False
-    assert hints["open_world"] == (name not in READING | {"doiget_tag", "doiget_annotate"})
-
-
-def test_the_toolset_is_a_toolset_of_its_own() -> None:
-    assert all(tool.toolsets == ("papers",) for tool in TOOLS.values())
-
-
-@pytest.mark.parametrize("name", [name for name, inputs in SEED.items() if "ref" in inputs])
-def test_the_published_pattern_takes_whatever_the_contract_takes(name: str) -> None:
-    schema = TOOLS[name].input_schema["properties"]["ref"]
-
-    assert (schema["minLength"], schema["maxLength"]) == (7, 256)
-    for text in ("10.1234/abc", "10.1016/S0370-1573(98)00122-3", "arXiv:2401.12345", "2401.12345"):
-        assert re.search(schema["pattern"], text)
-
-
-@pytest.mark.parametrize("name", sorted(TOOLS))
-@pytest.mark.parametrize(
-    "arguments", [{}, {"ref": None}, {"ref": "x"}, {"ref": 7}, {"nothing": 1}, {"dry_run": "maybe"}]
-)
-def test_arguments_that_do_not_fit_are_told_in_the_envelope(world: World, name: str, arguments: dict[str, Any]) -> None:
-    told = world.call(name.removeprefix("doiget_"), **arguments)
-
-    Draft7Validator(TOOLS[name].output_schema).validate(told)
-    if told["ok"] is False:
-        assert told["error"]["code"] == "INVALID_REF"
-        assert told["error"]["disposition"] == "terminal"
-        assert "denial_context" not in told["error"]
-
-
-@pytest.mark.parametrize(
-    "name", sorted(set(SEED) - {"doiget_fetch_paper", "doiget_metadata_only", "doiget_batch_fetch"})
-)
-def test_a_stray_dry_run_is_refused_in_the_envelope(world: World, name: str) -> None:
-    given: dict[str, Any] = {"ref": DOI} if "ref" in SEED[name] else {"refs": [DOI]} if "refs" in SEED[name] else {}
-
-    told = world.call(name.removeprefix("doiget_"), **given, dry_run=True)
-
-    assert told["ok"] is False
-    assert told["error"]["code"] == "INVALID_REF"
-    assert world.asked == []
-
-
-# --- what is left alone -------------------------------------------------------------------------------------------
-
-WATCHED = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree", "socket.connect", "socket.bind"}
-_WATCH: list[str] = []
-_ON: list[bool] = []
-
-
-def _note(event: str, arguments: tuple[Any, ...]) -> None:
-    if not _ON or event not in WATCHED:
-        return
-    if event == "open":
-        path, mode, _ = arguments
-        writes = isinstance(mode, str) and any(letter in mode for letter in "wax+")
-        if not writes or str(path).endswith((".pyc", ".tmp")) or "__pycache__" in str(path):
-            return
-    _WATCH.append(f"{event} {arguments[:1]}")
-
-
-sys.addaudithook(_note)
-
-
-@pytest.fixture
-def watched() -> Iterator[list[str]]:
-    """Every socket that is connected and every file that is opened for writing, made, moved or removed meanwhile."""
-    _WATCH.clear()
-    _ON.append(True)
-    yield _WATCH
-    _ON.clear()
-
-
-class NoDesk:
-    """A desk at which nothing may be asked, sent or kept."""
-
-    owner = ""
-    allow_private = False
-
-    def __init__(self, root: Path) -> None:
-        self.config = {"DOIGET_STORE_ROOT": str(root / "papers"), "DOIGET_LOG_PATH": str(root / "log" / "log.jsonl")}
-
-    def __getattr__(self, name: str) -> Any:
-        raise AssertionError(f"a dry run used desk.{name}")
-
-
-DRY = [
-    ("fetch_paper", {"ref": DOI, "dry_run": True}),
-    ("fetch_paper", {"ref": "2401.12345", "dry_run": True}),
-    ("paper_metadata", {"ref": DOI, "dry_run": True}),
-    ("batch_fetch_papers", {"refs": [DOI, "2401.12345"], "dry_run": True}),
-]
-
-
-@pytest.mark.parametrize(("procedure", "given"), DRY)
-def test_a_dry_run_touches_neither_network_nor_disk(
-    tmp_path: Path, watched: list[str], procedure: str, given: dict[str, Any]
-) -> None:
-    coroutine = PROCEDURES[procedure].function(NoDesk(tmp_path), given)  # type: ignore[arg-type]
-    with pytest.raises(StopIteration) as done:
-        coroutine.send(None)  # type: ignore[attr-defined]
-
-    assert done.value.value["dry_run"] is True
-    assert watched == []
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_watch_over_files_and_sockets_sees_both(tmp_path: Path, watched: list[str]) -> None:
-    (tmp_path / "x").write_text("x", "utf-8")
-    (tmp_path / "y").mkdir()
-    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()[:2]):
-        pass
-
-    assert [one.split()[0] for one in watched] == ["open", "os.mkdir", "socket.bind", "socket.connect"]
-
-
-def test_a_dry_run_of_a_batch_is_all_or_nothing(world: World) -> None:
-    told = world.call("batch_fetch", refs=[DOI, "pmid:12345"], dry_run=True)
-
-    assert told["ok"] is False
-    assert told["error"]["code"] == "INVALID_REF"
-
-
-@pytest.mark.parametrize("name", sorted(READING))
-def test_reading_makes_no_folder_and_asks_nobody(world: World, name: str) -> None:
-    given: dict[str, Any] = {"ref": DOI} if "ref" in SEED[name] else {"refs": [DOI]} if "refs" in SEED[name] else {}
-    given |= {"query": "otters"} if "query" in SEED[name] else {}
-
-    told = world.call(name.removeprefix("doiget_"), **given)
-
-    assert told["ok"] is True
-    assert list(world.folder.iterdir()) == []
-    assert world.asked == []
-
-
-def imports_of(module: str) -> set[str]:
-    """The modules of the package that one of them can reach through imports, those inside functions too."""
-    found: set[str] = set()
-    waiting = [module]
-    while waiting:
-        name = waiting.pop()
-        if name in found:
-            continue
-        found.add(name)
-        tree = ast.parse((PACKAGE / f"{name}.py").read_text("utf-8"))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.level == 1:
-                named = [node.module] if node.module else [alias.name for alias in node.names]
-                waiting += [str(one).split(".")[0] for one in named]
-    return found
-
-
-def test_what_resolves_metadata_cannot_reach_what_downloads() -> None:
-    reached = imports_of("metadata")
-
-    assert not reached & {"fetching", "acquiring", "hosts"}
-    assert "fetching" in imports_of("acquiring"), "the walk over imports would not have seen it"
-
-
-def test_only_one_module_sends_requests_and_only_one_calls_it() -> None:
-    sending = [file.stem for file in PACKAGE.glob("*.py") if "desk.send(" in file.read_text("utf-8")]
-    calling = [file.stem for file in PACKAGE.glob("*.py") if re.search(r"\bdownload\(", file.read_text("utf-8"))]
-
-    assert sending == ["fetching"]
-    assert sorted(calling) == ["acquiring", "fetching"]
-
-
-@pytest.mark.parametrize("function", ["metadata_only", "resolve_paper", "_tell"])
-def test_the_work_of_the_metadata_tools_names_no_download(function: str) -> None:
-    tree = ast.parse((PACKAGE / "working.py").read_text("utf-8"))
-    [work] = [node for node in tree.body if isinstance(node, ast.AsyncFunctionDef) and node.name == function]
-    named = {node.id for node in ast.walk(work) if isinstance(node, ast.Name)}
-    named |= {alias.name for node in ast.walk(work) if isinstance(node, ast.ImportFrom) for alias in node.names}
-
-    assert not named & {"fetch", "fetch_all", "download", "fetch_paper", "batch_fetch", "acquiring", "fetching"}
-
-
-def test_no_capability_that_metadata_comes_from_gives_a_document() -> None:
-    for name in PROCEDURES["paper_metadata"].asks:
-        for operation in model().offering(name).values():
-            for step in operation.steps:
-                assert step.reading.decoder in {"json", "xml"}, operation.id
-
-
-def test_an_open_copy_is_told_and_never_followed(world: World) -> None:
-    world.pages |= {**crossref(DOI), **unpaywall(DOI, "https://www.nature.com/x.pdf")}
-
-    told = world.call("metadata_only", ref=DOI, include_oa_location=True)
-
-    assert told["oa_url"] == "https://www.nature.com/x.pdf"
-    assert (told["source"], told["license"], told["oa_status"]) == ("crossref", "cc-by", "gold")
-    assert all(url.startswith(("https://api.crossref.org/", "https://api.unpaywall.org/")) for url in world.asked)
 
 
 # --- metadata -----------------------------------------------------------------------------------------------------
@@ -549,6 +302,22 @@ def test_a_lock_that_another_process_keeps_is_told(world: World, monkeypatch: py
 
     assert told["error"]["code"] == "LOCK_TIMEOUT"
     assert told["error"]["disposition"] == "retry_after"
+
+
+def test_what_an_example_came_to_is_nothing_to_the_next_nor_to_a_call() -> None:
+    class Desk:
+        is_live = False
+
+    class Call:
+        is_live = True
+
+    one, other = Desk(), Desk()
+    replays.known_to(one).note("paper", Refusal("NOT_FOUND", "x"), 0.0)  # type: ignore[arg-type]
+
+    with pytest.raises(Refusal):
+        replays.known_to(one).check("paper", 1.0)  # type: ignore[arg-type]
+    replays.known_to(other).check("paper", 1.0)  # type: ignore[arg-type]
+    replays.known_to(Call()).check("paper", 1.0)  # type: ignore[arg-type]
 
 
 def test_turns_of_one_source_keep_their_distance() -> None:

@@ -19,6 +19,7 @@ DISPOSITIONS: Mapping[str, str] = MappingProxyType(
         "RATE_LIMITED": "retry_after",
         "NETWORK_ERROR": "retry_after",
         "NOT_FOUND": "terminal",
+        "AMBIGUOUS": "terminal",
         "STORE_ERROR": "needs_config",
         "LOG_ERROR": "needs_config",
         "CAPABILITY_DENIED": "needs_config",
@@ -27,6 +28,7 @@ DISPOSITIONS: Mapping[str, str] = MappingProxyType(
         "LOCK_TIMEOUT": "retry_after",
         "INTERNAL_ERROR": "terminal",
         "NOT_IMPLEMENTED": "terminal",
+        "TEXT_UNAVAILABLE": "terminal",
     }
 )
 """Every code that the tools of this toolset give, with what a caller does about it."""
@@ -120,6 +122,15 @@ def from_fault(fault: Fault) -> Refusal:
     asked = fault.retry_after is not None and fault.retry_after != KINDS[fault.kind].retry_after
     delay = fault.retry_after * 1000 if asked and fault.retry_after is not None and code == "RATE_LIMITED" else None
     return Refusal(code, fault.message, retry_after_ms=delay)
+
+
+def to_refusal(error: Exception) -> Refusal:
+    """Whatever ended a piece of work as callers are told it: what is none of ours and no fault is a defect."""
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, Fault):
+        return from_fault(error)
+    return Refusal("INTERNAL_ERROR", f"A defect of the server: {type(error).__name__}.")
 
 
 _ADDRESS = re.compile(r"is refused: its address (\S+) is ")

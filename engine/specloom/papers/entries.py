@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 from .codes import Refusal
@@ -18,7 +20,14 @@ RESERVED = frozenset({"schema_version", "title", "authors", "year", "doi", "arxi
 OWNED = ("tags", "collections", "annotation")
 """What the user wrote, which no fetch touches."""
 
-_MARKUP = re.compile(r"<[^<>]*>")
+LOST = "\ufffd"
+"""The character that stands where one was lost."""
+LONGEST_MENDED = 2000
+"""Characters of a text that is compared with another one to replace it."""
+
+_RUNS = re.compile(f"{LOST}+|[^{LOST}]+")
+# Only tags: a lone "<" is a sign that titles have ("p < 0.05").
+_MARKUP = re.compile(r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|<!--.*?-->", re.DOTALL)
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 
 
@@ -58,7 +67,7 @@ def merge(stored: Mapping[str, Any] | None, new: Mapping[str, Any]) -> dict[str,
         cleaner = (
             key in {"title", "venue"} and isinstance(before, str) and before != value and to_plain(before) == value
         )
-        if before in (None, "", []) or cleaner:
+        if before in (None, "", []) or cleaner or mends(before, value):
             merged[key] = value
     merged["schema_version"] = stored.get("schema_version", SCHEMA_VERSION)
     merged[TABLE] = _merge_own(stored, new)
@@ -83,9 +92,39 @@ def check_version(stored: Mapping[str, Any]) -> None:
         )
 
 
+def is_newer(stored: Mapping[str, Any]) -> bool:
+    """Whether a newer program wrote an entry; what it means is then read as far as it is known here."""
+    try:
+        check_version(stored)
+    except Refusal as refusal:
+        return refusal.code == "SCHEMA_TOO_NEW"
+    return False
+
+
 def to_plain(text: str) -> str:
     """A text without inline markup and without doubled blanks."""
     return " ".join(_MARKUP.sub("", text).split())
+
+
+def mends(broken: Any, whole: Any) -> bool:
+    """Whether a text, or a list of texts, is another one without its replacement characters and the same elsewhere.
+
+    A row of replacement characters stands for as many characters or fewer, because one is lost for every byte.
+    """
+    if isinstance(broken, list) and isinstance(whole, list) and len(broken) == len(whole):
+        pairs = [(one, other) for one, other in zip(broken, whole, strict=True) if one != other]
+        return bool(pairs) and all(mends(one, other) for one, other in pairs)
+    if not isinstance(broken, str) or not isinstance(whole, str) or LOST not in broken or LOST in whole:
+        return False
+    if max(len(broken), len(whole)) > LONGEST_MENDED:
+        return False
+    ends = {0}
+    for part in _RUNS.findall(broken):
+        if part.startswith(LOST):
+            ends = {end + more for end in ends for more in range(1, len(part) + 1) if end + more <= len(whole)}
+        else:
+            ends = {end + len(part) for end in ends if whole.startswith(part, end)}
+    return len(whole) in ends
 
 
 def quality_of(entry: Mapping[str, Any]) -> list[str]:
@@ -93,7 +132,7 @@ def quality_of(entry: Mapping[str, Any]) -> list[str]:
     return [
         f"replacement_char:{key}"
         for key, value in sorted(entry.items())
-        if key != TABLE and "\ufffd" in (" ".join(map(str, value)) if isinstance(value, list) else str(value))
+        if key != TABLE and LOST in (" ".join(map(str, value)) if isinstance(value, list) else str(value))
     ]
 
 
@@ -101,6 +140,37 @@ def own_of(entry: Mapping[str, Any]) -> dict[str, Any]:
     """The tool's own table; empty where there is none."""
     own = entry.get(TABLE)
     return dict(own) if isinstance(own, Mapping) else {}
+
+
+def authors_of(entry: Mapping[str, Any]) -> list[str]:
+    """The authors as a list, also where another program wrote one name alone."""
+    return texts_of(entry.get("authors"))
+
+
+def texts_of(said: Any) -> list[str]:
+    """A list of texts as a file has it, of which one alone may stand without a list; anything else is none."""
+    return [said] if isinstance(said, str) else [str(one) for one in said] if isinstance(said, list) else []
+
+
+def to_instant(said: Any) -> str | None:
+    """A time as lists tell it, in UTC and whole seconds; None for what is none. A time without a zone is UTC."""
+    try:
+        moment = datetime.fromisoformat(said) if isinstance(said, str) else said
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    except (ValueError, AttributeError, TypeError, OverflowError):
+        return None
+
+
+def to_json(value: Any) -> Any:
+    """A value of an entry for an answer: what TOML has and JSON has not becomes a text."""
+    if isinstance(value, Mapping):
+        return {key: to_json(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [to_json(one) for one in value]
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _merge_own(stored: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

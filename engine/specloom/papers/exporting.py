@@ -6,10 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .entries import to_plain
+from .entries import authors_of, to_plain
 
 _ARTICLE = "journal-article"
 _OLD_CLASS = re.compile(r"([a-z-]+(?:\.[A-Z]{2})?)/")
+_UNWANTED = re.compile(r"[{}\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+"""Braces, which could end a value, and what steers a terminal; blanks and line ends become one blank."""
 _FIELDS = (
     ("doi", "doi"),
     ("journal", "venue"),
@@ -26,7 +28,7 @@ def to_bibtex(key: str, entry: Mapping[str, Any]) -> str:
     year = entry.get("year")
     fields = [
         ("title", entry.get("title")),
-        ("author", " and ".join(map(str, entry.get("authors") or ()))),
+        ("author", " and ".join(authors_of(entry))),
         ("year", year if isinstance(year, int) else ""),
         *((name, entry.get(stored)) for name, stored in _FIELDS),
     ]
@@ -36,7 +38,8 @@ def to_bibtex(key: str, entry: Mapping[str, Any]) -> str:
     kind = "article" if entry.get("type") == _ARTICLE else "misc"
     lines = [f"@{kind}{{{key},"]
     for name, value in fields:
-        text = to_plain(str(value if value is not None else "")).replace("{", "").replace("}", "")
+        # A backslash before the closing brace would take it into the value.
+        text = to_plain(_UNWANTED.sub("", str(value if value is not None else ""))).rstrip("\\ ")
         if text:
             lines.append(f"  {name:<10} = {{{text}}},")
     return "\n".join([*lines, "}"]) + "\n"
@@ -49,7 +52,7 @@ def to_csl(key: str, entry: Mapping[str, Any]) -> list[dict[str, Any]]:
         "id": key,
         "type": "article-journal" if entry.get("type") == _ARTICLE else "manuscript",
         "title": entry.get("title"),
-        "author": [_split_name(str(one)) for one in entry.get("authors") or ()],
+        "author": [_split_name(one) for one in authors_of(entry)],
         "issued": {"date-parts": [[year]]} if isinstance(year, int) else None,
         "DOI": entry.get("doi"),
         "container-title": entry.get("venue"),

@@ -1,37 +1,56 @@
-"""Downloads one document: every hop is checked before it is asked, and what comes back has to be a PDF."""
+"""Fetches one document: every hop is checked before it is asked, and a PDF has to be one."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from specloom.faults import Fault
 from specloom.wire import Policy, Request, Response
 
 from . import pacing
 from .codes import Refusal, find_private_address, from_fault
-from .hosts import check_hop
+from .hosts import HOSTS, check_hop, matches
 
 if TYPE_CHECKING:
     from specloom.desk import Desk
+    from specloom.vault import Secret
+    from specloom.wire import Header
 
 MAX_BYTES = 100_000_000
 REDIRECTS = 10
 TIMEOUT = 300.0
 MAGIC = b"%PDF-"
 
+_SECONDS = re.compile(r"[0-9]{1,9}")
 _MOVED = frozenset({301, 302, 303, 307, 308})
 _GONE = frozenset({404, 410, 451})
 
 
-async def download(desk: Desk, url: str, source: str) -> bytes:
-    """The PDF at an address; Refusal with the reason for anything that is not allowed or not one."""
+async def download(desk: Desk, url: str, source: str, *, token: Secret | None = None) -> bytes:
+    """The PDF at an address; Refusal with the reason for anything that is not allowed or not one.
+
+    A `token` goes to the hosts of the source alone, wherever a redirect leads.
+    """
+    response = await _follow(desk, url, source, "application/pdf, */*;q=0.1", token)
+    _check_magic(response, source)
+    return response.body
+
+
+async def obtain(desk: Desk, url: str, source: str, *, accept: str) -> bytes:
+    """What is at an address and is no PDF, a page or an archive; Refusal where it may not or cannot be had."""
+    return (await _follow(desk, url, source, accept, None)).body
+
+
+async def _follow(desk: Desk, url: str, source: str, accept: str, token: Secret | None) -> Response:
     url = check_hop(url, source, desk.config, None)
     for hop in range(REDIRECTS + 1):
-        response = await _send(desk, url, source)
+        response = await _send(desk, url, source, accept, token)
         location = response.headers.get("location") if response.status in _MOVED else None
         if location is None:
-            return _checked(response, url, source)
+            _check_status(response, url, source, has_token=token is not None)
+            return response
         try:
             url = urljoin(url, location)
         except ValueError:
@@ -40,12 +59,14 @@ async def download(desk: Desk, url: str, source: str) -> bytes:
     raise Refusal("NETWORK_ERROR", f"{source} redirects more than {REDIRECTS} times.")
 
 
-async def _send(desk: Desk, url: str, source: str) -> Response:
+async def _send(desk: Desk, url: str, source: str, accept: str, token: Secret | None) -> Response:
     policy = Policy(timeout=TIMEOUT, max_bytes=MAX_BYTES, redirects=0)
-    request = Request("GET", url, headers=(("Accept", "application/pdf, */*;q=0.1"),), policy=policy)
+    headers: tuple[tuple[str, Header], ...] = (("Accept", accept),)
+    if token is not None and matches(_host(url), HOSTS[source]):
+        headers += (("Authorization", token),)
     try:
-        async with pacing.turn(source):
-            return await desk.send(request)
+        async with pacing.turn(source, live=desk.is_live):
+            return await desk.send(Request("GET", url, headers=headers, policy=policy))
     except Fault as fault:
         raise _refused(fault, source) from None
     except TimeoutError:
@@ -54,10 +75,12 @@ async def _send(desk: Desk, url: str, source: str) -> Response:
 
 def _refused(fault: Fault, source: str) -> Refusal:
     if fault.kind == "too_large":
+        known = {} if fault.size is None else {"actual": fault.size}
+        said = "more" if fault.size is None else f"{fault.size} bytes or more, which is more"
         return Refusal(
             "NETWORK_ERROR",
-            f"{source} sends more than the {MAX_BYTES} bytes that a document may have.",
-            denial={"reason": "size_cap_exceeded", "source": source, "cap": MAX_BYTES},
+            f"{source} sends {said} than the {MAX_BYTES} bytes that a document may have.",
+            denial={"reason": "size_cap_exceeded", "source": source, "cap": MAX_BYTES, **known},
         )
     address = find_private_address(fault)
     if address:
@@ -72,21 +95,30 @@ def _refused(fault: Fault, source: str) -> Refusal:
     return from_fault(fault)
 
 
-def _checked(response: Response, url: str, source: str) -> bytes:
-    host = url.split("/")[2]
+def _check_status(response: Response, url: str, source: str, *, has_token: bool) -> None:
+    host = _host(url)
+    if has_token and response.status in (401, 403):
+        raise Refusal(
+            "CAPABILITY_DENIED",
+            f"{host} does not give this document to the key that is set for {source} (HTTP {response.status}).",
+            denial={"reason": "capability_not_granted", "source": source},
+        )
     if response.status in _GONE:
         raise Refusal("NOT_FOUND", f"{host} says that the document does not exist (HTTP {response.status}).")
     if response.status == 429:
         said = response.headers.get("retry-after", "")
-        delay = int(said) * 1000 if said.isdigit() else None
+        delay = int(said) * 1000 if _SECONDS.fullmatch(said) else None
         raise Refusal("RATE_LIMITED", f"{host} asks to slow down.", retry_after_ms=delay)
     if not 200 <= response.status < 300:
         raise Refusal("NETWORK_ERROR", f"{host} answered with HTTP {response.status} instead of the document.")
+
+
+def _check_magic(response: Response, source: str) -> None:
     head = response.body[: len(MAGIC)]
     if head != MAGIC:
         raise Refusal(
             "NETWORK_ERROR",
-            f"{host} sent no PDF: the first bytes are {head.hex() or 'missing'}, and {MAGIC.decode()} was expected.",
+            f"{source} sent no PDF: the first bytes are {head.hex() or 'missing'}, and {MAGIC.decode()} was expected.",
             denial={
                 "reason": "content_type_mismatch",
                 "source": source,
@@ -94,4 +126,7 @@ def _checked(response: Response, url: str, source: str) -> bytes:
                 "expected": [MAGIC.decode()],
             },
         )
-    return response.body
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or ""

@@ -28,17 +28,8 @@ async def expand(desk: Desk, ref: Ref, *, depth: int, total: int, per_paper: int
     """
     depth, total, per_paper = min(depth, DEPTH), min(total, TOTAL), min(per_paper, PER_PAPER)
     journal = open_journal(desk)
-    journal.start(ref)
-    ended: Refusal | None = Refusal("INTERNAL_ERROR", "The expansion did not come to its end.")
-    try:
-        answer = await _walk(desk, ref, journal, depth, total, per_paper)
-        ended = None
-    except Refusal as refusal:
-        ended = refusal
-        raise
-    finally:
-        journal.end(ref, ended.code if ended else None)
-    return answer
+    with journal.session(ref):
+        return await _walk(desk, ref, journal, depth, total, per_paper)
 
 
 async def _walk(desk: Desk, ref: Ref, journal: Journal, depth: int, total: int, per_paper: int) -> dict[str, Any]:
@@ -81,7 +72,7 @@ async def _ask(desk: Desk, ref: Ref, journal: Journal, arguments: dict[str, str]
     refusal: Refusal | None = None
     rows: list[dict[str, Any]] = []
     try:
-        async with pacing.turn(SOURCE):
+        async with pacing.turn(SOURCE, live=desk.is_live):
             rows = (await desk.ask("references", arguments, provider=SOURCE)).rows
     except Fault as fault:
         refusal = from_fault(fault)

@@ -11,10 +11,13 @@ from specloom.faults import Fault
 from specloom.guard import check_url
 
 from .codes import Refusal
+from .configfile import setting
 
 HOSTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "arxiv": ("arxiv.org", "export.arxiv.org", "*.arxiv.org"),
+        "ar5iv": ("ar5iv.labs.arxiv.org",),
+        "tdm-aps": ("harvest.aps.org",),
         "oa-publisher": (
             *("*.springer.com", "*.springeropen.com", "*.springernature.com", "*.nature.com", "*.wiley.com"),
             *("*.elsevier.com", "*.sciencedirect.com", "*.frontiersin.org", "*.mdpi.com", "*.plos.org"),
@@ -50,7 +53,7 @@ def allowed_hosts(source: str, config: Mapping[str, Any]) -> tuple[str, ...]:
     if source != "oa-publisher":
         return own
     added = _listed(config, "DOIGET_ADDITIONAL_HOSTS")
-    flags = [name for name in TRUST if config.get(f"DOIGET_{name.upper()}")]
+    flags = [name for name in TRUST if setting(config, f"DOIGET_{name.upper()}")]
     return (*own, *added, *(host for name in flags for host in TRUST[name]))
 
 
@@ -67,6 +70,7 @@ def matches(host: str, patterns: tuple[str, ...]) -> bool:
 def check_hop(url: str, source: str, config: Mapping[str, Any], hop: int | None) -> str:
     """The URL, when it may be asked as the first request (`hop` None) or at a redirect; else what refuses it."""
     where = {} if hop is None else {"hop_index": hop}
+    leads = f"{source} leads" if hop is None else f"{source} leads at hop {hop}"
     try:
         parts = urlsplit(url)
         host, scheme, user = (parts.hostname or "").lower(), parts.scheme.lower(), parts.username
@@ -75,7 +79,7 @@ def check_hop(url: str, source: str, config: Mapping[str, Any], hop: int | None)
     if scheme != "https":
         raise Refusal(
             "CAPABILITY_DENIED",
-            f"{source} leads to {host or 'an address'} over {scheme or 'no scheme'}, and only https is asked.",
+            f"{leads} to {host or 'an address'} over {scheme or 'no scheme'}, and only https is asked.",
             denial={"reason": "insecure_scheme", "source": source, "attempted": scheme, "expected": ["https"], **where},
         )
     if user is not None or not host:
@@ -84,7 +88,7 @@ def check_hop(url: str, source: str, config: Mapping[str, Any], hop: int | None)
     if matches(host, blocked):
         raise Refusal(
             "CAPABILITY_DENIED",
-            f"{source} leads to {host}, which is on the list of blocked hosts.",
+            f"{leads} to {host}, which is on the list of blocked hosts.",
             denial={"reason": "host_in_block_list", "source": source, "attempted": host, **where},
             remediation=remedies(host, blocked=True),
         )
@@ -92,7 +96,7 @@ def check_hop(url: str, source: str, config: Mapping[str, Any], hop: int | None)
     if host not in ADDRESSING and not matches(host, patterns):
         raise Refusal(
             "CAPABILITY_DENIED",
-            f"{source} leads to {host}, which is not among the hosts allowed for it ({', '.join(patterns)}).",
+            f"{leads} to {host}, which is not among the hosts allowed for it ({', '.join(patterns)}).",
             denial={
                 "reason": "redirect_not_in_allowlist",
                 "source": source,
@@ -134,5 +138,6 @@ def remedies(host: str, *, blocked: bool = False) -> list[dict[str, str]]:
 
 
 def _listed(config: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """The host patterns of a setting, which stand between commas."""
-    return tuple(one.strip().lower() for one in str(config.get(name) or "").split(",") if one.strip())
+    """The host patterns of a setting: in a variable they stand between commas, in the file they are a list."""
+    said = setting(config, name) or ()
+    return tuple(one.strip().lower() for one in (said.split(",") if isinstance(said, str) else said) if one.strip())

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import os
+import stat
 import sys
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import IO
@@ -23,14 +26,10 @@ Sleep = Callable[[float], Awaitable[None]]
 async def held(path: Path, *, sleep: Sleep = asyncio.sleep) -> AsyncIterator[None]:
     """The exclusive lock on `path`, which is made and stays; LOCK_TIMEOUT when somebody else keeps it."""
     with _opened(path) as file:
-        tries = 0
-        while not _try_lock(file):
-            if tries >= WAIT / POLL:
-                raise Refusal(
-                    "LOCK_TIMEOUT", f"{path.name} is locked by another process for more than {WAIT:g} seconds."
-                )
+        for tries in itertools.count():
+            if _is_locked(path, file, tries):
+                break
             await sleep(POLL)
-            tries += 1
         try:
             yield
         finally:
@@ -39,9 +38,12 @@ async def held(path: Path, *, sleep: Sleep = asyncio.sleep) -> AsyncIterator[Non
 
 @contextlib.contextmanager
 def held_now(path: Path) -> Iterator[None]:
-    """The exclusive lock on `path`, waited for without a limit: for work of a few milliseconds."""
+    """The same for work of a few milliseconds, where nothing else goes on while it is waited for."""
     with _opened(path) as file:
-        _lock(file)
+        for tries in itertools.count():
+            if _is_locked(path, file, tries):
+                break
+            time.sleep(POLL)
         try:
             yield
         finally:
@@ -49,13 +51,22 @@ def held_now(path: Path) -> Iterator[None]:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Put bytes under a name in one step: beside it, flushed, then renamed, and the folder flushed too."""
+    """Put bytes under a name in one step: beside it, flushed, then renamed, and the folder flushed too.
+
+    What a killed process left beside it is removed, and so is a link that somebody put there: none is written through.
+    """
     beside = path.with_name(path.name + ".tmp")
-    with beside.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
+    beside.unlink(missing_ok=True)
+    try:
+        with beside.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise
     sync_folder(path.parent)
 
 
@@ -70,11 +81,26 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def _is_locked(path: Path, file: IO[bytes], tries: int) -> bool:
+    """Whether this process has the lock now; LOCK_TIMEOUT when it was tried for long enough."""
+    if _try_lock(file):
+        return True
+    if tries >= WAIT / POLL:
+        raise Refusal("LOCK_TIMEOUT", f"{path.name} is locked by another process for more than {WAIT:g} seconds.")
+    return False
+
+
 def _opened(path: Path) -> IO[bytes]:
+    """The file of a lock; a link, which could lead anywhere, and a pipe, which could block, are none."""
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
-        return path.open("ab")
+        file = os.fdopen(os.open(path, flags, 0o666), "r+b", buffering=0)
     except OSError as error:
-        raise Refusal("STORE_ERROR", f"{path.name} cannot be opened in the store: {error.strerror}.") from None
+        raise Refusal("STORE_ERROR", f"{path.name} cannot be opened as a lock: {error.strerror or error}.") from None
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise Refusal("STORE_ERROR", f"{path.name} cannot be opened as a lock: it is no plain file.")
+    return file
 
 
 if sys.platform == "win32":
@@ -87,10 +113,6 @@ if sys.platform == "win32":
         except OSError:
             return False
         return True
-
-    def _lock(file: IO[bytes]) -> None:
-        file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
 
     def _unlock(file: IO[bytes]) -> None:
         file.seek(0)
@@ -105,9 +127,6 @@ else:
         except OSError:
             return False
         return True
-
-    def _lock(file: IO[bytes]) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX)
 
     def _unlock(file: IO[bytes]) -> None:
         fcntl.flock(file, fcntl.LOCK_UN)

@@ -5,10 +5,13 @@ No row, no fetch: what cannot be written down is not done. Processes that share 
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import gzip
 import hashlib
 import json
 import os
+import re
 import secrets
 import time
 from collections.abc import Mapping
@@ -43,7 +46,15 @@ KEYS = (
     "prev_hash",
     "this_hash",
 )
+OLDER_KEYS = frozenset(KEYS) - {"schema_version", "canonical_digest"}
+"""The keys of a row of the format before this one."""
+
+CUT_OFF = "was cut off while it was written; remove it, nothing was done under it"
+"""What is wrong with a last line that is no row and has no end."""
+
 _TAIL = 64 * 1024
+_STAMP = "%Y-%m-%d-%H%M%S"
+_STAMPED = re.compile(r"\d{4}-\d\d-\d\d-\d{6}")
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
@@ -56,11 +67,15 @@ class Verdict:
 
 
 class Log:
-    """A log at a path; folder and file are made by the first row."""
+    """A log at a path; folder and file are made by the first row.
 
-    def __init__(self, path: Path) -> None:
+    What was put away more than `keep_days` days ago is removed when the first row is added; 0 keeps everything.
+    """
+
+    def __init__(self, path: Path, *, keep_days: int = 0) -> None:
         self.path = path
-        self._checked = False
+        self._keep_days = keep_days
+        self._checked = self._discarded = False
 
     def append(self, event: str, *, now: float, result: str = "ok", capability: str = "oa", **fields: Any) -> None:
         """Add one row and flush it; LOG_ERROR when that is not possible, and then nothing may be done."""
@@ -68,6 +83,7 @@ class Log:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with held_now(self.path.with_name(self.path.name + ".lock")):
                 self._check()
+                self._discard(now)
                 self._rotate(now)
                 last = self._last()
                 row = {
@@ -95,13 +111,26 @@ class Log:
             return
         with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
-                try:
-                    row = json.loads(line)
-                except ValueError:
-                    row = None
-                if not isinstance(row, dict) or set(row) != set(KEYS):
+                row = parse_row(line)
+                if row is not None and set(row) == OLDER_KEYS:
+                    raise ValueError(f"line {number} is a row of the older format; run `specloom papers migrate`")
+                if row is None and not line.endswith(b"\n"):
+                    raise ValueError(f"line {number} {CUT_OFF}")
+                if row is None or set(row) != set(KEYS):
                     raise ValueError(f"line {number} is not a row")
         self._checked = True
+
+    def _discard(self, now: float) -> None:
+        """Remove logs that were put away too long ago, once for each log of a process; one that resists stays."""
+        if self._discarded or not self._keep_days:
+            return
+        self._discarded = True
+        oldest = datetime.fromtimestamp(max(0.0, now - self._keep_days * 86_400), UTC).strftime(_STAMP)
+        for file in self.path.parent.glob(f"{glob.escape(self.path.name)}.*.gz"):
+            stamp = file.name[len(self.path.name) + 1 : -len(".gz")]
+            if _STAMPED.fullmatch(stamp) and stamp < oldest:
+                with contextlib.suppress(OSError):
+                    file.unlink()
 
     def _last(self) -> dict[str, Any] | None:
         if not self.path.exists():
@@ -110,22 +139,46 @@ class Log:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - _TAIL))
             lines = file.read().splitlines()
-        last: dict[str, Any] | None = json.loads(lines[-1]) if lines else None
+        last = parse_row(lines[-1]) if lines else None
+        if lines and last is None:
+            self._checked = False
+            self._check()
+            raise ValueError("its last line is no row that could be continued")
         return last
 
     def _write(self, line: str) -> None:
-        with self.path.open("ab") as file:
-            file.write(line.encode())
-            file.flush()
-            os.fsync(file.fileno())
+        """Append a line whole or not at all: what a full disk cut off would be in the way of every later row."""
+        data = line.encode()
+        with self.path.open("a+b", buffering=0) as file:
+            size = file.seek(0, os.SEEK_END)
+            if size:
+                file.seek(-1, os.SEEK_END)
+                data = data if file.read(1) == b"\n" else b"\n" + data
+            try:
+                while data:
+                    data = data[file.write(data) or 0 :]
+                os.fsync(file.fileno())
+            except OSError:
+                with contextlib.suppress(OSError):
+                    file.truncate(size)
+                raise
 
     def _rotate(self, now: float) -> None:
         if not self.path.exists() or self.path.stat().st_size < LARGEST:
             return
-        stamp = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%d-%H%M%S")
+        stamp = datetime.fromtimestamp(now, UTC).strftime(_STAMP)
         write_whole(self.path.with_name(f"{self.path.name}.{stamp}.gz"), gzip.compress(self.path.read_bytes()))
         self.path.unlink()
         sync_folder(self.path.parent)
+
+
+def parse_row(line: bytes) -> dict[str, Any] | None:
+    """The JSON object on a line, whatever its keys; None where the line is none."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
 
 
 def hash_row(row: Mapping[str, Any]) -> str:
@@ -142,11 +195,11 @@ def verify(path: Path) -> Verdict:
         return Verdict(0)
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
-            try:
-                row = json.loads(line)
-            except ValueError:
-                return Verdict(rows, f"row {number} is not JSON")
-            if not isinstance(row, dict) or set(row) != set(KEYS):
+            row = parse_row(line)
+            if row is None:
+                is_whole = line.endswith(b"\n")
+                return Verdict(rows, f"row {number} is not JSON" if is_whole else f"row {number} {CUT_OFF}")
+            if set(row) != set(KEYS):
                 return Verdict(rows, f"row {number} does not have the keys of a row")
             if row["this_hash"] != hash_row(row):
                 return Verdict(rows, f"row {number} was changed: its hash is another")

@@ -16,21 +16,25 @@ from .codes import Refusal, from_fault
 from .entries import make_entry
 from .journal import Journal
 from .log import to_timestamp
+from .publishers import PUBLISHERS
 from .refs import Ref
 
 if TYPE_CHECKING:
     from specloom.desk import Desk
 
-ASKS = ("publication", "oa_locations", "preprint", "work")
-"""The capabilities that records come from; none of them gives a document."""
-
 ENABLED: Mapping[str, tuple[str, str]] = {
     "datacite": ("DOIGET_ENABLE_DATACITE", "datacite"),
     "openalex": ("DOIGET_ENABLE_OPENALEX", "openalex"),
+    "s2": ("DOIGET_ENABLE_S2", "semanticscholar"),
+    "doaj": ("DOIGET_ENABLE_DOAJ", "doaj"),
 }
 """Sources that are asked only when a variable is set: the variable, and the provider behind the source."""
 
 ARXIV_LICENSE = "arxiv-default"
+MOST_PLACES = 30
+"""Places of open copies that are tried for one paper, so that a long list cannot keep a call busy."""
+LONGEST_LICENSE = 100
+"""Characters of a licence that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +78,15 @@ class Trace:
 
     steps: list[dict[str, Any]] = field(default_factory=list)
 
-    def add(self, source: str, outcome: str, refusal: Refusal | None = None, *, env: tuple[str, ...] = ()) -> None:
-        """Note what became of a source."""
+    def add(
+        self, source: str, outcome: str, refusal: Refusal | None = None, *, env: tuple[str, ...] = (), detail: str = ""
+    ) -> None:
+        """Note what became of a source; `env` are the variables that would switch it on."""
         said: dict[str, Any] = {"source": source, "outcome": outcome, "consulted": outcome.startswith("consulted_")}
         if env:
             said |= {"required_env": list(env), "detail": " + ".join(env)}
+        if detail:
+            said["detail"] = detail
         if refusal is not None:
             said["detail"] = refusal.message
             if refusal.denial is not None:
@@ -87,6 +95,11 @@ class Trace:
                 said["remediation"] = refusal.remediation
         self.steps.append(said)
 
+    def fail(self, source: str, refusal: Refusal) -> None:
+        """Note that a source gave no record."""
+        outcome = {"NOT_FOUND": "consulted_no_record", "CAPABILITY_DENIED": "consulted_denied"}
+        self.add(source, outcome.get(refusal.code, "consulted_failed"), refusal)
+
 
 async def resolve(desk: Desk, ref: Ref, journal: Journal, trace: Trace) -> Found:
     """The record of a paper from the first source that has it; a later one is asked only when the earlier had none."""
@@ -94,20 +107,41 @@ async def resolve(desk: Desk, ref: Ref, journal: Journal, trace: Trace) -> Found
         row = await _ask(desk, ref, journal, trace, "arxiv", "preprint", {"arxiv_id": ref.value})
         return Found("arxiv", {**row, "type": "", "arxiv_id": ref.value}, _bare(row))
     failed: list[Refusal] = []
-    known = await _try(desk, ref, journal, trace, failed, "crossref", "publication")
+    known = await attempt(desk, ref, journal, trace, failed, "crossref", "publication")
     if known is not None:
         return Found("crossref", known, known.get("record") or {})
+    found = await _try_publishers(desk, ref, journal, trace, failed)
+    if found is not None:
+        return found
     for source, (variable, provider) in ENABLED.items():
         if desk.config.get(variable) is None:
             trace.add(source, "not_consulted_disabled", env=(variable,))
             continue
-        known = await _try(desk, ref, journal, trace, failed, source, "work", provider)
+        known = await attempt(desk, ref, journal, trace, failed, source, "work", provider)
         if known is not None:
-            return Found(source, {**known, "authors": _turned(known.get("authors"))}, _bare(known))
-    found = await locate(desk, ref, journal, trace, failed)
-    if found is not None and found.fields.get("title"):
-        return Found("unpaywall", found.fields, found.payload, found)
+            return Found(source, {**known, "authors": turned(known.get("authors"))}, _bare(known))
+    access = await locate(desk, ref, journal, trace, failed)
+    if access is not None and access.fields.get("title"):
+        return Found("unpaywall", access.fields, access.payload, access)
     raise _worst(ref, failed)
+
+
+async def _try_publishers(desk: Desk, ref: Ref, journal: Journal, trace: Trace, failed: list[Refusal]) -> Found | None:
+    """The record at the publisher of a DOI, where its operator has an agreement with that one."""
+    prefix = ref.value.partition("/")[0]
+    known = None
+    for one in PUBLISHERS:
+        missing = one.missing(desk.config)
+        if not one.has(ref.value):
+            if not missing:
+                trace.add(one.source, "not_consulted_wrong_publisher", detail=f"{prefix} is of another publisher")
+        elif missing:
+            trace.add(one.source, "not_consulted_disabled", env=missing)
+        else:
+            row = await attempt(desk, ref, journal, trace, failed, one.source, "publisher_record", one.provider)
+            if row is not None:
+                known = Found(one.source, {**row, "authors": turned(row.get("authors"))}, _bare(row))
+    return known
 
 
 async def locate(
@@ -117,7 +151,7 @@ async def locate(
     if not desk.offering("oa_locations"):
         trace.add("unpaywall", "not_consulted_disabled", env=("UNPAYWALL_EMAIL",))
         return None
-    row = await _try(desk, ref, journal, trace, [] if failed is None else failed, "unpaywall", "oa_locations")
+    row = await attempt(desk, ref, journal, trace, [] if failed is None else failed, "unpaywall", "oa_locations")
     if row is None:
         return None
     places: dict[str, Location] = {}
@@ -125,9 +159,16 @@ async def locate(
         for key in ("url_for_pdf", "url"):
             url = one.get(key) if isinstance(one, dict) else None
             if isinstance(url, str) and url:
-                places.setdefault(url, Location(url, str(one.get("license") or "")))
-    license_ = str(row.get("license") or "") or "unknown"
-    return OpenAccess(row.get("oa_status"), license_, tuple(places.values()), row, row.get("record") or {})
+                places.setdefault(url, Location(url, to_license(one.get("license"))))
+    license_ = to_license(row.get("license")) or "unknown"
+    return OpenAccess(
+        row.get("oa_status"), license_, tuple(places.values())[:MOST_PLACES], row, row.get("record") or {}
+    )
+
+
+def to_license(said: Any) -> str:
+    """A licence as one short line, whatever a source calls it: it is written into a row of the log."""
+    return " ".join(str(said or "").encode(errors="replace").decode().split())[:LONGEST_LICENSE]
 
 
 def describe(found: Found, access: OpenAccess | None) -> dict[str, Any]:
@@ -153,7 +194,7 @@ def to_entry(ref: Ref, found: Found, own: Mapping[str, Any], now: float) -> dict
     return make_entry(fields, {"fetched_at": to_timestamp(int(now)), "short_venue": short, **own})
 
 
-async def _try(
+async def attempt(
     desk: Desk,
     ref: Ref,
     journal: Journal,
@@ -163,6 +204,7 @@ async def _try(
     operation: str,
     provider: str = "",
 ) -> dict[str, Any] | None:
+    """The row of a source that is asked by DOI, or None, and why it gave none at the end of `failed`."""
     try:
         return await _ask(desk, ref, journal, trace, source, operation, {"doi": ref.value}, provider)
     except Refusal as refusal:
@@ -184,7 +226,7 @@ async def _ask(
 ) -> dict[str, Any]:
     """The one row of a source, written down and traced; NOT_FOUND where it has none."""
     try:
-        async with pacing.turn(source):
+        async with pacing.turn(source, live=desk.is_live):
             rows = (await desk.ask(operation, arguments, provider=provider or source)).rows
         refusal = None if rows else Refusal("NOT_FOUND", f"{source} has no record of {ref.value}.")
     except Fault as fault:
@@ -193,18 +235,12 @@ async def _ask(
             refusal = Refusal("NOT_FOUND", fault.message)
     except Refusal as busy:
         rows, refusal = [], busy
+    journal.asked(ref, source, refusal=refusal, capability=source if source.startswith("tdm-") else "metadata")
     if refusal is not None:
-        _note_failure(ref, journal, trace, source, refusal)
+        trace.fail(source, refusal)
         raise refusal
-    journal.asked(ref, source)
     trace.add(source, "consulted_resolved")
     return dict(rows[0])
-
-
-def _note_failure(ref: Ref, journal: Journal, trace: Trace, source: str, refusal: Refusal) -> None:
-    journal.asked(ref, source, refusal=refusal)
-    outcome = {"NOT_FOUND": "consulted_no_record", "CAPABILITY_DENIED": "consulted_denied"}
-    trace.add(source, outcome.get(refusal.code, "consulted_failed"), refusal)
 
 
 def _worst(ref: Ref, failed: list[Refusal]) -> Refusal:
@@ -213,7 +249,7 @@ def _worst(ref: Ref, failed: list[Refusal]) -> Refusal:
     return absent or (failed[0] if failed else Refusal("NOT_FOUND", f"Nobody has a record of {ref.value}."))
 
 
-def _turned(authors: Any) -> list[str]:
+def turned(authors: Any) -> list[str]:
     """Names as Given Family."""
     names = [str(one) for one in authors or ()]
     return [

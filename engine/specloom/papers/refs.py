@@ -11,8 +11,9 @@ from .codes import Refusal
 _DOI = re.compile(r"10\.[0-9]{4,9}/[A-Za-z0-9._/():-]{1,256}")
 _ARXIV = re.compile(r"[0-9]{4}\.[0-9]{4,5}(?:v[0-9]+)?|[a-z]+(?:-[a-z]+)*(?:\.[A-Z]{2})?/[0-9]{7}(?:v[0-9]+)?")
 _PUBMED = re.compile(
-    r"pmid:[0-9]+|(?:pmcid:)?pmc[0-9]+|https?://(?:www\.)?(?:pubmed\.ncbi\.nlm\.nih\.gov/[0-9]+"
-    r"|(?:pmc\.ncbi|www\.ncbi|ncbi)\.nlm\.nih\.gov/\S*(?:pmc|pubmed)\S*)/?",
+    r"pmid:(?P<pmid>[0-9]+)|(?:pmcid:)?(?P<pmcid>pmc[0-9]+)"
+    r"|https?://(?:(?:www\.)?pubmed\.ncbi\.nlm\.nih\.gov|(?:www\.)?ncbi\.nlm\.nih\.gov/pubmed)/(?P<at>[0-9]+)(?:[/?#]\S*)?"
+    r"|https?://(?:pmc\.ncbi\.nlm\.nih\.gov|(?:www\.)?ncbi\.nlm\.nih\.gov/pmc)/articles/(?P<central>pmc[0-9]+)(?:[/?#]\S*)?",
     re.IGNORECASE,
 )
 _OUTSIDE = re.compile(r"[^A-Za-z0-9._-]")
@@ -70,6 +71,14 @@ def parse_entry_ref(text: str) -> Ref:
             "doiget_fetch_paper, doiget_metadata_only, doiget_resolve_paper and doiget_batch_fetch take references.",
         )
     return ref
+
+
+def pubmed_number(ref: Ref) -> tuple[str, str]:
+    """What a PubMed reference names: `pmid` or `pmcid`, and the number, the second with PMC before it."""
+    found = _PUBMED.fullmatch(ref.value)
+    assert found is not None, ref
+    number, central = found["pmid"] or found["at"], found["pmcid"] or found["central"]
+    return ("pmcid", central.upper()) if central else ("pmid", number)
 
 
 def safekey(kind: str, value: str) -> str:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from .codes import DISPOSITIONS, Refusal
+
+if TYPE_CHECKING:
+    from specloom.desk import Desk
 
 LASTING = 600.0
 """Seconds for which an answer that trying again cannot change is given again."""
@@ -32,11 +37,10 @@ class Replays:
         if told is None:
             return
         refusal, age = told.refusal, now - told.at
-        passing = DISPOSITIONS[refusal.code] == "retry_after"
-        if age >= (PASSING if passing else LASTING) or age < 0:
+        if not 0 <= age < _window(refusal):
             del self._told[key]
             return
-        if passing:
+        if DISPOSITIONS[refusal.code] == "retry_after":
             left = round((PASSING - age) * 1000)
             message = f"It was asked {age:.0f} seconds ago ({refusal.message}) Wait {left} ms, or use force."
             raise Refusal("RATE_LIMITED", message, retry_after_ms=left, replayed=True)
@@ -50,12 +54,25 @@ class Replays:
             self._told.pop(key, None)
             return
         before = self._told.get(key)
-        if before is not None and before.refusal.code == refusal.code and now - before.at < PASSING:
+        if before is not None and before.refusal.code == refusal.code and 0 <= now - before.at < _window(refusal):
             return
         if len(self._told) >= MOST:
             self._told.pop(next(iter(self._told)))
         self._told[key] = _Told(refusal, now)
 
 
+def _window(refusal: Refusal) -> float:
+    """Seconds for which a refusal is told again."""
+    return PASSING if DISPOSITIONS[refusal.code] == "retry_after" else LASTING
+
+
 SHARED = Replays()
 """The failures that this process knows."""
+
+_APART: WeakKeyDictionary[Desk, Replays] = WeakKeyDictionary()
+"""Per call where nobody is really asked: what one example came to is nothing to the next."""
+
+
+def known_to(desk: Desk) -> Replays:
+    """The failures that a call knows of: those of the process, or in an example those of the call alone."""
+    return SHARED if desk.is_live else _APART.setdefault(desk, Replays())

@@ -12,7 +12,10 @@ that names it, so what a crash leaves is at worst a PDF that nobody mentions.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 import os
+import stat
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,12 +23,14 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from .codes import Refusal
-from .entries import TABLE, check_version, merge, own_of
+from .entries import TABLE, authors_of, check_version, is_newer, merge, own_of, to_instant
 from .locks import Sleep, held, write_whole
 from .refs import Ref, check_key, key_of
 from .toml_text import write_toml
 
 METADATA = ".metadata"
+LARGEST = 10_000_000
+"""Bytes of a metadata file that is read."""
 
 Alter = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
@@ -45,8 +50,12 @@ class Summary:
         return {"safekey": self.key, "title": self.title, "year": self.year, "fetched_at": self.fetched_at}
 
 
-_SEEN: dict[Path, dict[str, tuple[tuple[int, int], Summary | None]]] = {}
-"""Per store the entries as they were last read, each with time and size of its file."""
+_log = logging.getLogger("specloom.papers")
+_TOLD: set[Path] = set()
+"""The entries of a newer schema that the operator was told of."""
+
+_SEEN: dict[Path, dict[str, tuple[tuple[int, int, int], Summary | None]]] = {}
+"""Per store the entries as they were last read, each with number, time and size of its file."""
 
 
 class Store:
@@ -66,13 +75,25 @@ class Store:
         return self.root / METADATA / f"{key}.toml"
 
     def find(self, ref: Ref) -> dict[str, Any] | None:
-        """The entry of a paper, or None; STORE_ERROR when its file is broken or belongs to another paper."""
-        return self._of(ref, self.read(key_of(ref)))
+        """The entry of a paper, or None; STORE_ERROR when its file is broken or belongs to another paper.
+
+        One that a newer program wrote is read all the same, and the operator is told once.
+        """
+        path = self.metadata_path(key_of(ref))
+        entry = self._of(ref, self.read(key_of(ref)))
+        if entry is not None and is_newer(entry) and path not in _TOLD:
+            _TOLD.add(path)
+            _log.warning("%s was written by a newer program (schema %s)", path, entry["schema_version"])
+        return entry
 
     def read(self, key: str) -> dict[str, Any] | None:
         """The metadata under a key, or None when there are none."""
         path = self.metadata_path(key)
         try:
+            about = path.stat()
+            # A pipe or a device would be read without an end.
+            if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST:
+                raise Refusal("STORE_ERROR", f"{path.name} is no plain file of {LARGEST} bytes or less.")
             data = path.read_bytes()
         except FileNotFoundError:
             return None
@@ -80,7 +101,7 @@ class Store:
             raise Refusal("STORE_ERROR", f"{path.name} cannot be read: {error.strerror}.") from None
         try:
             return tomllib.loads(data.decode())
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:
             raise Refusal("STORE_ERROR", f"{path.name} is no valid TOML ({error}); repair or remove it.") from None
 
     def stored_pdf(self, entry: Mapping[str, Any]) -> Path | None:
@@ -102,20 +123,22 @@ class Store:
         self._make_folders()
         async with held(self.metadata_path(key).with_name(f"{key}.toml.lock"), sleep=sleep):
             stored = self.find(ref)
-            new, wrote = dict(entry), False
-            if stored is not None:
-                check_version(stored)
-            if pdf is not None:
-                new["pdf_path"] = f"{key}.pdf"
-                wrote = not self.pdf_path(key).exists()
-            merged = merge(stored, new)
-            if pdf is not None and not wrote and stored is not None and stored.get("pdf_path"):
+            merged = merge(stored, entry)
+            there = self.stored_pdf(stored) if stored is not None else None
+            if stored is not None and pdf is not None and there is not None and there.is_file():
                 return dict(stored), False
-            text = write_toml(merged)
+            path = self.pdf_path(key)
+            wrote = pdf is not None and not path.is_file()
+            if pdf is not None:
+                # What is known of a PDF that is gone is not so of this one.
+                own = {name: value for name, value in own_of(merged).items() if name != "origin"}
+                size = len(pdf) if wrote else path.stat().st_size
+                merged |= {"pdf_path": path.name, TABLE: {**own, "size_bytes": size}}
+            data = _encoded(key, merged)
             try:
                 if pdf is not None and wrote:
-                    await asyncio.to_thread(write_whole, self.pdf_path(key), pdf)
-                write_whole(self.metadata_path(key), text.encode())
+                    await asyncio.to_thread(write_whole, path, pdf)
+                write_whole(self.metadata_path(key), data)
             except OSError as error:
                 raise Refusal("STORE_ERROR", f"The entry {key} cannot be written: {error.strerror}.") from None
             return merged, wrote
@@ -135,9 +158,9 @@ class Store:
             check_version(stored)
             own = own_of(stored)
             table = {name: value for name, value in {**own, **alter(own)}.items() if value is not None}
-            changed = {**stored, TABLE: table}
+            data = _encoded(key, {**stored, TABLE: table})
             try:
-                write_whole(self.metadata_path(key), write_toml(changed).encode())
+                write_whole(self.metadata_path(key), data)
             except OSError as error:
                 raise Refusal("STORE_ERROR", f"The entry {key} cannot be written: {error.strerror}.") from None
             return table
@@ -154,10 +177,10 @@ class Store:
             raise Refusal("STORE_ERROR", f"The store cannot be listed: {error.strerror}.") from None
         for file in files:
             try:
-                stat = file.stat()
+                about = file.stat()
             except OSError:
                 continue
-            stamp = (stat.st_mtime_ns, stat.st_size)
+            stamp = (about.st_ino, about.st_mtime_ns, about.st_size)
             kept = before.get(file.name)
             now[file.name] = kept if kept is not None and kept[0] == stamp else (stamp, self._summary(file.name[:-5]))
         _SEEN[folder] = now
@@ -166,9 +189,15 @@ class Store:
     def is_writable(self) -> bool:
         """Whether the nearest folder that exists could take the store; makes nothing."""
         for folder in (self.root, *self.root.parents):
-            if folder.exists():
-                return folder.is_dir() and os.access(folder, os.W_OK)
+            with contextlib.suppress(OSError):  # what may not be looked at is no folder of ours
+                if folder.exists():
+                    return folder.is_dir() and os.access(folder, os.W_OK)
         return False
+
+    def check_writable(self) -> None:
+        """STORE_ERROR where nothing could be written, so that nobody is asked for what cannot be kept."""
+        if not self.is_writable():
+            raise Refusal("STORE_ERROR", f"The store {self.root} cannot be written; see DOIGET_STORE_ROOT.")
 
     def _summary(self, key: str) -> Summary | None:
         try:
@@ -177,16 +206,14 @@ class Store:
             return None
         if entry is None or not isinstance(entry.get("title"), str):
             return None
-        authors = entry.get("authors")
-        names = " ".join(map(str, authors)) if isinstance(authors, list) else ""
-        fetched, year = own_of(entry).get("fetched_at"), entry.get("year")
+        names, year = " ".join(authors_of(entry)), entry.get("year")
         # A line end keeps the fields apart, because no query has one.
         words = "\n".join((entry["title"], names, str(entry.get("venue", "")), str(entry.get("publisher", ""))))
         return Summary(
             key,
             entry["title"],
             year if isinstance(year, int) else None,
-            fetched if isinstance(fetched, str) else None,
+            to_instant(own_of(entry).get("fetched_at")),
             words.casefold(),
         )
 
@@ -206,3 +233,11 @@ class Store:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise Refusal("STORE_ERROR", f"The store {self.root} cannot be made: {error.strerror}.") from None
+
+
+def _encoded(key: str, entry: Mapping[str, Any]) -> bytes:
+    """The bytes of a metadata file; STORE_ERROR for more than would be read again."""
+    data = write_toml(entry).encode()
+    if len(data) > LARGEST:
+        raise Refusal("STORE_ERROR", f"The entry {key} would have {len(data)} bytes, and {LARGEST} are kept at most.")
+    return data

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from specloom import __version__
-from specloom.faults import Fault
-
-from .codes import Refusal, from_fault
-from .entries import SCHEMA_VERSION, own_of, quality_of
+from .codes import Refusal, to_refusal
+from .entries import SCHEMA_VERSION, own_of, quality_of, texts_of, to_json
 from .exporting import to_bibtex, to_csl
 from .hosts import HOSTS
 from .journal import open_journal
 from .metadata import ENABLED, Trace, describe, locate, resolve, to_entry
 from .pacing import GAP, PER_SECOND
 from .places import store_root
+from .pubmed import to_doi
 from .refs import Ref, key_of, parse_entry_ref, parse_ref, safekey
+from .repairing import repair
 from .store import METADATA, Store
 
 if TYPE_CHECKING:
@@ -25,10 +24,8 @@ if TYPE_CHECKING:
 BATCH = 100
 EXPORTS = 200
 LISTED, MOST_LISTED = 50, 200
-CORE_SOURCES = ("arxiv", "crossref", "unpaywall")
-METADATA_SOURCES = ("openalex", "datacite")
-"""Sources that can be switched on, in the order in which they are told."""
-
+TAGS, LONGEST_TAG = 1000, 200
+"""Tags, or collections, of one paper, and characters of each."""
 Work = Callable[["Desk", Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
 
@@ -39,12 +36,8 @@ async def answered(work: Work, desk: Desk, given: Mapping[str, Any], *, echo: st
     """
     try:
         return {"ok": True, **await work(desk, given)}
-    except Refusal as refusal:
-        return told(refusal, given, echo=echo)
-    except Fault as fault:
-        return told(from_fault(fault), given, echo=echo)
     except Exception as error:  # noqa: BLE001 - what a tool tells is closed, and a defect is told as one
-        return told(Refusal("INTERNAL_ERROR", f"A defect of the server: {type(error).__name__}."), given, echo=echo)
+        return told(to_refusal(error), given, echo=echo)
 
 
 def told(refusal: Refusal, given: Mapping[str, Any], *, echo: str) -> dict[str, Any]:
@@ -93,35 +86,32 @@ async def resolve_paper(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def _tell(desk: Desk, ref: Ref, given: Mapping[str, Any], *, keep: bool) -> dict[str, Any]:
-    if ref.kind == "pubmed":
-        raise Refusal("NOT_IMPLEMENTED", f"{ref.value} is a PubMed identifier, which is not resolved yet; use its DOI.")
-    key = key_of(ref)
     journal, trace = open_journal(desk), Trace()
-    journal.start(ref)
-    ended: Refusal | None = Refusal("INTERNAL_ERROR", "The call did not come to its end.")
-    try:
+    if ref.kind != "pubmed":
+        key_of(ref)  # a reference that could not be kept is refused before anybody is asked
+    store = Store(store_root(desk.config))
+    if keep and desk.is_live:
+        store.check_writable()
+    with journal.session(ref):
+        if ref.kind == "pubmed":
+            ref = await to_doi(desk, ref, journal, trace)
         found = await resolve(desk, ref, journal, trace)
+        found, repaired = await repair(desk, ref, found, journal, trace)
         access = found.access
         if given.get("include_oa_location") and ref.kind == "doi" and access is None:
             access = await locate(desk, ref, journal, trace)
         said = describe(found, access)
-        own = {"source": said["source"], "license": said["license"], "oa_status": said["oa_status"]}
+        own = {key: said[key] for key in ("source", "license", "oa_status")} | {"repaired_fields": repaired or None}
         entry = to_entry(ref, found, own, desk.now())
         if keep:
-            entry, _ = await Store(store_root(desk.config)).commit(ref, entry)
-            journal.stored(ref, found.source, f"{METADATA}/{key}.toml", own, "metadata")
-        ended = None
-    except Refusal as refusal:
-        ended = refusal
-        raise
-    finally:
-        journal.end(ref, ended.code if ended else None)
-    more = {"metadata_quality": quality_of(entry), "repaired_fields": {}, "schema_version": SCHEMA_VERSION}
+            entry, _ = await store.commit(ref, entry)
+            journal.stored(ref, found.source, f"{METADATA}/{key_of(ref)}.toml", own, "metadata")
+    more = {"metadata_quality": quality_of(entry), "repaired_fields": repaired, "schema_version": SCHEMA_VERSION}
     return {"ref": given["ref"], **said, **more}
 
 
 async def citation_graph(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
-    from .graph import DEPTH, PER_PAPER, SOURCE, TOTAL, expand
+    from .graph import SOURCE, expand
 
     ref = parse_entry_ref(given["ref"])
     if ref.kind != "doi":
@@ -133,9 +123,8 @@ async def citation_graph(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]
             f"Citations come from {SOURCE}, which is not switched on; set {variable}.",
             denial={"reason": "capability_not_granted", "source": SOURCE},
         )
-    bounds = {"depth": DEPTH, "total": TOTAL, "per_paper": PER_PAPER}
-    asked = {name: int(given[name]) if given.get(name) is not None else most for name, most in bounds.items()}
-    return {"ref": given["ref"], **await expand(desk, ref, **asked)}
+    bounds = {name: int(given[name]) for name in ("depth", "total", "per_paper")}
+    return {"ref": given["ref"], **await expand(desk, ref, **bounds)}
 
 
 def preview(desk: Desk, ref: Ref) -> dict[str, Any]:
@@ -164,7 +153,8 @@ def preview(desk: Desk, ref: Ref) -> dict[str, Any]:
 
 async def info(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     ref = parse_entry_ref(given["ref"])
-    return {"ref": given["ref"], "safekey": key_of(ref), "metadata": Store(store_root(desk.config)).find(ref)}
+    entry = Store(store_root(desk.config)).find(ref)
+    return {"ref": given["ref"], "safekey": key_of(ref), "metadata": to_json(entry)}
 
 
 async def search_local(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,8 +183,8 @@ async def pdf_path(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
         **said,
         "path": str(path) if path else None,
         "pdf_exists": path is not None and path.is_file(),
-        "origin": own.get("origin"),
-        "license": own.get("license"),
+        "origin": to_json(own.get("origin")),
+        "license": to_json(own.get("license")),
     }
 
 
@@ -215,7 +205,7 @@ async def tag(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
         return {"tags": tags or None, "collections": collections or None}
 
     own = await Store(store_root(desk.config)).change(ref, alter)
-    return {"ref": given["ref"], "tags": own.get("tags", []), "collections": own.get("collections", [])}
+    return {"ref": given["ref"], "tags": texts_of(own.get("tags")), "collections": texts_of(own.get("collections"))}
 
 
 async def annotate(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -228,55 +218,22 @@ async def annotate(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"ref": given["ref"], "annotation": note}
 
 
-# --- the instance -------------------------------------------------------------------------------------------------
-
-
-async def capability_profile(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
-    enabled = [name for name in METADATA_SOURCES if desk.config.get(ENABLED[name][0]) is not None]
-    return {
-        "oa_enabled": True,
-        "metadata_sources": enabled,
-        "tdm_enabled": False,
-        "tdm_elsevier": False,
-        "tdm_aps": False,
-        "tdm_springer": False,
-        "tdm_ieee": False,
-        "rate_limit_per_sec": PER_SECOND,
-        "tier_1": list(CORE_SOURCES),
-        "tier_2": enabled,
-        "tier_3": [],
-    }
-
-
-async def health(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
-    store = Store(store_root(desk.config))
-    return {
-        "version": __version__,
-        "schema_version": SCHEMA_VERSION,
-        "store_writable": store.is_writable(),
-        "build": {"version": __version__, "channel": "beta" if __version__.startswith("0.") else "stable"},
-    }
-
-
-async def verify_provenance(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
-    from pathlib import Path
-
-    from .log import verify
-    from .places import log_path
-
-    path = Path(given["path"]) if given.get("path") else log_path(desk.config)
-    verdict = verify(path)
-    return {"path": str(path), "rows": verdict.rows, "holds": not verdict.problem, "problem": verdict.problem}
-
-
 def _limit(given: Mapping[str, Any]) -> int:
     return min(int(given.get("limit") or LISTED), MOST_LISTED)
 
 
 def _changed(before: Any, add: Any, remove: Any) -> list[str]:
     """A list after additions and removals: each word once, in the order in which it came."""
+    for one in (*(add or ()), *(remove or ())):
+        if not isinstance(one, str) or not 0 < len(one) <= LONGEST_TAG:
+            raise Refusal("INVALID_REF", f"A tag or a collection is a text of 1 to {LONGEST_TAG} characters.")
     gone = set(remove or ())
-    return [one for one in dict.fromkeys([*(before or ()), *(add or ())]) if one not in gone]
+    kept = [one for one in dict.fromkeys([*texts_of(before), *(add or ())]) if one not in gone]
+    if len(kept) > TAGS:
+        raise Refusal(
+            "INVALID_REF", f"A paper would have {len(kept)} tags or collections, and {TAGS} are kept at most."
+        )
+    return kept
 
 
 def _exported(
@@ -294,5 +251,5 @@ def _exported(
             rows.append({"ref": text, "error": refusal.to_json()})
             continue
         key = safekey(ref.kind, ref.value)
-        rows.append({"ref": text, "safekey": key, name: write(key, entry) if entry is not None else None})
+        rows.append({"ref": text, "safekey": key, name: write(key, to_json(entry)) if entry is not None else None})
     return rows

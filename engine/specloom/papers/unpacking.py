@@ -1,0 +1,134 @@
+"""Takes the TeX files out of a bundle of sources that anybody may have made.
+
+A bundle is a tar archive or a single file, gzipped or not. Bounds hold for what it unpacks to, for the number and size
+of its files and for their names; links, devices and everything that is no TeX are passed over. Nothing touches a disk.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tarfile
+import zlib
+from pathlib import PurePosixPath
+from typing import Final, Protocol
+
+MOST_BYTES: Final = 256_000_000
+"""Bytes that a bundle may unpack to."""
+MOST_FILES: Final = 5_000
+"""Entries of an archive that are looked at."""
+MOST_TEXT: Final = 16_000_000
+"""Bytes of all TeX files together."""
+LONGEST_NAME: Final = 255
+
+ENDINGS: Final = frozenset({".tex", ".ltx", ".latex"})
+ALONE: Final = "main.tex"
+"""What a file is called that is a bundle by itself and so has no name."""
+
+_GZIP = b"\x1f\x8b"
+_PDF = b"%PDF-"
+_BLOCK = 512
+_PIECE = 256 * 1024
+_BROKEN = (tarfile.TarError, zlib.error, EOFError, OSError, ValueError, OverflowError, RecursionError, KeyError)
+
+
+class BundleError(Exception):
+    """A bundle without TeX, or one that is not to be unpacked; the text is the reason."""
+
+
+class _Source(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+def read_bundle(bundle: bytes) -> dict[str, str]:
+    """The TeX files of a bundle by name, in their order; BundleError with the reason where there are none."""
+    try:
+        return _read_bundle(bundle)
+    except _BROKEN as error:
+        raise BundleError(f"the bundle is damaged ({type(error).__name__})") from None
+
+
+def _read_bundle(bundle: bytes) -> dict[str, str]:
+    data = _Bounded(gzip.GzipFile(fileobj=io.BytesIO(bundle)) if bundle.startswith(_GZIP) else io.BytesIO(bundle))
+    head = data.peek()
+    if head.startswith(_PDF):
+        raise BundleError("the authors sent a PDF and no source")
+    if not _is_archive(head):
+        return {ALONE: _to_text(data.read(MOST_TEXT + 1))}
+    texts: dict[str, str] = {}
+    total = 0
+    with tarfile.open(fileobj=data, mode="r|", bufsize=_PIECE) as archive:  # type: ignore[call-overload]
+        for number, member in enumerate(archive):
+            if number >= MOST_FILES:
+                raise BundleError(f"the bundle has more than {MOST_FILES} files")
+            name = _find_name(member.name)
+            # The size of a sparse file says nothing of what reading it gives.
+            if not name or member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or member.issparse():
+                continue
+            file = archive.extractfile(member)
+            body = file.read(MOST_TEXT - total + 1) if file is not None else b""
+            total += len(body)
+            if total > MOST_TEXT:
+                raise BundleError(f"its texts have more than {MOST_TEXT} bytes")
+            texts[name] = _to_text(body)
+    if not texts:
+        raise BundleError("the bundle has no TeX file")
+    return texts
+
+
+def _find_name(said: str) -> str:
+    """The name of a TeX file inside the bundle; empty for one that leads out of it, and for any other file."""
+    path = PurePosixPath(said)
+    if len(said) > LONGEST_NAME or "\\" in said or not said.isprintable():
+        return ""
+    if path.is_absolute() or ".." in path.parts or path.suffix.lower() not in ENDINGS:
+        return ""
+    return str(path)
+
+
+def _to_text(body: bytes) -> str:
+    """Text as TeX files have it: UTF-8, or Latin-1 where it is not."""
+    if len(body) > MOST_TEXT:
+        raise BundleError(f"its texts have more than {MOST_TEXT} bytes")
+    if b"\0" in body:
+        raise BundleError("the bundle holds something that is neither an archive nor a text")
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = body.decode("latin-1")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _is_archive(head: bytes) -> bool:
+    """Whether a bundle begins with the header of a tar entry, which holds the sum of its own bytes (POSIX ustar)."""
+    if len(head) < _BLOCK or not head[0]:
+        return False
+    try:
+        said = int(head[148:156].strip(b" \0") or b"0", 8)
+    except ValueError:
+        return False
+    return said == sum(head[:148]) + 8 * ord(" ") + sum(head[156:])
+
+
+class _Bounded:
+    """What a bundle unpacks to, read forwards and never beyond the bound."""
+
+    def __init__(self, source: _Source) -> None:
+        self._source = source
+        self._held = b""
+        self._left = MOST_BYTES
+
+    def peek(self) -> bytes:
+        """The first block, which is still to be read."""
+        self._held = self._source.read(_BLOCK)
+        return self._held
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, as many as are asked for unless the bundle ends."""
+        part, self._held = self._held[:size], self._held[size:]
+        if len(part) < size:
+            part += self._source.read(size - len(part))
+        self._left -= len(part)
+        if self._left < 0:
+            raise BundleError(f"the bundle unpacks to more than {MOST_BYTES} bytes")
+        return part

@@ -1,0 +1,49 @@
+"""Compiles toolset files: what a client is told at the start about the tools of a folder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+
+from .diagnostics import Report, did_you_mean
+from .load import Listing, Scalar
+from .model import Tool, Toolset
+from .names import Spec
+
+_NAMED = re.compile(r"\{([^\s{}]*)\}")
+
+
+def compile_toolset(spec: Spec, tools: Mapping[str, Tool], written: Collection[str], report: Report) -> Toolset:
+    """A toolset, after a report of every name in it that no tool has.
+
+    `written` are the names of all tools, since one that does not compile has its own report.
+    """
+    own = [tool.name for tool in tools.values() if spec.name in tool.toolsets]
+    if not own and len(tools) == len(written):
+        known = {name for tool in tools.values() for name in tool.toolsets}
+        hint = did_you_mean(spec.name, known)
+        report.add("E202", spec.place, f"no tool is in the toolset {spec.name!r}", hint)
+    node = spec.root.get("instructions")
+    paragraphs = []
+    for item in node.items if isinstance(node, Listing) else ():
+        assert isinstance(item, Scalar)
+        paragraphs.append(" ".join(str(item.value).split()))
+        for name in _NAMED.findall(paragraphs[-1]):
+            if name not in own and (name in tools or name not in written):
+                hint = did_you_mean(name, own)
+                report.add("E202", item.place, f"there is no tool {name!r} in the toolset {spec.name!r}", hint)
+    return Toolset(spec.name, tuple(paragraphs), spec.place)
+
+
+def instructions_for(toolsets: Iterable[Toolset], tools: Mapping[str, Tool], served: Collection[str]) -> list[str]:
+    """The paragraphs for a client that is served these tools, toolset after toolset.
+
+    A toolset speaks where one of its tools is served, and a paragraph where every tool that it names is.
+    """
+    return [
+        _NAMED.sub(r"\1", paragraph)
+        for toolset in toolsets
+        if any(toolset.name in tools[name].toolsets for name in served)
+        for paragraph in toolset.instructions
+        if all(name in served for name in _NAMED.findall(paragraph))
+    ]
