@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from figures import Figure
 from specs import environment, roots
 
-from specloom.image import Selection, make_catalogue
+from specloom.image import make_catalogue
+from specloom.selection import Selection
 from specloom.weave import weave_from
 
 if TYPE_CHECKING:

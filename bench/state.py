@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from specloom.audit import AuditLog, Record, audit_key, verify
+from specloom.collection import load_collections
 from specloom.drawer import join_owner
-from specloom.research.collections import COLLECTIONS
+from specloom.names import shipped_root
 from specloom.research.sessions import begin, find, note_rows, proceed
 from specloom.research.steps import Told
 from specloom.research.trail import Session, Source, Step, step_to_json, to_json
@@ -30,6 +31,7 @@ from specloom.state.store import Store
 from specloom.state.writing import append, put
 
 KEY = bytes(range(32))
+DECLARED = load_collections([shipped_root()])
 TEXT = "Compared what the survey and the two field reports say about numbers, methods and dates. " * 3
 EVENTS, PER_OWNER = 8, 50
 SHARDS = 500
@@ -89,7 +91,7 @@ async def measure_growth(folder: Path, sizes: list[int], rounds: int, calls: int
     stores = {}
     filled = {}
     for size in sizes:
-        stores[size] = Store(folder / str(size), MasterKeys(KEY), COLLECTIONS)
+        stores[size] = Store(folder / str(size), MasterKeys(KEY), DECLARED.values())
         started = time.perf_counter()
         await fill(stores[size], size)
         filled[size] = time.perf_counter() - started
@@ -119,7 +121,7 @@ async def measure_growth(folder: Path, sizes: list[int], rounds: int, calls: int
 
 async def measure_rest(folder: Path, notes: int) -> dict[str, Any]:
     """Writes that wait for the disk together, search over many notes, and what an audit record costs the caller."""
-    store = Store(folder / "rest", MasterKeys(KEY), COLLECTIONS)
+    store = Store(folder / "rest", MasterKeys(KEY), DECLARED.values())
     drawer = store.drawer("memories", join_owner("acme", "ann"))
     started = time.perf_counter()
     for first in range(0, notes, 64):

@@ -183,8 +183,9 @@ async def show(source: Source, plan: dict[str, Any], cache: Path, paint: Paint) 
         info = client.server_info
         name = f"{info.name} {info.version}" if info else "the server"
         say(f"\n{name} lists {len(listed.tools)} tools {spent:.0f} ms after its start:")
+        size = max((len(tool.name) for tool in listed.tools), default=0)
         for tool in listed.tools:
-            say(f"  {paint(f'{tool.name:<14}', 'bold')} {cut(tool.description or '', columns() - 18)}")
+            say(f"  {paint(f'{tool.name:<{size}}', 'bold')}  {cut(tool.description or '', columns() - size - 4)}")
         published = {tool.name for tool in listed.tools}
         calls = [one for one in source.calls if one["tool"] in published]
         for number, one in enumerate(calls):

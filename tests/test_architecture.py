@@ -43,6 +43,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
         (
             "arranging",
             "capability",
+            "collection",
             "conform",
             "driving",
             "grant",
@@ -80,6 +81,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "staging",
             "strategies",
             "surroundings",
+            "toolset",
             "weave",
         ),
     ),
@@ -102,6 +104,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "counts",
             "keyring",
             "provenance",
+            "tally",
             "linking",
             "livedesk",
             "executor",
@@ -111,7 +114,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("serve", ("prompts", "serve")),
-    ("start", ("image", "remembering", "serving")),
+    ("start", ("image", "remembering", "selection", "serving")),
     (
         "workshop",
         (

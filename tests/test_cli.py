@@ -91,6 +91,23 @@ def test_what_is_not_understood_exits_with_2(specs: Path, capsys: pytest.Capture
     assert err
 
 
+def test_only_what_is_needed_is_called_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "call")[2].splitlines()[-1].endswith("required: TOOL")
+
+
+def test_a_host_that_cannot_be_reached_comes_with_what_to_look_at(
+    specs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Loopback(lambda _: (200, {}, b"")) as server:
+        monkeypatch.setenv("DEMO_URL", server.url)
+
+    code, _, err = run(capsys, "call", "demo_find", "query=otters")
+
+    assert code == 1
+    assert err.count("be reached") == 2  # once for the provider, once for the remedy
+    assert "specloom doctor --reach" in err
+
+
 def test_options_of_serve_are_lists_and_paths() -> None:
     said = parse_serve(
         ["--toolset", "core,research", "--exclude", "a", "--tools", "b", "--replay", "x", "--host", "sdk"]
@@ -429,7 +446,8 @@ def test_what_there_is_is_listed(specs: Path, capsys: pytest.CaptureFixture[str]
     _, everything, _ = run(capsys, "list")
     _, out, _ = run(capsys, "list", "providers", "--json")
 
-    assert all(word in everything for word in ("tools:", "demo_find", "providers:", "lenses:", "demo_field"))
+    words = ("tools:", "demo_find", "providers:", "lenses:", "demo_field", "collections:", "sessions")
+    assert all(word in everything for word in words)
     assert {"name": "demo", "says": "Demo: demo_pages"} in json.loads(out)["providers"]
 
 
@@ -466,8 +484,10 @@ def test_schemas_are_written_for_every_kind(specs: Path, capsys: pytest.CaptureF
         "capability.json",
         "tool.json",
         "lens.json",
+        "toolset.json",
+        "collection.json",
     }
-    assert json.loads(everything).keys() == {"provider", "capability", "tool", "lens"}
+    assert json.loads(everything).keys() == {"provider", "capability", "tool", "lens", "toolset", "collection"}
 
 
 # --- as a process ---------------------------------------------------------------------------------------------------

@@ -30,7 +30,9 @@ FOLDERS = {
     "capability": "providers.d/capabilities",
     "provider": "providers.d",
     "tool": "tools.d/demo",
+    "toolset": "tools.d",
     "lens": "lenses",
+    "collection": "collections.d",
 }
 
 
@@ -76,6 +78,7 @@ def test_every_tool_provider_and_variable_is_in_the_reference() -> None:
         *(name for name in model.tools if f"\n## {name}\n" not in pages["docs/reference/tools.md"]),
         *(name for name in model.providers if f"\n## {name}\n" not in pages["docs/reference/providers.md"]),
         *(name for name in model.capabilities if f"\n## {name}\n" not in pages["docs/reference/capabilities.md"]),
+        *(name for name in model.collections if f"\n## {name}\n" not in pages["docs/reference/collections.md"]),
         *(use.name for use in docs.list_uses(model) if f"\n# {use.name}=" not in pages[".env.example"]),
         *(name for name in VARIABLES if f"| `{name}` |" not in pages["docs/reference/configuration.md"]),
     ]

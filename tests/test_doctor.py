@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from demo_specs import demo_executor, write_demo
+from demo_specs import CAPABILITY, demo_executor, write_demo
 from loopback import Loopback
 from specloom.doctor import Finding, examine, finding_lines, nothing_works, reach
 from specloom.executor import Executor
@@ -52,6 +52,18 @@ def test_a_missing_variable_is_named_with_where_to_get_it(tmp_path: Path) -> Non
     assert about(found, "demo") == Finding("missing", "demo", "demo_pages; not configured", "set DEMO_KEY: The key.")
     assert about(found, "route demo_pages").state == "warning"
     assert nothing_works(executor)
+
+
+def test_who_is_ready_but_in_no_route_is_to_be_named_and_not_configured(tmp_path: Path) -> None:
+    root = write_demo(tmp_path / "specs", {CAPABILITY: [("order: [demo]", "order: []")]})
+    executor = demo_executor(root, "https://demo.example.org", sender=Unsent())
+
+    assert about(examine(executor, [], {}, tmp_path / "cache"), "route demo_pages") == Finding(
+        "warning",
+        "route demo_pages",
+        "nobody can be asked for demo pages",
+        "name demo in the call or in SEARCH_ROUTING",
+    )
 
 
 def test_one_working_tool_is_enough(tmp_path: Path) -> None:

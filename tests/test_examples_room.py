@@ -9,12 +9,20 @@ import pytest
 
 from specloom.desk import Desk
 from specloom.diagnostics import Report
-from specloom.drawer import DECLARED, CollectionSpec, declare
+from specloom.drawer import Needed
 from specloom.examples import check_examples
 from specloom.faults import Fault
 from specloom.hooks import PROCEDURES, procedure
 from weaving import a_tool, weave_texts
 
+WORDS = """\
+spec: collection/1
+name: demo_words
+title: Words
+description: Words that were told.
+scope: user
+encryption: author
+"""
 GIVES = {"type": "object", "properties": {"said": {"type": "array", "items": {"type": "string"}}}, "required": ["said"]}
 
 
@@ -28,15 +36,15 @@ def registered() -> Iterator[None]:
         await drawer.put(desk.new_id(), {"word": f"{desk.owner}:{given['word']}"})
         return {"said": sorted(item.value["word"] for item in await drawer.items())}
 
-    declare(CollectionSpec("demo_words"))
-    procedure("tell_demo", parameters={"word": {"type": "string"}}, gives=GIVES)(tell_demo)
+    kept = (Needed("demo_words"),)
+    procedure("tell_demo", parameters={"word": {"type": "string"}}, gives=GIVES, keeps=kept)(tell_demo)
     yield
-    del PROCEDURES["tell_demo"], DECLARED["demo_words"]
+    del PROCEDURES["tell_demo"]
 
 
 def run(examples: str) -> list[str]:
     plan = "- name: tell it\n  procedure: {name: tell_demo, with: {word: =args.query}}\n"
-    woven = weave_texts(a_tool(plan=plan, more=examples, answer="said: =result.said\n"))
+    woven = weave_texts(WORDS, a_tool(plan=plan, more=examples, answer="said: =result.said\n"))
     assert woven.sentences == []
     report = Report()
     check_examples(woven.library, woven.model, report)

@@ -10,8 +10,9 @@ import pytest
 
 from demo_specs import LENS, TEXTS, TOOL, write_demo
 from specloom import folders, image
-from specloom.image import Selection, fingerprint, image_path, load_image, make_catalogue, save_image, select
+from specloom.image import fingerprint, image_path, load_image, make_catalogue, save_image
 from specloom.model import Model
+from specloom.selection import Selection, select
 from specloom.serve.contract import Catalogue
 from specloom.weave import weave_from
 

@@ -181,6 +181,12 @@ def test_what_a_spec_may_not_hold_is_told_by_its_code(text: str, code: str) -> N
     assert source.root is None
 
 
+@pytest.mark.parametrize("text", ["a:\n\tb: 1\n", "a:\r\n\tb: 1\r\n", "ä: 1\nb:\n  c: 1\n\td: 2\n"])
+def test_a_tab_is_not_told_as_a_value_that_wants_quotes(text: str) -> None:
+    assert [one.hint for one in load(text)[1]] == ["YAML is not indented with tabs; use spaces"]
+    assert ["quotes" in one.hint for one in load("a: @b\n")[1]] == [True]
+
+
 def test_a_file_that_is_too_large_is_not_read() -> None:
     source, report = load(b"a: b\n" * 300_000)
 

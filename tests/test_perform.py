@@ -237,6 +237,26 @@ def test_a_rule_of_kind_empty_is_an_answer_without_rows() -> None:
     assert run.rows == []
 
 
+def test_a_rule_that_cannot_be_worked_out_met_an_answer_of_another_shape() -> None:
+    rules = "errors:\n  - {when: body.code >= `500`, kind: upstream_unavailable}\n"
+
+    run = find(weave_texts(a_provider(PLAIN, service=rules)), {"query": "x"}, reply({"code": "later"}))
+
+    assert run.fault is not None
+    assert (run.fault.kind, run.fault.provider) == ("layout_changed", "sample")
+    assert "compares two numbers" in run.fault.detail
+
+
+def test_a_retry_after_that_is_no_number_is_as_good_as_none() -> None:
+    model = weave_texts(a_provider(PLAIN))
+
+    odd, without = (find(model, {"query": "x"}, reply({}, 429, **more)).fault for more in ({"retry_after": "2²"}, {}))
+
+    assert odd is not None
+    assert without is not None
+    assert (odd.kind, odd.retry_after) == (without.kind, without.retry_after)
+
+
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
@@ -403,12 +423,22 @@ def test_retry_after_is_obeyed_when_it_is_longer() -> None:
     assert run.waits == [4.0]
 
 
-def test_a_lost_connection_is_the_upstream_being_unavailable() -> None:
-    run = find(weave_texts(a_provider(PLAIN)), {"query": "x"}, Fault("network", "no answer in 30 s"))
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("no answer in 30 s", "Sample cannot be reached: no answer in 30 s"),
+        (
+            "a.example could not be reached: the name does not resolve.",
+            "Sample cannot be reached: a.example: the name does not resolve.",
+        ),
+    ],
+)
+def test_a_lost_connection_is_the_upstream_being_unavailable(said: str, told: str) -> None:
+    run = find(weave_texts(a_provider(PLAIN)), {"query": "x"}, Fault("network", said))
 
     assert run.fault is not None
     assert (run.fault.kind, run.fault.provider) == ("upstream_unavailable", "sample")
-    assert run.fault.message == "Sample cannot be reached: no answer in 30 s"
+    assert run.fault.message == told
 
 
 # --- steps, shards, rows --------------------------------------------------------------------------------------------

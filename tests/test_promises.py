@@ -29,8 +29,8 @@ HOMONYMS: Mapping[str, str] = MappingProxyType(
 
 
 def find_spec_names(root: Path) -> frozenset[str]:
-    """The stems of all tools and providers: a file's stem is its name."""
-    files = [*(root / "tools.d").rglob("*.yaml"), *(root / "providers.d").glob("*.yaml")]
+    """The stems of all tools and providers: a file's stem is its name. Beside the folders of tools are toolsets."""
+    files = [*(root / "tools.d").glob("*/**/*.yaml"), *(root / "providers.d").glob("*.yaml")]
     return frozenset(file.stem for file in files)
 
 

@@ -194,6 +194,70 @@ def test_a_shipped_prompt_speaks_only_of_tools_that_are_there(name: str) -> None
         assert "\n\n\n" not in everything
 
 
+@pytest.mark.parametrize("name", ["research-panel-factcheck", "research-panel-synthesis"])
+def test_where_there_is_no_panel_nothing_is_asked_of_its_answer(name: str) -> None:
+    (arguments, *_) = ways(shipped()[name])
+    without = render_prompt(shipped()[name], arguments, ("web_search", "search_and_scrape"), LENSES)
+    panel = render_prompt(shipped()[name], arguments, ("research_panel",), LENSES)
+
+    fields = ("confidence`", "consensus_points", "contradictions`", "unique_to_model")
+    assert not [one for one in fields if one in without]
+    assert [one for one in fields if one in panel]
+
+
+def numbers(text: str) -> list[list[int]]:
+    """The numbers of each numbered list in a text."""
+    lists: list[list[int]] = []
+    for line in text.splitlines():
+        found = re.match(r"(\d+)\. ", line)
+        if found and (not lists or int(found[1]) == 1):
+            lists.append([])
+        if found:
+            lists[-1].append(int(found[1]))
+    return lists
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_whatever_tools_are_off_the_steps_of_a_prompt_are_numbered_without_gaps(name: str) -> None:
+    prompt = shipped()[name]
+    called = sorted(set(re.findall(r'has\("(\w+)"\)', prompt.text)))
+    subsets = [
+        set(called) - set(off) for size in (0, 1, 2, len(called)) for off in itertools.combinations(called, size)
+    ]
+
+    for arguments in ways(prompt)[:4]:
+        for tools in subsets:
+            found = numbers(render_prompt(prompt, arguments, tools, LENSES))
+
+            assert all(one == list(range(1, len(one) + 1)) for one in found), (tools, found)
+
+
+def test_lists_are_numbered_each_for_itself() -> None:
+    text = """\
+1. a
+{% if has("nothing") %}
+2. b
+{% endif %}
+   3. is part of what is above
+3. c
+
+1. other
+{% if has("nothing") %}
+1. either
+{% else %}
+2. or
+{% endif %}
+
+## Next
+
+4. begins anew
+"""
+
+    assert render_prompt(greeting(text=text), {"who": "x"}, (), LENSES) == (
+        "1. a\n   3. is part of what is above\n2. c\n\n1. other\n2. or\n\n## Next\n\n1. begins anew\n"
+    )
+
+
 def test_each_use_of_a_brand_has_a_text_of_its_own() -> None:
     prompt = shipped()["brand-guidelines"]
     cases = prompt.argument("use_case")

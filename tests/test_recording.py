@@ -108,6 +108,11 @@ async def test_a_recording_that_is_missing_or_broken_is_a_fault(tmp_path: Path, 
     assert (caught.value.kind, caught.value.provider) == ("upstream_unavailable", "demo")
 
 
+async def test_a_page_that_was_not_recorded_is_named_by_its_address(tmp_path: Path) -> None:
+    with pytest.raises(Fault, match=r"^there is no recording of https://otters\.example/diet$"):
+        await ReplaySender(tmp_path).send(Request("GET", "https://otters.example/diet"))
+
+
 async def test_a_fault_is_passed_on_and_not_recorded(tmp_path: Path) -> None:
     inner = Fixed(Fault("network", "no connection"))
     sender = RecordingSender(inner, tmp_path)

@@ -48,6 +48,7 @@ LEAST: dict[str, dict[str, Any]] = {
         "plan": [{"name": "ask", "first_of": {"providers": "=route.find", "operation": "find"}}],
         "answer": {"rows": "=rows"},
     },
+    "toolset": {"spec": "toolset/1", "name": "demo", "instructions": ["Ask {demo_find} first."]},
     "lens": {
         "spec": "lens/1",
         "name": "demo-field",
@@ -55,6 +56,15 @@ LEAST: dict[str, dict[str, Any]] = {
         "description": "A field.",
         "domains": ["demo.example"],
         "example": {"query": "x", "makes": ["x site:demo.example"]},
+    },
+    "collection": {
+        "spec": "collection/1",
+        "name": "demo_notes",
+        "title": "Notes",
+        "description": "Notes of a user.",
+        "scope": "user",
+        "encryption": "author",
+        "limits": {"items": 10, "value": "4KiB"},
     },
 }
 """The smallest spec of each kind."""
@@ -164,6 +174,8 @@ BROKEN: dict[str, tuple[str, dict[str, Any]]] = {
     "an unknown outcome": broken("tool", (("plan", 0, "on"), {"tired": "next"})),
     "a stage that does two things": broken("tool", (("after",), [{"take": "`1`", "keep": "a"}])),
     "an empty text": broken("tool", (("description",), "  ")),
+    "a collection in the clear": broken("collection", (("encryption",), "none")),
+    "a limit without a unit": broken("collection", (("limits", "value"), "4096")),
     "a domain with a scheme": broken("lens", (("domains",), ["https://demo.example"])),
     "nothing at all": ("provider", {}),
 }

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from demo_specs import LENS, PROVIDER, SERVE, TEXTS, TOOL, Edits, child_environment, copy_package, write_demo
-from specloom.image import Selection
+from specloom.selection import Selection
 from specloom.serving import default_selection, read_switch
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}

@@ -211,7 +211,7 @@ def _text_problem(one: Input, value: str, name: str) -> str:
             return ""  # resolved when the plan runs, because unknown and unconfigured names are different answers
         return f"{name} is {_show(value)}; it may be {', '.join(one.choices)}"
     if one.min_length is not None and len(value) < one.min_length:
-        return f"{name} is {_show(value)}; it needs at least {one.min_length} characters"
+        return f"{name} is {_show(value)}; it needs at least {one.min_length} character{'s'[: one.min_length > 1]}"
     if one.max_length is not None and len(value) > one.max_length:
         return f"{name} has {len(value)} characters; it may have {one.max_length}"
     if one.pattern and not re.fullmatch(one.pattern, value):

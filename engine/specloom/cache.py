@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .cache_disk import AnswerDisk
+from .cache_disk import ANSWERS, AnswerDisk
 from .cache_entry import Entry
 from .vault import KEY_BYTES
 
@@ -59,7 +59,7 @@ class AnswerCache:
         self._counts = {"hits": 0, "disk_hits": 0, "misses": 0, "evicted": 0, "busy": 0}
         self._busy_in_a_row = 0
         self._disk = (
-            AnswerDisk(disk / "answers", disk_bytes, key, lock_wait) if disk is not None and key is not None else None
+            AnswerDisk(disk / ANSWERS, disk_bytes, key, lock_wait) if disk is not None and key is not None else None
         )
         # One thread does all work on the directory, in order, on the one connection that it opens and closes.
         self._pool: ThreadPoolExecutor | None = None

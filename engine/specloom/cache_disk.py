@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+ANSWERS = "answers"
+"""The directory in the cache's folder."""
 WRITES_BETWEEN = 32
 """Writes between two looks at the size of the whole."""
 LARGEST_ON_DISK = 256 * 1024 * 1024
@@ -138,6 +140,27 @@ class AnswerDisk:
                 self.close()
                 raise
         return self._cache
+
+
+def erase_answers(directory: Path, lock_wait: float) -> bool:
+    """Remove every kept answer and write the file anew without it; False when another process is in the way.
+
+    Also where the key is gone and a server has the directory open: its next look finds nothing.
+    """
+    import sqlite3
+
+    if not (directory / "cache.db").exists():
+        return True
+    connection = sqlite3.connect(directory / "cache.db", timeout=lock_wait, isolation_level=None)
+    try:
+        # The library keeps count of its rows by triggers.
+        connection.execute("DELETE FROM Cache")
+        connection.execute("VACUUM")
+        return not connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    except sqlite3.Error:
+        return False
+    finally:
+        connection.close()
 
 
 def _sealed_rows() -> type[Any]:

@@ -37,6 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return USAGE
     except Fault as fault:
         tell(f"specloom: {fault_line(fault)}")
+        if "not be reached" in fault.message or "cannot be reached" in fault.message:
+            tell("  look at the network or a firewall; `specloom doctor --reach` shows which providers can be reached")
         return PROBLEMS
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -131,8 +133,10 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("--from", dest="sample", type=Path, metavar="FILE", help="an answer of the API, JSON or XML")
     one.add_argument("--base", default="", metavar="URL", help="an address of the API, with a query if you have one")
     one.add_argument("--to", type=Path, metavar="DIR", help="where to write it")
-    one = add("list", _late("cli_work", "list_"), "list tools, providers and lenses", "specloom list providers")
-    one.add_argument("what", nargs="?", choices=["tools", "providers", "lenses"], help="only these")
+    one = add(
+        "list", _late("cli_work", "list_"), "list tools, providers, lenses and collections", "specloom list providers"
+    )
+    one.add_argument("what", nargs="?", choices=["tools", "providers", "lenses", "collections"], help="only these")
     _add_json(one)
     one = add(
         "doctor",
@@ -193,14 +197,18 @@ def _add_json(one: argparse.ArgumentParser) -> None:
 
 def _add_tool(one: argparse.ArgumentParser) -> None:
     one.add_argument("tool", metavar="TOOL", help="its name, as `specloom list tools` shows it")
-    one.add_argument("pairs", nargs="*", metavar="KEY=VALUE", help="arguments; a list by repetition or as JSON")
+    one.add_argument(
+        "pairs", nargs="*", default=[], metavar="KEY=VALUE", help="arguments; a list by repetition or as JSON"
+    )
 
 
 def _add_operation(one: argparse.ArgumentParser) -> None:
     one.add_argument(
         "operation", metavar="PROVIDER[.OPERATION]", help="the operation may be left out if it is the only"
     )
-    one.add_argument("pairs", nargs="*", metavar="KEY=VALUE", help="arguments; a list by repetition or as JSON")
+    one.add_argument(
+        "pairs", nargs="*", default=[], metavar="KEY=VALUE", help="arguments; a list by repetition or as JSON"
+    )
 
 
 def _add_serve(one: argparse.ArgumentParser) -> None:

@@ -17,7 +17,7 @@ from .show import answer_lines, columns, fault_line, table, to_json
 
 
 def serve(options: Namespace) -> int:
-    from .image import Selection
+    from .selection import Selection
     from .serving import ServeOptions, default_selection, run
 
     chosen = [_names(one) for one in (options.toolset, options.tools, options.exclude)]

@@ -88,6 +88,10 @@ def erase(options: Namespace) -> int:
     """Remove everything that a user, or every user of a tenant, has here."""
     if not options.user and not options.whole_tenant:
         raise UsageError("say whose data: --user NAME, or --whole-tenant for every user of the tenant")
+    from .cache import LOCK_WAIT
+    from .cache_disk import ANSWERS, erase_answers
+    from .folders import cache_folder
+
     who = f"user {options.user!r} of tenant {options.tenant!r}" if options.user else f"tenant {options.tenant!r}"
     if not options.yes:
         raise UsageError(f"this removes everything of {who} and cannot be undone; add --yes")
@@ -96,11 +100,15 @@ def erase(options: Namespace) -> int:
         return await (store.erase(_owner(options)) if options.user else store.erase_tenant(options.tenant))
 
     erased = _with_store(work)
+    # Kept answers are nobody's in particular, so what somebody has asked goes only when all of them go.
+    forgotten = erase_answers(Path(cache_folder(os.environ)) / ANSWERS, LOCK_WAIT)
     _audit(options, "data.erasure", {"items": sum(erased.deleted.values())})
     said: dict[str, Any] = {"tenantId": options.tenant, "deleted": erased.deleted, "compacted": erased.compacted}
     say(to_json({**said, "userId": options.user} if options.user else said))
     if not erased.compacted:
         tell("specloom: another process reads the store, so its files are compacted by the server's next round")
+    if not forgotten:
+        tell("specloom: kept answers could not be removed, because their database is busy; they end by themselves")
     return 0
 
 
@@ -109,13 +117,14 @@ def consent(options: Namespace) -> int:
     import time
 
     from . import consents
+    from .drawer import CONSENTS
 
     owner = _owner(options)
     granted: bool | None = options.granted
     if granted is None:
 
         async def look(store: Store) -> Any:
-            drawer = store.drawer(consents.CONSENTS.name, owner)
+            drawer = store.drawer(CONSENTS.name, owner)
             purposes = [options.purpose] if options.purpose else consents.PURPOSES
             return [one for name in purposes if (one := await consents.find_decision(drawer, name))]
 
@@ -125,7 +134,7 @@ def consent(options: Namespace) -> int:
         raise UsageError(f"say what for: --purpose with one of {', '.join(consents.PURPOSES)}")
 
     async def decide(store: Store) -> Any:
-        drawer = store.drawer(consents.CONSENTS.name, owner)
+        drawer = store.drawer(CONSENTS.name, owner)
         return await consents.decide(
             drawer, owner, options.purpose, granted=granted, now=time.time(), terms=options.terms, where="command line"
         )
@@ -176,17 +185,12 @@ def _with_store(work: Callable[[Store], Awaitable[T]]) -> T:
     """What the work gives over the store of this user, which is opened and closed for it."""
     import asyncio
 
-    from . import artifacts, consents
-    from .drawer import DECLARED
-    from .hooks import load_hooks
+    from .collection import load_collections
+    from .names import layer_roots
     from .state.store import open_store
 
-    load_hooks()
-    # Collections are declared by the modules that use them.
-    assert {artifacts.ARTIFACTS.name, consents.CONSENTS.name} <= DECLARED.keys()
-
     async def run() -> T:
-        store = open_store(_folder(), os.environ, DECLARED.values())
+        store = open_store(_folder(), os.environ, load_collections(layer_roots(os.environ)).values())
         try:
             return await work(store)
         finally:

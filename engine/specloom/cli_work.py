@@ -106,6 +106,7 @@ def _things(model: Model, executor: Executor) -> dict[str, list[list[str]]]:
         "tools": [[one.name, f"{one.title}. {_sentence(one.description)}"] for one in model.tools.values()],
         "providers": [[name, provider_line(name)] for name in model.providers],
         "lenses": [[one.name, f"{one.title}. {one.description}"] for one in model.lenses.values()],
+        "collections": [[one.name, f"{one.title}. {one.description}"] for one in model.collections.values()],
     }
 
 

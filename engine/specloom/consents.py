@@ -7,15 +7,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from .dates import from_epoch
-from .drawer import CollectionSpec, declare, is_anonymous, split_owner
+from .drawer import is_anonymous, split_owner
 from .faults import Fault
 
 if TYPE_CHECKING:
     from .drawer import Drawer
-
-CONSENTS = CollectionSpec("consents", max_items=100, max_value=4 * 1024)
-"""The decisions of an owner, one item for each purpose."""
-declare(CONSENTS)
 
 PURPOSES = ("memory", "analytics", "workspace", "monitoring")
 """What consent is given for; the contract's words."""
@@ -26,7 +22,10 @@ LONGEST_TERMS = 100
 Refusal = Literal["unavailable", "no_consent"]
 REASONS: Mapping[Refusal, str] = MappingProxyType(
     {
-        "unavailable": "This is kept for signed-in users only, and nobody is signed in.",
+        "unavailable": (
+            "This is kept for signed-in users only, and nobody is signed in; "
+            "on a local server, STDIO_USER_ID names the user."
+        ),
         "no_consent": "The user has not agreed to this being kept. The host application records their consent.",
     }
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 
+from .collection import check_use
 from .coverage_providers import cover_provider
 from .coverage_tools import cover_tool
 from .diagnostics import Report
@@ -26,6 +27,7 @@ def check_coverage(library: Library, model: Model, report: Report) -> None:
     for name, spec in library.of("tool").items():
         if name in model.tools:
             cover_tool(spec, model.tools[name], model, report)
+    check_use(model.collections, report)
     check_catalogue(model, report)
 
 

@@ -74,8 +74,10 @@ CODES: Mapping[str, str] = MappingProxyType(
         "E122": "A required row field of the capability that an operation does not map.",
         "E123": "A table does not cover the values that its key can have.",
         "E124": "A routing order names a provider that does not offer the capability.",
+        "E125": "A collection lacks something on which the code that keeps things in it relies.",
         "E131": "The cache ignores an input that changes the answer.",
         "E132": "The cache ignores an input that does not exist.",
+        "E133": "The answer of a tool that tells what is kept of its caller would be kept for others too.",
         "E201": "An expression or a selector that does not parse.",
         "E202": "A name that does not exist where it is used.",
         "E203": "A function that does not exist.",
@@ -98,6 +100,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "W305": "A required field without an example in which it is missing.",
         "W306": "A catalogue that costs more tokens than its budget.",
         "W307": "A declared argument or setting that nothing uses.",
+        "W308": "A collection in which nothing is kept.",
     }
 )
 """Every code with what it means. Codes are stable.

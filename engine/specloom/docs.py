@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
+from .collection import keepers
 from .convert import CONVERTERS
 from .decode import DECODERS
 from .diagnostics import CODES
@@ -18,7 +19,7 @@ from .docs_keys import list_kinds
 from .docs_text import FILTERS
 from .faults import KINDS
 from .functions import FUNCTIONS
-from .model import Model, Setting
+from .model import Collection, Model, Provider, Setting, Tool
 from .names import Library, shipped_root
 from .schema import editor_schemas
 from .variables import VARIABLES, Variable
@@ -31,6 +32,7 @@ PAGES = (
     "providers",
     "capabilities",
     "lenses",
+    "collections",
     "configuration",
     "converters",
     "functions",
@@ -53,6 +55,7 @@ class Use:
     descriptions: tuple[str, ...]
     providers: tuple[str, ...]
     tools: tuple[str, ...]
+    collections: tuple[str, ...]
     needed_by: tuple[str, ...]
 
 
@@ -77,9 +80,14 @@ def generate(model: Model, library: Library) -> dict[str, str]:
 
 
 def list_uses(model: Model) -> list[Use]:
-    """Every variable that a provider or a tool reads, by name."""
+    """Every variable that a provider, a tool or a collection reads, by name."""
     by_name: dict[str, list[tuple[str, str, Setting]]] = {}
-    for kind, specs in (("provider", model.providers), ("tool", model.tools)):
+    kinds: dict[str, Mapping[str, Provider | Tool | Collection]] = {
+        "provider": {**model.providers},
+        "tool": {**model.tools},
+        "collection": {**model.collections},
+    }
+    for kind, specs in kinds.items():
         for spec in specs.values():
             for setting in spec.settings.values():
                 by_name.setdefault(setting.name, []).append((kind, spec.name, setting))
@@ -93,6 +101,7 @@ def _use(name: str, found: Sequence[tuple[str, str, Setting]]) -> Use:
         tuple(dict.fromkeys(_described(setting) for _, _, setting in found)),
         tuple(spec for kind, spec, _ in found if kind == "provider"),
         tuple(spec for kind, spec, _ in found if kind == "tool"),
+        tuple(spec for kind, spec, _ in found if kind == "collection"),
         tuple(spec for kind, spec, setting in found if kind == "provider" and setting.required),
     )
 
@@ -194,6 +203,7 @@ def _facts(model: Model, library: Library) -> dict[str, Any]:
         "sources": {key: spec.source.file for key, spec in library.specs.items()},
         "toolsets": dict(sorted(toolsets.items())),
         "uses": uses,
+        "keepers": {name: keepers(name) for name in model.collections},
         "variables": list(VARIABLES.values()),
         "registry": [*map(_registry_variable, VARIABLES.values()), *map(_registry_setting, uses)],
         "converters": list(CONVERTERS.values()),

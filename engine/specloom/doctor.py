@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -88,9 +88,23 @@ def _routing(executor: Executor) -> list[Finding]:
             found.append(Finding("ok", f"route {name}", " → ".join(order)))
         elif any(name in tool.capabilities for tool in executor.model.tools.values()):
             title = capability.title.lower()
-            remedy = f"configure one of {', '.join(executor.model.offering(name)) or 'no provider offers it'}"
-            found.append(Finding("warning", f"route {name}", f"nobody can be asked for {title}", remedy))
+            says, remedy = f"nobody can be asked for {title}", _remedy(executor, executor.model.offering(name))
+            found.append(Finding("warning", f"route {name}", says, remedy))
     return found
+
+
+def _remedy(executor: Executor, offering: Iterable[str]) -> str:
+    """What puts somebody into a route without anybody: settings, or a routing that names who is configured."""
+    unset: list[str] = []
+    ready: list[str] = []
+    for name in offering:
+        (ready if name in executor.configured else unset).append(name)
+    parts = []
+    if unset:
+        parts.append(f"configure {'one of ' if len(unset) > 1 else ''}{', '.join(unset)}")
+    if ready:
+        parts.append(f"name {' or '.join(ready)} in the call or in SEARCH_ROUTING")
+    return ", or ".join(parts) or "add a provider that offers it"
 
 
 def _cache(folder: Path, environ: Mapping[str, str]) -> list[Finding]:

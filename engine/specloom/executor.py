@@ -22,7 +22,7 @@ from .config import is_configured, missing_settings, read_settings
 from .counts import Count
 from .desk import Artifact, ArtifactKeeper
 from .diagnostics import Place, did_you_mean
-from .drawer import Drawers
+from .drawer import Drawers, split_owner
 from .driving import drive_live
 from .exchange import redact
 from .faults import KINDS, Fault
@@ -39,6 +39,7 @@ from .pursue import pursue
 from .recording import Sender, from_recording, to_recording
 from .route import RoutingError, plan_routes
 from .settings import make_setting
+from .tally import Tallies
 from .vault import Secret
 from .wire import Answer, Request, Response
 
@@ -168,6 +169,7 @@ class Executor:
             self.tool_settings[tool.name] = values
         self.tool_counts: dict[str, Count] = {name: Count() for name in model.tools}
         self.provider_counts: dict[str, Count] = {}
+        self.tallies = Tallies()
         self.recent: deque[Failed] = deque(maxlen=MOST_FAILED)
         self._observers: list[tuple[Observer, Mapping[str, Any]]] = []
         for one in OBSERVERS if drawers is not None else ():
@@ -241,6 +243,7 @@ class Executor:
         return done
 
     def _audit(self, tool: Tool, owner: str, given: Mapping[str, Any], began: float, error: str) -> None:
+        self.tallies.count(split_owner(owner)[0], error, self.clock())
         if self.audit is not None:
             session = str(given.get(tool.record[0]) or "") if tool.record else ""
             self.audit(Called(owner, tool.name, session, time.perf_counter() - began, error, given))

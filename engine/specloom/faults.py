@@ -105,6 +105,7 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
         alternatives: Sequence[str] = (),
         detail: str = "",
         action: Action | None = None,
+        size: int | None = None,
     ) -> None:
         if kind not in KINDS:
             raise ValueError(f"unknown kind of fault {kind!r}; known: {', '.join(KINDS)}")
@@ -116,6 +117,8 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
         self.alternatives = tuple(alternatives)
         self.detail = detail
         self.action: Action = action or KINDS[kind].action
+        self.size = size
+        """The bytes of what is `too_large`: as many as were announced, else as many as had come; None where unknown."""
 
     def to_json(self) -> dict[str, Any]:
         """The contract's machine-readable block: `kind`, `retryable`, `suggestedAction`, and what else is known."""

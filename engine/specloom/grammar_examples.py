@@ -132,6 +132,14 @@ _earlier = record(
     },
 )
 
+_files = record(
+    "many files",
+    {
+        "times": Key(Number(1, 1000), "How many.", required=True),
+        "of": Key(Text("value", r".*"), "The text of each, with its number for `{number}`.", required=True),
+    },
+)
+
 tool_example = record(
     "an example",
     {
@@ -140,6 +148,15 @@ tool_example = record(
         "config": Key(Named(Anything(scalar=True), SETTING), "The environment."),
         "owner": Key(Text("value"), "Who calls; nobody in particular when left out."),
         "state": Key(Items(_kept, 1), "What is kept already, of what procedures keep."),
+        "files": Key(
+            Named(
+                Either(Text("value", r".*"), None, _files),
+                r"(?!.*\.\.)[A-Za-z0-9._{}-]+(?:/[A-Za-z0-9._{}-]+)*",
+                "a path below a folder",
+            ),
+            "Files that are there already, in a folder of the example for which `{folder}` stands in `args` and "
+            "`config`; of many, `{number}` in the path is the number of each, from 0.",
+        ),
         "before": Key(
             Items(_earlier, 1),
             "Calls that come first, with the same providers, pages and clock; what they keep is there for this one.",

@@ -168,6 +168,9 @@ _tool = record(
         "opt_in": Key(
             Text("name", SETTING), "The switch among its settings without which the tool does not exist for clients."
         ),
+        "needs_provider": Key(
+            Flag(), "Whether the tool exists for clients only where a provider of what it asks first is configured."
+        ),
         "input": Key(Named(_input, IDENTIFIER), "Its arguments.", required=True),
         "checks": Key(Items(_check), "What no single input can say."),
         "cache": Key(_cache, "How long and under which key answers are kept; without it they are not."),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .desk import Desk
-    from .drawer import Drawers
+    from .drawer import Drawers, Needed
     from .faults import Fault
 
 Row = dict[str, Any]
@@ -64,7 +64,8 @@ class Procedure:
 
     `parameters` maps a name to a draft-07 JSON Schema, `gives` is the schema of the record. `asks` names the
     capabilities that it may ask and `runs` the procedures that it may run, so that routing, dry runs and pages know.
-    `settings` are declared as under `config` of a tool, and become settings of every tool that runs it.
+    `settings` are declared as under `config` of a tool, and become settings of every tool that runs it. `keeps` says
+    which collections it opens, and what it relies on in them.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Procedure:
     asks: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    keeps: tuple[Needed, ...] = ()
     doc: str = ""
 
 
@@ -88,6 +90,7 @@ def procedure(
     asks: tuple[str, ...] = (),
     runs: tuple[str, ...] = (),
     settings: Mapping[str, Mapping[str, Any]] | None = None,
+    keeps: tuple[Needed, ...] = (),
 ) -> Callable[[ProcedureFunction], ProcedureFunction]:
     """Register an async function `(desk, parameters) -> record` under a name; its docstring is its documentation."""
 
@@ -96,7 +99,7 @@ def procedure(
             raise ValueError(f"a procedure named {name!r} is registered already")
         doc = (function.__doc__ or "").strip()
         PROCEDURES[name] = Procedure(
-            name, function, dict(parameters), dict(gives), asks, runs, dict(settings or {}), doc
+            name, function, dict(parameters), dict(gives), asks, runs, dict(settings or {}), keeps, doc
         )
         return function
 
@@ -126,18 +129,19 @@ class Observer:
     function: Callable[[Drawers, Seen], Awaitable[None]]
     settings: Mapping[str, Mapping[str, Any]]
     every: str = ""
+    keeps: tuple[Needed, ...] = ()
 
 
 OBSERVERS: list[Observer] = []
 
 
 def observer(
-    *, settings: Mapping[str, Mapping[str, Any]] | None = None, every: str = ""
+    *, settings: Mapping[str, Mapping[str, Any]] | None = None, every: str = "", keeps: tuple[Needed, ...] = ()
 ) -> Callable[[Callable[[Drawers, Seen], Awaitable[None]]], Callable[[Drawers, Seen], Awaitable[None]]]:
     """Register an async function `(drawers, seen)`; its faults are nobody's, so they are dropped."""
 
     def register(function: Callable[[Drawers, Seen], Awaitable[None]]) -> Callable[[Drawers, Seen], Awaitable[None]]:
-        OBSERVERS.append(Observer(function, dict(settings or {}), every))
+        OBSERVERS.append(Observer(function, dict(settings or {}), every, keeps))
         return function
 
     return register

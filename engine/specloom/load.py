@@ -126,7 +126,7 @@ def parse_source(file: str, data: bytes, report: Report, *, skip: frozenset[str]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = Place(file, mark.line + 1, mark.column + 1) if mark else start
-        report.add("E001", place, _sentence(error), _hint(error))
+        report.add("E001", place, _sentence(error), _hint(error, text))
         return Source(file, text, None)
     except _TooDeepError:
         return Source(file, text, None)
@@ -145,8 +145,12 @@ def _sentence(error: yaml.MarkedYAMLError) -> str:
     return f"not valid YAML: {problem}" + (f" {error.context}" if error.context else "")
 
 
-def _hint(error: yaml.MarkedYAMLError) -> str:
-    problem = error.problem or ""
+def _hint(error: yaml.MarkedYAMLError, text: str) -> str:
+    problem, mark = error.problem or "", error.problem_mark
+    # YAML breaks lines at more signs than this does, so that the marked line may not be there.
+    line = "".join(text.split("\n")[mark.line : mark.line + 1]) if mark else ""
+    if "\t" in line[: len(line) - len(line.lstrip())]:
+        return "YAML is not indented with tabs; use spaces"
     if "mapping values are not allowed" in problem or "expected ',' or" in problem:
         return 'a value with ": " or a comma inside wants quotes or a line of its own'
     if "cannot start any token" in problem:

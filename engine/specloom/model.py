@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .diagnostics import Place
+from .drawer import CollectionSpec
 from .limits import Rate
 from .shapes import ANY, Record, Shape
 from .wire import Policy
@@ -460,6 +461,13 @@ class Tool:
     """The registered envelope in which faults are told as answers."""
     opt_in: str = ""
     """The switch without which the tool does not exist for clients."""
+    needs_provider: bool = False
+    """Whether it exists for clients only where a provider of one of `sources` is configured."""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The capabilities that its answers come from: those that do more than decorate rows."""
+        return tuple(name for name in self.capabilities if name not in self.lookups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -479,6 +487,27 @@ class Lens:
 
 
 @dataclass(frozen=True, slots=True)
+class Collection:
+    """One collection of what a server remembers: what it is for, what is declared, and the variables that set it."""
+
+    name: str
+    title: str
+    description: str
+    place: Place
+    spec: CollectionSpec
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Toolset:
+    """What a client is told at the start about the tools of one folder; `{tool}` in a paragraph names one of them."""
+
+    name: str
+    instructions: tuple[str, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """Everything that was compiled, by name; `digest` changes when any spec does."""
 
@@ -487,6 +516,8 @@ class Model:
     tools: Mapping[str, Tool]
     lenses: Mapping[str, Lens]
     digest: str
+    collections: Mapping[str, Collection] = field(default_factory=dict)
+    toolsets: Mapping[str, Toolset] = field(default_factory=dict)
     _offered: dict[str, Mapping[str, Operation]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def offering(self, capability: str) -> Mapping[str, Operation]:

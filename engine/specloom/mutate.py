@@ -149,7 +149,9 @@ def is_noticed(spec: Spec, model: Model, around: Surroundings, known: frozenset[
 
 def mutate_spec(spec: Spec, model: Model) -> SpecResult:
     """Break one spec in every place, one at a time."""
-    around = Surroundings(model.providers, model.capabilities, model.lenses, load_hooks(), PROCEDURES)
+    around = Surroundings(
+        model.providers, model.capabilities, model.lenses, load_hooks(), PROCEDURES, model.collections
+    )
     before = Report()
     check_spec(spec, model, around, before)
     known = frozenset((one.code, one.message) for one in before.found if one.is_error)

@@ -26,6 +26,7 @@ UNSEEN: Mapping[str, str] = {
     "private": "an example opens no connections",
     "annotations": "hosts are told it; no call depends on it",
     "opt_in": "whether a tool is there is not part of a call",
+    "needs_provider": "whether a tool is there is not part of a call",
     "toolsets": "which toolset shows a tool is not part of a call",
     "open": "it only says what is published",
     "secret": "an example's secrets are made up and shown",

@@ -13,7 +13,7 @@ from .grammar import GRAMMARS
 from .load import Map, Scalar, Source, parse_source
 from .rules import check
 
-FOLDERS = ("providers.d", "tools.d", "lenses")
+FOLDERS = ("providers.d", "tools.d", "lenses", "collections.d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +60,29 @@ def layer_roots(environ: Mapping[str, str]) -> list[Path]:
     return [Path(folder) for folder in spec_layers(environ)]
 
 
-def spec_files(root: Path) -> list[Path]:
-    """Every spec file under a layer's root, sorted."""
+def spec_files(root: Path, folders: Sequence[str] = FOLDERS) -> list[Path]:
+    """Every spec file under a layer's root, sorted; a root that is a file is the only one."""
     if root.is_file():
         return [root]
-    return sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.yaml") if path.is_file())
+    return sorted(path for folder in folders for path in (root / folder).rglob("*.yaml") if path.is_file())
 
 
-def load_library(roots: Sequence[Path], report: Report, *, skip: frozenset[str] = frozenset()) -> Library:
-    """Read every layer. A file that is not a spec is reported and left out; the rest is there to be checked."""
+def load_library(
+    roots: Sequence[Path],
+    report: Report,
+    *,
+    skip: frozenset[str] = frozenset(),
+    folders: Sequence[str] = FOLDERS,
+) -> Library:
+    """Read these folders of every layer. What is not a spec is reported and left out; the rest is to be checked."""
     library = Library()
     for root in roots:
         if not root.exists():
             report.add("E001", Place(str(root)), "this folder of specs does not exist", "see SPECLOOM_PATH")
             continue
         base = root if root.is_dir() else root.parent
-        load_layer(library, ((path, path.relative_to(base).as_posix()) for path in spec_files(root)), report, skip=skip)
+        files = ((path, path.relative_to(base).as_posix()) for path in spec_files(root, folders))
+        load_layer(library, files, report, skip=skip)
     return library
 
 

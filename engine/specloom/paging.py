@@ -33,7 +33,7 @@ def next_request(
             return None
         return _with(request, paging.parameter, str(value))
     current = _current(request, paging.parameter)
-    start = int(current) if current is not None and current.isdigit() else paging.start
+    start = int(current) if current is not None and current.isdecimal() else paging.start
     return _with(request, paging.parameter, str(start + paging.by))
 
 

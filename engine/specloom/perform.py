@@ -189,7 +189,8 @@ def _named(fault: Fault, provider: Provider) -> Fault:
     kind = "upstream_unavailable" if fault.kind == "network" else fault.kind
     message = fault.message
     if kind != fault.kind and not message.startswith(provider.title):
-        message = f"{provider.title} cannot be reached: {message}"
+        # The transport says "HOST could not be reached: WHY", which is not said twice.
+        message = f"{provider.title} cannot be reached: {message.replace(' could not be reached: ', ': ', 1)}"
     return Fault(
         kind,
         message,

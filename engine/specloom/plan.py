@@ -14,7 +14,7 @@ from .model import Cache, Hints, Input, Setting, Strategy, Tool, Value
 from .names import Spec
 from .parts import declared_parts, questions, settle_parts, shape_of_parts, stages_of
 from .published import input_schema, output_schema, whole_schema
-from .running import asked_by, procedures_of, result_shape, settings_of_procedures
+from .running import asked_by, check_cached, check_kept, procedures_of, result_shape, settings_of_procedures
 from .settings import compile_settings, compile_tables, settings_shape
 from .shapes import ANY, INTEGER, NUMBER, TEXT, ListOf, Shape, maybe
 from .stages import compile_stages
@@ -33,6 +33,7 @@ def compile_tool(spec: Spec, around: Surroundings, report: Report) -> Tool | Non
     root, plain, tracker = spec.root, to_plain(spec.root), Tracker()
     settings = compile_settings(root.get("config"))
     settings |= settings_of_procedures(root, settings, around)
+    check_kept(root, around, report)
     inputs = compile_inputs(root.get("input"), around, report)
     scope = _scope(root, inputs, settings, around, report)
     values, scope = compile_definitions(entries_of(root.get("values")), scope)
@@ -56,6 +57,7 @@ def compile_tool(spec: Spec, around: Surroundings, report: Report) -> Tool | Non
         return None
     reached = _reached(tracker, dict(values), plan, hints, inputs, around)
     _prove(root.get("cache"), reached, report)
+    check_cached(root.get("cache"), procedures, report)
     for one in inputs.values():
         if one.name not in reached and not (record and one.name == record[0]):
             report.add("W307", one.place, f"input {one.name!r} is declared but changes nothing")
@@ -91,6 +93,7 @@ def compile_tool(spec: Spec, around: Surroundings, report: Report) -> Tool | Non
         returned,
         told_as.name if told_as else "",
         _opt_in(root.get("opt_in"), settings, report),
+        bool(plain.get("needs_provider", False)),
     )
 
 

@@ -27,6 +27,7 @@ CATALOGUES = ("lenses",)
 
 _HEAD = re.compile(r"---\n(.*?)\n---\n(.*)", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_NUMBERED = re.compile(r"(\d+)\. ")
 _KEYS = frozenset({"title", "description", "arguments"})
 _ARGUMENT_KEYS = frozenset({"description", "required", "choices", "default", "catalogue", "longest"})
 
@@ -137,11 +138,28 @@ def render_prompt(
 ) -> str:
     """The text of a prompt for these arguments; raises a `validation` fault for an argument that is not right.
 
-    `tools` are those that the client sees: a text speaks of no others.
+    `tools` are those that the client sees: a text speaks of no others. What is left out of a numbered list leaves no
+    gap in its numbers.
     """
     arguments = _read_arguments(prompt, given, catalogues)
     text = _environment().from_string(prompt.text).render(args=arguments, has=frozenset(tools).__contains__)
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+    return _renumber(re.sub(r"\n{3,}", "\n\n", text).strip()) + "\n"
+
+
+def _renumber(text: str) -> str:
+    """Number each list anew; a heading, or a number that does not go on from the one before, begins another list."""
+    written = counted = 0
+    lines = []
+    for line in text.split("\n"):
+        found = _NUMBERED.match(line)
+        if line.startswith("#"):
+            written = counted = 0
+        elif found:
+            counted = counted + 1 if int(found[1]) > written else 1
+            written = int(found[1])
+            line = f"{counted}. {line[found.end() :]}"  # noqa: PLW2901 - the same line, with another number
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def _read_arguments(

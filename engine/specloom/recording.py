@@ -157,7 +157,8 @@ class ReplaySender:
         near = sorted(folder.glob(f"{request.operation}.{request.step}*.json"))
         found = exact if exact.is_file() else next(iter(near), None)
         if found is None:
-            message = f"there is no recording of {request.provider}.{request.operation}, step {request.step}"
+            step = f"{request.provider}.{request.operation}, step {request.step}"
+            message = f"there is no recording of {step if request.provider else request.url}"
             where = f"looked under {self._folder.name}"
             raise Fault("upstream_unavailable", message, provider=request.provider, detail=where)
         try:

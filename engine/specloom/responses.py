@@ -56,10 +56,19 @@ def _raise_for(provider: Provider, response: Response, body: Any, context: Conte
             "text": _opening(response),
         }
         for rule in rules:
-            if truthy(evaluate(rule.when, seen)):
+            if _holds(provider, rule, response, seen):
                 raise _ruled(provider, rule, response, seen)
     if response.status >= 300:
         raise _default_fault(provider, response, context["now"])
+
+
+def _holds(provider: Provider, rule: ErrorRule, response: Response, seen: Context) -> bool:
+    """Whether a rule is about this answer; one that cannot be worked out met an answer of another shape."""
+    try:
+        return truthy(evaluate(rule.when, seen))
+    except Fault as fault:
+        message = _default_message(provider, "layout_changed", response.status)
+        raise Fault("layout_changed", message, provider=provider.name, detail=fault.message) from None
 
 
 def _opening(response: Response) -> str:
@@ -113,7 +122,7 @@ def _default_message(provider: Provider, kind: str, status: int) -> str:
 def _retry_after(response: Response, now: float) -> int | None:
     """The Retry-After header in seconds, whether it is a number or a date (RFC 9110 §10.2.3); at most a day."""
     text = response.headers.get("retry-after", "").strip()
-    if text.isdigit():
+    if text.isascii() and text.isdigit():
         return min(int(text[:9]), 86_400)
     if text and now:
         from email.utils import parsedate_to_datetime

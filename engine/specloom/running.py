@@ -1,9 +1,10 @@
-"""What procedures mean to the tool that runs them: the record that comes out, whom they ask, and their settings."""
+"""What procedures mean to the tool that runs them: their record, whom they ask, what they keep and their settings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from .diagnostics import Report, did_you_mean
 from .hooks import Procedure
 from .load import Map, Node, to_plain
 from .model import Setting, Stage, Strategy
@@ -69,6 +70,27 @@ def settings_of_procedures(root: Map, own: Mapping[str, Setting], around: Surrou
                 if setting not in own:
                     found[setting] = make_setting(setting, said, node.place)
     return found
+
+
+def check_kept(root: Map, around: Surroundings, report: Report) -> None:
+    """The collections in which a tool's procedures keep something have to be declared (E110)."""
+    for name, node in _named(root):
+        for procedure in _with_those_they_run([name], around):
+            for needed in procedure.keeps:
+                if needed.name not in around.collections:
+                    message = f"{procedure.name!r} keeps something in {needed.name!r}, and no collection is called that"
+                    report.add("E110", node.place, message, did_you_mean(needed.name, around.collections))
+
+
+def check_cached(node: Node | None, procedures: Iterable[Procedure], report: Report) -> None:
+    """What is kept of one owner may not get into answers that are kept for all of them (E133)."""
+    if node is None:
+        return
+    for one in procedures:
+        if one.keeps:
+            read = one.keeps[0].name
+            message = f"{one.name!r} reads {read!r} of its caller, and this would keep what it tells for others"
+            report.add("E133", node.place, message, "leave `cache` out")
 
 
 def _named(root: Map) -> list[tuple[str, Node]]:

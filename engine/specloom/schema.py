@@ -1,4 +1,4 @@
-"""JSON Schemas (draft-07) of the four kinds of spec, made from the one grammar, for editors that complete and check."""
+"""JSON Schemas (draft-07) of every kind of spec, made from the one grammar, for editors that complete and check."""
 
 from __future__ import annotations
 

@@ -6,7 +6,8 @@ import os
 import sys
 
 from .folders import spec_layers
-from .image import Selection, load_image, make_catalogue, save_image
+from .image import load_image, make_catalogue, save_image
+from .selection import Selection, conditions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def run(options: ServeOptions) -> int:
     """Serve one client over stdio until it leaves; the exit code."""
     environ = os.environ
     try:
-        catalogue = load_catalogue(environ, options.selection)
+        catalogue = load_catalogue(environ, options.selection, replay=bool(options.replay))
     except SystemExit as stop:
         return int(stop.code or 0)
 
@@ -69,12 +70,12 @@ def run(options: ServeOptions) -> int:
     return serve_stdio(catalogue, load_backend, report=_report)
 
 
-def load_catalogue(environ: Mapping[str, str], selection: Selection) -> Catalogue:
-    """The catalogue from its image, or compiled anew.
+def load_catalogue(environ: Mapping[str, str], selection: Selection, *, replay: bool = False) -> Catalogue:
+    """The catalogue from its image, or compiled anew; a replay needs no keys, so all providers count as configured.
 
     Specs with errors are shown and end the process: nothing is served half-compiled.
     """
-    catalogue = load_image(environ, selection)
+    catalogue = None if replay else load_image(environ, selection)
     if catalogue is not None:
         return catalogue
     from .diagnostics import render
@@ -90,11 +91,12 @@ def load_catalogue(environ: Mapping[str, str], selection: Selection) -> Catalogu
         raise SystemExit(1)
     try:
         prompts = [listed_prompt(one) for one in load_prompts(spec_layers(environ)).values()]
-        catalogue = make_catalogue(model, selection, environ, prompts=prompts)
+        catalogue = make_catalogue(model, selection, environ, prompts=prompts, always_configured=replay)
     except ValueError as error:
         print(f"specloom: {error}", file=sys.stderr)  # noqa: T201
         raise SystemExit(2) from None
-    save_image(catalogue, environ, selection, [tool.opt_in for tool in model.tools.values() if tool.opt_in])
+    if not replay:
+        save_image(catalogue, environ, selection, conditions(model))
     return catalogue
 
 
@@ -133,7 +135,8 @@ def make_executor(
     from .artifacts import Artifacts
     from .remembering import Audit, Memory, local_owner
 
-    memory = Memory(environ, local=local_owner(environ, problems), on_disk=not replay)
+    declared = [one.spec for one in model.collections.values()]
+    memory = Memory(environ, declared, local=local_owner(environ, problems), on_disk=not replay)
     audit = None if replay else Audit(environ, warn)
     executor = Executor(
         model,

@@ -1,4 +1,4 @@
-"""What a tool may name: providers, capabilities, lenses and hooks, and the words for one that is not there."""
+"""What a tool may name: providers, capabilities, lenses, collections and hooks, and words for what is not there."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from typing import Any, TypeVar
 from .diagnostics import Report, did_you_mean
 from .hooks import Hook, Procedure
 from .load import Map, Node, Scalar
-from .model import Capability, Lens, Operation, Provider
+from .model import Capability, Collection, Lens, Operation, Provider
 
 Registered = TypeVar("Registered", Hook, Procedure)
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a tool may name: the providers and capabilities that exist, lenses, and hooks."""
+    """What a tool may name: the providers and capabilities that exist, lenses, hooks, and what these keep things in."""
 
     providers: Mapping[str, Provider]
     capabilities: Mapping[str, Capability]
     lenses: Mapping[str, Lens]
     hooks: Mapping[str, Hook]
     procedures: Mapping[str, Procedure]
+    collections: Mapping[str, Collection]
 
     def offering(self, capability: str) -> dict[str, Operation]:
         """The operations that carry a capability's name, by provider."""

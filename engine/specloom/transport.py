@@ -122,7 +122,7 @@ class Transport:
                     response = Response(answer.status, headers, body, url)
                 else:
                     response = Response(answer.status)
-                    if headers.get("content-length", "").isdigit() and int(headers["content-length"]) <= SMALL:
+                    if headers.get("content-length", "").isdecimal() and int(headers["content-length"]) <= SMALL:
                         async for _ in answer.aiter_stream():
                             pass
                 await answer.aclose()
@@ -184,8 +184,8 @@ async def _read(answer: httpcore.Response, headers: Mapping[str, str], hop: Hop,
     # Compression may add a little to what cannot be compressed, and nothing more.
     most = max_bytes if inflater is None else max_bytes + max_bytes // 64 + 1024
     length = headers.get("content-length", "")
-    if length.isdigit() and int(length) > most:
-        raise _too_large(host, max_bytes)
+    if length.isdecimal() and int(length) > most:
+        raise _too_large(host, max_bytes, int(length))
     parts: list[bytes] = []
     received = size = 0
     async for chunk in answer.aiter_stream():
@@ -193,12 +193,12 @@ async def _read(answer: httpcore.Response, headers: Mapping[str, str], hop: Hop,
         part = chunk if inflater is None else inflater.feed(chunk, max_bytes - size)
         size += len(part)
         if size > max_bytes or received > most:
-            raise _too_large(host, max_bytes)
+            raise _too_large(host, max_bytes, max(size, received))
         parts.append(part)
     if inflater is not None and received:
         inflater.finish()
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def _too_large(host: str, max_bytes: int) -> Fault:
-    return Fault("too_large", f"{host} sent more than the {max_bytes} bytes that are allowed.")
+def _too_large(host: str, max_bytes: int, size: int) -> Fault:
+    return Fault("too_large", f"{host} sent more than the {max_bytes} bytes that are allowed.", size=size)

@@ -36,7 +36,8 @@ VARIABLES = _declare(
     Variable(
         "SPECLOOM_PATH",
         "Folders of your own specs, layered over the shipped ones; a later folder replaces what has the same kind and "
-        "name. Parted by `:`, on Windows by `;`; each has the subfolders `providers.d`, `tools.d` and `lenses`.",
+        "name. Parted by `:`, on Windows by `;`; each has the subfolders `providers.d`, `tools.d`, `lenses` and "
+        "`collections.d`.",
         otherwise="the user's configuration folder for specloom, if there is one",
     ),
     Variable(
@@ -87,10 +88,6 @@ VARIABLES = _declare(
         "kept only for somebody who is named, and naming yourself counts as your consent to it.",
         otherwise="nobody in particular",
     ),
-    Variable("SESSION_TTL", "How long a research session is kept after its last use, such as 4h.", otherwise="4h"),
-    Variable("SESSION_MAX_STEPS", "How many steps one research session may have.", "integer", 200),
-    Variable("MEMORY_RETENTION", "How long a memory is kept, such as 90d.", otherwise="90d"),
-    Variable("WORKSPACE_TTL", "How long a finding is kept in a shared workspace, such as 30d.", otherwise="30d"),
     Variable("AUDIT_ENABLED", "Whether each call is written to the audit log.", "boolean", True),
     Variable("AUDIT_OUTPUT_PATH", "The audit log.", otherwise="`audit.jsonl` in the folder of the state"),
     Variable("AUDIT_MAX_BYTES", "How large one file of the audit log may become.", "integer", 104_857_600),

@@ -85,6 +85,7 @@ def judge(roots: Sequence[Path]) -> Verdict:
         "providers": len(library.of("provider")),
         "capabilities": len(library.of("capability")),
         "lenses": len(library.of("lens")),
+        "collections": len(library.of("collection")),
         "examples": examples,
     }
     return Verdict(tuple(report), counts, library.sources, time.perf_counter() - began)

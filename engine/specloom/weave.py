@@ -1,4 +1,4 @@
-"""Weaves all specs into one model: capabilities, then lenses, providers and tools, each checked against the others."""
+"""Weaves all specs into one model: capabilities, lenses, collections, providers, tools; each against the others."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from pathlib import Path
 from types import MappingProxyType
 
 from .capability import compile_capability, compile_lens
+from .collection import check_needs, compile_collection
 from .diagnostics import Report, did_you_mean
 from .hooks import PROCEDURES, load_hooks
 from .load import Listing, Map, Scalar
-from .model import Lens, Model, Provider, Tool
+from .model import Collection, Lens, Model, Provider, Tool
 from .names import Library, load_library
 from .plan import compile_tool
 from .proofs import check_tables
 from .provider import compile_provider
 from .surroundings import Surroundings
+from .toolset import compile_toolset
 
 
 def weave(library: Library, report: Report) -> Model:
@@ -34,18 +36,29 @@ def weave(library: Library, report: Report) -> Model:
             providers[name] = provider
             check_tables(spec, provider, capabilities, report)
     _check_orders(library, providers, report)
-    around = Surroundings(providers, capabilities, lenses, load_hooks(), PROCEDURES)
+    hooks = load_hooks()
+    collections: dict[str, Collection] = {}
+    for name, spec in library.of("collection").items():
+        collection = compile_collection(spec, report)
+        if collection:
+            collections[name] = collection
+    check_needs(collections, report)
+    around = Surroundings(providers, capabilities, lenses, hooks, PROCEDURES, collections)
     tools: dict[str, Tool] = {}
     for name, spec in library.of("tool").items():
         tool = compile_tool(spec, around, report)
         if tool:
             tools[name] = tool
+    written = library.of("tool")
+    toolsets = {name: compile_toolset(spec, tools, written, report) for name, spec in library.of("toolset").items()}
     return Model(
         MappingProxyType(providers),
         MappingProxyType(capabilities),
         MappingProxyType(tools),
         MappingProxyType(lenses),
         digest_sources(library.sources),
+        MappingProxyType(collections),
+        MappingProxyType(toolsets),
     )
 
 

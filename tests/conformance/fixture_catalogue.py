@@ -395,7 +395,7 @@ def catalogue() -> Catalogue:
         prompts=json.dumps(prompts).encode(),
         completions=True,
         logging=True,
-        subscribe=True,
+        subscribe=("",),
         list_changed=frozenset({"tools", "prompts"}),
     )
 

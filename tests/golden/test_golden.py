@@ -23,6 +23,7 @@ FOLDERS = {
     "capability": "providers.d/capabilities",
     "tool": "tools.d/demo",
     "lens": "lenses",
+    "collection": "collections.d",
 }
 
 

@@ -44,7 +44,7 @@ def catalogue() -> Catalogue:
         prompts=b'[{"name":"brief","description":"A brief.","arguments":[{"name":"topic","required":true}]}]',
         completions=True,
         logging=True,
-        subscribe=True,
+        subscribe=("demo:",),
         list_changed=frozenset({"tools"}),
     )
 

@@ -471,6 +471,7 @@ def test_older_clients_hear_of_the_resources_they_watch():
 
     assert [message["method"] for message in talk.sent] == [changed[0], "notifications/tools/list_changed"]
     assert talk.ask("resources/subscribe", {})["error"]["code"] == -32602
+    assert talk.ask("resources/subscribe", {"uri": "silent://one"})["error"]["data"] == {"uri": "silent://one"}
 
 
 def test_a_server_without_these_features_does_not_know_their_methods():
@@ -586,7 +587,8 @@ def test_a_modern_client_is_asked_by_a_result_and_answers_with_a_new_call():
 
 def test_a_subscription_is_acknowledged_with_what_will_really_come():
     talk = Talk(modern=True)
-    wanted = {"toolsListChanged": True, "promptsListChanged": True, "resourceSubscriptions": ["demo://one"]}
+    uris = ["demo://one", "silent://one", 7]
+    wanted = {"toolsListChanged": True, "promptsListChanged": True, "resourceSubscriptions": uris}
 
     assert talk.ask("subscriptions/listen", {"notifications": wanted}, "s") is None
     acknowledged = talk.sent.pop()["params"]

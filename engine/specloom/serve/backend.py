@@ -104,5 +104,7 @@ class ExecutorBackend(Backend):
                 return self._catalogues["lenses"]
             if (ref.get("uri"), name) == ("research://session/{id}", "id"):
                 return await self._resources.list_sessions()
+            if (ref.get("uri"), name) == ("research://artifact/{id}", "id"):
+                return await self._resources.list_artifacts()
             return ()
         raise ProtocolError(INVALID_PARAMS, "Nothing is completed for this reference")

@@ -25,6 +25,23 @@ MODERN_VERSIONS = ("2026-07-28",)
 
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
+LISTS = {
+    "tools/list": ("tools", "tools"),
+    "resources/list": ("resources", "resources"),
+    "resources/templates/list": ("resourceTemplates", "resource_templates"),
+    "prompts/list": ("prompts", "prompts"),
+}
+"""The lists that a client may ask for: the member of the answer, and the field of the catalogue that holds it."""
+FAMILIES = {
+    "resources/list": "resources",
+    "resources/templates/list": "resources",
+    "resources/read": "resources",
+    "prompts/list": "prompts",
+    "prompts/get": "prompts",
+    "completion/complete": "completions",
+}
+"""The capability without which a method does not exist."""
+
 
 class ProtocolError(Exception):
     """A request that is answered with a JSON-RPC error; the message travels, so it holds nothing private."""
@@ -60,6 +77,8 @@ class Catalogue:
 
     `tools`, `resources`, `resource_templates` and `prompts` are JSON arrays in their final order. A family that is
     `None` is not declared, and its methods do not exist; an empty array is declared and answers with an empty list.
+    `subscribe` are the beginnings of the addresses whose changes are told, and `list_changed` the families whose lists
+    change.
     """
 
     __slots__ = (
@@ -94,7 +113,7 @@ class Catalogue:
         prompts: bytes | None = None,
         completions: bool = False,
         logging: bool = False,
-        subscribe: bool = False,
+        subscribe: tuple[str, ...] = (),
         list_changed: frozenset[str] = frozenset(),
         ttl_ms: int = 3_600_000,
         scope: str = "public",
@@ -134,6 +153,14 @@ class Catalogue:
         if self.logging:
             declared["logging"] = {}
         return declared
+
+    def tells(self, uri: object) -> bool:
+        """Whether changes of this resource are told to who watches it."""
+        return isinstance(uri, str) and uri.startswith(self.subscribe)
+
+    def freshness(self) -> dict[str, Any]:
+        """How long what is told here holds, and for whom; modern answers say so."""
+        return {"ttlMs": self.ttl_ms, "cacheScope": self.scope}
 
     def _family(self, name: str) -> dict[str, Any]:
         return {"listChanged": True} if name in self.list_changed else {}

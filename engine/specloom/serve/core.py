@@ -10,18 +10,17 @@ import threading
 
 from .calls import LiveCall, check_params
 from .contract import (
-    HANDSHAKE_VERSIONS,
+    FAMILIES,
     INVALID_PARAMS,
     INVALID_REQUEST,
+    LISTS,
     LOG_LEVELS,
     METHOD_NOT_FOUND,
     MODERN_VERSIONS,
-    UNSUPPORTED_VERSION,
     ProtocolError,
 )
 from .envelope import (
     CAPABILITIES_KEY,
-    LOG_LEVEL_KEY,
     SERVER_INFO_KEY,
     VERSION_KEY,
     check_message,
@@ -33,6 +32,7 @@ from .envelope import (
     to_request,
     to_result,
 )
+from .eras import LATEST, agree, check_legacy, check_modern
 from .listen import Listeners
 from .results import encode, to_bytes
 
@@ -44,22 +44,6 @@ if TYPE_CHECKING:
     from .contract import Backend, Catalogue
 
     Answered = Callable[[dict[str, Any] | None], object]
-
-LIST_MEMBERS = {
-    "tools/list": "tools",
-    "resources/list": "resources",
-    "resources/templates/list": "resourceTemplates",
-    "prompts/list": "prompts",
-}
-FAMILIES = {
-    "resources/list": "resources",
-    "resources/templates/list": "resources",
-    "resources/read": "resources",
-    "prompts/list": "prompts",
-    "prompts/get": "prompts",
-    "completion/complete": "completions",
-}
-"""The capability without which a method does not exist."""
 
 
 class Connection:
@@ -80,7 +64,7 @@ class Connection:
         """The backend once it is loaded; only then are calls answered on the reader's thread."""
         self.report = report
         self.era = ""
-        self.version = HANDSHAKE_VERSIONS[-1]
+        self.version = LATEST
         self.log_level: str | None = None
         self.listed = False
         self.closed = False
@@ -146,7 +130,7 @@ class Connection:
         if method == "initialize":
             return to_result(request_id, self._initialize(params))
         self._fix_era(method, meta)
-        if method in LIST_MEMBERS:
+        if method in LISTS:
             return to_result(request_id, self._list(method, params))
         if method == "tools/call":
             return self._call_tool(request_id, params)
@@ -161,22 +145,8 @@ class Connection:
     # Eras.
 
     def _initialize(self, params: dict[str, Any]) -> bytes:
-        wanted = params.get("protocolVersion")
-        if self.era == "modern":
-            data = {"supported": list(MODERN_VERSIONS), "requested": wanted if isinstance(wanted, str) else ""}
-            raise ProtocolError(UNSUPPORTED_VERSION, "This connection has no handshake; send requests with _meta", data)
-        client = params.get("capabilities")
-        if (
-            not isinstance(wanted, str)
-            or not isinstance(client, dict)
-            or not isinstance(params.get("clientInfo"), dict)
-        ):
-            raise ProtocolError(
-                INVALID_PARAMS, "Invalid params: protocolVersion, capabilities and clientInfo are required"
-            )
+        self.version, self._client = agree(params, modern=self.era == "modern")
         self.era = "legacy"
-        self.version = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
-        self._client = client
         result = {
             "protocolVersion": self.version,
             "capabilities": self._declared,
@@ -189,28 +159,18 @@ class Connection:
     def _fix_era(self, method: str, meta: dict[str, Any]) -> None:
         """Check that the request fits the era, which the first fitting request decides."""
         if self.era == "legacy":
-            if VERSION_KEY in meta:
-                raise ProtocolError(INVALID_REQUEST, "This connection began with a handshake; leave the version out")
-            return
-        if not self.era and method == "ping" and VERSION_KEY not in meta:
-            return
-        missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in meta]
-        if missing:
-            raise ProtocolError(INVALID_PARAMS, f"Invalid params: _meta lacks {' and '.join(missing)}")
-        version = meta[VERSION_KEY]
-        if not isinstance(version, str) or not isinstance(meta[CAPABILITIES_KEY], dict):
-            raise ProtocolError(INVALID_PARAMS, "Invalid params: the version must be text, the capabilities an object")
-        if version not in MODERN_VERSIONS:
-            data = {"supported": list(MODERN_VERSIONS), "requested": version}
-            raise ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
-        if meta.get(LOG_LEVEL_KEY, "info") not in LOG_LEVELS:
-            raise ProtocolError(INVALID_PARAMS, f"Invalid params: the log level is one of {', '.join(LOG_LEVELS)}")
-        self.era = "modern"
-        self.version = version
+            check_legacy(meta)
+        elif self.era or method != "ping" or VERSION_KEY in meta:
+            self.version = check_modern(meta)
+            self.era = "modern"
 
     def _answer_modern(self, request_id: str | int, method: str, params: dict[str, Any]) -> bytes | None:
         if method == "server/discover":
-            result = {"supportedVersions": list(MODERN_VERSIONS), "capabilities": self._declared, **self._freshness()}
+            result = {
+                "supportedVersions": list(MODERN_VERSIONS),
+                "capabilities": self._declared,
+                **self.catalogue.freshness(),
+            }
             if self.catalogue.instructions:
                 result["instructions"] = self.catalogue.instructions
             return to_result(request_id, self.seal(to_bytes(result)))
@@ -233,9 +193,6 @@ class Connection:
 
     # Lists and calls.
 
-    def _freshness(self) -> dict[str, Any]:
-        return {"ttlMs": self.catalogue.ttl_ms, "cacheScope": self.catalogue.scope}
-
     def _require_family(self, method: str) -> None:
         if FAMILIES.get(method, "tools") not in self._declared:
             raise ProtocolError(METHOD_NOT_FOUND, "Method not found")
@@ -247,16 +204,11 @@ class Connection:
             raise ProtocolError(INVALID_PARAMS, "Invalid cursor")
         self.listed = self.listed or method == "tools/list"
         if method not in self._lists:
-            catalogue = self.catalogue
-            array = {
-                "tools/list": catalogue.tools,
-                "resources/list": catalogue.resources,
-                "resources/templates/list": catalogue.resource_templates,
-                "prompts/list": catalogue.prompts,
-            }[method]
-            body = b'{"' + LIST_MEMBERS[method].encode() + b'":' + (array or b"[]") + b"}"
+            member, field = LISTS[method]
+            array: bytes = getattr(self.catalogue, field) or b"[]"
+            body = b'{"' + member.encode() + b'":' + array + b"}"
             if self.era == "modern":
-                body = self.seal(body[:-1] + b"," + to_bytes(self._freshness())[1:])
+                body = self.seal(body[:-1] + b"," + to_bytes(self.catalogue.freshness())[1:])
             self._lists[method] = body
         return self._lists[method]
 

@@ -28,7 +28,7 @@ class Listeners:
         self._catalogue = catalogue
         self._streams: dict[str | int, dict[str, Any]] = {}
         self._watched: set[str] = set()
-        self.offered = bool(catalogue.list_changed) or catalogue.subscribe
+        self.offered = bool(catalogue.list_changed or catalogue.subscribe)
 
     def __contains__(self, request_id: object) -> bool:
         return request_id in self._streams
@@ -47,7 +47,7 @@ class Listeners:
         }
         uris = wanted.get("resourceSubscriptions")
         if self._catalogue.subscribe and isinstance(uris, list) and uris:
-            honoured["resourceSubscriptions"] = [uri for uri in uris if isinstance(uri, str)]
+            honoured["resourceSubscriptions"] = [uri for uri in uris if self._catalogue.tells(uri)]
         self._streams[request_id] = honoured
         params = {"notifications": honoured, "_meta": {SUBSCRIPTION_KEY: request_id}}
         return to_notification("notifications/subscriptions/acknowledged", params)
@@ -60,6 +60,8 @@ class Listeners:
         """Begin or end the watch of one resource, for clients with a handshake."""
         if not isinstance(uri, str):
             raise ProtocolError(INVALID_PARAMS, "Invalid params: uri must be text")
+        if not self._catalogue.tells(uri):
+            raise ProtocolError(INVALID_PARAMS, "This resource does not tell of changes", {"uri": uri[:2048]})
         if on:
             self._watched.add(uri)
         else:

@@ -11,12 +11,14 @@ from urllib.parse import unquote
 from ..audit_masking import mask
 from ..counts import Count
 from ..dates import from_epoch
+from ..drawer import ARTIFACTS as LARGE
 from ..drawer import split_owner
 from ..executor import Executor
 from ..faults import Fault
 from ..hooks import PROCEDURES
 from ..livedesk import LiveDesk
 from ..model import Lens
+from ..tally import REFUSED, next_midnight
 from .contract import NotFound
 
 STATIC_MS = 3_600_000
@@ -27,6 +29,8 @@ LENSES = "lenses://"
 RECOVER = "recover_session"
 """The procedure that tells a session whole; without it there are no sessions to read."""
 MOST_SESSIONS = 100
+MOST_ARTIFACTS = 20
+"""Large answers that are completed; each is opened for its name."""
 TYPES: Mapping[str, str] = MappingProxyType(
     {
         "web": "web",
@@ -79,6 +83,13 @@ class Resources:
         if self._executor.drawers is None or RECOVER not in PROCEDURES:
             return []
         items = await self._executor.drawers.drawer("sessions", self._owner).items(limit=MOST_SESSIONS)
+        return [item.key for item in items]
+
+    async def list_artifacts(self) -> list[str]:
+        """The identifiers of the owner's large answers, the newest first."""
+        if self._executor.drawers is None or self._executor.artifacts is None:
+            return []
+        items = await self._executor.drawers.drawer(LARGE.name, self._owner).items(limit=MOST_ARTIFACTS)
         return [item.key for item in items]
 
     async def _session(self, uri: str, session: str) -> dict[str, Any]:
@@ -143,7 +154,7 @@ class Resources:
         return {"tools": {name: _count(count) for name, count in self._executor.tool_counts.items()}}
 
     def _limits(self) -> dict[str, Any]:
-        """What callers may do, where 0 is no limit, and the pace that providers ask for."""
+        """What callers may do and did, where 0 is no limit, and the pace that providers ask for."""
         executor = self._executor
         paces = {}
         for provider in executor.model.providers.values():
@@ -152,21 +163,28 @@ class Resources:
             if at_once:
                 pace["atOnce"] = at_once
             if pace and provider.name in executor.configured:
-                paces[provider.name] = pace
-        used = sum(count.calls for count in executor.tool_counts.values())
+                counts = [executor.provider_counts.get(one.id) for one in provider.operations.values()]
+                refused = sum(count.kinds.get(REFUSED, 0) for count in counts if count)
+                paces[provider.name] = {**pace, "refused": refused}
+        tenant, now = split_owner(self._owner)[0], executor.clock()
+        tally = executor.tallies.of(tenant, now)
         return {
             "config": {"perMinutePerTenant": 0, "globalPerSecond": 0, "dailyPerTenant": 0},
             "defaultTenant": {
-                "tenantId": split_owner(self._owner)[0],
+                "tenantId": tenant,
                 "perMinuteLimit": 0,
                 "dailyLimit": 0,
-                "dailyUsed": used,
+                "dailyUsed": tally.calls,
                 "dailyRemaining": 0,
+                "dailyRefused": tally.refused,
+                "dailyResetsAt": from_epoch(next_midnight(now)) or "",
             },
             "providers": paces,
             "guidance": (
-                "0 is no limit: this server serves one local client, and counts its calls since the start. "
-                "Calls to a provider wait for their turn at the pace given here."
+                "A limit of 0 is none: this server bounds no caller, and counts the calls of a tenant by the day of "
+                "UTC, from its own start on. Calls to a provider wait for their turn at the pace given here, and are "
+                "refused where their turn would come too late; `refused` and `dailyRefused` count calls that ended so, "
+                "or that the provider itself refused as too many."
             ),
         }
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.models import InitializationOptions
 from mcp.server.stdio import stdio_server
@@ -26,39 +25,24 @@ from mcp.server.subscriptions import (
 from mcp.shared.exceptions import MCPError
 
 from ..faults import Fault
-from .calls import MOST_VALUES, NEEDED, check_params, to_protocol_error
+from .calls import MOST_VALUES, check_params, to_protocol_error
 from .contract import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
-    LOG_LEVELS,
+    LISTS,
     MODERN_VERSIONS,
     Backend,
-    Call,
     Catalogue,
-    NoChannel,
     ProtocolError,
 )
-from .envelope import CAPABILITIES_KEY, LOG_LEVEL_KEY
 from .results import defect, failure
+from .sdk_call import Context, SdkCall
 
 if TYPE_CHECKING:
     from .contract import LoadBackend
 
-Context = ServerRequestContext[Any, Any]
 Result = dict[str, Any]
 Perform = Callable[[Backend, Mapping[str, Any], "SdkCall"], Awaitable[Result]]
-
-LISTS = {
-    "tools/list": ("tools", "tools"),
-    "resources/list": ("resources", "resources"),
-    "resources/templates/list": ("resourceTemplates", "resource_templates"),
-    "prompts/list": ("prompts", "prompts"),
-}
-ANSWERS: dict[str, Any] = {
-    "elicitation/create": types.ElicitResult,
-    "sampling/createMessage": types.CreateMessageResult,
-    "roots/list": types.ListRootsResult,
-}
 
 
 def serve_sdk(catalogue: Catalogue, load_backend: LoadBackend) -> int:
@@ -84,76 +68,6 @@ async def _serve(host: Host) -> None:
         await host.backend.close(1.0)
 
 
-class SdkCall(Call):
-    """A running request, as the SDK knows it. What it sends goes out in order, from a task of its own."""
-
-    def __init__(self, host: Host, context: Context) -> None:
-        params = context.params or {}
-        self._host = host
-        self._context = context
-        self._outbox: asyncio.Queue[Callable[[], Awaitable[Any]]] = asyncio.Queue()
-        self._reached: float | None = None
-        assert context.request_id is not None
-        self.request_id = context.request_id
-        self.protocol_version = context.protocol_version
-        self.era = "modern" if context.protocol_version in MODERN_VERSIONS else "legacy"
-        self.meta = dict(params.get("_meta") or {})
-        self.input_responses = params.get("inputResponses")
-        self.request_state = params.get("requestState")
-        declared = context.session.client_capabilities
-        known = declared.model_dump(by_alias=True, exclude_none=True) if declared is not None else {}
-        self.client_capabilities = self.meta.get(CAPABILITIES_KEY, known)
-
-    def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        if self._reached is not None and progress <= self._reached:
-            return
-        self._reached = progress
-        self._outbox.put_nowait(lambda: self._context.session.report_progress(progress, total, message))
-
-    def log(self, level: str, data: Any, logger: str | None = None) -> None:
-        wanted = self.meta.get(LOG_LEVEL_KEY) if self.era == "modern" else self._host.log_level
-        if wanted not in LOG_LEVELS or LOG_LEVELS.index(level) < LOG_LEVELS.index(wanted):
-            return
-        entry = {"level": level, "data": data, "logger": logger}
-        self._send("notifications/message", {key: value for key, value in entry.items() if value is not None})
-
-    def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
-        event = _to_event(method, params)
-        if event is not None and self.era == "modern":
-            self._outbox.put_nowait(lambda: self._host.bus.publish(event))
-        elif event is None or self._host.is_wanted(event):
-            self._send(method, params)
-
-    def _send(self, method: str, params: dict[str, Any] | None) -> None:
-        message = {"method": method, "params": params or {}}
-        notification = types.server_notification_adapter.validate_python(message)
-        session, number = self._context.session, self.request_id
-        self._outbox.put_nowait(lambda: session.send_notification(notification, related_request_id=number))
-
-    async def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        if self.era != "legacy" or NEEDED.get(method, method) not in self.client_capabilities:
-            raise NoChannel(f"The client cannot be asked {method}.")
-        request = types.server_request_adapter.validate_python({"method": method, "params": params})
-        try:
-            answer = await self._context.session.send_request(request, ANSWERS[method])
-        except MCPError as error:
-            raise NoChannel(f"The client refused {method} or has left.") from error
-        return dict(answer.model_dump(by_alias=True, mode="json", exclude_none=True))
-
-    async def pump(self) -> None:
-        """Send what is put into the outbox, for as long as the call runs."""
-        while True:
-            send = await self._outbox.get()
-            try:
-                await send()
-            finally:
-                self._outbox.task_done()
-
-    async def settle(self) -> None:
-        """Wait until everything has been sent."""
-        await self._outbox.join()
-
-
 class Host:
     """The handlers of one SDK server."""
 
@@ -162,6 +76,7 @@ class Host:
         self.backend: Backend | None = None
         self.log_level: str | None = None
         self.bus = InMemorySubscriptionBus()
+        self._streams = ListenHandler(self.bus)
         self._load_backend = load_backend
         self._watched: set[str] = set()
 
@@ -192,8 +107,7 @@ class Host:
             self._add(server, "resources/subscribe", self._watch)
             self._add(server, "resources/unsubscribe", self._unwatch)
         if catalogue.subscribe or catalogue.list_changed:
-            listen = ListenHandler(self.bus)
-            server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, listen)
+            server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, self._listen)
         return server
 
     def _add(
@@ -211,7 +125,7 @@ class Host:
     def _freshness(self, context: Context) -> Result:
         if context.protocol_version not in MODERN_VERSIONS:
             return {}
-        return {"ttlMs": self.catalogue.ttl_ms, "cacheScope": self.catalogue.scope}
+        return self.catalogue.freshness()
 
     def _list(self, member: str, array: bytes) -> Callable[[Context, Any], Awaitable[Result]]:
         items = json.loads(array)
@@ -234,8 +148,26 @@ class Host:
         return {}
 
     async def _watch(self, context: Context, _: object) -> Result:
-        self._watched.add((context.params or {})["uri"])
+        uri = (context.params or {})["uri"]
+        if not self.catalogue.tells(uri):
+            raise MCPError(INVALID_PARAMS, "This resource does not tell of changes", {"uri": uri[:2048]})
+        self._watched.add(uri)
         return {}
+
+    async def _listen(self, context: Context, params: types.SubscriptionsListenRequestParams) -> Any:
+        """A stream of those changes that are really told, of all that are asked for; the SDK would promise them all."""
+        wanted, changing = params.notifications, self.catalogue.list_changed
+        told = wanted.model_copy(
+            update={
+                "tools_list_changed": wanted.tools_list_changed if "tools" in changing else None,
+                "prompts_list_changed": wanted.prompts_list_changed if "prompts" in changing else None,
+                "resources_list_changed": wanted.resources_list_changed if "resources" in changing else None,
+                "resource_subscriptions": [
+                    uri for uri in wanted.resource_subscriptions or () if self.catalogue.tells(uri)
+                ],
+            }
+        )
+        return await self._streams(context, params.model_copy(update={"notifications": told}))
 
     async def _unwatch(self, context: Context, _: object) -> Result:
         self._watched.discard((context.params or {})["uri"])
@@ -302,15 +234,3 @@ async def _complete(backend: Backend, params: Mapping[str, Any], _: SdkCall) -> 
     context = (params.get("context") or {}).get("arguments") or {}
     found = await backend.complete(params["ref"], params["argument"], context)
     return {"completion": {**found, "values": list(found["values"])[:MOST_VALUES]}}
-
-
-def _to_event(method: str, params: Mapping[str, Any] | None) -> ServerEvent | None:
-    """The SDK's event for a notification about a change, or `None`."""
-    if method == "notifications/resources/updated":
-        return ResourceUpdated(uri=str((params or {}).get("uri", "")))
-    changes: dict[str, ServerEvent] = {
-        "notifications/tools/list_changed": ToolsListChanged(),
-        "notifications/prompts/list_changed": PromptsListChanged(),
-        "notifications/resources/list_changed": ResourcesListChanged(),
-    }
-    return changes.get(method)

@@ -158,6 +158,8 @@ def serve_stdio(
     gone = worker.stop(min(grace, CLOSING))
     if own and (not gone or _has_strays()):
         os._exit(0)
+    if signals is not None:
+        signals.ignore()
     return 0
 
 
@@ -225,6 +227,11 @@ class _Signals:
             os._exit(1)
         self.hurry = self._reader.stopped
         self._reader.stop()
+
+    def ignore(self) -> None:
+        """What comes while the interpreter ends changes nothing; it would put the default back, which kills."""
+        for number in (self._signal.SIGTERM, self._signal.SIGINT):
+            self._signal.signal(number, self._signal.SIG_IGN)
 
     def wake(self) -> None:
         """Get the reader out of its waiting, from another thread: nobody reads any more."""
