@@ -1,5 +1,6 @@
 """One client of the crash test: writes steps to a session of its own and to one that all share, and says what it may
-rely on. Run as `crash_writer.py FOLDER NAME`."""
+rely on. Run as `crash_writer.py FOLDER NAME`; each byte on its standard input asks for one step in both, so that a fast
+machine does not write more in a round than a slow one."""
 
 import asyncio
 import os
@@ -22,7 +23,7 @@ async def write(folder: str, name: str) -> None:
     for key in ("shared", name):
         await drawer.update(key, lambda value: value or {"of": "all", "text": "penguins", "steps": 0})
     at = 0
-    while True:
+    while os.read(0, 1):
         at += 1
         for key in ("shared", name):
             item = await drawer.append(key, {"by": name, "at": at}, change=lambda value, seq: {**value, "steps": seq})

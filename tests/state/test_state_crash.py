@@ -19,12 +19,20 @@ from specloom.state.keys import MasterKeys
 from specloom.state.store import Store
 
 ROUNDS = 200
+STEPS = 20
+"""Steps that every client is asked for in a round; one that is to be killed gets as many again, and is at work then."""
 CLIENTS = ("a", "b", "c", "d")
 CHILD = Path(__file__).with_name("crash_writer.py")
 
 
 def start(folder, name, out):
-    return subprocess.Popen([sys.executable, str(CHILD), str(folder), name], stdout=out)
+    return subprocess.Popen(
+        [sys.executable, str(CHILD), str(folder), name], stdin=subprocess.PIPE, stdout=out, bufsize=0
+    )
+
+
+def ask(child):
+    child.stdin.write(b"." * STEPS)
 
 
 async def check(folder, acknowledged):
@@ -65,12 +73,14 @@ def test_every_acknowledged_step_survives_200_kills_while_four_clients_write(tmp
     try:
         for round_ in range(1, ROUNDS + 1):
             victims = chance.sample(CLIENTS, chance.choice((1, 1, 2, 4)))
+            for child in children.values():
+                ask(child)
             for name in victims:
                 wait_for_more(tmp_path / name, children[name], chance)
             for name in victims:
                 children[name].send_signal(signal.SIGKILL)
             for name in victims:
-                children[name].wait()
+                children[name].communicate()
             if round_ % 10 == 0:
                 acknowledged = {}
                 for name in CLIENTS:
@@ -84,7 +94,7 @@ def test_every_acknowledged_step_survives_200_kills_while_four_clients_write(tmp
     finally:
         for child in children.values():
             child.kill()
-            child.wait()
+            child.communicate()
         for out in outs.values():
             out.close()
 
@@ -98,7 +108,8 @@ def whole_lines(path):
 
 def wait_for_more(path, child, chance):
     """Until a client has written some more, so that it is killed at work: how much more is up to chance."""
-    wanted = path.stat().st_size + chance.randrange(0, 400)
+    wanted = path.stat().st_size + chance.randrange(0, 15 * STEPS)
+    ask(child)
     while path.stat().st_size <= wanted:
         assert child.poll() is None, "a client ended by itself"
         time.sleep(0.002)
