@@ -177,7 +177,7 @@ async def test_a_kill_between_two_writes_leaves_the_first(tmp_path):
     child = start(tmp_path / "state", "a", out)
     wait_for_more(tmp_path / "a", child, random.Random(1))
     child.send_signal(signal.SIGKILL)
-    child.wait()
+    child.communicate()
     out.close()
     acknowledged = {}
     for line in whole_lines(tmp_path / "a"):
