@@ -22,6 +22,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
         (
             "",
             "faults",
+            "isolation",
             "vault",
             "wire",
             "shapes",
@@ -150,6 +151,7 @@ SURFACE = frozenset(
         "faults",
         "guard",
         "hooks",
+        "isolation",
         "network",
         "records",
         "vault",

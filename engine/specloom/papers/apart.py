@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
 from contextlib import suppress
 from typing import Any, Final
+
+from specloom.isolation import passed_on, restrict
 
 from .codes import Refusal
 from .tex import assemble
@@ -21,11 +22,6 @@ SECONDS: Final = 20.0
 """Time for one bundle, the start of the process included."""
 MEMORY: Final = 1024**3
 """Bytes of address space that the process may have."""
-
-_PASSED_ON: Final = (
-    "PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR",
-)  # fmt: skip
-"""What an interpreter needs to start and to find its packages."""
 
 
 async def read_source(bundle: bytes, *, apart: bool) -> tuple[str, str]:
@@ -54,7 +50,7 @@ async def _ask(bundle: bytes) -> dict[str, Any]:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-P", "-m", "specloom.papers.apart",
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
-        env={name: os.environ[name] for name in _PASSED_ON if name in os.environ},
+        env=passed_on(),
     )  # fmt: skip
     try:
         async with asyncio.timeout(SECONDS):
@@ -70,24 +66,7 @@ async def _ask(bundle: bytes) -> dict[str, Any]:
     return said
 
 
-def restrict() -> None:
-    """Give this process no more memory and time than a bundle may take, and no files; what the system has of that."""
-    try:
-        import resource
-    except ImportError:  # Windows; the time limit of the parent remains
-        return
-    for kind, most in (
-        (resource.RLIMIT_AS, MEMORY),
-        (resource.RLIMIT_CPU, int(SECONDS)),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        # A system may refuse one of them, and has the others.
-        with suppress(ValueError, OSError):
-            resource.setrlimit(kind, (most, most))
-
-
 if __name__ == "__main__":
-    restrict()
+    restrict(MEMORY, int(SECONDS))
     sys.stdout.buffer.write(json.dumps(tell(sys.stdin.buffer.read())).encode())
     sys.stdout.flush()

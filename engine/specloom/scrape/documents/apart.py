@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
 from contextlib import suppress
 from dataclasses import asdict, fields
 from typing import Any, Final
 
 from specloom.faults import KINDS, Fault
+from specloom.isolation import passed_on
 from specloom.scrape.documents.model import Document, Limits
 
 # What an interpreter needs to start and to find its packages.
-_PASSED_ON: Final = (
-    "PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR",
-)  # fmt: skip
 # Starting up counts too, and so does a page that is being read when the time is over.
 _GRACE: Final = 10.0
 
@@ -36,7 +33,7 @@ async def read_apart(body: bytes, content_type: str, url: str, *, limits: Limits
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-P", "-m", "specloom.scrape.documents.child",
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
-            env={name: os.environ[name] for name in _PASSED_ON if name in os.environ},
+            env=passed_on(),
         )  # fmt: skip
     except OSError as error:
         raise Fault("internal", f"No process could be started to read the document: {error.strerror}.") from None

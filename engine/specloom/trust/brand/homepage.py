@@ -86,20 +86,25 @@ def find_company(root: HtmlElement, url: str) -> dict[str, Any]:
     """The organisation of the page's JSON-LD whose site this is, else the first that names no other site."""
     own = to_registrable(to_host(url)) or to_host(url)
     others: list[dict[str, Any]] = []
+    for node in _describe(root):
+        if not _is_company(node):
+            continue
+        said = to_host(_text(node.get("url")))
+        if (to_registrable(said) or said) == own:
+            return node
+        if not said:
+            others.append(node)
+    return others[0] if others else {}
+
+
+def _describe(root: HtmlElement) -> Iterator[dict[str, Any]]:
+    """The objects of the page's JSON-LD that are about it, block after block; what is not JSON is passed over."""
     for script in root.xpath("//script[@type='application/ld+json']/text()")[:16]:
         try:
             value = json.loads(str(script))
         except (ValueError, RecursionError):
             continue
-        for node in _walk(value):
-            if not _is_company(node):
-                continue
-            said = to_host(_text(node.get("url")))
-            if (to_registrable(said) or said) == own:
-                return node
-            if not said:
-                others.append(node)
-    return others[0] if others else {}
+        yield from _walk(value)
 
 
 def _walk(value: Any) -> Iterator[dict[str, Any]]:
@@ -123,14 +128,9 @@ def _is_company(node: Mapping[str, Any]) -> bool:
 
 def _find_site_name(root: HtmlElement) -> str:
     """The name that the page's JSON-LD gives the web site."""
-    for script in root.xpath("//script[@type='application/ld+json']/text()")[:16]:
-        try:
-            value = json.loads(str(script))
-        except (ValueError, RecursionError):
-            continue
-        for node in _walk(value):
-            if "WebSite" in _to_list(node.get("@type")):
-                return _text(node.get("name"))
+    for node in _describe(root):
+        if "WebSite" in _to_list(node.get("@type")):
+            return _text(node.get("name"))
     return ""
 
 
