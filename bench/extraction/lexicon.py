@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from specloom.scrape.content.groups import split_name
 from specloom.scrape.content.model import to_odds
-from specloom.scrape.content.naming import split_name
 from specloom.scrape.content.wording import CJK, PHRASE, WORD, Words, split_text
 
 if TYPE_CHECKING:

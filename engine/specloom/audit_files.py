@@ -18,6 +18,8 @@ PARTS = 18
 """A file is closed after this part of the time that records are kept, so that it can go soon after its last one."""
 _CHECK_EVERY = 3600.0
 
+_Marks = tuple[tuple[int, int, int], tuple[int, int, int]]
+
 
 class LogFiles:
     """The current file of a log, its older siblings and its seal, for one thread. Everything raises OSError alone."""
@@ -40,6 +42,7 @@ class LogFiles:
         self._warn = warn
         self._is_old = False
         self._checked = -_CHECK_EVERY
+        self._left: tuple[_Marks, Seal] | None = None
 
     def write(self, rows: Sequence[dict[str, Any]]) -> None:
         """Put rows at the end of the chain; all of them are on the disk afterwards, or none after an OSError."""
@@ -57,7 +60,9 @@ class LogFiles:
                 line, before = write_row(self._keys[0], fields, number, before)
                 lines.append(line)
             self._append("".join(lines).encode("ascii"), size)
-            self._write_seal(Seal(seal.first, seal.anchor, number, before))
+            seal = Seal(seal.first, seal.anchor, number, before)
+            self._write_seal(seal)
+            self._left = self._look(), seal
 
     def _append(self, data: bytes, size: int) -> None:
         handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
@@ -81,6 +86,9 @@ class LogFiles:
 
     def _resume(self) -> tuple[Seal, int]:
         """Where the chain ends, and the size of the current file; what a crash left half-written is cut off."""
+        if self._left is not None and self._left[0] == self._look():
+            # Nobody has written since this process did.
+            return self._left[1], self._left[0][0][1]
         try:
             seal = read_seal(self._keys, seal_path(self.path).read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -105,6 +113,10 @@ class LogFiles:
         if row and row["row"] > seal.last:
             return Seal(seal.first, seal.anchor, row["row"], row["hash"]), size
         return seal, size
+
+    def _look(self) -> _Marks:
+        """What tells whether the file and its seal are those that were left."""
+        return _mark(self.path), _mark(seal_path(self.path))
 
     def _set_aside(self) -> None:
         """A log whose seal does not hold is kept as it is, and a new one is begun beside it."""
@@ -147,6 +159,15 @@ class LogFiles:
             self._write_seal(seal)
             file.unlink()
         return seal
+
+
+def _mark(path: Path) -> tuple[int, int, int]:
+    """Number, size and time of the last change of a file; zeros where there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return 0, 0, 0
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _read_row(line: bytes) -> dict[str, Any]:

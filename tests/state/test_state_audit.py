@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import threading
 
 import pytest
 from hypothesis import given
@@ -252,6 +253,42 @@ def test_a_log_whose_seal_was_changed_is_set_aside_and_said(open_log, warnings):
     assert second.verify().rows == 1
     assert len(list(second.path.parent.glob("broken-*-audit.jsonl"))) == 1
     assert "does not hold; the log was set aside" in warnings[0]
+
+
+def test_a_seal_that_is_changed_between_two_writes_is_noticed_by_the_one_who_wrote_it(open_log, warnings):
+    write(log := open_log(), 3)
+    seal_path(log.path).write_text("{}", encoding="utf-8")
+
+    write(log, 1)
+
+    assert log.verify().rows == 1
+    assert "does not hold" in warnings[0]
+
+
+def test_two_who_write_in_turns_write_one_chain(open_log):
+    one, other = open_log(), open_log()
+
+    for _ in range(3):
+        write(one, 2)
+        write(other, 1)
+
+    assert (one.verify().rows, one.verify().problem) == (9, "")
+
+
+def test_records_that_come_together_wait_for_the_disk_together(open_log, monkeypatch):
+    written = threading.Semaphore(0)
+    monkeypatch.setattr("os.fsync", lambda _: written.release())
+    monkeypatch.setattr("specloom.audit.TOGETHER", 60)
+    log = open_log()
+
+    log.record(Record("tool_call"))
+    assert not written.acquire(timeout=0.1)
+    log.record(Record("tool_call"))
+    log.flush()
+
+    assert log.verify().rows == 2
+    assert written.acquire(blocking=False)
+    assert not written.acquire(blocking=False)
 
 
 # --- bounds -----------------------------------------------------------------------------------------------------------

@@ -73,10 +73,11 @@ def extract(page: bytes | str, *, url: str = "", content_type: str = "") -> Extr
     scripts = list_scripts(root)
     kinds = tuple(dict.fromkeys(kind for node in to_graph(sources.blocks).nodes[:20] for kind in types(node)))
     forum = find_forum_signals(sources, url=url)
-    frames = find_frames(root, find_base(root, url))
+    base = find_base(root, url)
+    frames = find_frames(root, base)
     stripped = sanitise.sanitise(root, sources.attributes)
     found = content.find(root, about)
-    text = markdown.render(found.nodes, base=find_base(root, url), drop=found.drop)
+    text = markdown.render(found.nodes, base=base, drop=found.drop)
     words = found.words
     source: Literal["markup", "data"] = "markup"
     if words < THIN and (body := find_body(about.bodies, scripts)):

@@ -34,11 +34,13 @@ _UNCOUNTED: Final = frozenset(
     )
 )  # fmt: skip
 """Void elements and those that the next of their kind closes: a thousand unclosed `<li>` are not deep."""
-_VOID: Final = re.compile(rf"<((?:embed|source|track|wbr|keygen|command|bgsound)\b{_ATTRIBUTES})>", re.IGNORECASE)
-_PARAGRAPH_IN_HEADING: Final = re.compile(
-    r"(<h([1-6])\b[^<>]*>\s*)<p\b([^<>]*)>((?:(?!</?(?:h[1-6]|p)\b).){0,2000})</p\s*>(?=\s*</h\2\s*>)",
-    re.IGNORECASE | re.DOTALL,
+_VOID: Final = rf"(?:embed|source|track|wbr|keygen|command|bgsound)\b{_ATTRIBUTES}"
+_PARAGRAPH_IN_HEADING: Final = (
+    r"h(?P<level>[1-6])\b[^<>]*>\s*<p\b(?P<attributes>[^<>]*)>(?P<inside>(?:(?!</?(?:h[1-6]|p)\b).){0,2000})</p\s*>"
+    r"(?=\s*</h(?P=level)\s*>)"
 )
+_ODD: Final = re.compile(rf"<(?:(?P<void>{_VOID})>|{_PARAGRAPH_IN_HEADING})", re.IGNORECASE | re.DOTALL)
+"""What the parser would take for something else: one search for both, because each goes over the whole page."""
 
 
 def parse(html: str) -> HtmlElement:
@@ -52,7 +54,7 @@ def parse(html: str) -> HtmlElement:
     declaration = _DECLARATION.match(text)
     if declaration:
         text = text[declaration.end() :]
-    text = _PARAGRAPH_IN_HEADING.sub(r"\1<span\3>\4</span>", _VOID.sub(r"<\1 />", text))
+    text = _ODD.sub(_mend, text)
     root, too_deep = _parse_once(text)
     for depth in (MAX_DEPTH, MAX_DEPTH // 8, 0):
         if not too_deep:
@@ -67,6 +69,15 @@ def parse(html: str) -> HtmlElement:
         body = etree.SubElement(root, "body") if frames is None else frames
     _gather(root, body)
     return root
+
+
+def _mend(match: re.Match[str]) -> str:
+    """A void element that is closed; a heading with its paragraph as a span."""
+    void = match["void"]
+    if void is not None:
+        return f"<{void} />"
+    head = match[0][: match.start("attributes") - match.start() - len("<p")]
+    return f"{head}<span{match['attributes']}>{_ODD.sub(_mend, match['inside'])}</span>"
 
 
 @cache

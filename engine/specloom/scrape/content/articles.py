@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specloom.scrape.content.overall import BITS
+from specloom.scrape.content.groups import BITS
 from specloom.scrape.content.page import SIGNALS
 
 if TYPE_CHECKING:

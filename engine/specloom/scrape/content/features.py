@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specloom.scrape.content.frame import OTHER_KIND, Frame, to_frame
-from specloom.scrape.content.naming import GROUPS, MASKS
+from specloom.scrape.content.groups import GROUPS
+from specloom.scrape.content.naming import MASKS
 from specloom.scrape.content.overall import to_overall
 from specloom.scrape.content.wording import Words
 
@@ -98,7 +99,7 @@ def measure_holders(frame: Frame) -> Columns:
 def measure_itself(frame: Frame) -> Columns:
     """The unit alone: its size, its text, its links, its element."""
     yield np.log1p(frame.words)
-    yield frame.text.T[1:]
+    yield frame.text[1:]
     chars = frame.get("nchars")
     yield np.log1p(chars)
     yield chars / np.maximum(frame.words, 1)

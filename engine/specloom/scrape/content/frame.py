@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specloom.scrape.content.naming import Descent, descend
-from specloom.scrape.content.wording import TEXT, Reader, Words
+from specloom.scrape.content.wording import TEXT, Told, Words, read_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,7 @@ class Frame:
     at: Any
     """The block of each unit."""
     text: Any
-    """The columns of `TEXT`."""
+    """The columns of `TEXT`, one a row."""
     counts: Any
     """Links, pictures, line breaks and emphases of each unit."""
     words: Any
@@ -84,7 +84,7 @@ class Frame:
 
     def get(self, name: str) -> Any:
         """A column of `TEXT`."""
-        return self.text[:, TEXT.index(name)]
+        return self.text[TEXT.index(name)]
 
     @property
     def page_words(self) -> float:
@@ -112,9 +112,9 @@ def to_frame(blocks: Sequence[Block], page: Page, words: Words) -> Frame | None:
     index = [at for at, block in enumerate(blocks) if block.text]
     if not index:
         return None
-    reader = Reader(words, page)
+    told = Told(page)
     picked = [blocks[at] for at in index]
-    text = np.array([reader.read(block.text) for block in picked], np.float32)
+    text = read_texts([block.text for block in picked], words, told)
     at = np.array(index)
     parent = np.array([block.parent for block in blocks])
     parent[0] = 0
@@ -124,8 +124,8 @@ def to_frame(blocks: Sequence[Block], page: Page, words: Words) -> Frame | None:
         [(block.linked, block.links, block.images, block.breaks, block.strong, block.depth) for block in picked],
         np.float32,
     )
-    sizes = text[:, 0].astype(np.float64)
-    linked = np.minimum(rows[:, 0] / np.maximum(text[:, 1], 1), 1)
+    sizes = text[0].astype(np.float64)
+    linked = np.minimum(rows[:, 0] / np.maximum(text[1], 1), 1)
     prose = np.where((sizes >= LONG) & (linked < LINKED), sizes, 0)
     level = np.array([LEVELS.get(block.tag, 0) for block in picked])
     link_words = sizes * linked
@@ -160,7 +160,7 @@ def to_frame(blocks: Sequence[Block], page: Page, words: Words) -> Frame | None:
         depth=rows[:, 5],
         kind=np.array([KINDS.get(block.tag, OTHER_KIND) for block in picked]),
         level=level,
-        told=reader.told,
+        told=len(told.said),
     )
 
 

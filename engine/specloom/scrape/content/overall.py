@@ -9,14 +9,21 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specloom.scrape.content.frame import KINDS, OTHER_KIND, Frame
-from specloom.scrape.content.naming import GROUPS, MASKS
+from specloom.scrape.content.groups import BITS, GROUPS
+from specloom.scrape.content.naming import MASKS
 from specloom.scrape.content.page import SIGNALS
 
 if TYPE_CHECKING:
     from specloom.scrape.content.page import Page
 
-BITS: Final = {name: at for at, (name, *_) in enumerate(GROUPS)}
-KIND_SHARES: Final = ("p", "li", "h1", "h2", "h3", "h456", "div", "cell", "pre", "dl")
+KIND_SHARES: Final = tuple(
+    f"page_k_{name}" for name in ("p", "li", "h1", "h2", "h3", "h456", "div", "cell", "pre", "dl")
+)
+GROUPED: Final = tuple(f"page_g_{name}" for name, _ in GROUPS)
+HOLDING: Final = ("article", "main", "aside", "ul", "td", "form")
+HELD: Final = tuple(f"page_in_{name}" for name in HOLDING)
+_GROUP_BITS: Final = np.array([[1 << at] for at in range(len(GROUPS))])
+_MASK_BITS: Final = np.array([[MASKS[name]] for name in HOLDING])
 
 
 def to_overall(frame: Frame, page: Page, series: Any) -> dict[str, float]:
@@ -43,14 +50,14 @@ def to_overall(frame: Frame, page: Page, series: Any) -> dict[str, float]:
         "page_big": float(frame.prose.max()) / words,
     }
     groups, masks = frame.names.groups[frame.at], frame.names.masks[frame.at]
-    for at, (name, *_) in enumerate(GROUPS):
-        whole[f"page_g_{name}"] = float(((groups >> at & 1) * frame.prose).sum()) / prose
-    for name in ("article", "main", "aside", "ul", "td", "form"):
-        whole[f"page_in_{name}"] = float((((masks & MASKS[name]) > 0) * frame.prose).sum()) / prose
+    for names, bits, flags in ((GROUPED, _GROUP_BITS, groups), (HELD, _MASK_BITS, masks)):
+        # Products with the prose of each unit: how much of it stands in what is called or is so.
+        shares = ((flags & bits) > 0) @ frame.prose / prose
+        whole |= zip(names, shares.tolist(), strict=True)
     whole |= describe_series(frame, series)
-    whole["page_outside"] = math.log1p(float(((groups & 1 == 0) * frame.prose).sum()))
-    for at, name in enumerate(KIND_SHARES):
-        whole[f"page_k_{name}"] = float(frame.words[frame.kind == at].sum()) / words
+    whole["page_outside"] = math.log1p(float(frame.prose[groups & 1 == 0].sum()))
+    kinds = np.bincount(frame.kind, frame.words, len(KIND_SHARES)) / words
+    whole |= zip(KIND_SHARES, kinds.tolist()[: len(KIND_SHARES)], strict=True)
     return whole | dict(zip(SIGNALS, page.signals, strict=True))
 
 

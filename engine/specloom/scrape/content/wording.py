@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specloom.scrape.content.glyphs import count_glyphs, split_letters
 
 if TYPE_CHECKING:
     from specloom.scrape.content.page import Page
@@ -23,8 +28,8 @@ SEEN: Final = 400
 FIRST: Final = 12
 """Words of a text that are looked up."""
 
-REMEMBERED: Final = 200
-"""Characters up to which equal texts of a page are judged once."""
+SOME: Final = 40
+"""Words of a text whose first letters are looked at."""
 
 TEXT: Final = (
     "words",
@@ -48,7 +53,7 @@ TEXT: Final = (
     "told",
     "quoted",
 )
-"""Columns of `Reader.read`."""
+"""Columns of `read_texts`."""
 
 # Patterns that begin with one of few characters are searched for fast, what joins them by "or" is not.
 _PRICE: Final = re.compile(r"[$€£¥₹]\s?\d")
@@ -60,12 +65,6 @@ _YEAR: Final = re.compile(r"\b(?:19|20)\d\d[-/.年]\d")
 _BEFORE_NUMBER: Final = re.compile(r" \d")
 _MONTH: Final = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d")
 _FIRST: Final = itemgetter(0)
-_WIDE_STOPS: Final = "。！？…"
-_WIDE_COMMAS: Final = "，、；："
-_WIDE_SIGNS: Final = "©®™»›•·→"
-_ASCII_LETTERS: Final = "".join(chr(at) if chr(at).isalpha() else " " for at in range(128))
-_DIGITS: Final = b"0123456789"
-_SIGNS: Final = b"|#@/&+"
 _FUNCTION_WORDS: Final = frozenset(
     (
         "the", "of", "and", "to", "a", "in", "is", "it", "that", "for", "on", "was", "with", "as", "be", "by", "at",
@@ -88,79 +87,117 @@ class Words:
     """Of whole short blocks, in lower case."""
 
 
-class Reader:
-    """Reads the texts of one page, equal ones once."""
+class Told:
+    """What a page says of itself, as words."""
 
-    __slots__ = ("_phrases", "_said", "_seen", "_title", "_told", "_words")
+    __slots__ = ("said", "text", "title")
 
-    def __init__(self, words: Words, page: Page) -> None:
-        self._words = words.words
-        self._phrases = words.phrases
-        self._title = frozenset(WORD.findall(page.title.lower()))
-        self._told = " ".join(" ".join(text.split()) for text in (page.description, *page.bodies)).lower()
-        self._said = frozenset(WORD.findall(self._told))
-        self._seen: dict[str, tuple[float, ...]] = {}
+    def __init__(self, page: Page) -> None:
+        self.title = frozenset(WORD.findall(page.title.lower()))
+        self.text = " ".join(" ".join(text.split()) for text in (page.description, *page.bodies)).lower()
+        self.said = frozenset(WORD.findall(self.text))
 
-    @property
-    def told(self) -> int:
-        """How many different words the page's data has."""
-        return len(self._said)
 
-    def read(self, text: str) -> tuple[float, ...]:
-        """The columns of `TEXT` for a text that is not empty and has no runs of blanks."""
-        row = self._seen.get(text)
-        if row is None:
-            row = self._read(text)
-            if len(text) < REMEMBERED:
-                self._seen[text] = row
-        return row
+def read_texts(texts: Sequence[str], words: Words, told: Told) -> Any:
+    """The columns of `TEXT` as rows of an array, for texts that are not empty and have no runs of blanks."""
+    places = {text: at for at, text in enumerate(dict.fromkeys(texts))}
+    table = np.array(_read(list(places), words, told), np.float32)
+    return table if len(places) == len(texts) else table[:, [places[text] for text in texts]]
 
-    def _read(self, text: str) -> tuple[float, ...]:
-        head = text[:SEEN]
-        ascii_ = text.isascii()
-        cjk = 0 if ascii_ else len(CJK.findall(text))
-        count = len(text.split()) + cjk
-        low = head.lower()
-        # The same words, found twice as fast where there are no others than those of ASCII.
-        plain = low.translate(_ASCII_LETTERS).split() if ascii_ else WORD.findall(low)
-        first = split_text(plain, cjk)
-        known, title, said = self._words, self._title, self._said
-        scores = [known[word] for word in first if word in known]
-        some = head.split(None, 40)[:40]
-        last, start = text[-1], text[0]
-        stops = head.count(".") + head.count("!") + head.count("?")
-        commas = head.count(",") + head.count(";") + head.count(":")
-        raw = head.encode("latin-1", "replace")
-        bare = raw.translate(None, _DIGITS)
-        digits = len(raw) - len(bare)
-        signs = len(raw) - len(raw.translate(None, _SIGNS))
-        if not ascii_:
-            stops += sum(map(head.count, _WIDE_STOPS))
-            commas += sum(map(head.count, _WIDE_COMMAS))
-            signs += sum(map(head.count, _WIDE_SIGNS))
-        per_char = 10 / len(head)
-        return (
-            count,
-            len(text),
-            stops * per_char,
-            commas * per_char,
-            digits / len(head),
-            signs * per_char,
-            0.0 if ascii_ and low == head else sum(map(str.isupper, map(_FIRST, some))) / len(some),
-            sum(map(_FUNCTION_WORDS.__contains__, plain)) / max(len(plain), 1),
-            _rate_end(last),
-            1.0 if start.isupper() else 2.0 if start.islower() else 3.0 if start.isdigit() else 0.0,
-            sum(scores) / len(scores) if scores else 0.0,
-            min(scores, default=0.0),
-            max(scores, default=0.0),
-            self._phrases.get(low, 0.0) if len(text) <= PHRASE else 0.0,
-            1.0 if digits and (_PRICE.search(head) or _AMOUNT.search(head)) else 0.0,
-            1.0 if (digits or "ago" in low) and has_date(low) else 0.0,
-            cjk / count,
-            sum(map(title.__contains__, first)) / len(first) if first and title else 0.0,
-            sum(map(said.__contains__, plain)) / len(plain) if plain and said else 0.0,
-            1.0 if said and len(text) > 25 and low[:80] in self._told else 0.0,
-        )
+
+def _read(texts: Sequence[str], words: Words, told: Told) -> tuple[Any, ...]:
+    heads = [text[:SEEN] for text in texts]
+    lows = [head.lower() for head in heads]
+    lengths = np.fromiter(map(len, texts), float, len(texts))
+    read = np.minimum(lengths, SEEN)
+    glyphs = count_glyphs(heads)
+    count, cjk, capitals = glyphs.words.astype(float), glyphs.cjk, glyphs.capitalised / np.minimum(glyphs.words, SOME)
+    for at in np.nonzero(glyphs.words > SOME)[0].tolist():
+        capitals[at] = sum(map(str.isupper, map(_FIRST, heads[at].split(None, SOME)[:SOME]))) / SOME
+    for at in np.nonzero(lengths > SEEN)[0].tolist():
+        count[at] = len(texts[at].split())
+        cjk[at] = len(CJK.findall(texts[at]))
+    count += cjk
+    plain, sizes = split_letters(lows)
+    *odds, titled = _look_up(plain, sizes, cjk, words.words, told.title)
+    digits = glyphs.digits
+    return (
+        count,
+        lengths,
+        glyphs.stops * (10 / read),
+        glyphs.commas * (10 / read),
+        digits / read,
+        glyphs.signs * (10 / read),
+        capitals,
+        _share(plain, sizes, _FUNCTION_WORDS),
+        [_rate_end(text[-1]) for text in texts],
+        [
+            1.0 if text[0].isupper() else 2.0 if text[0].islower() else 3.0 if text[0].isdigit() else 0.0
+            for text in texts
+        ],
+        *odds,
+        [words.phrases.get(low, 0.0) if len(text) <= PHRASE else 0.0 for low, text in zip(lows, texts, strict=True)],
+        [1.0 if has and has_price(head) else 0.0 for has, head in zip(digits.tolist(), heads, strict=True)],
+        [
+            1.0 if (has or "ago" in low) and has_date(low) else 0.0
+            for has, low in zip(digits.tolist(), lows, strict=True)
+        ],
+        cjk / count,
+        titled,
+        _share(plain, sizes, told.said),
+        [
+            1.0 if told.said and len(text) > 25 and low[:80] in told.text else 0.0
+            for low, text in zip(lows, texts, strict=True)
+        ],
+    )
+
+
+def _look_up(
+    plain: Sequence[str], sizes: Any, cjk: Any, known: Mapping[str, float], title: Collection[str]
+) -> tuple[Any, Any, Any, Any]:
+    """Of the first words of each text: the mean, lowest and highest odds of those known, and the share in the title."""
+    begins = np.cumsum(sizes) - sizes
+    ends = begins + np.minimum(sizes, FIRST)
+    firsts = [plain[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
+    for at in np.nonzero(cjk)[0].tolist():
+        firsts[at] = split_text(plain[begins[at] : begins[at] + sizes[at]], int(cjk[at]))
+    first = list(chain.from_iterable(firsts))
+    counts = np.fromiter(map(len, firsts), np.intp, len(firsts))
+    odds = np.array([known.get(word, np.nan) for word in first])
+    is_known = odds == odds  # noqa: PLR0124 - what is not a number is not itself
+    several = np.maximum(_sums(is_known, counts), 1)
+    mean = _sums(np.where(is_known, odds, 0.0), counts) / several
+    lowest, highest = np.zeros(len(counts)), np.zeros(len(counts))
+    has = counts > 0
+    if first:
+        starts = (np.cumsum(counts) - counts)[has]
+        lowest[has] = np.minimum.reduceat(np.where(is_known, odds, np.inf), starts)
+        highest[has] = np.maximum.reduceat(np.where(is_known, odds, -np.inf), starts)
+    return (
+        mean,
+        np.where(lowest < np.inf, lowest, 0.0),
+        np.where(highest > -np.inf, highest, 0.0),
+        _share(first, counts, title),
+    )
+
+
+def _share(words: Sequence[str], sizes: Any, known: Collection[str]) -> Any:
+    """The share of each text's words that is known."""
+    if not known:
+        return np.zeros(len(sizes))
+    return _sums(np.fromiter(map(known.__contains__, words), bool, len(words)), sizes) / np.maximum(sizes, 1)
+
+
+def _sums(values: Any, sizes: Any) -> Any:
+    """Sums of runs of values, of so many each."""
+    run = np.concatenate(([0], np.cumsum(values)))
+    ends = np.cumsum(sizes)
+    return run[ends] - run[ends - sizes]
+
+
+def has_price(head: str) -> bool:
+    """Whether an amount of money is told in a text with digits."""
+    return _PRICE.search(head) is not None or _AMOUNT.search(head) is not None
 
 
 def has_date(low: str) -> bool:
@@ -174,10 +211,10 @@ def has_date(low: str) -> bool:
     )
 
 
-def split_text(words: list[str], cjk: int) -> list[str]:
+def split_text(words: Sequence[str], cjk: int) -> list[str]:
     """The first words of a text; where scripts without spaces are written, pairs of characters."""
     if not cjk:
-        return words[:FIRST]
+        return list(words[:FIRST])
     run = "".join(words)[:16]
     return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
 
