@@ -23,6 +23,7 @@ from lexicon import Lexicon
 
 from specloom.scrape.content import finder, model
 from specloom.scrape.content.articles import without_comments
+from specloom.scrape.content.asides import without_asides
 from specloom.scrape.content.cut import MIN_WORDS
 from specloom.scrape.content.features import measure
 
@@ -210,6 +211,10 @@ def main() -> None:
     chances = [
         without_comments(page.units.frame, page.page, guess, TYPES, chance)
         for page, guess, chance in zip(pages, guesses, cross(pages, tables, folds), strict=True)
+    ]
+    chances = [
+        without_asides(page.units.frame, guess, TYPES, chance)
+        for page, guess, chance in zip(pages, guesses, chances, strict=True)
     ]
     choices = [finder.choose(page.units.frame, chance) for page, chance in zip(pages, chances, strict=True)]
     expected = np.array([expected for _, expected in choices])

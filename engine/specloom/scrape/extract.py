@@ -13,7 +13,7 @@ from specloom.scrape.metadata_sources import gather
 from specloom.scrape.structured import StructuredData, to_structured
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
+    from lxml import etree
 
 COMPLETE: Final = 0.8
 """Confidence from which an extract is complete; see docs/decisions/reading-pages.md for how often that is wrong."""
@@ -104,21 +104,22 @@ def extract(page: bytes | str, *, url: str = "", content_type: str = "") -> Extr
     )
 
 
-def empty_head(root: HtmlElement) -> None:
+def empty_head(root: etree._Element) -> None:
     """Moves what is shown out of the head: the parser leaves a page that begins with, say, `<article>` there."""
     head, body = root.find("head"), root.find("body")
     if head is None or body is None:
         return
-    astray = [element for element in head if isinstance(element.tag, str) and element.tag not in HEAD]
+    astray = [element for element in head.iterchildren("*") if element.tag not in HEAD]
     if astray:
-        body.text, late = None, body.text
+        late = body.text
+        body.text = None
         for at, element in enumerate(astray):
             body.insert(at, element)
         if late:
             astray[-1].tail = (astray[-1].tail or "") + late
 
 
-def find_frames(root: HtmlElement, base: str) -> tuple[str, ...]:
+def find_frames(root: etree._Element, base: str) -> tuple[str, ...]:
     """The web addresses that a page's iframes show, absolute, each once."""
     from urllib.parse import urljoin
 
@@ -133,7 +134,7 @@ def find_frames(root: HtmlElement, base: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def find_base(root: HtmlElement, url: str) -> str:
+def find_base(root: etree._Element, url: str) -> str:
     """The address that the page's links are relative to."""
     from urllib.parse import urljoin
 

@@ -22,10 +22,10 @@ from .markdown_walk import Walk
 from .markdown_writer import Writer
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
+    from lxml import etree
 
 
-def render(nodes: Sequence[HtmlElement], *, base: str = "", drop: Collection[HtmlElement] = ()) -> str:
+def render(nodes: Sequence[etree._Element], *, base: str = "", drop: Collection[etree._Element] = ()) -> str:
     """Markdown of the elements in the order given, each once; those in `drop` are left out with what is in them.
 
     `base` is the address that links are resolved against; without it relative links keep their text alone.

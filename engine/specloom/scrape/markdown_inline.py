@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 from . import invisible, markdown_code, markdown_math
 from .markdown_blocks import HEADINGS, add_code
 from .markdown_walk import Walk, ends, starts
+from .tree import text_of
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
+    from lxml import etree
 
 _ANCHOR_MARKS: Final = frozenset(("", "#", "¶", "§", "🔗", "link", "permalink"))
 _EXPONENT: Final = re.compile(r"[-−+]?\d{1,4}|[-−+]?[a-z]|[-−]?\d[\d,.]*|[nkmxij][-+−]\d")
@@ -21,81 +22,81 @@ _BUTTON_LENGTH: Final = 200
 
 
 @starts("br")
-def add_break(walk: Walk, _: HtmlElement) -> None:
+def add_break(walk: Walk, _: etree._Element) -> None:
     """A line end; the second in a row ends the paragraph."""
     walk.out.line_break()
 
 
 @starts("a")
-def start_link(walk: Walk, element: HtmlElement) -> bool:
+def start_link(walk: Walk, element: etree._Element) -> bool:
     """A link, if it leads to another page; the anchor beside a heading is left out with its sign."""
     href = element.get("href")
-    if href and href.startswith("#") and element.text_content().strip().lower() in _ANCHOR_MARKS:
+    if href and href.startswith("#") and text_of(element).strip().lower() in _ANCHOR_MARKS:
         return True
     walk.out.begin("a", walk.links.resolve(href))
     return False
 
 
 @ends("a")
-def end_link(walk: Walk, _: HtmlElement) -> None:
+def end_link(walk: Walk, _: etree._Element) -> None:
     """The link is written, unless there is no word in it."""
     walk.out.end("a")
 
 
 @starts("strong", "b")
-def start_strong(walk: Walk, _: HtmlElement) -> None:
+def start_strong(walk: Walk, _: etree._Element) -> None:
     """Strong emphasis."""
     walk.out.begin("strong")
 
 
 @ends("strong", "b")
-def end_strong(walk: Walk, _: HtmlElement) -> None:
+def end_strong(walk: Walk, _: etree._Element) -> None:
     """Its end."""
     walk.out.end("strong")
 
 
 @starts("em", "i")
-def start_emphasis(walk: Walk, _: HtmlElement) -> None:
+def start_emphasis(walk: Walk, _: etree._Element) -> None:
     """Emphasis."""
     walk.out.begin("em")
 
 
 @ends("em", "i")
-def end_emphasis(walk: Walk, _: HtmlElement) -> None:
+def end_emphasis(walk: Walk, _: etree._Element) -> None:
     """Its end."""
     walk.out.end("em")
 
 
 @starts("del", "s", "strike")
-def start_deleted(walk: Walk, _: HtmlElement) -> None:
+def start_deleted(walk: Walk, _: etree._Element) -> None:
     """Text that is struck out."""
     walk.out.begin("del")
 
 
 @ends("del", "s", "strike")
-def end_deleted(walk: Walk, _: HtmlElement) -> None:
+def end_deleted(walk: Walk, _: etree._Element) -> None:
     """Its end."""
     walk.out.end("del")
 
 
 @starts("q")
-def start_quotation(walk: Walk, _: HtmlElement) -> None:
+def start_quotation(walk: Walk, _: etree._Element) -> None:
     """A quotation in a line; browsers add the marks."""
     walk.out.raw("“")
 
 
 @ends("q")
-def end_quotation(walk: Walk, _: HtmlElement) -> None:
+def end_quotation(walk: Walk, _: etree._Element) -> None:
     """Its end."""
     walk.out.raw("”")
 
 
 @starts("code", "kbd", "samp", "tt")
-def add_span_of_code(walk: Walk, element: HtmlElement) -> bool:
+def add_span_of_code(walk: Walk, element: etree._Element) -> bool:
     """Code in a line, or a fenced block if there are lines in it."""
     if next(element.iterdescendants("pre"), None) is not None:
         return False
-    text = element.text_content()
+    text = text_of(element)
     has_lines = "\n" in text.strip() or next(element.iterdescendants("br", "div"), None) is not None
     if has_lines and element.tag == "code" and not walk.out.flat and not walk.out.heading:
         return bool(add_code(walk, element))
@@ -104,7 +105,7 @@ def add_span_of_code(walk: Walk, element: HtmlElement) -> bool:
 
 
 @starts("img")
-def add_image(walk: Walk, element: HtmlElement) -> bool:
+def add_image(walk: Walk, element: etree._Element) -> bool:
     """An image that is described; emoji and formulas that are images become what they stand for."""
     alt = " ".join(invisible.clean(element.get("alt") or "")[0].split())
     if not alt:
@@ -123,7 +124,7 @@ def add_image(walk: Walk, element: HtmlElement) -> bool:
     return True
 
 
-def _find_source(image: HtmlElement) -> str:
+def _find_source(image: etree._Element) -> str:
     """The address of an image; those that load late have it in another attribute."""
     source: str = image.get("src") or ""
     if source and not source.startswith("data:"):
@@ -137,7 +138,7 @@ def _find_source(image: HtmlElement) -> str:
 
 
 @starts("span")
-def start_span(walk: Walk, element: HtmlElement) -> bool:
+def start_span(walk: Walk, element: etree._Element) -> bool:
     """Nothing, but for formulas: those in TeX are written, those set for the eye are left to their twin."""
     names = element.get("class")
     if not names:
@@ -149,7 +150,7 @@ def start_span(walk: Walk, element: HtmlElement) -> bool:
 
 
 @starts("math")
-def add_math(walk: Walk, element: HtmlElement) -> bool:
+def add_math(walk: Walk, element: etree._Element) -> bool:
     """A formula."""
     _add_formula(walk, markdown_math.render_math(element))
     return True
@@ -165,49 +166,49 @@ def _add_formula(walk: Walk, text: str) -> None:
 
 
 @starts("sup")
-def start_raised(walk: Walk, element: HtmlElement) -> None:
+def start_raised(walk: Walk, element: etree._Element) -> None:
     """An exponent is told from its base by a caret; ordinals, trade marks and notes in brackets need nothing."""
-    if _EXPONENT.fullmatch(element.text_content().strip()) and walk.out.ends_word():
+    if _EXPONENT.fullmatch(text_of(element).strip()) and walk.out.ends_word():
         walk.out.raw("^")
 
 
 @starts("rp")
-def skip_parenthesis(_: Walk, __: HtmlElement) -> bool:
+def skip_parenthesis(_: Walk, __: etree._Element) -> bool:
     """Brackets for readers that know no ruby; `rt` brings its own."""
     return True
 
 
 @starts("rt")
-def start_reading(walk: Walk, _: HtmlElement) -> None:
+def start_reading(walk: Walk, _: etree._Element) -> None:
     """How the characters before it are read."""
     walk.out.raw("(")
 
 
 @ends("rt")
-def end_reading(walk: Walk, _: HtmlElement) -> None:
+def end_reading(walk: Walk, _: etree._Element) -> None:
     """Its end."""
     walk.out.raw(")")
 
 
 @starts("input")
-def add_input(walk: Walk, element: HtmlElement) -> bool:
+def add_input(walk: Walk, element: etree._Element) -> bool:
     """The box of a task in a list; anything else is empty until somebody types."""
     if element.get("type") == "checkbox" and _is_task(element):
         walk.out.raw("[x] " if element.get("checked") is not None else "[ ] ")
     return True
 
 
-def _is_task(element: HtmlElement) -> bool:
+def _is_task(element: etree._Element) -> bool:
     above = element.getparent()
     return above is not None and "li" in (above.tag, getattr(above.getparent(), "tag", ""))
 
 
 @starts("button")
-def start_button(walk: Walk, element: HtmlElement) -> bool:
+def start_button(walk: Walk, element: etree._Element) -> bool:
     """Left out, but for buttons that are headings of what they open, and those that hold a part of the page."""
     if walk.out.heading or next(element.iterancestors("button"), None) is not None:
         return False
-    if next(element.iterdescendants(*HEADINGS), None) is not None or len(element.text_content()) > _BUTTON_LENGTH:
+    if next(element.iterdescendants(*HEADINGS), None) is not None or len(text_of(element)) > _BUTTON_LENGTH:
         return False
     walk.out.raw(" ")
     return True

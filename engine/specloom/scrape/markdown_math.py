@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
+    from lxml import etree
 
 MAX_DEPTH: Final = 60
 """Elements in one another that are read as structure; what is deeper is read as a row of signs."""
@@ -17,7 +17,7 @@ _SET: Final = frozenset(("MathJax_Preview", "MathJax_CHTML", "MathJax_SVG", "mjx
 """Classes of formulas set for the eye, beside which the same formula stands as MathML or TeX."""
 
 
-def is_set_twice(element: HtmlElement) -> bool:
+def is_set_twice(element: etree._Element) -> bool:
     """Whether the element repeats a formula for the eye that its neighbour or a part of it states."""
     names = (element.get("class") or "").split()
     after, before = element.getnext(), element.getprevious()
@@ -29,7 +29,7 @@ def is_set_twice(element: HtmlElement) -> bool:
     return "MathJax" in names and after is not None and "math-tex" in (after.get("class") or "")
 
 
-def render_math(math: HtmlElement) -> str:
+def render_math(math: etree._Element) -> str:
     """`$…$`, or `$$…$$` on lines of its own, where there is TeX; plain signs elsewhere."""
     tex = _find_tex(math)
     display = math.get("display") == "block"
@@ -49,21 +49,21 @@ def wrap_tex(tex: str, *, display: bool) -> str:
     return f"$${tex}$$" if display else f"${tex}$"
 
 
-def _find_tex(math: HtmlElement) -> str:
+def _find_tex(math: etree._Element) -> str:
     for annotation in math.iterdescendants("annotation"):
         if "tex" in (annotation.get("encoding") or "").lower():
             return annotation.text or ""
     return math.get("alttext") or ""
 
 
-def _read(element: HtmlElement, depth: int) -> str:
+def _read(element: etree._Element, depth: int) -> str:
     tag = element.tag
-    if not isinstance(tag, str) or tag in ("annotation", "annotation-xml"):
+    if tag in ("annotation", "annotation-xml"):
         return ""
     if tag in _LEAVES or depth > MAX_DEPTH:
-        text = "".join(element.itertext()).strip()
+        text = "".join(map(str, element.itertext())).strip()
         return f" {text} " if tag == "mo" and len(text) == 1 and text in "=+-−×·<>≤≥≈≠→∈∪∩±" else text
-    parts = [_read(child, depth + 1) + (child.tail or "").strip() for child in element if isinstance(child.tag, str)]
+    parts = [_read(child, depth + 1) + (child.tail or "").strip() for child in element.iterchildren("*")]
     if element.text and not element.text.isspace():
         parts.insert(0, element.text)
     match tag, parts:

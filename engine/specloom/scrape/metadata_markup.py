@@ -66,9 +66,12 @@ def find_marks(attributes: Attributes) -> Marks:
     """The marked elements of a page, at most 100 of each kind."""
     bylines: list[etree._Element] = []
     dated: list[etree._Element] = []
-    for element, attribute, name in attributes.named:
-        if attribute == "class" and (kind := _to_kind(name)) and element.tag in _BYLINE_TAGS:
-            (bylines if kind == "byline" else dated).append(element)
+    kinds = {name: _to_kind(name) for name in {name for _, attribute, name in attributes.named if attribute == "class"}}
+    kinds = {name: kind for name, kind in kinds.items() if kind}
+    if kinds:
+        for element, attribute, name in attributes.named:
+            if name in kinds and attribute == "class" and element.tag in _BYLINE_TAGS:
+                (bylines if kinds[name] == "byline" else dated).append(element)
     items = (each for each in attributes.properties if each[0] is not attributes.root)
     properties = [element for element, name in items if name in _NAMED]
     links = [element for element, name in attributes.relations if "author" in name and "author" in name.split()]

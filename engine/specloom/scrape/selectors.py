@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
+    from lxml import etree
 
 MAX_SELECTOR: Final = 300
 """Characters of one selector; longer ones are passed over."""
@@ -37,7 +37,7 @@ class Compound:
     is_parent: bool
     """It is the parent of the step after it, not merely above it."""
 
-    def matches(self, element: HtmlElement, known: dict[HtmlElement, frozenset[str]]) -> bool:
+    def matches(self, element: etree._Element, known: dict[etree._Element, frozenset[str]]) -> bool:
         """Whether the element is one of these. `known` keeps the classes of elements that were asked about."""
         if self.tag and element.tag != self.tag:
             return False
@@ -80,11 +80,11 @@ class Rule:
     declarations: Mapping[str, str]
     important: frozenset[str]
 
-    def matches(self, element: HtmlElement, known: dict[HtmlElement, frozenset[str]]) -> bool:
+    def matches(self, element: etree._Element, known: dict[etree._Element, frozenset[str]]) -> bool:
         """Whether the selector holds for the element. The nearest element that fits a step is taken for it."""
         if not self.steps[-1].matches(element, known):
             return False
-        at: HtmlElement | None = element
+        at: etree._Element | None = element
         left = MAX_CLIMB
         for step in reversed(self.steps[:-1]):
             at = at.getparent() if at is not None else None

@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from .attributes import is_in
 from .colours import WHITE, Colour
 from .hiding import MAX_STYLE, Style, find_ground, hides, is_lost, may_be_lost, may_hide, parse_declarations
 from .selectors import MAX_SELECTOR, Rule, parse_rule
+from .standing import to_standing
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
+    from lxml import etree
 
     from .attributes import Attributes
 
@@ -27,6 +27,8 @@ MAX_RULES: Final = 4000
 """Selectors that are kept; what follows them is passed over."""
 MAX_TRIALS: Final = 50_000
 """Rules tried on elements, all together; an ordinary page takes some hundreds."""
+MAX_LOOKS: Final = 1_000_000
+"""Elements in hidden ones that are looked at, all together; after that nothing in them counts as shown."""
 
 _COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
 _NAME: Final = re.compile(r"[.#]([a-zA-Z_-][\w-]*)(?![^\[]*\])")
@@ -45,6 +47,7 @@ class Sheet:
         "_count",
         "_grounds",
         "_known",
+        "_looks",
         "_names",
         "_suspect",
         "_trials",
@@ -57,10 +60,10 @@ class Sheet:
         self._by_id: dict[str, list[Rule]] = {}
         self._by_tag: dict[str, list[Rule]] = {}
         self._suspect: tuple[set[str], set[str], set[str]] = (set(), set(), set())
-        self._known: dict[HtmlElement, Style] = {}
-        self._grounds: dict[HtmlElement, Colour | None] = {}
-        self._classes: dict[HtmlElement, frozenset[str]] = {}
-        self._count = self._trials = 0
+        self._known: dict[etree._Element, Style] = {}
+        self._grounds: dict[etree._Element, Colour | None] = {}
+        self._classes: dict[etree._Element, frozenset[str]] = {}
+        self._count = self._trials = self._looks = 0
         self.has_external = has_external
 
     def read(self, text: str) -> None:
@@ -122,23 +125,27 @@ class Sheet:
             if suspect:
                 keys.add(key)
 
-    def find_suspects(self, attributes: Attributes) -> Iterator[HtmlElement]:
-        """Elements of the tree that an attribute, a style of their own or a rule may hide; some of them twice."""
+    def find_suspects(self, attributes: Attributes) -> Iterator[etree._Element]:
+        """Elements of the tree that an attribute, a style of their own or a rule may hide; some of them twice.
+
+        Nothing may be moved in the tree before the last of them is given.
+        """
         root = attributes.root
+        stands = to_standing(root)
         idents, classes, tags = self._suspect
         for element, _ in attributes.unseen:
-            if is_in(element, root):
+            if stands(element):
                 yield element
         yield from list(root.iter("font"))
         if idents or classes:
             for element, attribute, value in attributes.named:
                 hit = value in idents if attribute == "id" else not classes.isdisjoint(value.split())
-                if hit and is_in(element, root):
+                if hit and stands(element):
                     yield element
         if tags:
             yield from list(root.iter(*tags))
 
-    def style_of(self, element: HtmlElement) -> Style:
+    def style_of(self, element: etree._Element) -> Style:
         """What applies to the element itself: rules by specificity and order, then its own style."""
         known = self._known.get(element)
         if known is not None:
@@ -173,7 +180,7 @@ class Sheet:
         self._known[element] = result
         return result
 
-    def find_reason(self, element: HtmlElement) -> str:
+    def find_reason(self, element: etree._Element) -> str:
         """Why the element is not shown, in a word; "" if it is."""
         hidden = element.get("hidden")
         # What the search of a browser opens is meant to be read.
@@ -184,11 +191,11 @@ class Sheet:
             return ""
         return hides(style) or ("colour" if "color" in style and is_lost(style, self._ground(element)) else "")
 
-    def _ground(self, element: HtmlElement) -> Colour | None:
+    def _ground(self, element: etree._Element) -> Colour | None:
         """The colour behind the element: its own, else the nearest above it, else white if no sheet is unknown."""
-        passed: list[HtmlElement] = []
+        passed: list[etree._Element] = []
         result: Colour | None = None if self.has_external else WHITE
-        at: HtmlElement | None = element
+        at: etree._Element | None = element
         while at is not None:
             if at in self._grounds:
                 result = self._grounds[at]
@@ -202,11 +209,12 @@ class Sheet:
         self._grounds.update(dict.fromkeys(passed, result))
         return result
 
-    def restyles_below(self, element: HtmlElement, names: tuple[str, ...]) -> bool:
+    def restyles_below(self, element: etree._Element, names: tuple[str, ...]) -> bool:
         """Whether something in the element may undo what hides its text: its own colour, its own size."""
-        for below in element.iterdescendants():
-            if not isinstance(below.tag, str):
-                continue
+        for below in element.iterdescendants("*"):
+            self._looks += 1
+            if self._looks > MAX_LOOKS:
+                break
             if self.has_external and (below.get("class") or below.get("id")):
                 return True
             style = self.style_of(below)
@@ -215,7 +223,7 @@ class Sheet:
         return False
 
 
-def read_sheets(root: HtmlElement, attributes: Attributes) -> Sheet:
+def read_sheets(root: etree._Element, attributes: Attributes) -> Sheet:
     """Every `<style>` of the page that applies to a screen, up to a size."""
     texts = []
     size = 0

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from lxml import etree
-    from lxml.html import HtmlElement
 
 MAX_DEPTH: Final = 400
 """Elements in one another after flattening, those aside that the parser closes by itself."""
@@ -43,7 +42,7 @@ _ODD: Final = re.compile(rf"<(?:(?P<void>{_VOID})>|{_PARAGRAPH_IN_HEADING})", re
 """What the parser would take for something else: one search for both, because each goes over the whole page."""
 
 
-def parse(html: str) -> HtmlElement:
+def parse(html: str) -> etree._Element:
     """The `<html>` element, always with a `<body>`; an empty one if there is nothing to parse.
 
     Comments stay. The tree is at most 2048 elements deep, so it may be deeper than Python recurses.
@@ -80,42 +79,34 @@ def _mend(match: re.Match[str]) -> str:
     return f"{head}<span{match['attributes']}>{_ODD.sub(_mend, match['inside'])}</span>"
 
 
+def text_of(element: etree._Element) -> str:
+    """All text in an element, in its order."""
+    return str(query("string()")(element))
+
+
 @cache
-def query(path: str) -> Callable[[HtmlElement], Any]:
+def query(path: str) -> Callable[[etree._Element], Any]:
     """An XPath, compiled once; its strings do not hold on to the tree."""
     from lxml import etree
 
-    compiled: Callable[[HtmlElement], Any] = etree.XPath(path, smart_strings=False)
+    compiled: Callable[[etree._Element], Any] = etree.XPath(path, smart_strings=False)
     return compiled
 
 
-def _parse_once(text: str) -> tuple[HtmlElement | None, bool]:
+def _parse_once(text: str) -> tuple[etree._Element | None, bool]:
     """The root, or nothing where there is no element; and whether the parser gave up because of depth."""
     from lxml import etree
 
-    parser = _make_parser()
+    # Elements of plain lxml: those of `lxml.html` are instances of a Python class, and slower to come by.
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True)
     try:
-        root: HtmlElement | None = etree.fromstring(text.encode("utf-8", "replace"), parser)
+        root: etree._Element | None = etree.fromstring(text.encode("utf-8", "replace"), parser)
     except etree.XMLSyntaxError:
         return None, False
     if root is None or root.tag != "html":
         return None, False
     gave_up = any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log)
     return root, gave_up
-
-
-def _make_parser() -> etree.HTMLParser:
-    """`lxml.html`'s own look-up calls Python for each element; a fixed class for each kind of node is faster."""
-    from lxml import etree
-    from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HtmlProcessingInstruction
-
-    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True)
-    parser.set_element_class_lookup(
-        etree.ElementDefaultClassLookup(
-            element=HtmlElement, comment=HtmlComment, pi=HtmlProcessingInstruction, entity=HtmlEntity
-        )
-    )
-    return parser
 
 
 def _flatten(text: str, limit: int) -> str:
@@ -145,7 +136,7 @@ def _flatten(text: str, limit: int) -> str:
     return _TAG.sub(keep, text)
 
 
-def _gather(root: HtmlElement, body: HtmlElement) -> None:
+def _gather(root: etree._Element, body: etree._Element) -> None:
     """Move what follows `</body>` and `</html>` to the end of the body."""
     _adopt(body, body.tail, list(body.itersiblings()))
     body.tail = None
@@ -159,7 +150,7 @@ def _gather(root: HtmlElement, body: HtmlElement) -> None:
                 body.append(part)
 
 
-def _adopt(body: HtmlElement, text: str | None, parts: list[HtmlElement]) -> None:
+def _adopt(body: etree._Element, text: str | None, parts: list[etree._Element]) -> None:
     if text:
         text = _UNFIT.sub("", text)
         if len(body):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
+    from lxml import etree
 
     from specloom.scrape.content.page import Page
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Content:
     """The content of a page: `nodes` in document order, without what is in `drop`."""
 
-    nodes: Sequence[HtmlElement]
-    drop: Collection[HtmlElement]
+    nodes: Sequence[etree._Element]
+    drop: Collection[etree._Element]
     page_type: str
     """`article`, `documentation`, `service`, `forum`, `listing`, `product` or `collection`."""
     confidence: float
@@ -29,7 +29,7 @@ class Content:
     """Words of the page that are content; a CJK character is a word."""
 
 
-def find(root: HtmlElement, page: Page) -> Content:
+def find(root: etree._Element, page: Page) -> Content:
     """The content of a sanitised tree. `page` is what it said about itself before its scripts were taken out.
 
     No content is found where there is no text: `nodes` is then empty and the confidence 0.

@@ -10,8 +10,6 @@ from lxml import etree
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lxml.html import HtmlElement
-
 BLOCKS: Final = frozenset(
     (
         "address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd", "details", "dialog",
@@ -49,7 +47,7 @@ MAX_BLOCKS: Final = 20_000
 class Block:
     """One element that breaks the line, with the text that is its own and not that of a block inside it."""
 
-    element: HtmlElement
+    element: etree._Element
     tag: str
     parent: int
     depth: int
@@ -67,7 +65,7 @@ class Block:
     text: str = ""
 
 
-def to_blocks(root: HtmlElement) -> list[Block]:
+def to_blocks(root: etree._Element) -> list[Block]:
     """All blocks of a tree in document order, the root first, with their own texts; linear in the page."""
     for whole in WHOLE:
         blocks = gather_blocks(root, whole)
@@ -77,11 +75,11 @@ def to_blocks(root: HtmlElement) -> list[Block]:
     return blocks
 
 
-def gather_blocks(root: HtmlElement, whole: frozenset[str]) -> list[Block]:
+def gather_blocks(root: etree._Element, whole: frozenset[str]) -> list[Block]:
     """The blocks, without their texts and ends."""
     blocks = [Block(root, "html", -1, 0, "", [])]
     # Where the text inside an element goes: index of the block, doubled, plus one inside a link; -1 for nowhere.
-    home: dict[HtmlElement | None, int] = {root: 0}
+    home: dict[etree._Element | None, int] = {root: 0}
     for element in root.iterdescendants(etree.Element):
         above = home[element.getparent()]
         if above < 0:

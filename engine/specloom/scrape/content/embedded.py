@@ -11,7 +11,7 @@ from specloom.scrape.content.page import walk_data
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from lxml.html import HtmlElement
+    from lxml import etree
 
 MAX_STATE: Final = 2_000_000
 """Characters of one script that are read as JSON."""
@@ -36,12 +36,12 @@ _PROSE: Final = frozenset(
 """Names under which applications keep what they show; `__typename`, `className` and tracking data are none of them."""
 
 
-def list_scripts(root: HtmlElement) -> list[HtmlElement]:
+def list_scripts(root: etree._Element) -> list[etree._Element]:
     """The scripts that may hold data; list them before they are taken out of the tree."""
     return [script for script in root.iter("script") if script.get("src") is None]
 
 
-def find_body(bodies: Sequence[str], scripts: Iterable[HtmlElement]) -> str:
+def find_body(bodies: Sequence[str], scripts: Iterable[etree._Element]) -> str:
     """The longest text that stands for the content, as HTML: of the JSON-LD first, else of the state; "" if none."""
     best = max(bodies, key=len, default="")
     if len(best.split()) >= 5 * MIN_WORDS:
@@ -50,7 +50,7 @@ def find_body(bodies: Sequence[str], scripts: Iterable[HtmlElement]) -> str:
     return to_html(texts) if sum(len(text.split()) for text in texts) >= len(best.split()) else to_html([best])
 
 
-def read_state(script: HtmlElement) -> Iterator[str]:
+def read_state(script: etree._Element) -> Iterator[str]:
     """The prose in the JSON of one script, in its order, each text once."""
     text = script.text or ""
     if len(text) > MAX_STATE or "ld+json" in (script.get("type") or ""):

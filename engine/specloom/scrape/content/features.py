@@ -183,7 +183,7 @@ def measure_place(frame: Frame) -> Columns:
     """Where on the page the unit is, and how far from prose and from the title."""
     count = len(frame.at)
     order = np.arange(count)
-    run, prose_run = np.cumsum(frame.words), np.cumsum(frame.prose)
+    run, prose_run = frame.words.cumsum(), frame.prose.cumsum()
     prose = frame.prose > 0
     yield (run - frame.words) / frame.page_words
     yield order / count
@@ -239,7 +239,7 @@ def measure_neighbours(frame: Frame) -> Columns:
             yield up[other] == up
             yield frame.get("said_mean")[other]
             yield frame.get("ends")[other]
-    runs = [np.concatenate(([0.0], np.cumsum(values))) for values in (frame.words, frame.prose, frame.link_words)]
+    runs = [np.concatenate(([0.0], values.cumsum())) for values in (frame.words, frame.prose, frame.link_words)]
     for span in (3, 8):
         low, high = np.maximum(order - span, 0), np.minimum(order + span + 1, count)
         words, prose, links = (run[high] - run[low] for run in runs)

@@ -8,11 +8,15 @@ import numpy as np
 
 from specloom.scrape.content import Content
 from specloom.scrape.content.articles import without_comments
+from specloom.scrape.content.asides import without_asides
+from specloom.scrape.content.authors import take_authors
 from specloom.scrape.content.blocks import to_blocks
+from specloom.scrape.content.copies import leave_copies
 from specloom.scrape.content.cut import MIN_WORDS, best_cut
 from specloom.scrape.content.features import Units, measure
 from specloom.scrape.content.forest import to_chances, to_shares
 from specloom.scrape.content.model import Model, load_model
+from specloom.scrape.content.series import number_series, take_series
 from specloom.scrape.content.structure import (
     AMID,
     BETWEEN,
@@ -25,7 +29,7 @@ from specloom.scrape.content.structure import (
 )
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
+    from lxml import etree
 
     from specloom.scrape.content.frame import Frame
     from specloom.scrape.content.page import Page
@@ -37,7 +41,7 @@ PARTS: Final = frozenset(
 """Elements that mean nothing without the one around them."""
 
 
-def find_content(root: HtmlElement, page: Page) -> Content:
+def find_content(root: etree._Element, page: Page) -> Content:
     """See `content.find`."""
     blocks = to_blocks(root)
     model = load_model()
@@ -46,6 +50,7 @@ def find_content(root: HtmlElement, page: Page) -> Content:
         return Content((), (), "", 0.0, 0)
     kinds, chances = judge(units, model)
     chances = without_comments(units.frame, page, kinds, model.types, chances)
+    chances = without_asides(units.frame, kinds, model.types, chances)
     taken, expected = choose(units.frame, chances)
     nodes, drop = to_nodes(units.frame, taken)
     confidence = float(np.interp(expected, model.expected, model.reached))
@@ -76,10 +81,12 @@ def choose(frame: Frame, chances: Any) -> tuple[Any, float]:
     taken, expected, _ = best_cut(smoothed, words)
     taken = take_amid(tables, smoothed, taken, least=TABLE, amid=AMID)
     taken = take_amid(find_lists(frame), smoothed, taken, least=LIST, amid=BETWEEN)
-    return take_headings(frame, smoothed, taken), expected
+    series = number_series(frame)
+    taken = leave_copies(frame, take_series(frame, series, smoothed, taken))
+    return take_authors(frame, series, take_headings(frame, smoothed, taken)), expected
 
 
-def to_nodes(frame: Frame, taken: Any) -> tuple[list[HtmlElement], set[HtmlElement]]:
+def to_nodes(frame: Frame, taken: Any) -> tuple[list[etree._Element], set[etree._Element]]:
     """The elements to render: the narrowest one around all that is taken, and the widest ones in it that are not.
 
     A block without text, such as a picture, goes with its neighbours: it stays between two that stay.
@@ -106,7 +113,7 @@ def to_nodes(frame: Frame, taken: Any) -> tuple[list[HtmlElement], set[HtmlEleme
     top = int(np.nonzero(held == held[0])[0][-1])
     while blocks[top].tag in PARTS:
         top = blocks[top].parent
-    drop: set[HtmlElement] = set()
+    drop: set[etree._Element] = set()
     gone = top
     for index in range(top + 1, blocks[top].end):
         if index < gone:

@@ -102,7 +102,7 @@ class Frame:
 def sum_inside(values: Any, at: Any, end: Any) -> Any:
     flat = np.zeros(len(end) + 1)
     flat[at + 1] = values
-    run = np.cumsum(flat)
+    run = flat.cumsum()
     return run[end] - run[:-1]
 
 

@@ -73,7 +73,7 @@ def _encode(texts: Sequence[str]) -> tuple[Any, Any]:
     """The texts as numbers of characters, with a line end behind each, and where each begins."""
     text = "\n".join(texts)
     sizes = np.fromiter(map(len, texts), np.intp, len(texts)) + 1
-    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    starts = np.concatenate(([0], sizes.cumsum()[:-1]))
     if text.isascii():
         return np.frombuffer(text.encode("latin-1"), np.uint8), starts
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)

@@ -41,6 +41,9 @@ ROLES: Final = {
 
 TAG_MASKS: Final = MASKS | {tag: MASKS[alias] for tag, alias in ALIASES.items()}
 
+MOST: Final = 4.0
+"""What the words of one element say at most, for or against."""
+
 FADING: Final = 0.8
 """How much of what a name says is left one block further in."""
 
@@ -108,6 +111,8 @@ def judge_names(written: Collection[str], names: Mapping[str, float]) -> dict[st
             words.update(some)
             about |= bits
         scores = [names[word] for word in words if word in names]
-        role = MASKS.get(ROLES.get(name.rpartition(" ")[2], ""), 0)
-        judged[name] = (max(-4.0, min(4.0, sum(scores))), bool(scores), about, role)
+        score = sum(scores)
+        # A name as written ends with the role, or with the blank before it.
+        role = MASKS.get(ROLES.get(name.rpartition(" ")[2], ""), 0) if name[-1:] != " " else 0
+        judged[name] = (-MOST if score < -MOST else min(score, MOST), bool(scores), about, role)
     return judged

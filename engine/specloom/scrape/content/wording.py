@@ -156,7 +156,7 @@ def _look_up(
     plain: Sequence[str], sizes: Any, cjk: Any, known: Mapping[str, float], title: Collection[str]
 ) -> tuple[Any, Any, Any, Any]:
     """Of the first words of each text: the mean, lowest and highest odds of those known, and the share in the title."""
-    begins = np.cumsum(sizes) - sizes
+    begins = sizes.cumsum() - sizes
     ends = begins + np.minimum(sizes, FIRST)
     firsts = [plain[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
     for at in np.nonzero(cjk)[0].tolist():
@@ -170,7 +170,7 @@ def _look_up(
     lowest, highest = np.zeros(len(counts)), np.zeros(len(counts))
     has = counts > 0
     if first:
-        starts = (np.cumsum(counts) - counts)[has]
+        starts = (counts.cumsum() - counts)[has]
         lowest[has] = np.minimum.reduceat(np.where(is_known, odds, np.inf), starts)
         highest[has] = np.maximum.reduceat(np.where(is_known, odds, -np.inf), starts)
     return (
@@ -190,8 +190,8 @@ def _share(words: Sequence[str], sizes: Any, known: Collection[str]) -> Any:
 
 def _sums(values: Any, sizes: Any) -> Any:
     """Sums of runs of values, of so many each."""
-    run = np.concatenate(([0], np.cumsum(values)))
-    ends = np.cumsum(sizes)
+    run = np.concatenate(([0], values.cumsum()))
+    ends = sizes.cumsum()
     return run[ends] - run[ends - sizes]
 
 
