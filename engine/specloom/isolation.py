@@ -1,37 +1,105 @@
-"""Processes of our own that read what anybody may have sent: what they know of us, and how much they may take."""
+"""Processes of our own that read what anybody may have sent: what they know of us, how much they may take, their end.
+
+`run` is for one task, and its process ends with it; `start` is for a process that lives longer, whose end is with its
+caller. The module that such a process runs calls `restrict` before it reads.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
-from typing import Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from asyncio.subprocess import Process
 
 _PASSED_ON: Final = (
     "PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR",
 )  # fmt: skip
-"""What an interpreter needs to start and to find its packages."""
+"""What an interpreter needs to start and to find its packages. The language is not among it: all text is UTF-8."""
+_ONE_THREAD: Final = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+"""Such a process has one thing to do at a time; threads of a numerical library would only hold memory."""
+_LINE: Final = 64 * 1024 * 1024
+"""Bytes of the longest line that is read from a process that `start` gave."""
 
 
-def passed_on() -> dict[str, str]:
-    """The environment of such a process: no variable that could be a secret."""
-    return {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a process wrote until its end, and how it ended."""
+
+    output: bytes
+    """Nothing of a process that was late."""
+    code: int
+    """Its exit status; a signal that ended it as a negative number."""
+    is_late: bool
+    """Whether it was ended because its time was over."""
+
+    @property
+    def how(self) -> str:
+        """`status 1` or `signal 9`."""
+        return f"signal {-self.code}" if self.code < 0 else f"status {self.code}"
 
 
-def restrict(memory: int, seconds: int) -> None:
+async def run(module: str, given: bytes, *, seconds: float) -> Ended:
+    """Run `python -m MODULE` once with these bytes as its input, for so many seconds, its start included.
+
+    The process has ended when this returns or raises, also when the call is cancelled. `OSError` when it cannot be
+    started.
+    """
+    import asyncio
+
+    process = await start(module)
+    output, is_late = b"", False
+    try:
+        async with asyncio.timeout(seconds):
+            output, _ = await process.communicate(given)
+    except TimeoutError:
+        is_late = True
+    finally:
+        code = await end(process)
+    return Ended(output, code, is_late)
+
+
+async def start(module: str) -> Process:
+    """A process that runs `python -m MODULE`, its input and output as pipes. `OSError` when it cannot be started.
+
+    It takes no module from the folder that the server was started in, and says nothing on the server's standard error.
+    """
+    from asyncio.subprocess import DEVNULL, PIPE, create_subprocess_exec
+
+    # No variable that could be a secret.
+    environ = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    return await create_subprocess_exec(
+        sys.executable, "-P", "-m", module,
+        stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environ | _ONE_THREAD, limit=_LINE,
+    )  # fmt: skip
+
+
+async def end(process: Process) -> int:
+    """Kill the process if it still runs, and give the code that it ended with: see `Ended`."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.kill()
+    return await process.wait()
+
+
+def restrict(memory: int, seconds: int | None) -> None:
     """Give this process no more bytes of address space and seconds of processor time, and no files to write.
 
-    Nothing where the system cannot: then the time limit of the parent remains.
+    `None` seconds for a process that lives long. A lower bound that it has already stays. Nothing where the system
+    cannot: then the time limit of the parent remains.
     """
     try:
         import resource
     except ImportError:  # Windows
         return
-    for kind, most in (
-        (resource.RLIMIT_AS, memory),
-        (resource.RLIMIT_CPU, seconds),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
+    bounds = [(resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)]
+    if seconds is not None:
+        bounds.append((resource.RLIMIT_CPU, seconds))
+    for kind, most in bounds:
         # A system may refuse one of them, and has the others.
         with suppress(ValueError, OSError):
-            resource.setrlimit(kind, (most, most))
+            soft, hard = (most if now == resource.RLIM_INFINITY else min(now, most) for now in resource.getrlimit(kind))
+            resource.setrlimit(kind, (soft, hard))

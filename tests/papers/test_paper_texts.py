@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import io
 import tarfile
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from paper_support import World
 
 from specloom.papers import apart, tex, unpacking
+from specloom.papers.codes import Refusal
 from specloom.papers.log import verify
 from specloom.papers.texts import cut, split_sections
 from specloom.papers.unpacking import BundleError, read_bundle
@@ -213,6 +215,15 @@ def test_a_bundle_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatc
     said = asyncio.run(apart._ask(archive({"a.tex": DOCUMENT})))
 
     assert said == {"problem": "the bundle needs more time or memory than it may take"}
+
+
+def test_a_process_that_cannot_be_started_is_no_fault_of_the_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specloom.isolation.sys", SimpleNamespace(executable="/no/such/interpreter"))
+
+    with pytest.raises(Refusal, match="No process could be started to read the source: No such file") as caught:
+        asyncio.run(apart.read_source(archive({"a.tex": DOCUMENT}), apart=True))
+
+    assert caught.value.code == "INTERNAL_ERROR"
 
 
 def test_a_process_of_its_own_tells_what_this_one_would() -> None:

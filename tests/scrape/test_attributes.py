@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specloom.scrape.attributes import gather_attributes, is_in
+from specloom.scrape.attributes import gather_attributes
 from specloom.scrape.content.wording import has_date
 from specloom.scrape.tree import parse
 
@@ -31,18 +31,6 @@ def test_a_role_makes_a_control_only_where_it_is_a_tab() -> None:
     found = gather_attributes(parse(PAGE))
 
     assert [(element.tag, value) for element, value in found.controls] == [("i", "#one"), ("a", "tab")]
-
-
-def test_an_element_that_was_taken_out_is_no_longer_in_the_tree() -> None:
-    root = parse(PAGE)
-    found = gather_attributes(root)
-    element, _ = found.relations[0]
-    body = root.find("body")
-
-    assert is_in(element, root)
-    assert body is not None
-    body.remove(element)
-    assert not is_in(element, root)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import struct
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 from making_documents import DRAW, WORD, lines, make_docx, make_pdf, make_pptx, make_zip, paragraph, shape
@@ -282,3 +283,17 @@ async def test_a_process_that_needs_too_much_memory_is_a_fault() -> None:
         await read_apart(make_pdf([lines(["x" * 100])]) + b"x" * 300_000_000, "", "", limits=Limits(memory=200_000_000))
 
     assert caught.value.kind == "too_large"
+
+
+async def test_a_process_that_cannot_be_started_or_is_late_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    from specloom.scrape.documents import apart
+
+    with monkeypatch.context() as patch:
+        patch.setattr("specloom.isolation.sys", SimpleNamespace(executable="/no/such/interpreter"))
+        with pytest.raises(Fault, match="No process could be started to read the document: No such file") as missing:
+            await apart.read_apart(make_docx(paragraph("x")), "", "")
+    monkeypatch.setattr(apart, "_GRACE", 0)
+    with pytest.raises(Fault, match="could not be read within 0 seconds") as late:
+        await apart.read_apart(make_docx(paragraph("x")), "", "", limits=Limits(seconds=0))
+
+    assert (missing.value.kind, late.value.kind) == ("internal", "too_large")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from specloom.scrape.markdown import render
 from specloom.scrape.markdown_links import Links
+from specloom.scrape.markdown_writer import Writer
 from specloom.scrape.sanitise import sanitise
 from specloom.scrape.tree import parse
 
@@ -314,6 +315,26 @@ TAGS = [
     "section", "script", "button", "input type=checkbox", "span class=line", "td colspan=3 rowspan=2",
     "noscript", "p hidden",
 ]  # fmt: skip
+
+
+def test_blanks_before_the_words_of_a_heading_become_one() -> None:
+    out = Writer()
+    out.heading = 2
+    out.raw(" ")
+    out.begin("strong")
+    for _ in range(3):
+        out.raw(" ")
+        assert not out.has_words()
+    assert len(out.pieces) == 1
+
+    out.text("words")
+    out.end("strong")
+    assert out.has_words()
+    out.end_heading()
+
+    assert out.lines == ["## words"]
+
+
 PIECES = st.one_of(
     st.sampled_from(TAGS).map(lambda tag: f"<{tag}>"),
     st.sampled_from(TAGS).map(lambda tag: f"</{tag.partition(' ')[0]}>"),

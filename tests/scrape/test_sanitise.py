@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml import etree
 
 from specloom.scrape.colours import find_colour
 from specloom.scrape.hiding import hides, parse_declarations, to_pixels
@@ -284,6 +285,72 @@ def test_formulas_that_stand_in_scripts_are_text() -> None:
     text, _ = clean('<p>Where <script type="math/tex">a_1 < b</script> holds.</p>')
 
     assert "Where $a_1 < b$ holds." in text
+
+
+LOST = "<style>.lost{color:#fff;background:#fff}</style>"
+"""A rule is looked at after the attributes of all elements, so what these hide is gone by then."""
+
+
+def to_body(body: str) -> etree._Element:
+    root = parse(f"<html><head>{LOST}</head><body>{body}</body></html>")
+    sanitise(root)
+    found = root.find("body")
+    assert found is not None
+    return found
+
+
+def test_words_between_what_goes_stay_where_they_were() -> None:
+    body = to_body(
+        "<p>one <b hidden>x</b>two <i hidden>y</i>three <u>four</u><b hidden>z</b> five</p><b hidden>w</b>six"
+    )
+
+    (paragraph,) = body
+    assert (paragraph.text, paragraph[0].tail, paragraph.tail) == ("one two three ", " five", "six")
+    assert [node.tag for node in paragraph] == ["u"]
+
+
+@pytest.mark.parametrize(
+    "gone", ["<!-- c -->", "<script>s</script>", "<b hidden>x</b>", "<?pi?>", "<!----><style></style>"]
+)
+def test_text_around_what_goes_is_one_text(gone: str) -> None:
+    """As several it would be joined whenever somebody asks for it."""
+    body = to_body(f"<p>one {gone}two {gone}{gone}three <u>four</u>{gone}five{gone} six</p>{gone}seven")
+
+    assert body.xpath("//text()") == ["one two three ", "four", "five six", "seven"]
+
+
+def test_controls_beside_what_goes_are_counted_once() -> None:
+    root = parse(
+        PAGE.format(head="", body="<p>o&#7;n<!---->e\u200b<script>&#7;</script> two&#7;<b hidden>&#7;</b></p>")
+    )
+
+    stripped = sanitise(root)
+
+    assert stripped == Stripped(hidden=0, scripts=1, comments=1, controls=4)
+    assert root.findtext(".//p[2]") == "one two"
+
+
+def test_no_comment_is_left_behind() -> None:
+    body = to_body("<!-- a --><p>one<b hidden>x</b></p><noscript>y</noscript><!-- b --><div hidden></div>")
+
+    assert etree.tostring(body) == b"<body><p>one</p></body>"
+
+
+def test_a_formula_finds_its_twin_beyond_what_is_gone() -> None:
+    body = to_body("<p><span class=katex-html>2</span><b hidden>w</b><span hidden><math><mi>x</mi></math></span>")
+
+    assert [node.tag for node in body[0]] == ["span", "span"]
+
+
+def test_own_words_behind_what_is_gone_are_lost_with_the_others() -> None:
+    body = to_body("<p class=lost>own <b hidden>x</b>more<i style='color:red'>shown</i> and <b hidden>y</b>more</p>")
+
+    assert "".join(body.itertext()).split() == ["shown"]
+
+
+def test_an_element_in_which_nothing_is_left_goes_too() -> None:
+    assert len(to_body("<p class=lost><b hidden></b><i hidden></i></p>")) == 0
+    assert len(to_body("<p hidden><b hidden></b><img></p>")[0]) == 1
 
 
 def test_deep_and_wide_pages_with_many_rules_are_read_in_bounded_work() -> None:

@@ -58,6 +58,19 @@ def test_spans_are_written_in_every_place_that_they_cover() -> None:
     )
 
 
+def test_places_between_spans_from_above_are_empty() -> None:
+    html = """<table><tr><td rowspan=2>a<td>b<td>c<td rowspan=2>d<td>e<td rowspan=3>f</tr>
+    <tr><td>x</tr><tr></tr><tr><td>y</table>"""
+
+    assert md(html) == rows(
+        "|  |  |  |  |  |  |",
+        "| --- | --- | --- | --- | --- | --- |",
+        "| a | b | c | d | e | f |",
+        "| a | x |  | d |  | f |",
+        "| y |  |  |  |  | f |",
+    )
+
+
 def test_a_foot_comes_last_and_rows_without_words_go() -> None:
     html = "<table><tfoot><tr><td>Sum<td>3</tfoot><tr><th>a<th>b<tr><td> <td><tr><td>1<td>2</table>"
 

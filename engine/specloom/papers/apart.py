@@ -6,13 +6,11 @@ secret. It costs the start of an interpreter, about a tenth of a second.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
-from contextlib import suppress
 from typing import Any, Final
 
-from specloom.isolation import passed_on, restrict
+from specloom.isolation import restrict, run
 
 from .codes import Refusal
 from .tex import assemble
@@ -27,7 +25,8 @@ MEMORY: Final = 1024**3
 async def read_source(bundle: bytes, *, apart: bool) -> tuple[str, str]:
     """The name of a bundle's main TeX file, and its text with the files that it takes in.
 
-    TEXT_UNAVAILABLE where there is none, and where it would take more than it may. Without `apart` it is read here.
+    TEXT_UNAVAILABLE where there is none, and where it would take more than it may; INTERNAL_ERROR where no process can
+    be started to read it. Without `apart` it is read here.
     """
     said = await _ask(bundle) if apart else tell(bundle)
     if "problem" in said:
@@ -47,22 +46,14 @@ def tell(bundle: bytes) -> dict[str, Any]:
 
 
 async def _ask(bundle: bytes) -> dict[str, Any]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-P", "-m", "specloom.papers.apart",
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
-        env=passed_on(),
-    )  # fmt: skip
     try:
-        async with asyncio.timeout(SECONDS):
-            answer, _ = await process.communicate(bundle)
-        said: dict[str, Any] = json.loads(answer)
-    except (TimeoutError, ValueError):
+        ended = await run("specloom.papers.apart", bundle, seconds=SECONDS)
+    except OSError as error:
+        raise Refusal("INTERNAL_ERROR", f"No process could be started to read the source: {error.strerror}.") from None
+    try:
+        said: dict[str, Any] = json.loads(ended.output)
+    except ValueError:
         return {"problem": "the bundle needs more time or memory than it may take"}
-    finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
     return said
 
 

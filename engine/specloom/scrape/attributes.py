@@ -1,7 +1,7 @@
 """Which elements of a tree carry an attribute that somebody asks for: one walk, where each question would take its own.
 
 A walk over a page costs more than what is done with its elements, and half a dozen parts of the work look for classes,
-ids, styles or microdata. The lists are those of the moment of the walk; `is_in` tells whether an element still stands.
+ids, styles or microdata. The lists are those of the moment of the walk; `standing` tells which still stand.
 """
 
 from __future__ import annotations
@@ -59,11 +59,3 @@ def gather_attributes(root: etree._Element) -> Attributes:
                 lists[name].append((element, value))
     found.controls.extend(each for each in roles if each[1] == "tab")
     return found
-
-
-def is_in(element: etree._Element, root: etree._Element) -> bool:
-    """Whether the element still stands in the tree."""
-    at: etree._Element | None = element
-    while at is not None and at is not root:
-        at = at.getparent()
-    return at is not None

@@ -9,10 +9,11 @@ from .markdown_walk import Numbers, Walk, ends, starts
 from .markdown_writer import Writer
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
+    from lxml import etree
 
 HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _LISTS: Final = ("ul", "ol", "menu", "dir")
+_BLOCKS: Final = ("pre", "table", "ul", "ol", "dl", "blockquote")
 _PLAIN: Final = (
     "address", "article", "aside", "body", "center", "details", "div", "fieldset", "figcaption", "figure", "footer",
     "form", "frameset", "header", "hgroup", "html", "legend", "main", "nav", "noframes", "optgroup", "search",
@@ -21,27 +22,27 @@ _PLAIN: Final = (
 
 
 @starts(*_PLAIN)
-def start_block(walk: Walk, _: HtmlElement) -> None:
+def start_block(walk: Walk, _: etree._Element) -> None:
     """A box of the page; in a heading it only parts words."""
     if walk.out.pieces:
         walk.out.block()
 
 
 @ends(*_PLAIN, "p", "table")
-def end_block(walk: Walk, _: HtmlElement) -> None:
+def end_block(walk: Walk, _: etree._Element) -> None:
     """Whatever follows a block is not in its line."""
     if walk.out.pieces:
         walk.out.block()
 
 
 @starts("p")
-def start_paragraph(walk: Walk, _: HtmlElement) -> None:
+def start_paragraph(walk: Walk, _: etree._Element) -> None:
     """A paragraph."""
     walk.enter_block()
 
 
 @starts(*HEADINGS)
-def start_heading(walk: Walk, element: HtmlElement) -> None:
+def start_heading(walk: Walk, element: etree._Element) -> None:
     """A heading of its level; in a table cell its words alone."""
     if walk.out.flat:
         walk.out.block()
@@ -51,7 +52,7 @@ def start_heading(walk: Walk, element: HtmlElement) -> None:
 
 
 @ends(*HEADINGS)
-def end_heading(walk: Walk, _: HtmlElement) -> None:
+def end_heading(walk: Walk, _: etree._Element) -> None:
     """The heading is written."""
     if walk.out.flat:
         walk.out.block()
@@ -60,7 +61,7 @@ def end_heading(walk: Walk, _: HtmlElement) -> None:
 
 
 @starts("hr")
-def add_rule(walk: Walk, _: HtmlElement) -> None:
+def add_rule(walk: Walk, _: etree._Element) -> None:
     """A rule between two blocks; a second in a row adds nothing."""
     out = walk.out
     walk.enter_block()
@@ -69,21 +70,21 @@ def add_rule(walk: Walk, _: HtmlElement) -> None:
 
 
 @starts("blockquote")
-def start_quote(walk: Walk, _: HtmlElement) -> None:
+def start_quote(walk: Walk, _: etree._Element) -> None:
     """A quote: `>` before each line."""
     walk.enter_block()
     walk.out.push("> ", "> ")
 
 
 @ends("blockquote")
-def end_quote(walk: Walk, _: HtmlElement) -> None:
+def end_quote(walk: Walk, _: etree._Element) -> None:
     """Out of the quote."""
     walk.out.block()
     walk.out.pop()
 
 
 @starts("pre", "listing", "xmp", "plaintext")
-def add_code(walk: Walk, element: HtmlElement) -> bool:
+def add_code(walk: Walk, element: etree._Element) -> bool:
     """A fenced block; in a heading or a table cell a span."""
     out = walk.out
     walk.enter_block()
@@ -96,7 +97,7 @@ def add_code(walk: Walk, element: HtmlElement) -> bool:
 
 
 @starts(*_LISTS)
-def start_list(walk: Walk, element: HtmlElement) -> None:
+def start_list(walk: Walk, element: etree._Element) -> None:
     """A list; numbers begin and run as the page says."""
     walk.enter_block()
     if walk.lists and element.getparent() not in walk.plain:
@@ -110,14 +111,14 @@ def start_list(walk: Walk, element: HtmlElement) -> None:
 
 
 @ends(*_LISTS)
-def end_list(walk: Walk, _: HtmlElement) -> None:
+def end_list(walk: Walk, _: etree._Element) -> None:
     """Out of the list."""
     walk.out.block()
     walk.lists.pop()
 
 
 @starts("li")
-def start_item(walk: Walk, element: HtmlElement) -> None:
+def start_item(walk: Walk, element: etree._Element) -> None:
     """An item behind its bullet or number, the blocks in it indented; a card is laid out plainly."""
     walk.enter_block()
     if element in walk.plain:
@@ -135,14 +136,14 @@ def start_item(walk: Walk, element: HtmlElement) -> None:
 
 
 @ends("li")
-def end_item(walk: Walk, element: HtmlElement) -> None:
+def end_item(walk: Walk, element: etree._Element) -> None:
     """Out of the item."""
     walk.out.block()
     if element not in walk.plain:
         walk.out.pop()
 
 
-def _follows_item(element: HtmlElement) -> bool:
+def _follows_item(element: etree._Element) -> bool:
     before = element.getprevious()
     return before is not None and before.tag == "li"
 
@@ -153,19 +154,19 @@ def _to_number(value: str | None, default: int) -> int:
 
 
 @starts("dt")
-def start_term(walk: Walk, _: HtmlElement) -> None:
+def start_term(walk: Walk, _: etree._Element) -> None:
     """The term of a definition, on a line of its own."""
     walk.enter_block()
 
 
 @ends("dt")
-def end_term(walk: Walk, _: HtmlElement) -> None:
+def end_term(walk: Walk, _: etree._Element) -> None:
     """The line of the term ends."""
     walk.out.block()
 
 
 @starts("dd")
-def start_definition(walk: Walk, element: HtmlElement) -> None:
+def start_definition(walk: Walk, element: etree._Element) -> None:
     """A definition: `: ` on the line below its term, or plain blocks if it holds more than words."""
     walk.enter_block()
     if element not in walk.plain:
@@ -174,7 +175,7 @@ def start_definition(walk: Walk, element: HtmlElement) -> None:
 
 
 @ends("dd")
-def end_definition(walk: Walk, element: HtmlElement) -> None:
+def end_definition(walk: Walk, element: etree._Element) -> None:
     """Out of the definition."""
     walk.out.block()
     if element not in walk.plain:
@@ -182,7 +183,7 @@ def end_definition(walk: Walk, element: HtmlElement) -> None:
 
 
 @starts("table")
-def add_table(walk: Walk, element: HtmlElement) -> bool:
+def add_table(walk: Walk, element: etree._Element) -> bool:
     """A pipe table if it is one of data; the cells of any other become blocks."""
     out = walk.out
     walk.enter_block()
@@ -191,7 +192,7 @@ def add_table(walk: Walk, element: HtmlElement) -> bool:
     rows = tables.find_rows(element)
     if not tables.is_data(element, rows):
         return False
-    lines = tables.render(rows, lambda cell: _to_text(walk, cell))
+    lines = tables.render(rows, lambda cell: _to_text(walk, cell), walk.room)
     if not lines:
         return False
     caption = element.find("caption")
@@ -202,7 +203,7 @@ def add_table(walk: Walk, element: HtmlElement) -> bool:
     return True
 
 
-def _to_text(walk: Walk, cell: HtmlElement) -> str:
+def _to_text(walk: Walk, cell: etree._Element) -> str:
     """The inline Markdown of one cell."""
     inner = Walk(Writer(flat=True), walk.links, walk.drop)
     inner.run(cell)
@@ -210,33 +211,41 @@ def _to_text(walk: Walk, cell: HtmlElement) -> str:
 
 
 @starts("td", "th")
-def start_cell(walk: Walk, _: HtmlElement) -> None:
+def start_cell(walk: Walk, _: etree._Element) -> None:
     """A cell of a table that arranges the page is parted from its neighbour by a blank."""
     walk.out.raw(" ")
 
 
 @ends("td", "th")
-def end_cell(walk: Walk, _: HtmlElement) -> None:
+def end_cell(walk: Walk, _: etree._Element) -> None:
     """The same at its end."""
     walk.out.raw(" ")
 
 
-def find_plain(nodes: list[HtmlElement]) -> frozenset[HtmlElement]:
+def find_plain(nodes: list[etree._Element]) -> frozenset[etree._Element]:
     """List items with headings and definitions with blocks in them: a page lays these out, and no bullet makes a list.
 
-    Found once for all of them, from the inside out, so that nesting costs nothing.
+    Found once for all of them, in one pass, so that nesting costs nothing.
     """
-    found: set[HtmlElement] = set()
+    from lxml.etree import iterwalk
+
+    found: set[etree._Element] = set()
     for node in nodes:
-        for inner in node.iter(*HEADINGS):
-            _mark(inner, "li", found)
-        for inner in node.iter("pre", "table", "ul", "ol", "dl", "blockquote", *HEADINGS):
-            _mark(inner, "dd", found)
+        # Those that are open and not yet known to be plain, the innermost last.
+        items: list[etree._Element] = []
+        definitions: list[etree._Element] = []
+        for event, element in iterwalk(node, events=("start", "end"), tag=("li", "dd", *_BLOCKS, *HEADINGS)):
+            tag = element.tag
+            if tag in ("li", "dd"):
+                opened = items if tag == "li" else definitions
+                if event == "start":
+                    opened.append(element)
+                elif opened and opened[-1] is element:
+                    opened.pop()
+            elif event == "start":
+                found.update(definitions)
+                definitions.clear()
+                if tag in HEADINGS:
+                    found.update(items)
+                    items.clear()
     return frozenset(found)
-
-
-def _mark(inner: HtmlElement, tag: str, found: set[HtmlElement]) -> None:
-    for above in inner.iterancestors(tag):
-        if above in found:
-            return
-        found.add(above)

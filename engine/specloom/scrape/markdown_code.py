@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from .markdown_escape import fence_for
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
+    from lxml import etree
 
 _LANGUAGE: Final = re.compile(
     r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight-text|highlight|code)-|brush:\s*|sourceCode\s+)"
@@ -29,7 +29,7 @@ _LINES: Final = frozenset(("div", "p", "li", "tr", "ol", "ul", "table", "tbody")
 _SKIPPED: Final = frozenset(("button", "script", "style", "template", "clipboard-copy", "svg"))
 
 
-def find_language(pre: HtmlElement) -> str:
+def find_language(pre: etree._Element) -> str:
     """The name after `language-`, `lang-`, `highlight-source-` …: of the block, the code in it or what is around it."""
     around = pre.getparent()
     outer = around.getparent() if around is not None else None
@@ -45,7 +45,7 @@ def find_language(pre: HtmlElement) -> str:
     return ""
 
 
-def to_lines(pre: HtmlElement) -> list[str]:
+def to_lines(pre: etree._Element) -> list[str]:
     """The lines of the block as they are shown, blank ones at either end left out."""
     from lxml.etree import iterwalk
 
@@ -105,7 +105,7 @@ def _drop_numbers(parts: list[str], numbers: list[tuple[int, int]]) -> None:
                 parts[at + 1] = ""
 
 
-def _find_holder(pre: HtmlElement) -> HtmlElement | None:
+def _find_holder(pre: etree._Element) -> etree._Element | None:
     """The element whose children are lines without line ends between them, as some highlighters write them."""
     holder = pre.find("code")
     if holder is None:

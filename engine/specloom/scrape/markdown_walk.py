@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from .tables import Room
+
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
+    from lxml import etree
 
     from .markdown_links import Links
     from .markdown_writer import Writer
@@ -38,21 +40,23 @@ class Numbers:
 class Walk:
     """Where the pass is: the writer, the lists that are open, and what it was told about the page.
 
-    `plain` holds the list items and definitions that are laid out as blocks, `drop` what is left out.
+    `plain` holds the list items and definitions that are laid out as blocks, `drop` what is left out, `room` what
+    tables may still repeat.
     """
 
-    __slots__ = ("drop", "links", "lists", "out", "plain")
+    __slots__ = ("drop", "links", "lists", "out", "plain", "room")
 
     def __init__(
-        self, out: Writer, links: Links, drop: frozenset[HtmlElement], plain: frozenset[HtmlElement] = frozenset()
+        self, out: Writer, links: Links, drop: frozenset[etree._Element], plain: frozenset[etree._Element] = frozenset()
     ) -> None:
         self.out = out
         self.links = links
         self.drop = drop
         self.plain = plain
         self.lists: list[Numbers] = []
+        self.room = Room()
 
-    def run(self, root: HtmlElement) -> None:
+    def run(self, root: etree._Element) -> None:
         """Write the element and what is in it, without its tail."""
         from lxml.etree import iterwalk
 
@@ -99,8 +103,8 @@ class Walk:
             out.end_heading()
 
 
-Start = Callable[[Walk, "HtmlElement"], bool | None]
-End = Callable[[Walk, "HtmlElement"], None]
+Start = Callable[[Walk, "etree._Element"], bool | None]  # noqa: SLF001 - the name of the type
+End = Callable[[Walk, "etree._Element"], None]  # noqa: SLF001
 
 STARTS: Final[dict[str, Start]] = {}
 ENDS: Final[dict[str, End]] = {}

@@ -72,8 +72,15 @@ class Writer:
         self.pieces.append("\n")
 
     def has_words(self) -> bool:
-        """Whether something other than blanks waits to be written."""
-        return not "".join(self.pieces).isspace() if self.pieces else False
+        """Whether something other than blanks waits to be written; blanks become one, and are not looked at again."""
+        if not self.pieces:
+            return False
+        if not "".join(self.pieces).isspace():
+            return True
+        self.pieces[:] = [" "]
+        for inline in self._open:
+            inline.start = min(inline.start, 1)
+        return False
 
     def ends_word(self) -> bool:
         """Whether a letter, a digit or a closing bracket was written last."""

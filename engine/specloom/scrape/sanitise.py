@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from . import invisible
 from .attributes import Attributes, gather_attributes
@@ -28,7 +28,7 @@ from .tree import query
 from .unfolding import find_controlled, is_openable
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
+    from lxml import etree
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,8 @@ MAX_JUDGED: Final = 2000
 MAX_PAGES: Final = 20
 """Elements in one another that may be the page."""
 
+Place = tuple["etree._Element", str]  # noqa: SLF001 - the name of the type
+"""Where a text stands: `text` or `tail` of an element."""
 _UNSHOWN: Final = ("script", "style", "template", "noembed", "noframes")
 _ROOTS: Final = frozenset(("html", "head", "body", "frameset", "main"))
 _OPENED: Final = frozenset(("attribute", "display", "visibility", "opacity", "size"))
@@ -63,7 +65,7 @@ _RESTYLED: Final = {
 }
 
 
-def sanitise(root: HtmlElement, attributes: Attributes | None = None) -> Stripped:
+def sanitise(root: etree._Element, attributes: Attributes | None = None) -> Stripped:
     """Take what is not shown out of the tree, in place, and say how much that was.
 
     `attributes` are those of the tree, where they are already known.
@@ -73,29 +75,70 @@ def sanitise(root: HtmlElement, attributes: Attributes | None = None) -> Strippe
     attributes = attributes or gather_attributes(root)
     sheet = read_sheets(root, attributes)
     comments = int(query("count(descendant::comment()|descendant::processing-instruction())")(root))
-    if comments:
-        etree.strip_elements(root, etree.Comment, etree.PI, with_tail=False)
     _keep_formulas(root)
     has_frames = root.find("frameset") is not None
-    unshown = _UNSHOWN[:-1] if has_frames else _UNSHOWN
-    scripts = sum(1 for _ in root.iter(*unshown))
-    if scripts:
-        etree.strip_elements(root, *unshown, with_tail=False)
-    # Before anything moves: lxml does not take back the controls that references put into a tree.
-    controls = 0 if invisible.is_clean(query("string()")(root)) else _clean_texts(root)
-    scripts += _drop_fallbacks(root)
+    unshown = list(root.iter(*(_UNSHOWN[:-1] if has_frames else _UNSHOWN)))
+    scripts = len(unshown)
+    for element in unshown:
+        # What is in it goes with it. The text of a script stays, for those who hold the script.
+        if len(element):
+            element.clear(keep_tail=True)  # type: ignore[call-arg]  # unknown to the stubs
+    cleaned = _strip(root, etree.Comment, etree.PI, *{element.tag for element in unshown})
+    # Before anything else moves: lxml does not take back the controls that references put into a tree.
+    if not invisible.is_clean(query("string()")(root)):
+        _clean_texts(root, cleaned)
+    controls = sum(cleaned.values())
+    fallbacks = _drop_fallbacks(root)
+    if fallbacks:
+        scripts += fallbacks
+        _strip(root, etree.Comment)
     hidden = _drop_hidden(root, sheet, attributes)
     return Stripped(hidden=hidden, scripts=scripts, comments=comments, controls=controls)
 
 
-def _keep_formulas(root: HtmlElement) -> None:
+def _strip(root: etree._Element, *tags: Any) -> dict[Place, int]:
+    """Take everything with these tags out and leave the tails, all of a run at once joined to the text before it.
+
+    lxml alone would leave them as texts of their own, and join these anew whenever that text is asked for: no harm if
+    there is one, and most often there is. A text that lxml would not take is cleaned; gives where that was, and how
+    many characters were taken out.
+    """
+    from lxml import etree
+
+    cleaned: dict[Place, int] = {}
+    for node in list(root.iter(*tags)):
+        before, above = node.getprevious(), node.getparent()
+        if above is None or (before is not None and before.tag in tags):
+            continue
+        following = node.getnext()
+        if following is None or following.tag not in tags:
+            continue
+        tails: list[str] = []
+        at: etree._Element | None = node
+        while at is not None and at.tag in tags:
+            tails.append(at.tail or "")
+            at.tail = None
+            at = at.getnext()
+        if tail := "".join(tails):
+            place = (above, "text") if before is None else (before, "tail")
+            text = (getattr(*place) or "") + tail
+            try:
+                setattr(*place, text)
+            except ValueError:
+                text, cleaned[place] = invisible.clean(text)
+                setattr(*place, text)
+    etree.strip_elements(root, *tags, with_tail=False)
+    return cleaned
+
+
+def _keep_formulas(root: etree._Element) -> None:
     """A formula whose source stands in a script, for a library to set, becomes an element that is read as a formula."""
     for script in query("descendant::script[starts-with(@type, 'math/tex')]")(root):
         script.tag = "span"
         script.set("class", "math-tex display" if "display" in script.get("type") else "math-tex")
 
 
-def _drop_fallbacks(root: HtmlElement) -> int:
+def _drop_fallbacks(root: etree._Element) -> int:
     """Take out what is shown without scripts, unless it is the page."""
     count = 0
     size_of_page = cache(lambda: _count_characters(root))
@@ -107,8 +150,10 @@ def _drop_fallbacks(root: HtmlElement) -> int:
     return count
 
 
-def _drop_hidden(root: HtmlElement, sheet: Sheet, attributes: Attributes) -> int:
-    found: dict[HtmlElement, str] = {}
+def _drop_hidden(root: etree._Element, sheet: Sheet, attributes: Attributes) -> int:
+    from lxml import etree
+
+    found: dict[etree._Element, str] = {}
     for element in sheet.find_suspects(attributes):
         if element not in found and element.tag not in _ROOTS:
             reason = sheet.find_reason(element)
@@ -118,7 +163,8 @@ def _drop_hidden(root: HtmlElement, sheet: Sheet, attributes: Attributes) -> int
         return 0
     controlled = cache(lambda: find_controlled(attributes))
     size_of_page = cache(lambda: _count_characters(root))
-    gone: set[HtmlElement] = set()
+    gone: set[etree._Element] = set()
+    wordless: set[etree._Element] = set()
     count = judged = pages = 0
     for element, reason in found.items():
         if element in gone:
@@ -127,13 +173,14 @@ def _drop_hidden(root: HtmlElement, sheet: Sheet, attributes: Attributes) -> int
         if judged <= MAX_JUDGED:
             if reason in _OPENED and is_openable(element, controlled):
                 continue
-            if reason in _REVEALED and pages < MAX_PAGES and _is_page(element, size_of_page):
+            may_be_page = reason in _REVEALED and pages < MAX_PAGES and element not in wordless
+            if may_be_page and _is_page(element, size_of_page):
                 pages += 1
                 continue
             if _is_formula(element):
                 continue
-        if not query("boolean(normalize-space())")(element):
-            if not len(element):
+        if not _has_words(element, wordless):
+            if next(element.iterchildren("*"), None) is None:
                 _drop(element)
             continue
         count += 1
@@ -142,14 +189,26 @@ def _drop_hidden(root: HtmlElement, sheet: Sheet, attributes: Attributes) -> int
         else:
             gone.update(element.iterdescendants())
             _drop(element)
+    _strip(root, etree.Comment)
     return count
 
 
-def _is_formula(element: HtmlElement) -> bool:
+def _has_words(element: etree._Element, wordless: set[etree._Element]) -> bool:
+    """Whether it has; if not, what is inside joins the `wordless`, and nothing in it is counted again."""
+    if element in wordless:
+        return False
+    if query("boolean(normalize-space())")(element):
+        return True
+    wordless.update(element.iterdescendants())
+    return False
+
+
+def _is_formula(element: etree._Element) -> bool:
     """Whether the element is the readable twin of a formula that its neighbour shows to the eye."""
     if next(element.iter("math"), None) is None:
         return False
-    for other in (element.getnext(), element.getprevious()):
+    for before in (False, True):
+        other = next(element.itersiblings("*", preceding=before), None)
         if other is None:
             continue
         if (
@@ -161,48 +220,47 @@ def _is_formula(element: HtmlElement) -> bool:
     return False
 
 
-def _is_page(element: HtmlElement, size_of_page: Callable[[], float]) -> bool:
+def _is_page(element: etree._Element, size_of_page: Callable[[], float]) -> bool:
     size = _count_characters(element)
     return size >= LEAST and size >= MOST * size_of_page()
 
 
-def _count_characters(element: HtmlElement) -> float:
+def _count_characters(element: etree._Element) -> float:
     """Characters of its text, with runs of white space as one."""
     return float(query("string-length(normalize-space())")(element))
 
 
-def _drop(element: HtmlElement) -> int:
-    """Take the element out and leave its tail."""
+def _drop(element: etree._Element) -> int:
+    """Take the element out and leave its tail, behind a comment that stands in its place until the end.
+
+    To join the tail to the text before it would copy that text once for each of its neighbours that go.
+    """
+    from lxml import etree
+
     parent = element.getparent()
     if parent is None:
         return 0
-    tail = element.tail
-    if tail:
-        before = element.getprevious()
-        if before is None:
-            parent.text = (parent.text or "") + tail
-        else:
-            before.tail = (before.tail or "") + tail
-    parent.remove(element)
+    place = etree.Comment()
+    place.tail, element.tail = element.tail, None
+    parent.replace(element, place)
     return 1
 
 
-def _blank(element: HtmlElement) -> None:
+def _blank(element: etree._Element) -> None:
     """Take out the element's own words and leave the elements in it."""
+    from lxml import etree
+
     element.text = None
     for child in element:
-        child.tail = " "
+        # What was dropped left a comment, which goes without a trace.
+        child.tail = None if isinstance(child, etree._Comment) else " "  # noqa: SLF001 - the name of the type
 
 
-def _clean_texts(root: HtmlElement) -> int:
-    count = 0
+def _clean_texts(root: etree._Element, cleaned: dict[Place, int]) -> None:
+    """Clean every text that is not yet, and note how many characters were taken out of it."""
     for element in root.iter():
-        text = element.text
-        if text and not invisible.is_clean(text):
-            element.text, found = invisible.clean(text)
-            count += found
-        tail = element.tail
-        if tail and not invisible.is_clean(tail):
-            element.tail, found = invisible.clean(tail)
-            count += found
-    return count
+        for name in ("text", "tail"):
+            text = getattr(element, name)
+            if text and not invisible.is_clean(text) and (element, name) not in cleaned:
+                text, cleaned[element, name] = invisible.clean(text)
+                setattr(element, name, text)

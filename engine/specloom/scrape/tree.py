@@ -102,6 +102,8 @@ def _parse_once(text: str) -> tuple[etree._Element | None, bool]:
     try:
         root: etree._Element | None = etree.fromstring(text.encode("utf-8", "replace"), parser)
     except etree.XMLSyntaxError:
+        if any(entry.type_name == "ERR_NO_MEMORY" for entry in parser.error_log):
+            raise MemoryError("the parser has no memory left for the page") from None
         return None, False
     if root is None or root.tag != "html":
         return None, False
@@ -137,24 +139,38 @@ def _flatten(text: str, limit: int) -> str:
 
 
 def _gather(root: etree._Element, body: etree._Element) -> None:
-    """Move what follows `</body>` and `</html>` to the end of the body."""
-    _adopt(body, body.tail, list(body.itersiblings()))
+    """Move what follows `</body>` and `</html>` to the end of the body, each run of texts in one piece."""
+    texts: list[str] = []
+
+    def adopt(text: str | None, parts: list[etree._Element]) -> None:
+        if text:
+            texts.append(text)
+        if parts:
+            _append(body, texts)
+            body.extend(parts)
+
+    adopt(body.tail, list(body.itersiblings()))
     body.tail = None
     for late in list(root.itersiblings("html")):
-        _adopt(body, late.text, [])
+        adopt(late.text, [])
         for part in list(late):
             if part.tag == "body":
-                _adopt(body, part.text, list(part))
-                _adopt(body, part.tail, [])
+                adopt(part.text, list(part))
+                adopt(part.tail, [])
             else:
-                body.append(part)
+                adopt(None, [part])
+    _append(body, texts)
 
 
-def _adopt(body: etree._Element, text: str | None, parts: list[etree._Element]) -> None:
-    if text:
-        text = _UNFIT.sub("", text)
-        if len(body):
-            body[-1].tail = _UNFIT.sub("", body[-1].tail or "") + text
-        else:
-            body.text = _UNFIT.sub("", body.text or "") + text
-    body.extend(parts)
+def _append(body: etree._Element, texts: list[str]) -> None:
+    """Put the texts behind what is in the body, and forget them."""
+    if not texts:
+        return
+    last = next(body.iterchildren(reversed=True), None)
+    before = body.text if last is None else last.tail
+    text = _UNFIT.sub("", (before or "") + "".join(texts))
+    texts.clear()
+    if last is None:
+        body.text = text
+    else:
+        last.tail = text

@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from .attributes import is_in
+from .standing import to_standing
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
+    from lxml import etree
 
     from .attributes import Attributes
 
@@ -33,13 +33,13 @@ _APART_ROLES: Final = frozenset(
 
 def find_controlled(attributes: Attributes) -> frozenset[str]:
     """The ids that controls, as far as they still stand in the page, name as what they open."""
-    root = attributes.root
+    stands = to_standing(attributes.root)
     found: set[str] = set()
     for element, value in attributes.opened:
-        if is_in(element, root):
+        if stands(element):
             found.update(value.split())
     for control, _ in attributes.controls:
-        if not is_in(control, root):
+        if not stands(control):
             continue
         for name in ("data-target", "data-bs-target", "href"):
             value = control.get(name) or ""
@@ -48,7 +48,7 @@ def find_controlled(attributes: Attributes) -> frozenset[str]:
     return frozenset(found)
 
 
-def is_openable(element: HtmlElement, controlled: Callable[[], frozenset[str]]) -> bool:
+def is_openable(element: etree._Element, controlled: Callable[[], frozenset[str]]) -> bool:
     """Whether a reader can open the hidden element, and would find a part of the page in it.
 
     `controlled` finds the ids that controls name; it is asked only where nothing else decides.
@@ -59,7 +59,7 @@ def is_openable(element: HtmlElement, controlled: Callable[[], frozenset[str]]) 
     is_named = element.get("role") == "tabpanel" or _NAMED.search(_names(element)) is not None
     if not is_named and (not ident or ident not in controlled()):
         return False
-    at: HtmlElement | None = element
+    at: etree._Element | None = element
     while at is not None and at.tag not in ("body", "html"):
         if at.tag in _APART_TAGS or at.get("role") in _APART_ROLES:
             return False
@@ -69,6 +69,6 @@ def is_openable(element: HtmlElement, controlled: Callable[[], frozenset[str]]) 
     return True
 
 
-def _names(element: HtmlElement) -> str:
+def _names(element: etree._Element) -> str:
     """The class and the id, without the parts of them that nobody wrote by hand."""
     return f"{(element.get('class') or '')[:500]} {(element.get('id') or '')[:100]}"

@@ -14,6 +14,7 @@ import time
 from typing import Any, BinaryIO
 
 from specloom.faults import Fault
+from specloom.isolation import restrict
 
 WATCH = 1.0
 """Seconds between two looks at whether the parent is still there."""
@@ -26,7 +27,7 @@ def main() -> int:
     source, target = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # A library that prints must not write into the answers.
     os.dup2(2, sys.stdout.fileno())
-    _bound_memory()
+    restrict(MOST_MEMORY, None)
     threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
     while (frame := read_frame(source)) is not None:
         said, body = frame
@@ -67,16 +68,6 @@ def write_frame(target: BinaryIO, said: dict[str, Any], body: bytes) -> None:
     """Send a frame."""
     target.write(to_frame(said, body))
     target.flush()
-
-
-def _bound_memory() -> None:
-    try:
-        import resource
-    except ImportError:  # not there on Windows
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    if hard == resource.RLIM_INFINITY or hard > MOST_MEMORY:
-        resource.setrlimit(resource.RLIMIT_AS, (min(soft, MOST_MEMORY) if soft > 0 else MOST_MEMORY, hard))
 
 
 def _watch(parent: int) -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from specloom.faults import Fault
+from specloom.isolation import end, start
 
 from .worker import to_frame
 
 if TYPE_CHECKING:
+    from asyncio.subprocess import Process
     from collections.abc import Callable, Iterator
 
 INLINE = 64 * 1024
@@ -23,7 +23,6 @@ PATIENCE = 30.0
 """Seconds for one task, the start of the process included."""
 MOST = 4
 """Processes at most: more only help where there are more processors, and each holds some 70 MB."""
-_LINE = 64 * 1024 * 1024
 
 
 class Workers:
@@ -77,9 +76,9 @@ class Workers:
             self._running.discard(worker)
             if answer is not None:
                 self._idle.append(worker)
-            elif worker.returncode is None:
+            else:
                 # Who ran out of time or was called off leaves a worker that is still at it.
-                worker.kill()
+                await end(worker)
         if answer is None:
             raise Fault("too_large", "The page broke the process that read it; it needs more than it may take.")
         return answer
@@ -89,32 +88,15 @@ class Workers:
             worker = self._idle.pop()
             if worker.returncode is None:
                 return worker
-        # Nothing of the environment is needed but what finds the package, and secrets stay here.
-        kept = {name: value for name, value in os.environ.items() if name in _ENVIRONMENT} | _ONE_THREAD
-        return await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "specloom.scrape.worker",
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=DEVNULL,
-            env=kept,
-            limit=_LINE,
-        )
+        try:
+            return await start("specloom.scrape.worker")
+        except OSError as error:
+            raise Fault("internal", f"No process could be started to read the page: {error.strerror}.") from None
 
     async def aclose(self) -> None:
         """End every process."""
-        for worker in (*self._idle, *self._running):
-            if worker.returncode is None:
-                worker.kill()
-        for worker in (*self._idle, *self._running):
-            await worker.wait()
+        await asyncio.gather(*map(end, (*self._idle, *self._running)))
         self._idle.clear()
-
-
-# Every process has one thing to do at a time; threads of a numerical library would only hold memory.
-_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-_ENVIRONMENT = frozenset({"PATH", "PYTHONPATH", "PYTHONHOME", "SYSTEMROOT", "LANG", "LC_ALL", "VIRTUAL_ENV", "TMPDIR"})
 
 
 async def _exchange(worker: Process, frame: bytes) -> dict[str, Any] | None:

@@ -6,18 +6,14 @@ secret. It costs the start of an interpreter, about a tenth of a second.
 
 from __future__ import annotations
 
-import asyncio
 import json
-import sys
-from contextlib import suppress
 from dataclasses import asdict, fields
 from typing import Any, Final
 
 from specloom.faults import KINDS, Fault
-from specloom.isolation import passed_on
+from specloom.isolation import Ended, run
 from specloom.scrape.documents.model import Document, Limits
 
-# What an interpreter needs to start and to find its packages.
 # Starting up counts too, and so does a page that is being read when the time is over.
 _GRACE: Final = 10.0
 
@@ -30,34 +26,22 @@ async def read_apart(body: bytes, content_type: str, url: str, *, limits: Limits
     """
     head = json.dumps({"content_type": content_type, "url": url, "limits": asdict(limits)}).encode()
     try:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-m", "specloom.scrape.documents.child",
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
-            env=passed_on(),
-        )  # fmt: skip
+        ended = await run("specloom.scrape.documents.child", head + b"\n" + body, seconds=limits.seconds + _GRACE)
     except OSError as error:
         raise Fault("internal", f"No process could be started to read the document: {error.strerror}.") from None
-    try:
-        async with asyncio.timeout(limits.seconds + _GRACE):
-            answer, _ = await process.communicate(head + b"\n" + body)
-    except TimeoutError:
-        raise Fault("too_large", f"The document could not be read within {limits.seconds:g} seconds.") from None
-    finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-    return _to_document(answer, process.returncode)
+    if ended.is_late:
+        raise Fault("too_large", f"The document could not be read within {limits.seconds:g} seconds.")
+    return _to_document(ended)
 
 
-def _to_document(answer: bytes, code: int | None) -> Document:
+def _to_document(ended: Ended) -> Document:
     try:
-        found: dict[str, Any] = json.loads(answer)
+        found: dict[str, Any] = json.loads(ended.output)
     except ValueError:
-        reason = f"signal {-code}" if code and code < 0 else f"status {code}"
         raise Fault(
             "too_large",
-            f"The reader of the document ended early ({reason}): the file is damaged, or needs more than it may use.",
+            f"The reader of the document ended early ({ended.how}): the file is damaged, or needs more than it may "
+            "use.",
         ) from None
     if fault := found.get("fault"):
         kind = fault["kind"] if fault["kind"] in KINDS else "internal"
