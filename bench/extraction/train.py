@@ -24,8 +24,10 @@ from lexicon import Lexicon
 from specloom.scrape.content import finder, model
 from specloom.scrape.content.articles import without_comments
 from specloom.scrape.content.asides import without_asides
+from specloom.scrape.content.cards import with_cards
 from specloom.scrape.content.cut import MIN_WORDS
 from specloom.scrape.content.features import measure
+from specloom.scrape.content.inserts import without_inserts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -212,10 +214,11 @@ def main() -> None:
         without_comments(page.units.frame, page.page, guess, TYPES, chance)
         for page, guess, chance in zip(pages, guesses, cross(pages, tables, folds), strict=True)
     ]
-    chances = [
-        without_asides(page.units.frame, guess, TYPES, chance)
-        for page, guess, chance in zip(pages, guesses, chances, strict=True)
-    ]
+    for step in (without_asides, with_cards, without_inserts):
+        chances = [
+            step(page.units.frame, guess, TYPES, chance)
+            for page, guess, chance in zip(pages, guesses, chances, strict=True)
+        ]
     choices = [finder.choose(page.units.frame, chance) for page, chance in zip(pages, chances, strict=True)]
     expected = np.array([expected for _, expected in choices])
     scores = np.array([page.score(taken) for page, (taken, _) in zip(pages, choices, strict=True)])

@@ -11,10 +11,12 @@ from specloom.scrape.content.articles import without_comments
 from specloom.scrape.content.asides import without_asides
 from specloom.scrape.content.authors import take_authors
 from specloom.scrape.content.blocks import to_blocks
+from specloom.scrape.content.cards import with_cards
 from specloom.scrape.content.copies import leave_copies
 from specloom.scrape.content.cut import MIN_WORDS, best_cut
 from specloom.scrape.content.features import Units, measure
 from specloom.scrape.content.forest import to_chances, to_shares
+from specloom.scrape.content.inserts import without_inserts
 from specloom.scrape.content.model import Model, load_model
 from specloom.scrape.content.series import number_series, take_series
 from specloom.scrape.content.structure import (
@@ -51,6 +53,8 @@ def find_content(root: etree._Element, page: Page) -> Content:
     kinds, chances = judge(units, model)
     chances = without_comments(units.frame, page, kinds, model.types, chances)
     chances = without_asides(units.frame, kinds, model.types, chances)
+    chances = with_cards(units.frame, kinds, model.types, chances)
+    chances = without_inserts(units.frame, kinds, model.types, chances)
     taken, expected = choose(units.frame, chances)
     nodes, drop = to_nodes(units.frame, taken)
     confidence = float(np.interp(expected, model.expected, model.reached))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -27,6 +28,7 @@ _FIELD: Final = 10
 """Bits of a count: those of a text are added up as one number."""
 _CJK_FIELD: Final = len(COUNTED) * _FIELD
 _SPACE, _UPPER, _LETTER = 1, 2, 4
+_LETTERS: Final = re.compile(r"[^\W\d_]+")
 _LAST: Final = 0xFFFF
 """The last character that is told apart; it is none. Beyond are emoji and rare signs, of which none is counted."""
 
@@ -90,10 +92,8 @@ def _tables() -> tuple[Any, Any]:
         fields[first : last + 1] = 1 << _CJK_FIELD
     everything = [chr(code) for code in range(_LAST)]
     kinds = np.zeros(_LAST + 1, np.uint8)
-    for bit, is_one in ((_SPACE, str.isspace), (_UPPER, str.isupper), (_LETTER, _is_letter)):
+    for bit, is_one in ((_SPACE, str.isspace), (_UPPER, str.isupper)):
         kinds[:_LAST] |= np.fromiter(map(is_one, everything), bool, _LAST) * np.uint8(bit)
+    for letters in _LETTERS.finditer("".join(everything)):
+        kinds[letters.start() : letters.end()] |= _LETTER
     return fields, kinds
-
-
-def _is_letter(character: str) -> bool:
-    return character.isalnum() and not character.isdecimal()
