@@ -17,6 +17,9 @@ from weaving import a_tool, weave_texts
 INPUTS = """\
 text: {type: string, min_length: 2, max_length: 8, description: A text.}
 code: {type: string, pattern: "[a-z]{2}", says: a two-letter code, description: A code.}
+since: {type: string, format: date, description: A day.}
+until: {type: string, format: date_or_year, description: A day or a year.}
+holidays: {type: list, format: date, description: Days.}
 kind: {type: string, enum: [day, week], default: day, description: A kind.}
 size: {type: integer, minimum: 1, maximum: 10, default: 5, clamp: true, description: Clamped.}
 page: {type: integer, minimum: 0, maximum: 3, description: Not clamped.}
@@ -32,11 +35,12 @@ parts:
   items:
     name: {type: string, required: true, max_length: 4, description: Its name.}
     size: {type: integer, minimum: 1, description: Its size.}
+    made: {type: string, format: date, description: When it was made.}
     kind: {type: string, enum: [big, small], description: Its kind.}
 """
 CHECKS = "checks: [{refuse_when: args.deep && args.page, message: \"'give either deep or page'\"}]\n"
-TEXTS = ("text", "code", "kind", "query")
-OTHERS = ("size", "page", "ratio", "deep", "sites", "shape", "days", "parts")
+TEXTS = ("text", "code", "since", "until", "kind", "query")
+OTHERS = ("size", "page", "ratio", "deep", "sites", "shape", "days", "holidays", "parts")
 ALL = [*(f"args.{name}" for name in TEXTS), *(f"to_string(args.{name})" for name in OTHERS)]
 ANSWER = f"all: =join('', [{', '.join(ALL)}][?@])"
 TOOL = weave_texts(a_tool(inputs=INPUTS, more=CHECKS, answer=ANSWER)).tool()
@@ -139,6 +143,16 @@ def test_what_models_really_send_is_repaired(raw: dict[str, Any], meant: dict[st
         ({"text": "a"}, 'text is "a"; it needs at least 2 characters'),
         ({"text": "abcdefghi"}, "text has 9 characters; it may have 8"),
         ({"code": "eng"}, 'code is "eng"; it should be a two-letter code'),
+        ({"since": "2020-13-45"}, 'since is "2020-13-45", which no calendar has; it should be a date as YYYY-MM-DD'),
+        ({"since": "2021-02-29"}, 'since is "2021-02-29", which no calendar has; it should be a date as YYYY-MM-DD'),
+        ({"since": "2020"}, 'since is "2020"; it should be a date as YYYY-MM-DD'),
+        ({"until": "0000"}, 'until is "0000", which no calendar has; it should be YYYY or YYYY-MM-DD'),
+        ({"until": "2020-00-01"}, 'until is "2020-00-01", which no calendar has; it should be YYYY or YYYY-MM-DD'),
+        ({"until": "2020-01"}, 'until is "2020-01"; it should be YYYY or YYYY-MM-DD'),
+        (
+            {"holidays": ["2020-12-25", "2020-12-32"]},
+            'holidays[1] is "2020-12-32", which no calendar has; it should be a date as YYYY-MM-DD',
+        ),
         ({"kind": "year"}, 'kind is "year"; it may be day, week'),
         ({"page": 4}, "page is 4; it may be 0 to 3"),
         ({"page": "many"}, 'page is "many"; it should be a whole number'),
@@ -155,20 +169,56 @@ def test_what_models_really_send_is_repaired(raw: dict[str, Any], meant: dict[st
         ({"shape": {"a": "\ud800"}}, "shape is no JSON object: it holds something that JSON cannot say"),
         ({"days": ["mon", "sun"]}, 'days[1] is "sun"; it may be mon, tue'),
         ({"parts": "many"}, 'parts is "many"; it should be a list of objects'),
-        ({"parts": ["many"]}, 'parts[0] is "many"; it should be an object with name, size, kind'),
+        ({"parts": ["many"]}, 'parts[0] is "many"; it should be an object with name, size, made, kind'),
         ({"parts": [{"name": "a"}] * 3}, "parts has 3 items; it may have 2"),
         ({"parts": [{"name": "a"}, {"nmae": "b"}]}, 'parts[1] has no field "nmae"; did you mean "name"?'),
-        ({"parts": [{"name": "a", "zzz": 1}]}, 'parts[0] has no field "zzz"; known: kind, name, size'),
+        ({"parts": [{"name": "a", "zzz": 1}]}, 'parts[0] has no field "zzz"; known: kind, made, name, size'),
         ({"parts": [{"size": 1}]}, "parts[0] needs name: Its name."),
         ({"parts": [{"name": "abcde"}]}, "parts[0].name has 5 characters; it may have 4"),
         ({"parts": [{"name": "a", "size": 0}]}, "parts[0].size is 0; it may be at least 1"),
         ({"parts": [{"name": "a", "kind": "huge"}]}, 'parts[0].kind is "huge"; it may be big, small'),
+        (
+            {"parts": [{"name": "a", "made": "2020-02-30"}]},
+            'parts[0].made is "2020-02-30", which no calendar has; it should be a date as YYYY-MM-DD',
+        ),
         ({"query": None}, "query is required: What to look for."),
         ({"deep": True, "page": 2}, "give either deep or page"),
     ],
 )
 def test_a_refusal_says_what_was_given_and_what_is_allowed(raw: dict[str, Any], sentence: str) -> None:
     assert refusal(**raw) == sentence
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"), [("2020-02-29", "2020-02-29"), (" 1999-12-31 ", "1999-12-31"), ("2020", "2020"), (2020, "2020")]
+)
+def test_a_day_of_the_calendar_and_a_year_are_taken(given: Any, meant: str) -> None:
+    assert parse(until=given)["until"] == meant
+    if len(meant) > 4:
+        assert parse(since=given)["since"] == meant
+
+
+def test_a_date_is_published_as_a_pattern_that_every_model_api_takes() -> None:
+    properties = TOOL.input_schema["properties"]
+
+    assert properties["since"] == {
+        "type": "string",
+        "pattern": "^(?:[0-9]{4}-[0-9]{2}-[0-9]{2})$",
+        "description": "A day.",
+    }
+    assert properties["until"]["pattern"] == "^(?:[0-9]{4}(?:-[0-9]{2}-[0-9]{2})?)$"
+
+
+def test_an_unknown_argument_far_from_all_names_those_that_are_known() -> None:
+    assert refusal(zzzzzz="x") == (
+        "sample has no argument 'zzzzzz'; known: code, days, deep, holidays, kind, page, parts, query, ratio, shape, "
+        "since, sites, size, text, until"
+    )
+    many = "".join(f"n{at:02}: {{type: string, description: A text.}}\n" for at in range(30))
+    used = "all: \"=join('', [" + ", ".join(f"args.n{at:02}" for at in range(30)) + '][?@])"'
+    tool = weave_texts(a_tool(inputs=many, answer=used)).tool()
+    with pytest.raises(Fault, match=r"known: n00, n01, .*n29, query$"):
+        parse_arguments(tool, {"zzzzzz": "x"})
 
 
 def test_a_number_outside_is_moved_to_the_bound_and_the_original_is_kept() -> None:
@@ -201,6 +251,11 @@ def test_what_a_list_may_hold_is_published_with_its_items() -> None:
             "properties": {
                 "name": {"type": "string", "maxLength": 4, "description": "Its name."},
                 "size": {"type": "integer", "minimum": 1, "description": "Its size."},
+                "made": {
+                    "type": "string",
+                    "pattern": "^(?:[0-9]{4}-[0-9]{2}-[0-9]{2})$",
+                    "description": "When it was made.",
+                },
                 "kind": {"type": "string", "enum": ["big", "small"], "description": "Its kind."},
             },
             "required": ["name"],

@@ -160,9 +160,11 @@ def test_a_problem_is_shown_with_its_line_and_exits_with_1(specs: Path, capsys: 
     code, out, err = run(capsys, "check")
 
     assert (code, err) == (1, "")
-    assert "--> providers.d/demo.yaml:" in out
+    place = f"--> {(specs / PROVIDER).absolute().as_posix()}:"
+    assert place in out, "a spec of the user's own is shown by its whole path, unlike one that is shipped"
     assert "since: =lookup('sinec', args.time_range)" in out
     assert out.splitlines()[-1].count("examples") == 1
+    assert run(capsys, "check")[1].splitlines()[:-1] == out.splitlines()[:-1], "remembered, it looks the same"
 
 
 def test_counts_and_diagnostics_come_as_data(specs: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -81,8 +81,8 @@ def rows(*urls: str) -> Answer:
     return Answer([{"url": url} for url in urls])
 
 
-def broken(name: str) -> Fault:
-    return Fault("upstream_unavailable", f"{name} is down", provider=name)
+def broken(name: str, kind: str = "upstream_unavailable") -> Fault:
+    return Fault(kind, f"{name} is down", provider=name)
 
 
 def test_parts_are_asked_side_by_side_and_each_fails_by_itself() -> None:
@@ -100,6 +100,14 @@ def test_nothing_but_faults_is_still_an_answer() -> None:
 
     assert outcome.answer == {"first": [], "failed": ["one is down", "two is down"], "all": []}
     assert outcome.served_by == ""
+
+
+def test_a_part_whose_providers_all_fail_has_the_fault_that_somebody_can_mend() -> None:
+    plan = plan_of(first=PART % ("=route.find", ""))
+    faults = {"one": broken("one"), "two": broken("two", "auth_required"), "three": broken("three", "rate_limited")}
+    _, outcome = run(plan, by_name(**faults), answer="fault: =parts.first.fault\n")
+
+    assert outcome.answer["fault"] == {"kind": "auth_required", "message": "two is down"}
 
 
 def test_providers_of_a_part_follow_one_another_while_other_parts_are_done() -> None:

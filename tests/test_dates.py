@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from specloom.dates import from_epoch, to_timestamp
+from specloom.dates import from_epoch, is_day, to_timestamp
 
 # A busy machine is not a failure.
 UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -116,6 +116,23 @@ def test_a_number_too_long_to_write_is_nothing() -> None:
 def test_a_broken_clock_spoils_only_what_depends_on_it(now: float) -> None:
     assert to_timestamp("5 days ago", now) is None
     assert to_timestamp("2026-01-02", now) == "2026-01-02T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("2020-02-29", True),
+        ("2021-02-29", False),
+        ("2020-13-45", False),
+        ("2020", True),
+        ("0000", False),
+        ("0000-01-01", False),
+        ("", False),
+        ("soon", False),
+    ],
+)
+def test_a_day_is_one_that_the_calendar_has(text: str, found: bool) -> None:
+    assert is_day(text) is found
 
 
 def test_seconds_since_1970_become_an_instant() -> None:

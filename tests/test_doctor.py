@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from demo_specs import CAPABILITY, demo_executor, write_demo
+from demo_specs import CAPABILITY, PROVIDER, TOOL, demo_executor, write_demo
 from loopback import Loopback
-from specloom.doctor import Finding, examine, finding_lines, nothing_works, reach
+from specloom.doctor import examine, nothing_works, reach
 from specloom.executor import Executor
 from specloom.explain import Unsent
+from specloom.findings import Finding, finding_lines
+from specloom.names import shipped_root
 from specloom.show import Paint
+from specloom.weave import weave_from
 
 
 class Terminal:
@@ -127,6 +130,75 @@ def test_a_cache_that_is_switched_off_is_said(tmp_path: Path) -> None:
     found = examine(executor_of(tmp_path / "specs"), [], {"SPECLOOM_CACHE": "off"}, tmp_path / "cache")
 
     assert about(found, "cache").says == "switched off"
+
+
+PLACES = {
+    "state": ("SPECLOOM_STATE_DIR", "nothing can be remembered"),
+    "audit log": ("AUDIT_OUTPUT_PATH", "calls are not audited"),
+    "paper store": ("DOIGET_STORE_ROOT", "no paper can be kept"),
+    "provenance log": ("DOIGET_LOG_PATH", "no paper can be fetched"),
+}
+LOGS = ("audit log", "provenance log")
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_where_things_are_kept_is_told_and_nothing_is_made(tmp_path: Path, name: str) -> None:
+    executor, place = executor_of(tmp_path / "specs"), tmp_path / "deep" / "place"
+    environ = {"HOME": str(tmp_path), PLACES[name][0]: str(place)}
+
+    found = about(examine(executor, [], environ, tmp_path / "cache"), name)
+    assert found == Finding("ok", name, f"{place}, made when it is needed")
+    assert not place.parent.exists()
+
+    place.parent.mkdir()
+    place.write_text("", encoding="utf-8") if name in LOGS else place.mkdir()
+    assert about(examine(executor, [], environ, tmp_path / "cache"), name) == Finding("ok", name, str(place))
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_place_that_is_no_use_is_told_with_what_follows_and_the_variable(tmp_path: Path, name: str) -> None:
+    variable, follows = PLACES[name]
+    (tmp_path / "place").mkdir() if name in LOGS else (tmp_path / "place").write_text("", encoding="utf-8")
+    environ = {"HOME": str(tmp_path), variable: str(tmp_path / "place")}
+
+    found = about(examine(executor_of(tmp_path / "specs"), [], environ, tmp_path / "cache"), name)
+
+    assert found == Finding(
+        "warning",
+        name,
+        f"{tmp_path / 'place'} cannot be written; {follows}",
+        f"make it writable, or name another with {variable}",
+    )
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="needs a directory that cannot be written")
+def test_a_place_below_a_folder_that_cannot_be_written_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(mode=0o500)
+    environ = {"SPECLOOM_STATE_DIR": str(tmp_path / "closed" / "state")}
+
+    found = examine(executor_of(tmp_path / "specs"), [], environ, tmp_path / "cache")
+
+    assert [about(found, name).state for name in ("state", "audit log")] == ["warning", "warning"]
+
+
+def test_the_audit_log_lies_with_the_state_and_may_be_off(tmp_path: Path) -> None:
+    executor, environ = executor_of(tmp_path / "specs"), {"SPECLOOM_STATE_DIR": str(tmp_path / "state")}
+
+    on = about(examine(executor, [], environ, tmp_path / "cache"), "audit log")
+    off = about(examine(executor, [], {**environ, "AUDIT_ENABLED": "off"}, tmp_path / "cache"), "audit log")
+
+    assert on.says == f"{tmp_path / 'state' / 'audit.jsonl'}, made when it is needed"
+    assert (off.state, off.says) == ("warning", "switched off")
+
+
+def test_specs_that_are_not_shipped_are_named_with_their_files(tmp_path: Path) -> None:
+    model = weave_from([shipped_root(), write_demo(tmp_path / "own")], examples=False)[0]
+    executor = Executor(model, environ={}, sender=Unsent())
+
+    says = about(examine(executor, [], {}, tmp_path / "cache"), "specs").says
+
+    own = (tmp_path / "own").as_posix()
+    assert says.endswith(f" compile; not shipped: demo_find ({own}/{TOOL}), demo ({own}/{PROVIDER})")
 
 
 def test_optional_parts_come_with_their_install_command(tmp_path: Path) -> None:

@@ -68,6 +68,18 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert [one.hint for one in report] == ["see SPECLOOM_PATH"]
 
 
+def test_a_file_is_shown_by_its_place_in_the_first_layer_and_by_its_whole_path_in_others(tmp_path: Path) -> None:
+    for layer in ("shipped", "own"):
+        write(tmp_path / layer, "lenses/nature.yaml", "spec: lens/1\n")
+    report = Report()
+
+    library = load_library([tmp_path / "shipped", tmp_path / "own"], report)
+
+    own = (tmp_path / "own" / "lenses" / "nature.yaml").as_posix()
+    assert list(library.sources) == ["lenses/nature.yaml", own]
+    assert {one.place.file for one in report} == {"lenses/nature.yaml", own}
+
+
 def test_only_the_folders_of_specs_are_read_and_in_order(tmp_path: Path) -> None:
     for name in ("tools.d/b/two.yaml", "tools.d/a/one.yaml", "providers.d/x.yaml", "elsewhere/y.yaml", "lenses/z.yml"):
         write(tmp_path, name, "")

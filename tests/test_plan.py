@@ -45,6 +45,10 @@ ROUTE = "- name: the route\n  first_of: {providers: =route.find, operation: find
             {"inputs": "size: {type: integer, default: x, description: Size.}\n"},
             "E104: the default 'x' is not of type integer",
         ),
+        (
+            {"inputs": "size: {type: integer, format: date, description: Size.}\n"},
+            "E104: `format` belongs to an input of type string, or to a list of texts",
+        ),
         ({"inputs": "size: {type: string, pattern: '[a', description: Size.}\n"}, "E104: not a regular expression"),
         (
             {"inputs": "whom: {type: string, enum: providers.fnd, description: Whom.}\n"},

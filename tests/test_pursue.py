@@ -12,6 +12,7 @@ from specloom.asking import Ask, AskAll, Offer, Outcome
 from specloom.faults import Fault
 from specloom.hooks import HOOKS, hook
 from specloom.pursue import pursue
+from specloom.refusals import none_configured
 from specloom.sameness import dedupe, sort
 from specloom.wire import Answer
 from weaving import NOW, a_tool, weave_texts
@@ -165,7 +166,7 @@ def test_an_outcome_of_one_kind_goes_before_that_of_all_errors() -> None:
     assert found.fault.kind == "bad_request"
 
 
-def test_when_all_fail_the_last_fault_tells_of_the_others() -> None:
+def test_when_all_fail_one_fault_tells_of_the_others() -> None:
     found = run(
         {
             "one": broken("one", retry_after=9),
@@ -175,8 +176,39 @@ def test_when_all_fail_the_last_fault_tells_of_the_others() -> None:
     )
 
     assert found.fault is not None
-    assert (found.fault.kind, found.fault.provider) == ("blocked", "three")
+    assert (found.fault.kind, found.fault.provider, found.fault.retry_after) == ("rate_limited", "two", 7)
     assert found.fault.detail == "one: one is down; two: two is down; three: three is down"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "told"),
+    [
+        (("network", "auth_required", "rate_limited"), "two"),
+        (("rate_limited", "network", "not_in_plan"), "three"),
+        (("upstream_unavailable", "bad_request", "quota_exhausted"), "two"),
+        (("not_found", "network", "internal"), "two"),
+        (("blocked", "not_found", "content_empty"), "one"),
+        (("network", "network", "network"), "one"),
+        (("auth_required", "auth_required", "config"), "one"),
+    ],
+)
+def test_when_all_fail_the_fault_that_somebody_can_mend_is_told_first(kinds: tuple[str, ...], told: str) -> None:
+    found = run({name: broken(name, kind) for name, kind in zip(NAMES, kinds, strict=True)})
+
+    assert found.fault is not None
+    assert found.fault.provider == told
+    assert found.fault.message == f"{told} is down"
+    assert found.fault.action == Fault(kinds[NAMES.index(told)], "").action
+    assert found.fault.detail == "one: one is down; two: two is down; three: three is down"
+
+
+def test_of_several_that_ask_to_wait_the_one_that_is_back_soonest_is_told() -> None:
+    waits = {"one": 90, "two": 3, "three": 60}
+
+    found = run({name: broken(name, "rate_limited", retry_after=wait) for name, wait in waits.items()})
+
+    assert found.fault is not None
+    assert (found.fault.provider, found.fault.retry_after) == ("two", 3)
 
 
 def test_without_anyone_configured_the_settings_are_named() -> None:
@@ -184,8 +216,22 @@ def test_without_anyone_configured_the_settings_are_named() -> None:
 
     assert found.fault is not None
     assert (found.fault.kind, found.fault.action) == ("config", "check_api_key")
-    assert "one (ONE_KEY)" in found.fault.message
+    assert found.fault.message == (
+        "no provider is configured for sample; configure one of: one (ONE_KEY), three (THREE_KEY), two (TWO_KEY)"
+    )
     assert found.asked == []
+
+
+@pytest.mark.parametrize(
+    ("needed", "sentence"),
+    [(("ONE_KEY",), "set ONE_KEY to use one"), (("ONE_KEY", "ONE_URL"), "set ONE_KEY and ONE_URL to use one")],
+)
+def test_a_single_provider_to_configure_reads_as_a_sentence(needed: tuple[str, ...], sentence: str) -> None:
+    woven = weave_texts(a_tool(), *OTHERS)
+
+    fault = none_configured(woven.tool(), woven.model, Offer({}, frozenset(), {"one": needed}), ("find",))
+
+    assert fault.message == f"no provider is configured for sample; {sentence}"
 
 
 def test_a_provider_by_name_is_asked_alone_and_its_fault_is_the_answer() -> None:
@@ -399,6 +445,43 @@ def test_what_whoever_answered_does_not_take_is_known_unless_it_is_the_default()
     assert left() == []
     assert left(safe="off", num_results=3) == []
     assert left(safe="high", num_results=3) == ["safe"]
+
+
+LOOK = """
+spec: capability/1
+name: look
+title: Look
+description: Looks.
+routing: {key: find, order: [one]}
+arguments: {query: {type: text, description: What.}}
+row: {url: {type: url, required: true, description: Where.}}
+"""
+LOOKING = (
+    OTHERS[0]
+    + """\
+  look:
+    input: [query]
+    steps: [{get: /l, query: {q: =args.query}, json: {map: {url: url}}}]
+"""
+)
+
+
+def test_what_only_another_question_of_the_plan_takes_is_told_as_not_applied() -> None:
+    plan = "- {name: by name, when: args.provider, call: {provider: =args.provider, operation: find}}\n"
+    plan += "- {name: look, when: '!(args.provider)', call: {provider: one, operation: look}}\n"
+    woven = weave_texts(a_tool(plan=plan, answer="left: =not_applied\n", inputs=MORE), LOOK, LOOKING, *OTHERS[1:])
+    tool, offer = woven.tool(), Offer({}, frozenset(NAMES))
+
+    def left(**args: Any) -> Any:
+        running = pursue(tool, woven.model, parse_arguments(tool, {"query": "x", **args}), {}, offer, NOW)
+        next(running)
+        with pytest.raises(StopIteration) as stopped:
+            running.send(rows("a"))
+        return stopped.value.value.answer["left"]
+
+    assert left() == []
+    assert left(num_results=3) == ["num_results"]
+    assert left(num_results=3, provider="one") == []
 
 
 def test_nothing_is_left_out_where_nobody_answered() -> None:

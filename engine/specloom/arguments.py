@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from .dates import is_day
 from .diagnostics import did_you_mean
 from .faults import Fault
 from .model import Context, Input, Tool
@@ -44,8 +45,9 @@ def parse_arguments(tool: Tool, raw: Mapping[str, Any] | None) -> Arguments:
     raw = raw or {}
     for name in raw:
         if name not in tool.inputs:
-            hint = did_you_mean(name, tool.inputs)
-            raise _refused(tool, f"{tool.name} has no argument {name!r}" + (f"; {hint}" if hint else ""), name)
+            everything = f"known: {', '.join(sorted(tool.inputs))}" if tool.inputs else "it takes none"
+            hint = did_you_mean(name, tool.inputs) or everything
+            raise _refused(tool, f"{tool.name} has no argument {name[:_SHOWN]!r}; {hint}", name[:_SHOWN])
     for one in tool.inputs.values():
         value = _repaired(one, raw.get(one.name))
         if value is None or (value == "" and not one.required):
@@ -216,6 +218,8 @@ def _text_problem(one: Input, value: str, name: str) -> str:
         return f"{name} has {len(value)} characters; it may have {one.max_length}"
     if one.pattern and not re.fullmatch(one.pattern, value):
         return f"{name} is {_show(value)}; it should be {one.says or one.pattern}"
+    if one.format and not is_day(value):
+        return f"{name} is {_show(value)}, which no calendar has; it should be {one.says}"
     return ""
 
 

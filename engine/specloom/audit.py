@@ -68,21 +68,29 @@ def describe_query(text: str, *, fingerprint: bool = False) -> dict[str, Any]:
     return described
 
 
+def audit_path(folder: Path, environ: Mapping[str, str]) -> Path | None:
+    """The file that the environment names, `audit.jsonl` in the folder of the state by default; None when it is off."""
+    if environ.get("AUDIT_ENABLED", "").strip().lower() in {"0", "false", "no", "off"}:
+        return None
+    path = environ.get("AUDIT_OUTPUT_PATH", "").strip()
+    return Path(path).expanduser() if path else folder / "audit.jsonl"
+
+
 def open_audit(
     folder: Path, environ: Mapping[str, str], *, pod_id: str = "", warn: Callable[[str], None]
 ) -> AuditLog | None:
-    """The log that the environment names, `audit.jsonl` in the folder of the state by default; None when it is off.
+    """The log at `audit_path`; None when it is off.
 
     A ValueError says what is wrong with a variable or the key.
     """
     from .state.keys import load_master_keys
 
-    if environ.get("AUDIT_ENABLED", "").strip().lower() in {"0", "false", "no", "off"}:
+    path = audit_path(folder, environ)
+    if path is None:
         return None
-    path = environ.get("AUDIT_OUTPUT_PATH", "").strip()
     days = _read_number(environ, "AUDIT_RETENTION_DAYS", DEFAULT_DAYS)
     return AuditLog(
-        Path(path).expanduser() if path else folder / "audit.jsonl",
+        path,
         keys=[audit_key(key) for key in load_master_keys(folder, environ).all],
         max_bytes=_read_number(environ, "AUDIT_MAX_BYTES", DEFAULT_BYTES) or DEFAULT_BYTES,
         # Less than half a year is too short to look into an incident, more than ten is no longer proportionate: the

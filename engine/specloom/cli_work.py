@@ -115,7 +115,8 @@ def _sentence(text: str) -> str:
 
 
 def doctor(options: Namespace) -> int:
-    from .doctor import examine, finding_lines, nothing_works, reach
+    from .doctor import examine, nothing_works, reach
+    from .findings import finding_lines
     from .folders import cache_folder
     from .serving import read_switch
 

@@ -9,6 +9,7 @@ from typing import Any
 from .asking import Ask, AskAll, Offer, Outcome, Run
 from .faults import Fault
 from .model import Context, Model, Pair, Part, Row, Strategy, Tool
+from .refusals import all_failed
 from .staging import run_stages
 from .values import evaluate, truthy
 from .wire import Answer
@@ -26,6 +27,7 @@ class _Open:
     rows: list[Row] = field(default_factory=list)
     provider: str = ""
     fault: Fault | None = None
+    failed: list[Fault] = field(default_factory=list)
     meta: dict[str, Any] = field(default_factory=dict)
 
 
@@ -115,7 +117,8 @@ def _is_done(one: _Open, got: Answer | Fault) -> bool:
     name = one.names.pop(0)
     if isinstance(got, Fault):
         # Nothing found by an earlier provider is an answer, which a later failure does not undo.
-        one.fault = None if one.provider else got
+        one.failed.append(got)
+        one.fault = None if one.provider else all_failed(one.failed)
         rule = one.part.outcomes.get(got.kind) or one.part.outcomes.get("error", "next")
     else:
         one.fault = None

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, timedelta
+from types import MappingProxyType
 from typing import Final
+
+FORMATS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "date": (r"[0-9]{4}-[0-9]{2}-[0-9]{2}", "a date as YYYY-MM-DD"),
+        "date_or_year": (r"[0-9]{4}(?:-[0-9]{2}-[0-9]{2})?", "YYYY or YYYY-MM-DD"),
+    }
+)
+"""What a caller may be asked to write a date as: its pattern, and the same in words."""
 
 _LONGEST: Final = 64
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -69,6 +79,15 @@ def to_timestamp(text: object, now: float) -> str | None:
         return None if instant is None else instant.astimezone(UTC).isoformat(timespec="seconds")[:19] + "Z"
     except (ValueError, OverflowError, OSError):  # no such day, a year before 1 or after 9999, an unusable clock
         return None
+
+
+def is_day(text: str) -> bool:
+    """Whether the calendar has this day (YYYY-MM-DD), or any day of this year (YYYY)."""
+    try:
+        date.fromisoformat(text if len(text) > 4 else f"{text}-01-01")
+    except ValueError:
+        return False
+    return True
 
 
 def from_epoch(seconds: float) -> str | None:

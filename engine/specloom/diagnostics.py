@@ -93,6 +93,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "E402": "An example that cannot be run: it names something that does not exist.",
         "E403": "An operation or a tool without an example.",
         "E404": "The answer of an example does not fit the output schema that the tool publishes.",
+        "W201": "A text that stands for itself and reads like an expression: the `=` before it may be missing.",
         "W301": "A mapped field that no example shows.",
         "W302": "A request value that no example shows.",
         "W303": "An error rule that no example triggers.",
@@ -105,7 +106,7 @@ CODES: Mapping[str, str] = MappingProxyType(
 )
 """Every code with what it means. Codes are stable.
 
-E0 is the file, E1 its shape, E2 names and expressions, E4 examples, W3 coverage.
+E0 is the file, E1 its shape, E2 and W2 names and expressions, E4 examples, W3 coverage.
 """
 
 

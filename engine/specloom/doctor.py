@@ -3,51 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlsplit
 
 from .executor import Executor
 from .faults import Fault
-from .model import Provider
-from .show import Paint, cut
+from .findings import Finding
+from .model import Model, Provider
+from .places import examine_places
 from .values import evaluate
-from .vault import KEY_FILE, KEY_VARIABLE, load_key
-
-State = Literal["ok", "missing", "warning", "broken"]
 
 _PATIENCE = 5.0
 """Seconds for one connection of `--reach`."""
-_TINTS = {"ok": "green", "missing": "dim", "warning": "yellow", "broken": "red"}
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at: how it is, and what to do when it is not well."""
-
-    state: State
-    about: str
-    says: str
-    remedy: str = ""
-
-    def to_json(self) -> dict[str, str]:
-        """The finding as data."""
-        said = {"state": self.state, "about": self.about, "says": self.says}
-        return {**said, "remedy": self.remedy} if self.remedy else said
 
 
 def examine(executor: Executor, errors: list[str], environ: Mapping[str, str], cache: Path) -> list[Finding]:
     """Everything that can be known without a connection."""
     model = executor.model
-    found = [_specs(len(model.tools), len(model.providers), errors)]
+    found = [_specs(model, errors)]
     found += [Finding("warning", "settings", problem) for problem in executor.problems]
     found += [_provider(executor, one) for one in model.providers.values()]
     found += _routing(executor)
-    found += _cache(cache, environ)
+    found += examine_places(environ, cache)
     found += _extras()
     return found
 
@@ -60,11 +39,16 @@ def nothing_works(executor: Executor) -> bool:
     )
 
 
-def _specs(tools: int, providers: int, errors: list[str]) -> Finding:
+def _specs(model: Model, errors: list[str]) -> Finding:
     if errors:
         more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
         return Finding("broken", "specs", f"{errors[0]}{more}", "run `specloom check`")
-    return Finding("ok", "specs", f"{tools} tools and {providers} providers compile")
+    says = f"{len(model.tools)} tools and {len(model.providers)} providers compile"
+    # A whole path is how the file of a user's own layer is shown.
+    placed = [(one.name, one.place.file) for one in model.tools.values()]
+    placed += [(one.name, one.place.file) for one in model.providers.values()]
+    own = ", ".join(f"{name} ({file})" for name, file in placed if Path(file).is_absolute())
+    return Finding("ok", "specs", f"{says}; not shipped: {own}" if own else f"{says}, all of them shipped")
 
 
 def _provider(executor: Executor, provider: Provider) -> Finding:
@@ -105,31 +89,6 @@ def _remedy(executor: Executor, offering: Iterable[str]) -> str:
     if ready:
         parts.append(f"name {' or '.join(ready)} in the call or in SEARCH_ROUTING")
     return ", or ".join(parts) or "add a provider that offers it"
-
-
-def _cache(folder: Path, environ: Mapping[str, str]) -> list[Finding]:
-    if environ.get("SPECLOOM_CACHE", "").strip().lower() in {"off", "0", "false", "no"}:
-        return [Finding("warning", "cache", "switched off", "unset SPECLOOM_CACHE to keep answers")]
-    there = folder
-    while not there.exists() and there != there.parent:
-        there = there.parent
-    if not there.is_dir() or not os.access(there, os.W_OK):
-        remedy = "make it writable, or name another with SPECLOOM_CACHE_DIR"
-        return [Finding("warning", "cache", f"{there} cannot be written; answers are kept in memory only", remedy)]
-    found = [Finding("ok", "cache", str(folder) if folder.exists() else f"{folder}, made when it is needed")]
-    if environ.get(KEY_VARIABLE, "").strip():
-        try:
-            load_key(folder, environ)
-        except ValueError as error:
-            return [*found, Finding("warning", "cache key", str(error), "give 64 hex digits, or 32 bytes in base64")]
-        return [*found, Finding("ok", "cache key", f"from {KEY_VARIABLE}")]
-    key = folder / KEY_FILE
-    if not key.exists():
-        return [*found, Finding("ok", "cache key", f"{key}, made when it is needed")]
-    mode = stat.S_IMODE(key.stat().st_mode)
-    if os.name != "nt" and mode & 0o077:
-        return [*found, Finding("warning", "cache key", f"{key} has mode {mode:03o}", f"chmod 600 {key}")]
-    return [*found, Finding("ok", "cache key", f"{key}, mode {mode:03o}")]
 
 
 def _extras() -> list[Finding]:
@@ -200,14 +159,3 @@ async def reach(executor: Executor, *, allow_private: bool = False) -> list[Find
 
 def _base_context(executor: Executor, name: str) -> dict[str, Any]:
     return {"config": executor.settings[name], "args": {}, "values": {}, "steps": {}, "now": executor.clock()}
-
-
-def finding_lines(found: list[Finding], paint: Paint, width: int) -> list[str]:
-    """The findings as a person reads them."""
-    size = max((len(one.about) for one in found), default=0)
-    lines = []
-    for one in found:
-        text = one.says + (f" — {one.remedy}" if one.remedy else "")
-        shown = cut(text, max(40, width - size - 11) * 3)
-        lines.append(f"{paint(f'{one.state:<7}', _TINTS[one.state])}  {one.about:<{size}}  {shown}")
-    return lines

@@ -14,7 +14,17 @@ from .faults import Fault
 from .load import Entry, Listing, Map, Node, Scalar, to_plain
 from .model import Context, Field, Row, Uses
 from .shapes import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, ListOf, Maybe, Record, Shape, maybe
-from .values import MISSING, Scope, as_list, compile_text, entries_of, evaluate, note_problems, truthy
+from .values import (
+    MISSING,
+    Scope,
+    as_list,
+    compile_text,
+    entries_of,
+    evaluate,
+    note_problems,
+    truthy,
+    warn_of_expression,
+)
 from .xpaths import XPathProblem, compile_xpath
 
 _RETURNS: Mapping[str, Shape] = {
@@ -63,6 +73,9 @@ def compile_field(entry: Entry, language: Language, item: Shape, scope: Scope) -
         reader = _reader(node, language, item, scope)
         if reader is None:
             return None
+        if isinstance(node.value, str) and not node.value.startswith("=") and not language.is_xpath:
+            # An item may have anything in it, but hardly what the tool or the operation calls so.
+            warn_of_expression(node, scope, ("args", "config"))
         sure = reader.constant or (isinstance(item, Record) and item.closed)
         shape = reader.shape if sure else maybe(reader.shape)
         return Field(entry.key, reader.first, shape, entry.place, reader.uses, reader.tables, constant=reader.constant)

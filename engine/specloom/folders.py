@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME = "specloom"
+PROMPTS = "templates/prompts"
+"""Where in a layer its prompts are, a file each."""
+PROMPT_SUFFIX = ".md.j2"
 
 
 def config_folder(environ: Mapping[str, str]) -> str:

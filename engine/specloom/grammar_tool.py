@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .dates import FORMATS
 from .grammar_examples import tool_example
 from .grammar_plan import stage, strategy
 from .grammar_words import (
@@ -20,6 +21,12 @@ from .grammar_words import (
 )
 from .rules import Anything, Either, Flag, Grammar, Items, Key, Named, Number, Ref, Text
 
+_format = Key(
+    Text(choices=tuple(FORMATS)),
+    "What the text has to be: `date` is a day of the calendar as YYYY-MM-DD, `date_or_year` that or a year as YYYY.",
+)
+_EXCLUSIVE = ((("pattern", "format"), False), (("says", "format"), False))
+
 _item_field = record(
     "a field of the items",
     {
@@ -33,7 +40,9 @@ _item_field = record(
         "max_length": Key(Number(1), "Most characters."),
         "pattern": Key(Text("value"), "A regular expression that the whole text matches."),
         "says": Key(prose, "What the pattern wants, in words."),
+        "format": _format,
     },
+    one_of=_EXCLUSIVE,
 )
 
 _input = record(
@@ -62,12 +71,14 @@ _input = record(
         "max_length": Key(Number(1), "Most characters."),
         "pattern": Key(Text("value"), "A regular expression that the whole text matches."),
         "says": Key(prose, "What the pattern wants, in words."),
+        "format": _format,
         "max_items": Key(Number(1), "Most items of a list."),
         "items": Key(
             Named(_item_field, IDENTIFIER, "a field name is an identifier"),
             "The fields of each item of a list, which is then one of objects; other fields are refused.",
         ),
     },
+    one_of=_EXCLUSIVE,
 )
 
 _answer_list = record(

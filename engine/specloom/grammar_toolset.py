@@ -16,6 +16,11 @@ _toolset = record(
             "left out where a tool that it names is not served.",
             required=True,
         ),
+        "prompts": Key(
+            Items(Text("name", STEM), 1),
+            "Its prompts, which are listed only where one of its tools is served; a prompt that no toolset names is "
+            "always listed.",
+        ),
     },
 )
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .desk import Desk
     from .drawer import Drawers, Needed
     from .faults import Fault
@@ -177,6 +179,19 @@ def envelope(name: str, *, gives: Mapping[str, Mapping[str, Any]]) -> Callable[[
 
     return register
 
+
+@dataclass(frozen=True, slots=True)
+class StoragePlace:
+    """Where a package keeps things on disk: how it is found, what names another, and what holds if it is no use."""
+
+    find: Callable[[Mapping[str, str]], Path]
+    variable: str
+    otherwise: str
+    is_file: bool = False
+
+
+PLACES: dict[str, StoragePlace] = {}
+"""What packages keep on disk, by what it is called; who looks after an installation looks whether it can be written."""
 
 CLOSERS: list[Callable[[], Awaitable[None]]] = []
 """What ends what procedures have started, browsers for one; every executor calls all of it when it is closed."""

@@ -10,7 +10,7 @@ import json
 import os
 
 from . import __version__
-from .folders import cache_folder, shipped_folder, spec_layers
+from .folders import PROMPT_SUFFIX, PROMPTS, cache_folder, shipped_folder, spec_layers
 from .selection import Conditions, Selection, select
 from .serve.contract import Catalogue
 
@@ -27,7 +27,7 @@ FOLDERS = (
     ("tools.d", ".yaml"),
     ("lenses", ".yaml"),
     ("collections.d", ".yaml"),
-    ("templates/prompts", ".j2"),
+    (PROMPTS, PROMPT_SUFFIX),
 )
 
 
@@ -125,11 +125,16 @@ def make_catalogue(
     prompts: Iterable[dict[str, Any]] = (),
     always_configured: bool = False,
 ) -> Catalogue:
-    """The catalogue of a compiled model, with entries of `prompts/list`; see `select` for the rest."""
-    from .toolset import instructions_for
+    """The catalogue of a compiled model; see `select` for its tools.
+
+    `prompts` are entries of `prompts/list`, of which those are kept that the toolsets of these tools offer.
+    """
+    from .toolset import instructions_for, served_prompts
 
     names = select(model, selection, environ, always_configured=always_configured)
     tools = [listed_tool(model, name) for name in names]
+    offered = {str(one["name"]): one for one in prompts}
+    shown = served_prompts(model.toolsets.values(), model.tools, names, offered)
     resources = [
         {"uri": uri, "name": name, "title": title, "description": text, "mimeType": "application/json"}
         for uri, name, title, text in RESOURCES
@@ -147,7 +152,7 @@ def make_catalogue(
         tool_names=frozenset(names),
         resources=_compact(resources),
         resource_templates=_compact(templates),
-        prompts=_compact(list(prompts)),
+        prompts=_compact([offered[name] for name in shown]),
         completions=True,
         subscribe=WATCHED,
     )

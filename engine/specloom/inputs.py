@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .dates import FORMATS
 from .diagnostics import Place, Report, did_you_mean
 from .load import Entry, Listing, Map, Node, Scalar, to_plain
 from .model import Input
@@ -54,7 +55,11 @@ def _compile_input(entry: Entry, around: Surroundings, report: Report) -> Input:
             report.add("E104", place, f"the default {default!r} is not in the enum", hint)
         if items or not _fits(default, kind):
             report.add("E104", place, f"the default {default!r} is not of type {kind}")
-    pattern = said.get("pattern", "")
+    format_ = said.get("format", "")
+    if format_ and (kind not in ("string", "list") or items):
+        place = _place(entry.value.get("format"), entry.place)
+        report.add("E104", place, "`format` belongs to an input of type string, or to a list of texts")
+    pattern, says = FORMATS[format_] if format_ else (said.get("pattern", ""), said.get("says", ""))
     if pattern:
         try:
             re.compile(pattern)
@@ -78,7 +83,8 @@ def _compile_input(entry: Entry, around: Surroundings, report: Report) -> Input:
         said.get("min_length"),
         said.get("max_length"),
         pattern,
-        said.get("says", ""),
+        says,
+        format_,
         said.get("max_items"),
         items,
     )

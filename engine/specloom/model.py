@@ -293,6 +293,8 @@ class Input:
     max_length: int | None = None
     pattern: str = ""
     says: str = ""
+    format: str = ""
+    """Which of `dates.FORMATS` the text has; its pattern and its words are then those above."""
     max_items: int | None = None
     items: tuple[Input, ...] = ()
     """The fields of each item, for a list of objects."""
@@ -500,11 +502,15 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """What a client is told at the start about the tools of one folder; `{tool}` in a paragraph names one of them."""
+    """What a client is told at the start about the tools of one folder; `{tool}` in a paragraph names one of them.
+
+    `prompts` are listed only where one of these tools is served.
+    """
 
     name: str
     instructions: tuple[str, ...]
     place: Place
+    prompts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

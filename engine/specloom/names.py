@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .diagnostics import Place, Report, did_you_mean
-from .folders import shipped_folder, spec_layers
+from .folders import PROMPT_SUFFIX, PROMPTS, shipped_folder, spec_layers
 from .grammar import GRAMMARS
 from .load import Map, Scalar, Source, parse_source
 from .rules import check
@@ -40,10 +40,11 @@ class Spec:
 
 @dataclass(slots=True)
 class Library:
-    """All specs of all layers; a later layer replaces what has the same kind and name."""
+    """All specs and the names of the prompts of all layers; a later layer replaces what has the same kind and name."""
 
     specs: dict[tuple[str, str], Spec] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
+    prompts: set[str] = field(default_factory=set)
 
     def of(self, kind: str) -> dict[str, Spec]:
         """The specs of one kind, by name, sorted."""
@@ -67,6 +68,11 @@ def spec_files(root: Path, folders: Sequence[str] = FOLDERS) -> list[Path]:
     return sorted(path for folder in folders for path in (root / folder).rglob("*.yaml") if path.is_file())
 
 
+def prompt_files(root: Path) -> list[Path]:
+    """Every prompt under a layer's root, sorted."""
+    return sorted((root / PROMPTS).glob(f"*{PROMPT_SUFFIX}"))
+
+
 def load_library(
     roots: Sequence[Path],
     report: Report,
@@ -76,24 +82,32 @@ def load_library(
 ) -> Library:
     """Read these folders of every layer. What is not a spec is reported and left out; the rest is to be checked."""
     library = Library()
-    for root in roots:
+    for at, root in enumerate(roots):
         if not root.exists():
             report.add("E001", Place(str(root)), "this folder of specs does not exist", "see SPECLOOM_PATH")
             continue
-        base = root if root.is_dir() else root.parent
-        files = ((path, path.relative_to(base).as_posix()) for path in spec_files(root, folders))
-        load_layer(library, files, report, skip=skip)
+        _load_layer(library, [(path, shown_as(path, root, at)) for path in spec_files(root, folders)], report, skip)
+        library.prompts.update(path.name.removesuffix(PROMPT_SUFFIX) for path in prompt_files(root))
     return library
 
 
-def load_layer(
-    library: Library, files: Iterable[tuple[Path, str]], report: Report, *, skip: frozenset[str] = frozenset()
+def shown_as(path: Path, root: Path, at: int) -> str:
+    """The name under which diagnostics show a file of the layer at this place.
+
+    It is the place in the layer for the first one, which is shipped, and the whole path for those that a user adds: so
+    one sees whose it is, and two layers may have a file of the same name.
+    """
+    if at:
+        return path.absolute().as_posix()
+    return path.relative_to(root if root.is_dir() else root.parent).as_posix()
+
+
+def _load_layer(
+    library: Library, files: Iterable[tuple[Path, str]], report: Report, skip: frozenset[str] = frozenset()
 ) -> None:
     """Add the files of one layer, each with the name under which it is shown."""
     layer: dict[tuple[str, str], Spec] = {}
-    for path, name in files:
-        # Two layers may have a file of the same name; a problem must show the line of the right one.
-        shown = path.as_posix() if name in library.sources else name
+    for path, shown in files:
         try:
             data = path.read_bytes()
         except OSError as error:

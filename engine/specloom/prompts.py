@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .faults import Fault
+from .folders import PROMPT_SUFFIX
+from .names import prompt_files
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-FOLDER = "templates/prompts"
-SUFFIX = ".md.j2"
 LONGEST = 512
 """Characters of an argument that are used, where the prompt says nothing else."""
 CATALOGUES = ("lenses",)
@@ -67,8 +67,8 @@ def load_prompts(layers: Sequence[str]) -> dict[str, Prompt]:
     """
     found: dict[str, Prompt] = {}
     for layer in layers:
-        for path in sorted((Path(layer) / FOLDER).glob(f"*{SUFFIX}")):
-            name = path.name.removesuffix(SUFFIX)
+        for path in prompt_files(Path(layer)):
+            name = path.name.removesuffix(PROMPT_SUFFIX)
             found[name] = parse_prompt(name, path.read_text(encoding="utf-8"))
     return dict(sorted(found.items()))
 

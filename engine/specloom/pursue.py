@@ -82,10 +82,10 @@ def pursue(
 
 
 def _not_applied(tool: Tool, model: Model, arguments: Arguments, outcome: Outcome) -> list[str]:
-    """The inputs that the caller set and that whoever answered does not take, though others of its kind may."""
+    """The inputs that the caller set and that whoever answered does not take, though others in the plan may."""
     if not outcome.served_by or not outcome.operation:
         return []
-    known = model.capabilities[outcome.operation].arguments
+    known = {name for one in questions(tool.plan) for name in model.capabilities[one.operation].arguments}
     taken = model.providers[outcome.served_by].operations[outcome.operation].input
     said = (name for name in tool.inputs if name in arguments.explicit and name in known and name not in taken)
     return [name for name in said if arguments.given[name] != tool.inputs[name].default]

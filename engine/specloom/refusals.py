@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .asking import Offer
 from .faults import Fault
 from .model import Model, Tool
@@ -33,28 +35,52 @@ def resolve(name: str, operation: str, tool: Tool, model: Model, offer: Offer) -
         )
 
 
-def all_failed(failed: list[Fault]) -> Fault:
-    """The last of several faults, with what each of them said as its detail."""
-    last = failed[-1]
+_HEADLINES = (
+    ("auth_required", "not_in_plan", "config"),
+    ("bad_request", "validation"),
+    ("quota_exhausted", "rate_limited"),
+    ("network", "upstream_unavailable", "circuit_open"),
+)
+"""Which of several faults is told first: what a setting mends, then what other arguments mend, then what time mends.
+
+The rest come last. That a thing does not exist is among them: it is not known while others could not be asked.
+"""
+
+
+def all_failed(failed: Sequence[Fault]) -> Fault:
+    """The fault among several that the caller can do most about, with what each of them said as its detail.
+
+    Of equals it is the one after which to come back soonest, and of those the first that was asked.
+    """
     if len(failed) == 1:
-        return last
-    detail = "; ".join(f"{one.provider}: {one.message}" if one.provider else one.message for one in failed)
+        return failed[0]
+    first = min(failed, key=lambda one: (_rank(one.kind), one.retry_after or 0))
+    said = dict.fromkeys(f"{one.provider}: {one.message}" if one.provider else one.message for one in failed)
     return Fault(
-        last.kind,
-        last.message,
-        provider=last.provider,
-        retry_after=last.retry_after,
-        alternatives=last.alternatives,
-        detail=detail,
-        action=last.action,
+        first.kind,
+        first.message,
+        provider=first.provider,
+        retry_after=first.retry_after,
+        alternatives=first.alternatives,
+        detail="; ".join(said),
+        action=first.action,
     )
+
+
+def _rank(kind: str) -> int:
+    return next((rank for rank, kinds in enumerate(_HEADLINES) if kind in kinds), len(_HEADLINES))
 
 
 def none_configured(tool: Tool, model: Model, offer: Offer, capabilities: tuple[str, ...]) -> Fault:
     """The `config` fault that says which settings would make somebody able to answer."""
     names = list(dict.fromkeys(name for one in capabilities for name in model.offering(one)))
-    needed = [f"{name} ({' and '.join(offer.missing[name])})" for name in names if offer.missing.get(name)]
-    sentence = f"no provider is configured for {tool.name}; configure one of: {', '.join(needed or names)}"
+    needed = {name: " and ".join(offer.missing[name]) for name in names if offer.missing.get(name)}
+    if len(needed) == 1:
+        what = "".join(f"set {settings} to use {name}" for name, settings in needed.items())
+    else:
+        each = [f"{name} ({settings})" for name, settings in needed.items()] or names
+        what = f"configure {'one of: ' * (len(each) > 1)}{', '.join(each)}"
+    sentence = f"no provider is configured for {tool.name}; {what}"
     unrouted = [name for name in names if name in offer.configured]
     if unrouted and not any(offer.orders.get(one) for one in capabilities):
         sentence = (

@@ -50,14 +50,17 @@ def run(options: ServeOptions) -> int:
         from .prompts import load_prompts
         from .remembering import local_owner
         from .serve.backend import ExecutorBackend
+        from .toolset import served_prompts
 
         executor = make_executor(environ, replay=options.replay, record=options.record)
         for problem in executor.problems:
             warn(problem)
+        prompts = load_prompts(spec_layers(environ))
+        shown = served_prompts(executor.model.toolsets.values(), executor.model.tools, catalogue.tool_names, prompts)
         return ExecutorBackend(
             executor,
             owner=local_owner(environ, []),
-            prompts=load_prompts(spec_layers(environ)),
+            prompts={name: prompts[name] for name in shown},
             tools=catalogue.tool_names,
         )
 

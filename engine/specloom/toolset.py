@@ -1,4 +1,4 @@
-"""Compiles toolset files: what a client is told at the start about the tools of a folder."""
+"""Compiles toolset files: what a client is told at the start about the tools of a folder, and their prompts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from .names import Spec
 _NAMED = re.compile(r"\{([^\s{}]*)\}")
 
 
-def compile_toolset(spec: Spec, tools: Mapping[str, Tool], written: Collection[str], report: Report) -> Toolset:
-    """A toolset, after a report of every name in it that no tool has.
+def compile_toolset(
+    spec: Spec, tools: Mapping[str, Tool], written: Collection[str], prompts: Collection[str], report: Report
+) -> Toolset:
+    """A toolset, after a report of every name in it that no tool or none of the `prompts` has.
 
     `written` are the names of all tools, since one that does not compile has its own report.
     """
@@ -32,7 +34,14 @@ def compile_toolset(spec: Spec, tools: Mapping[str, Tool], written: Collection[s
             if name not in own and (name in tools or name not in written):
                 hint = did_you_mean(name, own)
                 report.add("E202", item.place, f"there is no tool {name!r} in the toolset {spec.name!r}", hint)
-    return Toolset(spec.name, tuple(paragraphs), spec.place)
+    listed = spec.root.get("prompts")
+    offered = []
+    for item in listed.items if isinstance(listed, Listing) else ():
+        assert isinstance(item, Scalar)
+        offered.append(str(item.value))
+        if offered[-1] not in prompts:
+            report.add("E202", item.place, f"there is no prompt {item.value!r}", did_you_mean(offered[-1], prompts))
+    return Toolset(spec.name, tuple(paragraphs), spec.place, tuple(offered))
 
 
 def instructions_for(toolsets: Iterable[Toolset], tools: Mapping[str, Tool], served: Collection[str]) -> list[str]:
@@ -43,7 +52,26 @@ def instructions_for(toolsets: Iterable[Toolset], tools: Mapping[str, Tool], ser
     return [
         _NAMED.sub(r"\1", paragraph)
         for toolset in toolsets
-        if any(toolset.name in tools[name].toolsets for name in served)
+        if _is_served(toolset, tools, served)
         for paragraph in toolset.instructions
         if all(name in served for name in _NAMED.findall(paragraph))
     ]
+
+
+def served_prompts(
+    toolsets: Iterable[Toolset], tools: Mapping[str, Tool], served: Collection[str], prompts: Iterable[str]
+) -> list[str]:
+    """Those of the prompts that a client is shown who is served these tools, in their order.
+
+    A prompt belongs to every toolset that names it; one that none names is shown to everybody.
+    """
+    homes: dict[str, bool] = {}
+    for toolset in toolsets:
+        is_served = _is_served(toolset, tools, served)
+        for name in toolset.prompts:
+            homes[name] = homes.get(name, False) or is_served
+    return [name for name in prompts if homes.get(name, True)]
+
+
+def _is_served(toolset: Toolset, tools: Mapping[str, Tool], served: Collection[str]) -> bool:
+    return any(toolset.name in tools[name].toolsets for name in served)

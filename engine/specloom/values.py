@@ -18,6 +18,8 @@ Tables = Mapping[str, Mapping[str, Any]]
 MISSING: tuple[Any, ...] = (None, "", [], {})
 """What counts as nothing found. Zero and false are values."""
 
+_SHOWN = 60
+_HOLE = re.compile(r"\$?\{\{?\s*([^{}]+?)\s*\}?\}")
 _VALUE_NAME = re.compile(r"\bvalues\.([A-Za-z_][A-Za-z0-9_]*)")
 
 
@@ -66,6 +68,7 @@ def compile_value(node: Node, scope: Scope) -> Value | None:
     if isinstance(node, Scalar):
         if isinstance(node.value, str) and node.value.startswith("="):
             return compile_text(node, scope)
+        warn_of_expression(node, scope)
         return _constant(node, node.value)
     if isinstance(node, Listing):
         items = [compile_value(item, scope) for item in node.items]
@@ -82,6 +85,37 @@ def compile_value(node: Node, scope: Scope) -> Value | None:
     if all(value.constant for _, value in pairs):
         return _constant(node, {key: value for key, value in to_plain(node).items() if value is not None})
     return _gathered(node, [value for _, value in pairs], lambda context: build(pairs, context), ANY)
+
+
+def warn_of_expression(node: Scalar, scope: Scope, roots: Iterable[str] = ()) -> None:
+    """Report a text that stands for itself and would be an expression over what may be named here (W201).
+
+    Only what names something below one of the roots (all that are in scope, if none are given) is taken for one, alone
+    or in the braces of a template.
+    """
+    text = node.value
+    roots = tuple(roots) or tuple(scope.names.fields)
+    if not isinstance(text, str) or not any(f"{root}." in text for root in roots):
+        return
+    if _is_expression(text, scope, roots):
+        hint = f"write ={text} for its value"
+        scope.report.add("W201", node.place, f"{_short(text)} is text here and not worked out", hint)
+        return
+    for hole in _HOLE.finditer(text):
+        if _is_expression(hole[1], scope, roots):
+            is_all = hole[0] == text.strip()
+            hint = f"write ={hole[1]}" if is_all else f"write =fill('… {{it}} …', {{it: {hole[1]}}})"
+            scope.report.add("W201", node.at(hole.start()), f"nothing is filled in for {_short(hole[0])}", hint)
+
+
+def _is_expression(text: str, scope: Scope, roots: tuple[str, ...]) -> bool:
+    expression, problems = compile_expression(text, scope.names, tables=scope.tables)
+    return expression is not None and not problems and any(len(u) > 1 and u[0] in roots for u in expression.uses)
+
+
+def _short(text: str) -> str:
+    """A text in quotes, cut where it is long."""
+    return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…")
 
 
 def compile_pairs(node: Node | None, scope: Scope) -> tuple[Pair, ...]:

@@ -16,7 +16,7 @@ from . import __version__
 from .diagnostics import Diagnostic, Place
 from .folders import cache_folder
 from .hooks import GROUP
-from .names import FOLDERS, spec_files
+from .names import FOLDERS, prompt_files, shown_as, spec_files
 
 FORMAT = 1
 
@@ -134,13 +134,12 @@ def _is_read(path: Path, layer: Path) -> bool:
 
 
 def _read_sources(roots: Sequence[Path]) -> Iterable[tuple[str, bytes]]:
-    for root in roots:
-        base = root if root.is_dir() else root.parent
+    for at, root in enumerate(roots):
         for path in spec_files(root) if root.exists() else ():
             try:
-                yield path.relative_to(base).as_posix(), path.read_bytes()
+                yield shown_as(path, root, at), path.read_bytes()
             except OSError:
-                yield path.relative_to(base).as_posix(), b""
+                yield shown_as(path, root, at), b""
 
 
 def _digest(roots: Sequence[Path], sources: Mapping[str, bytes]) -> str:
@@ -148,10 +147,9 @@ def _digest(roots: Sequence[Path], sources: Mapping[str, bytes]) -> str:
     seen = hashlib.sha256(f"{FORMAT} {__version__} {sys.version}".encode())
     for root in roots:
         seen.update(f"\n{root} {root.exists()}".encode())
-        base = root if root.is_dir() else root.parent
-        for path in spec_files(root) if root.exists() else ():
+        for path in (*spec_files(root), *prompt_files(root)) if root.exists() else ():
             stat = path.stat()
-            seen.update(f"\n{path.relative_to(base)} {stat.st_size} {stat.st_mtime_ns}".encode())
+            seen.update(f"\n{path} {stat.st_size} {stat.st_mtime_ns}".encode())
     for name, data in sorted(sources.items()):
         seen.update(f"\n{name} {len(data)} ".encode() + data)
     package = Path(__file__).parent

@@ -50,7 +50,10 @@ def weave(library: Library, report: Report) -> Model:
         if tool:
             tools[name] = tool
     written = library.of("tool")
-    toolsets = {name: compile_toolset(spec, tools, written, report) for name, spec in library.of("toolset").items()}
+    toolsets = {
+        name: compile_toolset(spec, tools, written, library.prompts, report)
+        for name, spec in library.of("toolset").items()
+    }
     return Model(
         MappingProxyType(providers),
         MappingProxyType(capabilities),

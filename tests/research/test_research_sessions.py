@@ -460,6 +460,23 @@ async def test_a_report_has_steps_questions_sources_and_where_it_comes_from(draw
         assert part in report, part
     assert report.endswith("external content.\n")
     assert "\n\n\n" not in report
+    assert "Summary" not in report
+
+
+async def test_a_report_begins_with_the_summary_that_was_told(drawer):
+    await begin(drawer, told(2, summary=f"Otters drift apart otherwise.\n# {HOSTILE}"))
+    found = await sessions.find(drawer, "s1")
+
+    report = export.to_report(found, NOW, "acme")
+
+    escaped = export.escape(f"Otters drift apart otherwise. # {HOSTILE}")
+    assert f"- Sources: 0\n\n## Summary\n\n{escaped}\n\n## Steps\n\n### Step 1" in report
+    assert [line for line in report.splitlines() if line.startswith("#")][-3:] == [
+        "### Step 2",
+        "## Open questions",
+        "## Sources",
+    ]
+    assert "\n\n\n" not in report
 
 
 async def test_nothing_from_outside_is_markup_in_a_report(drawer):

@@ -106,6 +106,34 @@ def test_one_bad_bibtex_entry_is_a_problem_and_loses_no_other():
 
 
 @pytest.mark.parametrize(
+    ("broken", "messages"),
+    [
+        (
+            "@misc{b, title={open\n@misc{c, title={Three}}",
+            ["unexpected block start: `@misc`; was still looking for field-value closing `}`"],
+        ),
+        (
+            "@misc{b, title={open @misc{c, title={Three}} @misc{d, title={Four}}",
+            ["unexpectedly reached end of file; 2 more that begin inside it are lost with it"],
+        ),
+        ("@misc{b title={Two}}", ["expected comma after entry key, but found ="]),
+    ],
+)
+def test_why_a_bibtex_entry_cannot_be_read_is_told_with_what_is_lost_behind_it(broken, messages):
+    found = parse_bibliography(f"@article{{a, title={{One}}}}\n{broken}\n")
+
+    assert found.entries[0].title == "One"
+    assert [problem.message for problem in found.problems] == messages
+
+
+def test_of_a_field_that_bibtex_gives_twice_the_first_counts():
+    found = parse_bibliography("@misc{a, title={One}, year=2020, title={Two}}")
+
+    assert [entry.title for entry in found.entries] == ["One"]
+    assert found.problems == ()
+
+
+@pytest.mark.parametrize(
     "title", ["{" * 5000 + "x" + "}" * 5000, "\\textbf{" * 3000 + "x" + "}" * 3000, "\\begin{x}" * 2000, "$" * 5001]
 )
 def test_a_title_that_nobody_can_read_loses_no_other(title):
@@ -203,6 +231,37 @@ def test_interchange_of_a_paper():
     (item,) = json.loads(render([PAPER], "csl-json").text)
     assert item["author"][2] == {"family": "Kaiser", "given": "Łukasz"}
     assert item["issued"] == {"date-parts": [[2017]]}
+
+
+def test_addresses_and_dois_stand_in_bibtex_as_they_are_and_other_fields_escape():
+    page = Entry(
+        title="100 % of a_b & c # d",
+        url="https://x.example/a_b/~me?x=1&y=%20#z--{1}",
+        doi="10.1000/a_b%c#d",
+        kind="webpage",
+    )
+
+    text = render([page], "bibtex").text
+
+    assert "  title = {100 \\% of a\\_b \\& c \\# d},\n" in text
+    assert "  url = {https://x.example/a_b/~me?x=1&y=%20#z--%7B1%7D},\n" in text
+    assert "  doi = {10.1000/a_b%c#d},\n" in text
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "https://x.example/~me/a_b?c=%20&d#e",
+        r"https://x.example/\~me/a\_b?c=\%20\&d\#e",
+        r"{https://x.example/\~{}me/a{\_}b?c=\%20\&d\#e}",
+        r"\url{https://x.example/{\textasciitilde}me/a_b?c=%20&d#e}",
+        r"https://x.example/\textasciitilde{}me/a\_b?c=\%20\&d\#e",
+    ],
+)
+def test_an_address_in_bibtex_is_read_escaped_or_not(written):
+    (entry,) = parse_bibliography(f"@misc{{a, title={{T}}, url={{{written}}}}}").entries
+
+    assert entry.url == "https://x.example/~me/a_b?c=%20&d#e"
 
 
 def test_apa_rules_for_authors_dates_and_kinds():
@@ -397,6 +456,24 @@ def test_what_is_written_is_read_back_unchanged(entries, style):
     unique = {entry.url: entry for entry in entries[::-1]}
     assert list(found.entries) == assign_keys(unique.values())
     assert render(found.entries, style).text == text
+
+
+_ADDRESSES = st.lists(
+    st.sampled_from([*"_%&#~$^<>\"'`-=,;:@()[]|\\é中a", "{", "}", "%20", "--", "``", "@misc{x,", "},", "\\url{"]),
+    max_size=8,
+).map(lambda parts: "https://x.example/" + "".join(parts))
+
+
+@settings(deadline=None, derandomize=True, max_examples=300)
+@given(_ADDRESSES)
+def test_whatever_stands_in_an_address_bibtex_says_it_verbatim_and_gives_it_back(url):
+    encoded = url.replace("{", "%7B").replace("}", "%7D").replace("\\", "%5C")
+
+    text = render([Entry(title="T", url=url, kind="webpage")], "bibtex").text
+    found = parse_bibliography(text)
+
+    assert f"  url = {{{encoded}}},\n" in text
+    assert [entry.url for entry in found.entries] == [encoded]
 
 
 @settings(deadline=None, derandomize=True, max_examples=150)

@@ -31,14 +31,20 @@ def test_a_page_with_everything():
     }
 
 
-def test_a_page_with_nothing_is_its_address():
+def test_a_page_with_nothing_is_described_and_its_address():
     found = cite(URL, "", "", "", "", "2026-11-22")
 
     assert found["metadata"] == {"title": "", "author": "", "site": "", "date": ""}
     assert found["formatted"] == {
-        "apa": f"(n.d.). Retrieved November 22, 2026, from {URL}",
+        "apa": f"[Web page]. (n.d.). Retrieved November 22, 2026, from {URL}",
         "mla": f"{URL}. Accessed 22 Nov. 2026.",
     }
+
+
+def test_a_page_without_a_title_is_described_where_the_title_would_stand():
+    assert cite(URL, "", "Jane Doe", "News", "2020", "2026-11-22")["formatted"]["apa"] == (
+        f"Doe, J. (2020). [Web page]. News. {URL}"
+    )
 
 
 def test_without_an_author_the_title_leads_and_a_site_that_is_the_author_is_not_repeated():

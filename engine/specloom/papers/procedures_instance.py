@@ -5,13 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from specloom.hooks import procedure
+from specloom.hooks import PLACES, StoragePlace, procedure
 from specloom.records import FLAG, NUMBER, OBJECT, TEXT, WHOLE
 
 from .declared import LOG, OPEN, SOURCES, STORE, TEXTS, gives
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from specloom.desk import Desk
+
+
+def _find_store(environ: Mapping[str, str]) -> Path:
+    from .places import store_root
+
+    return store_root(environ)
+
+
+def _find_log(environ: Mapping[str, str]) -> Path:
+    from .places import log_path
+
+    return log_path(environ)
+
+
+PLACES["paper store"] = StoragePlace(_find_store, "DOIGET_STORE_ROOT", "no paper can be kept")
+PLACES["provenance log"] = StoragePlace(_find_log, "DOIGET_LOG_PATH", "no paper can be fetched", is_file=True)
 
 
 @procedure(

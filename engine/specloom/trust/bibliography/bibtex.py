@@ -37,6 +37,13 @@ _COMMANDS = {
     "%": r"\%", "&": r"\&", "#": r"\#", "_": r"\_",
 }  # fmt: skip
 _ESCAPES = str.maketrans(dict(_COMMANDS.items()))
+# Signs that other writers escape in addresses too, although nothing is escaped there.
+_SIGNS = {command.removesuffix("{}"): sign for sign, command in _COMMANDS.items()} | {r"\~": "~", r"\^": "^"}
+_ESCAPED = re.compile("|".join(map(re.escape, _SIGNS)))
+# What ends a field that TeX reads as it stands, in the form that an address may have instead (RFC 3986).
+_ENCODED = str.maketrans({"{": "%7B", "}": "%7D", "\\": "%5C"})
+ENTRY_START = re.compile(r"@\s{0,9}[A-Za-z]{1,30}\s{0,9}[{(]")
+"""How an entry begins, or an at-sign in a text looks like one."""
 # What TeX joins to one sign.
 _LIGATURES = re.compile(r"(?<=-)-|(?<=`)`|(?<=')'|(?<=[!?])`|(?<=,),")
 
@@ -60,8 +67,8 @@ def _to_text(entry: Entry) -> str:
         "month": str(month) if month else "",
         "day": str(day) if day else "",
         "isbn": _escape(entry.isbn),
-        "doi": _escape(entry.doi),
-        "url": _escape(entry.url),
+        "doi": entry.doi.translate(_ENCODED),
+        "url": entry.url.translate(_ENCODED),
     }
     lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
     return f"@{_TYPES[entry.kind]}{{{entry.key},\n{lines}}}"
@@ -85,11 +92,14 @@ def _protect(part: str) -> str:
 
 
 def split_bibtex(text: str) -> Iterator[tuple[int, Mapping[str, str], str]]:
-    """The entries of a document: line, raw fields with `type` and `key`, and "" or what is wrong with the entry."""
+    """The entries of a document: line, raw fields with `type` and `key`, and "" or what is wrong with the entry.
+
+    Of a field that is given twice the first counts, as BibTeX has it.
+    """
     import logging
 
     from bibtexparser.entrypoint import parse_string
-    from bibtexparser.model import DuplicateBlockKeyBlock, ParsingFailedBlock
+    from bibtexparser.model import DuplicateBlockKeyBlock, DuplicateFieldKeyBlock, ParsingFailedBlock
     from bibtexparser.model import Entry as Block
 
     # What it logs is in the blocks, which are reported one by one.
@@ -98,12 +108,22 @@ def split_bibtex(text: str) -> Iterator[tuple[int, Mapping[str, str], str]]:
     strings = {each.key.lower(): str(each.value) for each in library.strings}
     for block in library.blocks:
         line = (block.start_line or 0) + 1
-        entry = block.ignore_error_block if isinstance(block, DuplicateBlockKeyBlock) else block
+        entry = (
+            block.ignore_error_block if isinstance(block, DuplicateBlockKeyBlock | DuplicateFieldKeyBlock) else block
+        )
         if isinstance(entry, Block):
             fields = {field.key.lower(): _resolve(str(field.value), strings) for field in reversed(entry.fields)}
             yield line, fields | {"type": entry.entry_type.lower(), "key": entry.key}, ""
         elif isinstance(entry, ParsingFailedBlock):
-            yield line, {}, str(entry.error).replace("\n", " ")
+            yield line, {}, _to_problem(entry.error, entry.raw or "")
+
+
+def _to_problem(error: Exception, raw: str) -> str:
+    """Why a block ends before its time, and how many that begin inside it are lost with it."""
+    reason = " ".join(str(getattr(error, "abort_reason", error)).split()).rstrip(".")
+    reason = re.sub(r"(?:^|\. )[A-Z]", lambda found: found[0].replace(".", ";").lower(), reason)
+    lost = len(ENTRY_START.findall(raw, 1))
+    return (reason or "it is not finished") + (f"; {lost} more that begin inside it are lost with it" if lost else "")
 
 
 def _resolve(raw: str, strings: Mapping[str, str]) -> str:
@@ -149,8 +169,8 @@ def parse_fields(fields: Mapping[str, str]) -> Entry:
                 _pick(fields, "journal", "journaltitle", "booktitle", "series") or ("" if address else how)
             ),
             issued=_parse_date(fields),
-            doi=_decode(fields.get("doi", "")),
-            url=_decode(fields.get("url", "") or (address[1] if address else "")) or _to_eprint(fields),
+            doi=_read_verbatim(fields.get("doi", "")),
+            url=_read_verbatim(fields.get("url", "") or (address[1] if address else "")) or _to_eprint(fields),
             kind=kind,
             publisher=_decode(_pick(fields, "publisher", "institution", "school", "organization")),
             volume=_decode(fields.get("volume", "")),
@@ -222,6 +242,12 @@ def _parse_date(fields: Mapping[str, str]) -> Issued:
     return (
         to_issued(year[0], number, int(day) if day.isascii() and day.isdigit() and len(day) < 3 else 0) if year else ()
     )
+
+
+def _read_verbatim(text: str) -> str:
+    """An address or a DOI, which TeX reads as it stands; writers that escape its signs all the same are understood."""
+    bare = re.sub(r"\\url(?=\s*\{)|[{}]", "", text)
+    return _ESCAPED.sub(lambda found: _SIGNS[found[0]], bare)
 
 
 def _decode(text: str) -> str:

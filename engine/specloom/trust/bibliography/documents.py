@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from specloom.faults import Fault
-from specloom.trust.bibliography.bibtex import parse_fields, split_bibtex
+from specloom.trust.bibliography.bibtex import ENTRY_START, parse_fields, split_bibtex
 from specloom.trust.bibliography.csl import parse_item, split_csl
 from specloom.trust.bibliography.entry import Entry
 from specloom.trust.bibliography.ris import parse_record, split_ris
@@ -19,7 +19,6 @@ LONGEST_DOCUMENT = 1_000_000
 MOST_BIBTEX_ENTRIES = 5000
 _RIS_START = re.compile(r"^\s*TY\s{0,4}-", re.MULTILINE)
 _RIS_LINE = re.compile(r"\s*[A-Z][A-Z0-9]\s{1,4}-\s")
-_BIBTEX_ENTRY = re.compile(r"@\s{0,9}[A-Za-z]{1,30}\s{0,9}[{(]")
 _BIBTEX_START = re.compile(r"^\s*@\s*[A-Za-z]+\s*[{(]", re.MULTILINE)
 
 
@@ -76,7 +75,7 @@ def find_format(text: str, format: str = "auto") -> str:  # noqa: A002  the name
         if format in ("auto", ""):
             raise Fault("validation", f"the bibliography is none of {known}; name its format or pass entries instead")
         raise Fault("validation", f"unknown bibliography format {format!r}; use auto, {known}")
-    if found == "bibtex" and len(_BIBTEX_ENTRY.findall(text)) > MOST_BIBTEX_ENTRIES:
+    if found == "bibtex" and len(ENTRY_START.findall(text)) > MOST_BIBTEX_ENTRIES:
         raise Fault("validation", f"the bibliography has more than {MOST_BIBTEX_ENTRIES} entries; split it")
     return found
 

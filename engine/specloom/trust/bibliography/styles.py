@@ -24,6 +24,12 @@ _MONTHS = (
 _MLA_MONTHS = ("Jan.", "Feb.", "Mar.", "Apr.", "May", "June", "July", "Aug.", "Sept.", "Oct.", "Nov.", "Dec.")
 # APA names up to 20 authors, and of more the first 19 and the last.
 _MOST_APA_AUTHORS = 20
+# What stands in square brackets in place of a title (section 9.22 of the APA manual).
+_DESCRIPTIONS = {
+    "article-journal": "Journal article", "paper-conference": "Conference paper", "chapter": "Chapter", "book": "Book",
+    "thesis": "Thesis", "report": "Report", "dataset": "Data set", "patent": "Patent", "webpage": "Web page",
+    "document": "Untitled work",
+}  # fmt: skip
 _WHOLE_WORKS = ("book", "thesis", "report", "dataset", "patent")
 
 # What would open a link, an image, a tag, code or a block when the text is shown as Markdown.
@@ -32,8 +38,11 @@ _BLOCK = re.compile(r"^(?:[#>+*=|~-]|[0-9]{1,9}(?=[.)]\s))")
 
 
 def to_apa(entry: Entry, accessed: Issued = ()) -> str:
-    """An entry in APA style. `accessed` is shown where the entry has no date, as the manual asks for."""
-    title, container = _finish(entry.title), entry.container
+    """An entry in APA style, a work without a title described in brackets.
+
+    `accessed` is shown where the entry has no date, as the manual asks for.
+    """
+    title, container = _finish(entry.title or f"[{_DESCRIPTIONS[entry.kind]}]"), entry.container
     authors = _apa_authors(entry.authors)
     date = f"({_apa_date(entry)})."
     lead = [_finish(authors), date, title] if authors else [title, date]
