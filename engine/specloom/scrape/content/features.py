@@ -228,17 +228,20 @@ def measure_neighbours(frame: Frame) -> Columns:
     """The units before and after."""
     count = len(frame.at)
     order = np.arange(count)
-    size, up = np.log1p(frame.words), frame.parent[frame.at]
+    up = frame.parent[frame.at]
+    faded = frame.names.faded[frame.at]
+    beside = np.array((np.log1p(frame.words), frame.linked, faded, frame.kind))
+    next_to = np.array((up, frame.get("said_mean"), frame.get("ends")))
     for step in (-2, -1, 1, 2):
-        other = np.clip(order + step, 0, count - 1)
-        yield np.where(other == order + step, size[other], -1)
-        yield frame.linked[other]
-        yield frame.names.faded[frame.at[other]]
-        yield frame.kind[other]
+        other = order + step
+        there = np.minimum(np.maximum(other, 0), count - 1)
+        found = beside[:, there]
+        found[0, there != other] = -1
+        yield found
         if abs(step) == 1:
-            yield up[other] == up
-            yield frame.get("said_mean")[other]
-            yield frame.get("ends")[other]
+            found = next_to[:, there]
+            found[0] = found[0] == up
+            yield found
     runs = [np.concatenate(([0.0], values.cumsum())) for values in (frame.words, frame.prose, frame.link_words)]
     for span in (3, 8):
         low, high = np.maximum(order - span, 0), np.minimum(order + span + 1, count)

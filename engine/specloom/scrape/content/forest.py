@@ -16,7 +16,7 @@ class Forest:
     """Symmetric trees: every level of a tree asks one question, so a leaf's number is the answers as bits.
 
     `features` and `borders` are the distinct questions, `levels` has one row a tree and the numbers of its questions,
-    `leaves` one row a tree with the values of its leaves, for each output.
+    `leaves` one row an output with the values of the leaves of one tree after the other.
     """
 
     features: Any
@@ -31,12 +31,16 @@ class Forest:
         starts = (np.arange(trees) << depth)[:, None]
         found = []
         for at in range(0, columns.shape[1], CHUNK):
-            answers = (columns[self.features, at : at + CHUNK] > self.borders[:, None]).view(np.uint8)
-            leaf = answers[self.levels[:, 0]]
-            for level in range(1, depth):
-                leaf |= answers[self.levels[:, level]] << level
-            found.append(self.leaves[leaf + starts].sum(axis=0))
-        return np.concatenate(found) + self.bias
+            asked = columns[:, at : at + CHUNK].take(self.features, axis=0)
+            answers = (asked > self.borders[:, None]).view(np.uint8)
+            # The last question is the highest bit of a leaf's number.
+            leaf = answers.take(self.levels[:, -1], axis=0)
+            for level in range(depth - 2, -1, -1):
+                leaf += leaf
+                leaf |= answers.take(self.levels[:, level], axis=0)
+            places = leaf + starts
+            found.append([values.take(places).sum(axis=0) for values in self.leaves])
+        return np.concatenate(found, axis=1).T + self.bias
 
 
 def to_chances(scores: Any) -> Any:

@@ -56,9 +56,8 @@ def to_model(data: dict[str, Any]) -> Model:
 def to_forest(data: dict[str, Any], name: str) -> Forest:
     """One forest, with the small types of the file widened to those that are fast."""
     features, borders, levels, leaves, bias = (data[f"{name}_{part}"] for part in FOREST)
-    return Forest(
-        features.astype(np.intp), borders, levels.astype(np.intp), leaves.astype(np.float32), bias.astype(np.float32)
-    )
+    leaves = np.ascontiguousarray(leaves.T, np.float32)
+    return Forest(features.astype(np.intp), borders, levels.astype(np.intp), leaves, bias.astype(np.float32))
 
 
 def to_odds(content: float, all_of: float, prior: float = 1.0) -> float:

@@ -79,15 +79,17 @@ def is_data(blocks: Sequence[Block], table: int, units: Any, words: Any) -> bool
 
 def find_lists(frame: Frame) -> list[Any]:
     """The units of each list of few links, of lists in one another those of the outermost."""
-    found = []
+    begins, ends = [], []
     until = 0
     for at, block in enumerate(frame.blocks):
-        if block.tag in {"ol", "ul"} and at >= until:
+        if at >= until and block.tag in {"ol", "ul"}:
             until = block.end
-            first, last = np.searchsorted(frame.at, (at, block.end)).tolist()
-            if frame.link_words[first:last].sum() <= LINKED * frame.words[first:last].sum() and last > first:
-                found.append(np.arange(first, last))
-    return found
+            begins.append(at)
+            ends.append(until)
+    first, last = np.searchsorted(frame.at, begins), np.searchsorted(frame.at, ends)
+    words, links = (np.concatenate(([0.0], values.cumsum())) for values in (frame.words, frame.link_words))
+    few = (links[last] - links[first] <= LINKED * (words[last] - words[first])) & (last > first)
+    return [np.arange(begin, end) for begin, end in zip(first[few].tolist(), last[few].tolist(), strict=True)]
 
 
 def take_amid(groups: Sequence[Any], chances: Any, taken: Any, *, least: float, amid: int) -> Any:
