@@ -57,6 +57,24 @@ async def test_a_process_that_a_signal_ends_is_told_with_the_signal(probe: Probe
     assert ended.how == "signal 9"
 
 
+@linux
+async def test_a_process_that_writes_without_end_is_ended(probe: Probe, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolation, "MOST_OUTPUT", 1_000_000)
+    module = probe("import sys\nwhile True:\n    sys.stdout.write('x' * 10_000)")
+
+    ended = await isolation.run(module, b"", seconds=60)
+
+    assert ended == isolation.Ended(b"", -signal.SIGKILL, is_late=False)
+
+
+async def test_a_process_may_close_its_output_before_it_has_ended(probe: Probe) -> None:
+    module = probe("import os, sys\nprint('all', flush=True)\nos.close(1)\nsys.stdin.read()\nraise SystemExit(4)")
+
+    ended = await isolation.run(module, b"x" * 1_000_000, seconds=60)
+
+    assert (ended.output, ended.code) == (b"all\n", 4)
+
+
 async def test_a_process_that_is_late_is_ended(probe: Probe) -> None:
     module = probe("import threading\nthreading.Event().wait()")
 

@@ -21,8 +21,8 @@ _PASSED_ON: Final = (
 """What an interpreter needs to start and to find its packages. The language is not among it: all text is UTF-8."""
 _ONE_THREAD: Final = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """Such a process has one thing to do at a time; threads of a numerical library would only hold memory."""
-_LINE: Final = 64 * 1024 * 1024
-"""Bytes of the longest line that is read from a process that `start` gave."""
+MOST_OUTPUT: Final = 64 * 1024 * 1024
+"""Bytes that are read of what a process writes for one task: its whole output, or a line of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Ended:
     """What a process wrote until its end, and how it ended."""
 
     output: bytes
-    """Nothing of a process that was late."""
+    """Nothing of a process that was late, or that wrote more than `MOST_OUTPUT`."""
     code: int
     """Its exit status; a signal that ended it as a negative number."""
     is_late: bool
@@ -54,12 +54,42 @@ async def run(module: str, given: bytes, *, seconds: float) -> Ended:
     output, is_late = b"", False
     try:
         async with asyncio.timeout(seconds):
-            output, _ = await process.communicate(given)
+            output = await _exchange(process, given)
     except TimeoutError:
         is_late = True
     finally:
         code = await end(process)
     return Ended(output, code, is_late)
+
+
+async def _exchange(process: Process, given: bytes) -> bytes:
+    import asyncio
+
+    source, target = process.stdin, process.stdout
+    assert source is not None
+    assert target is not None
+
+    async def feed() -> None:
+        # A process that has enough before the end closes its input.
+        with suppress(ConnectionError):
+            source.write(given)
+            await source.drain()
+        source.close()
+
+    feeding = asyncio.create_task(feed())
+    try:
+        parts = []
+        room = MOST_OUTPUT
+        while part := await target.read(room + 1):
+            parts.append(part)
+            room -= len(part)
+            if room < 0:
+                # Whoever took the reader over with its file could go on until there is no memory left here.
+                return b""
+        await process.wait()
+    finally:
+        feeding.cancel()
+    return b"".join(parts)
 
 
 async def start(module: str) -> Process:
@@ -73,7 +103,7 @@ async def start(module: str) -> Process:
     environ = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     return await create_subprocess_exec(
         sys.executable, "-P", "-m", module,
-        stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environ | _ONE_THREAD, limit=_LINE,
+        stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environ | _ONE_THREAD, limit=MOST_OUTPUT,
     )  # fmt: skip
 
 
