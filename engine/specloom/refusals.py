@@ -55,7 +55,8 @@ def all_failed(failed: Sequence[Fault]) -> Fault:
     if len(failed) == 1:
         return failed[0]
     first = min(failed, key=lambda one: (_rank(one.kind), one.retry_after or 0))
-    said = dict.fromkeys(f"{one.provider}: {one.message}" if one.provider else one.message for one in failed)
+    told = [(one.provider, one.message.rstrip(".")) for one in failed]
+    said = dict.fromkeys(f"{provider}: {message}" if provider else message for provider, message in told)
     return Fault(
         first.kind,
         first.message,
