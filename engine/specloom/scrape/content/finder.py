@@ -15,7 +15,7 @@ from specloom.scrape.content.cards import with_cards
 from specloom.scrape.content.copies import leave_copies
 from specloom.scrape.content.cut import MIN_WORDS, best_cut
 from specloom.scrape.content.features import Units, measure
-from specloom.scrape.content.forest import to_chances, to_shares
+from specloom.scrape.content.forest import ROOM, to_chances, to_shares
 from specloom.scrape.content.inserts import without_inserts
 from specloom.scrape.content.model import Model, load_model
 from specloom.scrape.content.series import number_series, take_series
@@ -64,14 +64,16 @@ def find_content(root: etree._Element, page: Page) -> Content:
 def judge(units: Units, model: Model) -> tuple[Any, Any]:
     """The chances of each type of page, and those of each unit to be content."""
     kinds = to_shares(model.page.evaluate(units.overall[:, None])[0])
-    return kinds, to_chances(model.blocks.evaluate(with_kinds(units, kinds))[:, 0])
+    rows, count = units.columns.shape
+    room = ROOM.of("columns", (rows + len(kinds), count), np.float32)
+    return kinds, to_chances(model.blocks.evaluate(with_kinds(units, kinds, room))[:, 0])
 
 
-def with_kinds(units: Units, kinds: Any) -> Any:
-    """The columns of the units, with the chances of each type of page behind."""
+def with_kinds(units: Units, kinds: Any, room: Any = None) -> Any:
+    """The columns of the units, with the chances of each type of page behind; in `room`, if it is given."""
     columns = units.columns
     spread = np.broadcast_to(kinds.astype(np.float32)[:, None], (len(kinds), columns.shape[1]))
-    return np.concatenate((columns, spread))
+    return np.concatenate((columns, spread), out=room)
 
 
 def choose(frame: Frame, chances: Any) -> tuple[Any, float]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
-CHUNK: Final = 1024
+CHUNK: Final = 256
 """Units at a time, which bounds the memory of a page with many blocks."""
+
+MOST_HELD: Final = 1 << 20
+"""Values of the largest array whose memory is kept for the next page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +33,47 @@ class Forest:
         """Raw scores: one row for each unit, one column for each output. `columns` has a row for each feature."""
         trees, depth = self.levels.shape
         starts = (np.arange(trees) << depth)[:, None]
-        found = []
+        scores = np.empty((len(self.leaves), columns.shape[1]), np.float32)
         for at in range(0, columns.shape[1], CHUNK):
-            asked = columns[:, at : at + CHUNK].take(self.features, axis=0)
-            answers = (asked > self.borders[:, None]).view(np.uint8)
+            part = columns[:, at : at + CHUNK]
+            count = part.shape[1]
+            asked = ROOM.of("asked", (len(self.features), count), np.float32)
+            answers = ROOM.of("answers", asked.shape, np.bool_)
+            leaf, bits = (ROOM.of(name, (trees, count), np.uint8) for name in ("leaf", "bits"))
+            places = ROOM.of("places", (trees, count), np.intp)
+            values = ROOM.of("values", (trees, count), np.float32)
+            part.take(self.features, axis=0, out=asked, mode="clip")
+            answered = np.greater(asked, self.borders[:, None], out=answers).view(np.uint8)
             # The last question is the highest bit of a leaf's number.
-            leaf = answers.take(self.levels[:, -1], axis=0)
+            answered.take(self.levels[:, -1], axis=0, out=leaf, mode="clip")
             for level in range(depth - 2, -1, -1):
                 leaf += leaf
-                leaf |= answers.take(self.levels[:, level], axis=0)
-            places = leaf + starts
-            found.append([values.take(places).sum(axis=0) for values in self.leaves])
-        return np.concatenate(found, axis=1).T + self.bias
+                leaf |= answered.take(self.levels[:, level], axis=0, out=bits, mode="clip")
+            np.add(leaf, starts, out=places)
+            for output, leaves in enumerate(self.leaves):
+                leaves.take(places, out=values, mode="clip").sum(axis=0, out=scores[output, at : at + count])
+        return scores.T + self.bias
+
+
+class Room(threading.local):
+    """Memory that a thread uses again for every page: to get and to give back a megabyte each time takes longer than
+    what is done in it."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, Any] = {}
+
+    def of(self, name: str, shape: tuple[int, int], kind: Any) -> Any:
+        """An array of this shape and type, good until the same thread asks for this name again."""
+        size = shape[0] * shape[1]
+        if size > MOST_HELD:
+            return np.empty(shape, kind)
+        held = self.held.get(name)
+        if held is None or held.size < size:
+            held = self.held[name] = np.empty(size, kind)
+        return held[:size].reshape(shape)
+
+
+ROOM: Final = Room()
 
 
 def to_chances(scores: Any) -> Any:
