@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from specloom.scrape.content.glyphs import WORD
 from specloom.scrape.content.groups import split_name
 from specloom.scrape.content.model import to_odds
-from specloom.scrape.content.wording import CJK, PHRASE, WORD, Words, split_text
+from specloom.scrape.content.wording import CJK, PHRASE, Words, split_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -21,6 +21,9 @@ COUNTED: Final = {
 CJK_RANGES: Final = ((0x3040, 0x30FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0xAC00, 0xD7AF))
 """Kana, ideographs and syllables of Hangul: scripts in which a character is about as much as a word."""
 
+WORD: Final = re.compile(r"[^\W\d_]+")
+"""A run of letters, of any script."""
+
 MOST: Final = 1023
 """Characters of a text that are counted at most."""
 
@@ -28,7 +31,6 @@ _FIELD: Final = 10
 """Bits of a count: those of a text are added up as one number."""
 _CJK_FIELD: Final = len(COUNTED) * _FIELD
 _SPACE, _UPPER, _LETTER = 1, 2, 4
-_LETTERS: Final = re.compile(r"[^\W\d_]+")
 _LAST: Final = 0xFFFF
 """The last character that is told apart; it is none. Beyond are emoji and rare signs, of which none is counted."""
 
@@ -94,6 +96,6 @@ def _tables() -> tuple[Any, Any]:
     kinds = np.zeros(_LAST + 1, np.uint8)
     for bit, is_one in ((_SPACE, str.isspace), (_UPPER, str.isupper)):
         kinds[:_LAST] |= np.fromiter(map(is_one, everything), bool, _LAST) * np.uint8(bit)
-    for letters in _LETTERS.finditer("".join(everything)):
+    for letters in WORD.finditer("".join(everything)):
         kinds[letters.start() : letters.end()] |= _LETTER
     return fields, kinds

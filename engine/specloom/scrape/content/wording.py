@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specloom.scrape.content.glyphs import count_glyphs, split_letters
+from specloom.scrape.content.glyphs import CJK_RANGES, WORD, count_glyphs, split_letters
 
 if TYPE_CHECKING:
     from specloom.scrape.content.page import Page
 
-WORD: Final = re.compile(r"[^\W\d_]+")
-CJK: Final = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]")
+CJK: Final = re.compile(f"[{''.join(f'{chr(first)}-{chr(last)}' for first, last in CJK_RANGES)}]")
 
 PHRASE: Final = 40
 """Characters up to which a block's whole text is looked up."""
