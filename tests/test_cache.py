@@ -12,6 +12,7 @@ import threading
 
 import pytest
 
+import specloom.cache as cache_module
 from specloom.cache import OVERHEAD, AnswerCache
 from specloom.cache_entry import Entry
 
@@ -179,6 +180,64 @@ async def test_two_caches_share_the_directory_at_the_same_time(make, warnings):
     assert [(await two.get(f"True{n}")).value for n in range(20)] == [b"%d" % n for n in range(20)]
     assert [(await one.get(f"False{n}")).value for n in range(20)] == [b"%d" % n for n in range(20)]
     assert warnings == []
+
+
+async def test_what_is_put_for_soon_is_on_disk_when_the_loop_has_come_round(make, monkeypatch):
+    monkeypatch.setattr(cache_module, "TOGETHER", 0)
+    cache, other = make(), make()
+
+    await cache.put("k", b"value", 60, soon=True)
+    assert cache.peek("k") is not None
+    # Each look goes over the thread that writes, behind what the loop has had it do.
+    looks = [await cache.get(f"absent {number}") for number in range(20)]
+
+    assert (await other.get("k")).value == b"value"
+    assert looks == [None] * 20
+
+
+async def test_what_waits_for_the_disk_is_written_with_the_next_and_at_the_end(make):
+    cache = make()
+    await cache.put("k", b"one", 60, soon=True)
+    await cache.put("l", b"two", 60)
+    await cache.put("m", b"three", 60, soon=True)
+
+    assert [await make().get(key) is not None for key in "klm"] == [True, True, False]
+    cache.close()
+
+    assert [(await make().get(key)).value for key in "klm"] == [b"one", b"two", b"three"]
+
+
+async def test_what_waits_for_the_disk_is_found_although_memory_has_lost_it(make, clock):
+    cache = make(memory_bytes=2000)
+    await cache.put("k", b"1" * 1500, 60, soon=True)
+    await cache.put("l", b"2" * 1500, 60, soon=True)
+
+    assert cache.peek("k") is None
+    assert (await cache.get("k")).value == b"1" * 1500
+    clock.now += 60
+    assert await cache.get("k") is None
+
+
+async def test_what_waits_for_the_disk_is_forgotten_with_the_rest(make):
+    cache = make()
+    await cache.put("k", b"value", 60, soon=True)
+
+    cache.clear()
+    await cache.put("l", b"value", 60)
+
+    assert await cache.get("k") is None
+    assert await make().get("k") is None
+
+
+async def test_no_more_waits_for_the_disk_than_is_allowed(make, monkeypatch):
+    monkeypatch.setattr(cache_module, "MOST_WAITING", 1000)
+    cache = make()
+
+    await cache.put("k", bytes(1000), 60, soon=True)
+    assert await make().get("k") is None
+    await cache.put("l", b"1", 60, soon=True)
+
+    assert [await make().get(key) is not None for key in "kl"] == [True, True]
 
 
 async def test_the_directory_holds_no_plain_text(make, tmp_path):

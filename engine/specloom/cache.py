@@ -23,6 +23,10 @@ OVERHEAD = 256
 """Bytes an entry takes in memory beside its key and value, measured on a 64-bit CPython."""
 LOCK_WAIT = 1.0
 """Seconds to wait for another process that is writing to the directory."""
+TOGETHER = 0.05
+"""Seconds that an answer waits for others on its way to the disk: one transaction costs more than what it writes."""
+MOST_WAITING = 4 * MEBIBYTE
+"""Bytes that wait for the disk before the next answer waits until they are written."""
 PATIENCE = 3
 """Times in a row the directory may be busy before it is given up."""
 
@@ -53,7 +57,9 @@ class AnswerCache:
         self._lock = threading.Lock()
         self._entries: OrderedDict[str, Entry] = OrderedDict()
         self._outbox: dict[str, Entry] = {}
-        self._writing: Any = None
+        self._outbox_bytes = 0
+        self._gathering: Any = None
+        """The event loop that will have the outbox written."""
         self._used = 0
         self._generation = 0
         self._counts = {"hits": 0, "disk_hits": 0, "misses": 0, "evicted": 0, "busy": 0}
@@ -78,7 +84,7 @@ class AnswerCache:
     async def get(self, key: str) -> Entry | None:
         """The entry from memory, else from disk; what comes from disk is in memory afterwards."""
         with self._lock:
-            entry = self._look(key)
+            entry = self._look(key) or self._waiting(key)
             generation = self._generation
         if entry is None:
             found = await self._in_thread(lambda disk: disk.read(key, self._clock()))
@@ -93,8 +99,12 @@ class AnswerCache:
             self._counts["misses" if entry is None else "hits"] += 1
         return entry
 
-    async def put(self, key: str, value: bytes, ttl: float) -> None:
-        """Remember the value for `ttl` seconds; nothing is remembered for zero seconds. Never fails."""
+    async def put(self, key: str, value: bytes, ttl: float, *, soon: bool = False) -> None:
+        """Remember the value for `ttl` seconds; nothing is remembered for zero seconds. Never fails.
+
+        Afterwards it is in memory and on disk, or with `soon` in memory, and on disk with what else comes in the next
+        twentieth of a second; the disk is waited for only where it falls behind.
+        """
         if not ttl > 0:
             return
         entry = Entry(bytes(value), self._clock(), float(ttl))
@@ -102,26 +112,43 @@ class AnswerCache:
             if self._closed:
                 return
             self._remember(key, entry)
-            self._outbox[key] = entry
-            writing = self._writing
-            first = writing is None
-        if first:
-            writing = self._submit(self._write_outbox)
-            with self._lock:
-                # The job may be done already; then it has taken what is there and the next put begins a new one.
-                self._writing = writing if self._outbox else None
-        if writing is not None:
-            await self._ended(writing)
+            if self._disk is not None:
+                self._outbox[key] = entry
+                self._outbox_bytes += len(entry.value)
+            is_much = self._outbox_bytes > MOST_WAITING
+        if is_much or not soon:
+            await self._in_thread(self._write_outbox)
+        else:
+            self._write_soon()
+
+    def _write_soon(self) -> None:
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            # What another loop was to do may never be done.
+            if not self._outbox or self._gathering is loop:
+                return
+            self._gathering = loop
+        loop.call_later(TOGETHER, lambda: self._submit(self._write_outbox))
 
     def _write_outbox(self, disk: AnswerDisk) -> None:
         """Write all that has come in since the last time, in one transaction: that costs little more than one write."""
+        disk.write_all(self._empty_outbox())
+
+    def _empty_outbox(self) -> dict[str, Entry]:
         with self._lock:
-            entries, self._outbox = self._outbox, {}
-            self._writing = None
-        disk.write_all(entries)
+            entries, self._outbox, self._outbox_bytes = self._outbox, {}, 0
+            self._gathering = None
+        return entries
+
+    def _waiting(self, key: str) -> Entry | None:
+        entry = self._outbox.get(key)
+        return entry if entry is not None and entry.is_alive(self._clock()) else None
 
     def clear(self) -> None:
         """Forget everything, in memory and on disk, before returning."""
+        self._empty_outbox()
         with self._lock:
             self._entries.clear()
             self._used = 0
@@ -143,6 +170,8 @@ class AnswerCache:
 
     def close(self) -> None:
         """Forget what is in memory, finish what is being written and let go of the directory."""
+        if self._outbox:
+            self._submit(self._write_outbox)
         with self._lock:
             self._closed = True
             self._entries.clear()
@@ -193,7 +222,6 @@ class AnswerCache:
     def _submit(self, job: Callable[[AnswerDisk], T]) -> Any:
         with self._lock:
             if self._disk is None or self._closed:
-                self._outbox.clear()
                 return None
             if self._pool is None:
                 from concurrent.futures import ThreadPoolExecutor
@@ -248,12 +276,14 @@ class AnswerCache:
     def _give_up(self, disk: AnswerDisk, reason: str) -> None:
         with self._lock:
             self._disk = None
+        self._empty_outbox()
         disk.close()
         self._warn(f"the cache directory {disk.directory} cannot be used ({reason}); answers are kept in memory only")
 
     def _set_aside(self, disk: AnswerDisk, reason: str) -> None:
         with self._lock:
             self._disk = None
+        self._empty_outbox()
         disk.close()
         where = disk.set_aside()
         outcome = f"was moved to {where}" if where else "could not be moved away, so delete it"

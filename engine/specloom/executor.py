@@ -48,8 +48,6 @@ Progress = Callable[[float, float | None, str | None], None]
 NOWHERE = Place("<engine>")
 MOST_FAILED = 50
 """Failed calls that are remembered (the tool contract's figure)."""
-MOST_WRITING = 32
-"""Answers on their way to the disk before the next one has to wait for its turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +178,6 @@ class Executor:
         self._limiters: dict[str, Limiter] = {}
         self._keyrings = {one.name: Keyring(one, self.settings[one.name]) for one in model.providers.values()}
         self.flights = Flights()
-        self._writing: set[asyncio.Task[None]] = set()
         self._prefixes: dict[str, bytes] = {}
 
     # --- calls ------------------------------------------------------------------------------------------------------
@@ -353,12 +350,9 @@ class Executor:
         return _Fresh(body, meta, [{"provider": name} for name in [outcome.served_by] if name])
 
     async def keep(self, key: str, value: bytes, ttl: float) -> None:
-        """Keep an answer: in memory by the end of this; the disk is waited for only when it falls behind."""
+        """Keep an answer: in memory by the end of this, on disk soon."""
         assert self.cache is not None
-        task = asyncio.ensure_future(self.cache.put(key, value, ttl))
-        self._writing.add(task)
-        task.add_done_callback(self._writing.discard)
-        await (task if len(self._writing) > MOST_WRITING else asyncio.sleep(0))
+        await self.cache.put(key, value, ttl, soon=True)
 
     def offer(self) -> Offer:
         """Who can be asked now."""
@@ -485,8 +479,6 @@ class Executor:
         await self.sender.aclose()
         for close in self.closing:
             await close()
-        if self._writing:
-            await asyncio.wait(self._writing)
         if self.cache is not None:
             self.cache.close()
 

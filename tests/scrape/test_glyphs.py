@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from specloom.scrape.content import groups
 from specloom.scrape.content.glyphs import CJK_RANGES, COUNTED, MOST, count_glyphs, split_letters
 from specloom.scrape.content.groups import BITS, GROUPS, MAX_NAME, read_names, split_name
 from specloom.scrape.content.model import load_model
@@ -103,6 +104,16 @@ def test_a_name_is_about_what_its_patterns_find_in_it(names: list[str]) -> None:
         low = name[:MAX_NAME].lower()
         assert bits == sum(1 << at for at, (_, parts) in enumerate(GROUPS) if re.search("|".join(parts), low))
         assert "".join(words).isascii()
+
+
+def test_what_is_known_of_names_is_begun_anew_before_it_grows_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groups, "MAX_KNOWN", 4)
+    monkeypatch.setattr(groups, "_memory", groups.Memory())
+
+    for names in (["post-body", "more-info"], ["site-nav", "user"], ["entry-title"]):
+        found = read_names(names)
+        assert {name: "-".join(words) for name, (words, _) in found.items()} == {name: name for name in names}
+        assert len(groups._memory.readings) <= 4
 
 
 def test_the_words_of_a_name_are_told_apart_however_they_are_joined() -> None:

@@ -104,12 +104,15 @@ def judge_names(written: Collection[str], names: Mapping[str, float]) -> dict[st
     readings = read_names({part for split in parts.values() for part in split})
     judged = {}
     for name, split in parts.items():
-        about = 0
-        words: set[str] = set()
-        for part in split:
-            some, bits = readings[part]
-            words.update(some)
-            about |= bits
+        if len(split) == 1:
+            said, about = readings[split[0]]
+        else:
+            said, about = (), 0
+            for part in split:
+                some, bits = readings[part]
+                said += some
+                about |= bits
+        words = said if len(said) < 2 else set(said)
         scores = [names[word] for word in words if word in names]
         score = sum(scores)
         # A name as written ends with the role, or with the blank before it.
