@@ -22,6 +22,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
         (
             "",
             "faults",
+            "garbage",
             "isolation",
             "vault",
             "wire",
@@ -151,6 +152,7 @@ SURFACE = frozenset(
         "desk",
         "drawer",
         "faults",
+        "garbage",
         "guard",
         "hooks",
         "isolation",

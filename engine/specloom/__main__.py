@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 
+from specloom.garbage import collect_seldom
+
 
 def main() -> int:
     """Run the command that the process was started with; the exit code."""
+    collect_seldom()
     arguments = sys.argv[1:]
     if arguments == ["serve"]:
         from .serving import ServeOptions, run

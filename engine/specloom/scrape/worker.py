@@ -14,6 +14,7 @@ import time
 from typing import Any, BinaryIO
 
 from specloom.faults import Fault
+from specloom.garbage import collect_seldom
 from specloom.isolation import restrict
 
 WATCH = 1.0
@@ -28,6 +29,7 @@ def main() -> int:
     # A library that prints must not write into the answers.
     os.dup2(2, sys.stdout.fileno())
     restrict(MOST_MEMORY, None)
+    collect_seldom()
     threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
     while (frame := read_frame(source)) is not None:
         said, body = frame

@@ -1,0 +1,41 @@
+"""Processes that live long look for garbage seldom, and only they."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from specloom import garbage
+
+
+@pytest.fixture
+def threshold() -> Iterator[tuple[int, int, int]]:
+    before = gc.get_threshold()
+    yield before
+    gc.set_threshold(*before)
+
+
+def test_young_objects_are_looked_at_seldom_and_old_ones_as_before(threshold: tuple[int, int, int]) -> None:
+    garbage.collect_seldom()
+
+    assert gc.get_threshold() == (garbage.YOUNG, *threshold[1:])
+
+
+@pytest.mark.parametrize(
+    ("code", "seldom"),
+    [
+        ("import specloom.scrape.worker as one; one.read_frame = lambda _: None; one.main()", True),
+        ("import sys; sys.argv = ['specloom', '--version']; import specloom.__main__ as one; one.main()", True),
+        ("import specloom.scrape.extract, specloom.serving", False),
+    ],
+)
+def test_only_a_process_of_the_project_changes_how_it_collects(code: str, seldom: bool) -> None:
+    tell = f"import atexit, gc, os; atexit.register(lambda: os.write(2, str(gc.get_threshold()[0]).encode())); {code}"
+
+    done = subprocess.run([sys.executable, "-c", tell], capture_output=True, timeout=60, check=False)
+
+    assert done.stderr.decode().endswith(str(garbage.YOUNG if seldom else gc.get_threshold()[0]))
