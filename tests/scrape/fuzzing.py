@@ -21,7 +21,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from making_documents import lines, make_docx, make_pdf, make_pptx, paragraph, shape
+from rich_documents import SEEDS
 
 MEMORY = 1536 * 1024 * 1024
 """Bytes of address space for the whole run."""
@@ -67,34 +67,6 @@ SMALL_PAGE = (
     "<pre><code>def fire():\n    return 1</code></pre><blockquote>said</blockquote><p class=x>hidden</p>"
     "<math><mi>x</mi></math><img src=a.png alt=A></article><footer>2024</footer></body></html>"
 )
-SEEDS = {
-    "pdf": make_pdf(
-        [lines(["The bridge was opened on", "Tuesday."]), lines(["Page two has a", "second line."])],
-        info={"Title": "On bridges", "Author": "Ann", "CreationDate": "D:20240507"},
-        outline=[(0, "The bridge")],
-        picture=True,
-    ),
-    "docx": make_docx(
-        paragraph("Bridges", style="H1")
-        + paragraph("one", number="5")
-        + paragraph("two", number="5", depth=1)
-        + f'<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr>{paragraph("a")}</w:tc></w:tr></w:tbl>'
-        + '<w:p><w:hyperlink r:id="l1"><w:r><w:t>link</w:t></w:r></w:hyperlink>'
-        + '<w:r><w:footnoteReference w:id="2"/></w:r></w:p>',
-        links={"l1": "https://example.org/"},
-        parts={
-            "styles": '<w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
-            '<w:style w:styleId="H1"><w:name w:val="heading 1"/><w:basedOn w:val="H2"/></w:style></w:styles>',
-            "footnotes": '<w:footnotes xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
-            f'<w:footnote w:id="2">{paragraph("note")}</w:footnote></w:footnotes>',
-        },
-        title="Bridges",
-        creator="Ann",
-    ),
-    "pptx": make_pptx(
-        [shape("Title", "title") + shape("one\n\ttwo", "body"), f"<p:grpSp>{shape('x')}</p:grpSp>"], notes={0: "Say."}
-    ),
-}
 KINDS = ("html", *SEEDS)
 PIECES = [
     b"0",

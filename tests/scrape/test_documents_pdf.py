@@ -57,22 +57,6 @@ def test_a_title_that_is_none_gives_way_to_the_largest_text(stated: str) -> None
     assert read(body).title == "On bridges"
 
 
-def test_large_text_numbers_and_the_outline_make_headings() -> None:
-    page = [
-        (60, 760, 20, "On bridges"),
-        (60, 730, 10, "1 Materials used"),
-        *lines(PROSE),
-        (60, 640, 10, "Costs"),
-        *lines(PROSE, top=610),
-    ]
-
-    text = read(make_pdf([page], outline=[(0, "Costs")])).text
-
-    assert "## On bridges" in text
-    assert "### 1 Materials used" in text
-    assert "## Costs\n" in text
-
-
 def test_hyphens_at_line_ends_are_joined_and_meant_ones_stay() -> None:
     text = read(
         make_pdf(
@@ -166,11 +150,52 @@ def test_bullets_become_items() -> None:
     assert "- one thing\n\n- another thing" in text
 
 
-def test_a_scan_says_that_it_has_no_text() -> None:
-    with pytest.raises(Fault, match="only pictures") as caught:
-        read(make_pdf([[]], picture=True))
+@pytest.mark.parametrize(
+    ("pages", "picture", "limits", "which"),
+    [
+        (1, True, Limits(), "its only page"),
+        (3, True, Limits(), "its 3 pages"),
+        (4, {0, 2, 3}, Limits(), "3 of its 4 pages"),
+        (9, True, Limits(pages=2), "its 9 pages"),
+    ],
+)
+def test_a_scan_says_how_many_pages_are_pictures_and_what_to_do(
+    pages: int, picture: bool | set[int], limits: Limits, which: str
+) -> None:
+    with pytest.raises(Fault) as caught:
+        read(make_pdf([[] for _ in range(pages)], picture=picture), limits)
 
-    assert caught.value.kind == "content_empty"
+    assert (caught.value.kind, caught.value.action) == ("content_empty", "inform_user")
+    assert caught.value.message == (
+        "This PDF file has only pictures, as scans have; run character recognition (OCR) over "
+        f"{which}, or look for a copy with text."
+    )
+
+
+def test_pages_that_are_pictures_are_told_among_others() -> None:
+    texts = lines(PROSE)
+    body = make_pdf([texts, [], [(300, 20, 9, "3")], texts, [], texts, []], picture={1, 2, 4, 5})
+
+    found = read(body)
+
+    assert found.metadata["PagesWithoutText"] == "2-3, 5"
+    assert "--- Page 2 ---\n\n(This page is a picture without text.)\n\n--- Page 3" in found.text
+    assert "--- Page 3 ---\n\n3\n\n(The rest of this page is a picture.)\n\n--- Page 4" in found.text
+    assert "--- Page 5 ---\n\n(This page is a picture without text.)\n\n--- Page 6" in found.text
+    assert found.text.count("is a picture") == 3
+    assert "PagesWithoutText" not in read(make_pdf([texts])).metadata
+
+
+def test_a_word_on_a_picture_is_read() -> None:
+    found = read(make_pdf([[(60, 700, 10, "Map 7")]], picture=True))
+
+    assert found.text == "--- Page 1 ---\n\nMap 7\n\n(The rest of this page is a picture.)"
+
+
+def test_the_unseen_text_under_a_scan_is_read() -> None:
+    found = read(make_pdf([lines(PROSE)], picture=True, mode=3))
+
+    assert found.text == "--- Page 1 ---\n\n" + " ".join(PROSE)
 
 
 def test_an_empty_page_says_that_there_is_no_text() -> None:

@@ -9,20 +9,13 @@ import zipfile
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from making_documents import lines, make_docx, make_pdf, make_pptx, paragraph, shape
+from rich_documents import SEEDS
 
 from specloom.faults import Fault
 from specloom.scrape import documents
 from specloom.scrape.documents import Document, Limits
 
 LIMITS = Limits(pages=50, text=100_000, seconds=5, entries=200, entry_bytes=1_000_000, total_bytes=2_000_000)
-SEEDS = {
-    "pdf": make_pdf(
-        [lines(["The bridge was opened on", "Tuesday."]), lines(["Page two."])], outline=[(0, "The bridge")]
-    ),
-    "docx": make_docx(paragraph("Bridges", style="H1") + f"<w:tbl><w:tr><w:tc>{paragraph('a')}</w:tc></w:tr></w:tbl>"),
-    "pptx": make_pptx([shape("Title", "title") + shape("one\n\ttwo", "body"), shape("x")], notes={0: "Say."}),
-}
 
 
 def check(body: bytes) -> None:

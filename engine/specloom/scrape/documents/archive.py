@@ -88,6 +88,21 @@ class Archive:
             raise _broken(f"its part {name!r} declares a document type, which office documents never do")
         return root
 
+    def optional(self, name: str) -> etree._Element | None:
+        """The root of an entry that the rest can be read without: None also when it is broken.
+
+        Half of what may be read goes to such entries at most, and the others are left.
+        """
+        found = self._names.get(name.lstrip("/").lower())
+        if found is None or self._read + self._zip.getinfo(found).file_size > self._limits.total_bytes // 2:
+            return None
+        try:
+            return self.xml(name)
+        except Fault as fault:
+            if fault.kind != "content_empty":
+                raise
+            return None
+
     def relations(self, name: str) -> Mapping[str, str]:
         """What a part refers to by id: names of other parts, or addresses as they are."""
         folder, base = posixpath.split(name)

@@ -1,14 +1,17 @@
 """A Word document as Markdown: headings, nested lists, pipe tables, links and footnotes, in reading order.
 
 Read from the parts of ECMA-376 (WordprocessingML) themselves: what libraries offer leaves out footnotes, text boxes and
-links in fields, and unpacks an archive before anybody can count.
+links in fields, and unpacks an archive before anybody can count. Comments, what was deleted, and the heads and feet of
+pages are left out.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from lxml import etree
@@ -19,34 +22,33 @@ from specloom.scrape.documents.archive import (
     attribute,
     child,
     children,
-    get_relation,
     local,
     properties,
     to_authors,
 )
-from specloom.scrape.documents.docx_styles import Lists, Style, to_int, to_lists, to_styles
+from specloom.scrape.documents.docx_inline import Inline
+from specloom.scrape.documents.docx_styles import Lists, Style, heading_level, to_int, to_lists, to_styles
+from specloom.scrape.documents.drawings import Budget
+from specloom.scrape.documents.equations import to_line
 from specloom.scrape.documents.model import Document, Limits
 from specloom.scrape.documents.pipes import to_table
 from specloom.scrape.documents.titles import to_title
 from specloom.scrape.metadata_dates import to_iso
 
-# Elements that hold others of the same kind and say nothing themselves; text that was deleted is in none of them.
-_WRAPPERS: Final = frozenset({"sdt", "sdtContent", "ins", "moveTo", "smartTag", "customXml", "dir", "bdo", "fldSimple"})
 _BLOCK_WRAPPERS: Final = frozenset({"sdt", "sdtContent", "ins", "moveTo", "customXml"})
-_NOTE_PARTS: Final = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
 _WIDEST: Final = 64
+_COUNTED: Final = re.compile(r"[0-9]+\.")
 
 
 @dataclass(slots=True)
 class _State:
     styles: Mapping[str, Style]
     lists: Lists
-    links: Mapping[str, str]
+    inline: Inline
     limits: Limits
     deadline: float
-    notes: dict[tuple[str, str], int] = field(default_factory=dict)
     size: int = 0
-    cells: int = 0
+    tables: int = 0
     is_cut: bool = False
 
 
@@ -59,10 +61,11 @@ def read_docx(body: bytes, limits: Limits) -> Document:
     content = child(root, "body")
     if content is None:
         raise Fault("content_empty", "This DOCX file has no document in it.", action="inform_user")
+    inline = Inline(archive, archive.relations(part), Budget(limits.cells), lambda box: _join(_gather(box, state)))
     state = _State(
         to_styles(archive.xml(archive.related(part, "styles") or "word/styles.xml")),
         to_lists(archive.xml(archive.related(part, "numbering") or "word/numbering.xml")),
-        archive.relations(part),
+        inline,
         limits,
         deadline,
     )
@@ -81,7 +84,7 @@ def read_docx(body: bytes, limits: Limits) -> Document:
         modified=to_iso(found.get("modified", "")),
         language=found.get("language", ""),
         metadata=found,
-        truncated=state.is_cut,
+        truncated=state.is_cut or inline.budget.cells < 0,
     )
 
 
@@ -103,18 +106,23 @@ def _blocks(container: etree._Element, state: _State) -> Iterator[tuple[str, str
         if name == "p":
             yield from _read_paragraph(element, state)
         elif name == "tbl":
-            if table := _read_table(element, state):
+            if (only := _find_only_cell(element)) is not None:
+                yield from _blocks(only, state)
+            elif table := _read_table(element, state):
                 yield "table", table
         elif name in _BLOCK_WRAPPERS:
             yield from _blocks(element, state)
+        elif name == "AlternateContent":
+            yield from _blocks(next(children(element, "Choice"), element), state)
+        elif name in ("oMath", "oMathPara") and (line := to_line(element).strip()):
+            yield "text", line
 
 
 def _read_paragraph(paragraph: etree._Element, state: _State) -> Iterator[tuple[str, str]]:
     settings = child(paragraph, "pPr")
-    style = state.styles.get(attribute(child(settings, "pStyle"), "val"), Style())
-    parts = list(_inline(paragraph, state))
+    style = _find_style(settings, state)
+    parts = state.inline.pieces(paragraph)
     text = "".join(part for kind, part in parts if kind == "text")
-    boxes = [block for kind, part in parts if kind == "box" for block in [("text", part)]]
     outline = attribute(child(settings, "outlineLvl"), "val")
     level = to_int(outline, 9) + 1 if outline and to_int(outline, 9) < 9 else style.level
     if style.is_code:
@@ -122,80 +130,60 @@ def _read_paragraph(paragraph: etree._Element, state: _State) -> Iterator[tuple[
     elif stripped := text.strip():
         numbering = child(settings, "numPr")
         number = attribute(child(numbering, "numId"), "val") or style.number
-        depth = to_int(attribute(child(numbering, "ilvl"), "val"), style.depth)
+        depth = min(to_int(attribute(child(numbering, "ilvl"), "val"), style.depth), 8)
+        mark = state.lists.mark(number, depth) if number and number != "0" else ""
         if level:
-            yield "heading", f"{'#' * min(level, 6)} {' '.join(stripped.split())}"
-        elif number and number != "0" and (mark := state.lists.mark(number, depth)):
-            indent = "   " * min(depth, 8)
-            yield "item", f"{indent}{mark} " + stripped.replace("\n", f"\n{indent}   ")
+            printed = f"{mark} " if mark not in ("", "-") else ""
+            yield "heading", f"{'#' * min(level, 6)} {printed}{' '.join(stripped.split())}"
+        elif mark:
+            indent = "   " * depth
+            # What Markdown does not count itself stands behind a mark that it knows.
+            sign = mark if mark == "-" or _COUNTED.fullmatch(mark) else f"- {mark}"
+            yield "item", f"{indent}{sign} " + stripped.replace("\n", f"\n{indent}   ")
         else:
             yield "text", stripped
-    yield from boxes
+    yield from (("text", part) for kind, part in parts if kind == "box")
 
 
-def _inline(element: etree._Element, state: _State) -> Iterator[tuple[str, str]]:
-    """The pieces of a paragraph: `text` in its line, and `box` for what floats beside it."""
-    for each in element:
-        name = local(each)
-        if name == "r":
-            if child(each, "rPr", "vanish") is None:
-                yield from _run(each, state)
-        elif name == "hyperlink":
-            parts = list(_inline(each, state))
-            text = "".join(part for kind, part in parts if kind == "text")
-            target = state.links.get(get_relation(each), "")
-            is_link = target.startswith(("http://", "https://")) and text.strip()
-            yield "text", f"[{text.strip()}]({_to_target(target)})" if is_link else text
-            yield from ((kind, part) for kind, part in parts if kind == "box")
-        elif name in ("oMath", "oMathPara"):
-            yield "text", "".join(part.text or "" for part in each.iter() if local(part) == "t")
-        elif name in _WRAPPERS:
-            yield from _inline(each, state)
+def _find_style(settings: etree._Element | None, state: _State) -> Style:
+    """The style of a paragraph; where the file does not describe it, what its name says."""
+    name = attribute(child(settings, "pStyle"), "val")
+    return state.styles.get(name) or Style(heading_level(name))
 
 
-def _run(run: etree._Element, state: _State) -> Iterator[tuple[str, str]]:
-    for each in run:
-        name = local(each)
-        if name == "t":
-            yield "text", each.text or ""
-        elif name == "tab":
-            yield "text", "\t"
-        elif name in ("br", "cr"):
-            yield "text", "\n" if attribute(each, "type") in ("", "textWrapping") else " "
-        elif name == "noBreakHyphen":
-            yield "text", "-"
-        elif name in _NOTE_PARTS:
-            key = (_NOTE_PARTS[name], attribute(each, "id"))
-            yield "text", f"[^{state.notes.setdefault(key, len(state.notes) + 1)}]"
-        elif name == "AlternateContent":
-            # The same drawing twice: for readers that know it, and for others.
-            chosen = next(children(each, "Choice"), None)
-            yield from _run(chosen if chosen is not None else each, state)
-        elif name in ("drawing", "pict", "object"):
-            for box in each.iter():
-                if local(box) == "txbxContent":
-                    if text := _join(_gather(box, state)):
-                        yield "box", text
-                    break
+def _find_only_cell(table: etree._Element) -> etree._Element | None:
+    """The cell of a table that has no other, which is a frame around what is in it."""
+    rows = list(islice(_find(table, "tr"), 2))
+    cells = list(islice(_find(rows[0], "tc"), 2)) if len(rows) == 1 else []
+    return cells[0] if len(cells) == 1 else None
 
 
 def _read_table(table: etree._Element, state: _State) -> str:
     """A table with its spans filled: a cell over several columns is followed by empty ones."""
     rows: list[list[str]] = []
+    state.tables += 1
     for row in _find(table, "tr"):
-        cells: list[str] = []
+        settings = child(row, "trPr")
+        if child(settings, "del") is not None:
+            continue
+        before = min(to_int(attribute(child(settings, "gridBefore"), "val")), _WIDEST)
+        cells = [""] * before
         for cell in _find(row, "tc"):
-            state.cells += 1
-            if state.cells > state.limits.cells:
+            state.inline.budget.cells -= 1
+            if state.inline.budget.cells < 0:
                 state.is_cut = True
-                return to_table(rows)
+                break
             merge = child(cell, "tcPr", "vMerge")
             is_continued = merge is not None and attribute(merge, "val") != "restart"
             span = min(to_int(attribute(child(cell, "tcPr", "gridSpan"), "val"), 1), _WIDEST)
             text = "" if is_continued else " ".join(text for _, text in _gather(cell, state))
             cells += [text, *[""] * (max(span, 1) - 1)]
+        if state.inline.budget.cells < 0:
+            break
         rows.append(cells)
-    return to_table(rows)
+    state.tables -= 1
+    # Markdown has no table in a table: the inner one is told in words.
+    return to_table(rows) if state.tables == 0 else "; ".join(", ".join(filter(None, row)) for row in rows)
 
 
 def _find(element: etree._Element, name: str) -> Iterator[etree._Element]:
@@ -210,8 +198,12 @@ def _read_notes(archive: Archive, part: str, state: _State) -> list[tuple[str, s
     """The notes that the text refers to, numbered in the order of their first reference."""
     found: list[tuple[str, str]] = []
     for kind in ("footnotes", "endnotes"):
-        wanted = {key: number for (part_kind, key), number in state.notes.items() if part_kind == kind}
-        root = archive.xml(archive.related(part, kind) or f"word/{kind}.xml") if wanted else None
+        wanted = {key: number for (part_kind, key), number in state.inline.notes.items() if part_kind == kind}
+        if not wanted:
+            continue
+        name = archive.related(part, kind) or f"word/{kind}.xml"
+        root = archive.xml(name)
+        state.inline.links = archive.relations(name)
         for note in children(root, "footnote", "endnote"):
             if number := wanted.get(attribute(note, "id")):
                 text = " ".join(text for _, text in _gather(note, state))
@@ -235,10 +227,6 @@ def _join(blocks: list[tuple[str, str]]) -> str:
         parts.append(text)
         before = kind
     return "".join(parts).strip("\n")
-
-
-def _to_target(address: str) -> str:
-    return address.replace(" ", "%20").replace("(", "%28").replace(")", "%29")[:2000]
 
 
 def _first_heading(blocks: list[tuple[str, str]]) -> str:

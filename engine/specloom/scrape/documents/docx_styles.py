@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from lxml import etree
 
 from specloom.scrape.documents.archive import attribute, child, children
 
+# Word names its own styles in English in every language; other programs and old files do not.
 _HEADING: Final = re.compile(
-    r"(?:heading|überschrift|titre|título|titolo|заголовок|kop|标题|見出し) ?([1-9])", re.IGNORECASE
+    r"(?:heading|überschrift|berschrift|titre|título|ttulo|titolo|titlu|заголовок|kop|overskrift|rubrik|otsikko|nagłówek"
+    r"|nadpis|címsor|başlık|επικεφαλίδα|标题|標題|見出し|제목) ?([1-9])",
+    re.IGNORECASE,
 )
-_TITLES: Final = frozenset({"title", "titel"})
+_TITLES: Final = frozenset(
+    {"title", "titel", "titre", "título", "titolo", "tittel", "название", "标题", "標題", "表題"}
+)
+_PLACE: Final = re.compile(r"%([1-9])")
+_PLAIN: Final = re.compile(r"\(?([0-9]+)[.)]?")
+_ROMAN: Final = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
+    (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+_MOST_ROMAN: Final = 4000
+_LONGEST_MARK: Final = 60
 _DEEPEST: Final = 20
 
 
@@ -28,26 +41,58 @@ class Style:
     is_code: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How a list counts at a depth: in what kind of number, from which on, and what is printed (`%1.%2`)."""
+
+    kind: str = "bullet"
+    start: int = 1
+    shown: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """A list of a document: the series in which it counts, its levels, and those that begin anew with it."""
+
+    series: str
+    levels: Mapping[int, Level]
+    anew: frozenset[int] = frozenset()
+
+
 @dataclass(slots=True)
 class Lists:
-    """The lists of a document, and how far each has counted."""
+    """The lists of a document, and how far each series has counted."""
 
-    formats: Mapping[str, Mapping[int, tuple[str, int]]]
+    formats: Mapping[str, Numbering]
     counts: dict[str, dict[int, int]] = field(default_factory=dict)
+    begun: set[str] = field(default_factory=set)
 
     def mark(self, number: str, depth: int) -> str:
-        """The mark of the next item of a list at a depth, `-` or `3.`; "" when the list has none."""
-        levels = self.formats.get(number)
-        if levels is None:
+        """The mark of the next item of a list at a depth: `-`, `3.`, or as printed (`1.2`, `(b)`); "" for none."""
+        numbering = self.formats.get(number)
+        if numbering is None:
             return ""
-        kind, start = levels.get(depth, ("bullet", 1))
-        counts = self.counts.setdefault(number, {})
+        level = numbering.levels.get(depth, Level())
+        counts = self.counts.setdefault(numbering.series, {})
+        if number not in self.begun:
+            self.begun.add(number)
+            for at in numbering.anew:
+                counts.pop(at, None)
         for deeper in [each for each in counts if each > depth]:
             del counts[deeper]
-        if kind in ("bullet", "none", ""):
-            return "-" if kind != "none" else ""
-        counts[depth] = counts.get(depth, start - 1) + 1
-        return f"{counts[depth]}."
+        if level.kind in ("bullet", "none", ""):
+            return "-" if level.kind != "none" else ""
+        counts[depth] = counts.get(depth, level.start - 1) + 1
+        for above in range(depth):
+            counts.setdefault(above, numbering.levels.get(above, Level()).start)
+
+        def fill(match: re.Match[str]) -> str:
+            at = int(match[1]) - 1
+            return _to_number(counts.get(at, 1), numbering.levels.get(at, Level()).kind)
+
+        shown = _PLACE.sub(fill, level.shown)[:_LONGEST_MARK].strip()
+        plain = _PLAIN.fullmatch(shown)
+        return f"{plain[1] if plain else counts[depth]}." if plain or not shown else shown
 
 
 def to_styles(root: etree._Element | None) -> dict[str, Style]:
@@ -57,23 +102,57 @@ def to_styles(root: etree._Element | None) -> dict[str, Style]:
 
 
 def to_lists(root: etree._Element | None) -> Lists:
-    """The lists by number: for each depth its format and where it starts."""
-    abstract: dict[str, dict[int, tuple[str, int]]] = {}
+    """The lists by number."""
+    abstract: dict[str, dict[int, Level]] = {}
     for each in children(root, "abstractNum"):
-        levels = {}
-        for level in children(each, "lvl"):
-            kind = attribute(child(level, "numFmt"), "val")
-            levels[to_int(attribute(level, "ilvl"))] = (kind, to_int(attribute(child(level, "start"), "val"), 1))
+        levels = {to_int(attribute(level, "ilvl")): _to_level(level) for level in children(each, "lvl")}
         abstract[attribute(each, "abstractNumId")] = levels
-    formats: dict[str, dict[int, tuple[str, int]]] = {}
+    formats: dict[str, Numbering] = {}
     for each in children(root, "num"):
-        levels = dict(abstract.get(attribute(child(each, "abstractNumId"), "val"), {}))
+        series = attribute(child(each, "abstractNumId"), "val")
+        levels = dict(abstract.get(series, {}))
+        anew = set()
         for override in children(each, "lvlOverride"):
             depth = to_int(attribute(override, "ilvl"))
+            if (own := child(override, "lvl")) is not None:
+                levels[depth] = _to_level(own)
             if start := attribute(child(override, "startOverride"), "val"):
-                levels[depth] = (levels.get(depth, ("decimal", 1))[0], to_int(start, 1))
-        formats[attribute(each, "numId")] = levels
+                levels[depth] = replace(levels.get(depth, Level("decimal")), start=to_int(start, 1))
+                anew.add(depth)
+        formats[attribute(each, "numId")] = Numbering(series, levels, frozenset(anew))
     return Lists(formats)
+
+
+def heading_level(name: str) -> int:
+    """The level of a heading whose style is called so, in any of a number of languages; 0 for other names."""
+    if match := _HEADING.fullmatch(name):
+        return int(match[1])
+    return 1 if name.lower() in _TITLES else 0
+
+
+def _to_level(level: etree._Element) -> Level:
+    return Level(
+        attribute(child(level, "numFmt"), "val"),
+        to_int(attribute(child(level, "start"), "val"), 1),
+        attribute(child(level, "lvlText"), "val"),
+    )
+
+
+def _to_number(count: int, kind: str) -> str:
+    """A count as a list prints it (ECMA-376 part 1, 17.18.59); kinds that are not known in digits."""
+    if kind in ("lowerLetter", "upperLetter") and count > 0:
+        # After z comes aa, then bb.
+        text = chr(ord("a") + (count - 1) % 26) * min((count - 1) // 26 + 1, 9)
+    elif kind in ("lowerRoman", "upperRoman") and 0 < count < _MOST_ROMAN:
+        text = ""
+        for value, sign in _ROMAN:
+            text += sign * (count // value)
+            count %= value
+    elif kind in ("bullet", "none"):
+        return ""
+    else:
+        return f"{count:02}" if kind == "decimalZero" else str(count)
+    return text.upper() if kind.startswith("upper") else text
 
 
 def to_int(text: str, default: int = 0) -> int:
@@ -89,10 +168,8 @@ def _to_style(name: str, elements: Mapping[str, etree._Element], depth: int) -> 
     shown = attribute(child(element, "name"), "val")
     settings = child(element, "pPr")
     level = base.level
-    if match := _HEADING.fullmatch(shown):
-        level = int(match[1])
-    elif shown.lower() in _TITLES:
-        level = 1
+    if named := heading_level(shown):
+        level = named
     elif outline := attribute(child(settings, "outlineLvl"), "val"):
         level = to_int(outline, 9) + 1 if to_int(outline, 9) < 9 else 0
     numbering = child(settings, "numPr")

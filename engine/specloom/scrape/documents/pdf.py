@@ -6,19 +6,20 @@ where the file may be hostile, read it through `apart`.
 
 from __future__ import annotations
 
-import ctypes
-import math
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, Final
 
 from specloom.faults import Fault
 from specloom.scrape.documents.model import Document, Limits
-from specloom.scrape.documents.pdf_layout import Page, find_title, to_key, to_markdown
-from specloom.scrape.documents.pdf_lines import Box, Characters, Line, clean, part_columns
+from specloom.scrape.documents.pdf_layout import FEW_LETTERS, Page, find_title, to_key, to_markdown
+from specloom.scrape.documents.pdf_letters import Letters
+from specloom.scrape.documents.pdf_lines import clean, part_columns
+from specloom.scrape.documents.pdf_tables import find_tables, place
 from specloom.scrape.documents.titles import to_title
 from specloom.scrape.metadata_dates import to_iso
 from specloom.scrape.metadata_names import to_names, to_text
@@ -27,11 +28,10 @@ MISSING: Final = "PDF files need an extra of specloom that is not installed: pip
 
 _ONE_AT_A_TIME: Final = threading.Lock()
 _MOST_OUTLINE: Final = 2000
-_MOST_CHARACTERS: Final = 200_000
 # More objects than a book of a thousand pages has; the reader would build a table of all of them.
 _MOST_OBJECTS: Final = 1_000_000
-# Letters a page below which nothing was written on it: a stamp or a page number.
-_FEW_LETTERS: Final = 8
+PAGES_WITHOUT_TEXT: Final = "PagesWithoutText"
+"""The name under which the metadata says which pages are pictures, when there is text on others."""
 
 _PASSWORD_ERROR: Final = 4
 _DATE: Final = re.compile(
@@ -40,10 +40,11 @@ _DATE: Final = re.compile(
 
 
 def read_pdf(body: bytes, limits: Limits) -> Document:
-    """The text of a PDF file with a line `--- Page n ---` above each page.
+    """The text of a PDF file with a line `--- Page n ---` above each page, and a remark on one that is a picture.
 
-    Fault `auth_required` when it needs a password, `content_empty` when it is broken or has no text but pictures of
-    it, `config` when the reader is not installed.
+    A text that is not shown, as character recognition lays under a scan, is read like any other. Fault
+    `auth_required` when it needs a password, `content_empty` when it is broken or has no text but pictures of it,
+    `config` when the reader is not installed.
     """
     pdfium = _load()
     if body.count(b" obj") > _MOST_OBJECTS:
@@ -82,23 +83,25 @@ def _open(pdfium: Any, body: bytes) -> Any:
 def _read(pdfium: Any, document: Any, limits: Limits, deadline: float) -> Document:
     count = len(document)
     pages: list[Page] = []
-    size = letters = pictures = 0
+    size = letters = 0
     is_cut = count > limits.pages
     for number in range(min(count, limits.pages)):
         if pages and (time.monotonic() > deadline or size > limits.text):
             is_cut = True
             break
-        page, has_picture = _read_page(pdfium, document, number)
+        page = _read_page(pdfium, document, number)
         pages.append(page)
-        pictures += has_picture
-        size += sum(len(line.text) for line in page.lines)
-        letters += sum(sum(map(str.isalnum, line.text)) for line in page.lines)
-    if letters == 0 or (pictures and letters < _FEW_LETTERS * min(len(pages), 5)):
-        what = "only pictures, as scans have; its text would need character recognition" if pictures else "no text"
-        raise Fault("content_empty", f"This PDF file has {what}.", action="inform_user")
+        size += sum(map(len, page.texts()))
+        letters += page.count_letters()
+    pictures = [number for number, page in enumerate(pages, start=1) if page.is_picture]
+    is_scan = any(page.is_picture and not page.lines for page in pages) and letters < FEW_LETTERS * min(len(pages), 5)
+    if letters == 0 or is_scan:
+        raise Fault("content_empty", _to_sentence(len(pictures), len(pages), count), action="inform_user")
     texts = to_markdown(pages, _read_outline(pdfium, document))
     text = "\n\n".join(texts)
     found = _read_properties(pdfium, document)
+    if pictures:
+        found[PAGES_WITHOUT_TEXT] = _to_ranges(pictures)
     return Document(
         "pdf",
         text[: limits.text],
@@ -112,87 +115,54 @@ def _read(pdfium: Any, document: Any, limits: Limits, deadline: float) -> Docume
     )
 
 
-def _read_page(pdfium: Any, document: Any, number: int) -> tuple[Page, bool]:
+def _read_page(pdfium: Any, document: Any, number: int) -> Page:
     """The lines of a page, none for one that is broken, and whether it has a picture instead of text."""
     try:
         page = document[number]
     except pdfium.PdfiumError:
-        return Page((), 0.0), False
+        return Page((), 0.0)
     try:
         height = float(page.get_height())
         text_page = page.get_textpage()
         try:
-            lines = _read_lines(pdfium.raw, text_page)
+            letters = Letters(pdfium.raw, text_page)
+            placed = letters.lines()
+            tables = find_tables(pdfium.raw, page, letters, placed)
+            lines = part_columns(place(letters, placed, tables), letters.to_characters())
         finally:
             text_page.close()
-        has_picture = not lines and any(
+        found = Page(tuple(lines), height)
+        has_picture = found.count_letters() < FEW_LETTERS and any(
             True for _ in page.get_objects(filter=[pdfium.raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)
         )
-        return Page(tuple(lines), height), has_picture
+        return replace(found, is_picture=has_picture)
     except pdfium.PdfiumError:
-        return Page((), 0.0), False
+        return Page((), 0.0)
     finally:
         page.close()
 
 
-def _read_lines(raw: Any, text_page: Any) -> list[Line]:
-    total = min(text_page.count_chars(), _MOST_CHARACTERS)
-    if total <= 0:
-        return []
-    text = text_page.get_text_range(0, total)
-    handle = text_page.raw
-    is_direct = len(text) == total
-
-    def index_of(at: int) -> int:
-        # Characters outside the first plane and those without a code shift the two counts against each other.
-        return at if is_direct else int(raw.FPDFText_GetCharIndexFromTextIndex(handle, at))
-
-    def size_of(at: int) -> float:
-        # Many programs set all letters in one size and scale them.
-        matrix = raw.FS_MATRIX()
-        index = index_of(at)
-        size = float(raw.FPDFText_GetFontSize(handle, index))
-        if raw.FPDFText_GetMatrix(handle, index, ctypes.byref(matrix)):
-            size *= math.hypot(matrix.c, matrix.d)
-        return min(max(size, 0.5), 2000.0) if math.isfinite(size) else 1.0
-
-    def box_of(at: int) -> Box | None:
-        edges = [ctypes.c_double() for _ in range(4)]
-        if not raw.FPDFText_GetCharBox(handle, index_of(at), *map(ctypes.byref, edges)):
-            return None
-        left, right, bottom, top = (edge.value for edge in edges)
-        # A damaged matrix puts letters nowhere.
-        return (left, bottom, right, top) if all(map(math.isfinite, (left, bottom, right, top))) else None
-
-    def parts(start: int, end: int) -> list[Box]:
-        found = []
-        for number in range(raw.FPDFText_CountRects(handle, index_of(start), end - start)):
-            edges = [ctypes.c_double() for _ in range(4)]
-            if raw.FPDFText_GetRect(handle, number, *map(ctypes.byref, edges)):
-                left, top, right, bottom = (edge.value for edge in edges)
-                if all(map(math.isfinite, (left, bottom, right, top))):
-                    found.append((left, bottom, right, top))
-        return found
-
-    lines = []
-    for start, end in _find_lines(text):
-        first, last = box_of(start), box_of(end - 1)
-        if first is None or last is None:
-            first = last = first or last or (0.0, 0.0, 0.0, 0.0)
-        size = size_of((start + end) // 2)
-        lines.append((Line(text[start:end], first[0], last[2], first[3], last[1], size), start, end))
-    return part_columns(lines, Characters(text, box_of, size_of, parts))
+def _to_sentence(pictures: int, read: int, count: int) -> str:
+    """Why a file of so many pages has no text, when so many were read of which so many are pictures."""
+    if not pictures:
+        return "This PDF file has no text."
+    pages = f"{count} pages" if count > 1 else "only page"
+    over = f"its {pages}" if pictures == read else f"{pictures} of its {pages}"
+    return (
+        f"This PDF file has only pictures, as scans have; run character recognition (OCR) over {over}, "
+        "or look for a copy with text."
+    )
 
 
-def _find_lines(text: str) -> Iterator[tuple[int, int]]:
-    """Where each line that is not blank begins and ends, blanks at both ends left out."""
-    at = 0
-    for line in text.split("\n"):
-        stripped = line.strip()
-        if stripped:
-            start = at + line.index(stripped[0])
-            yield start, start + len(stripped)
-        at += len(line) + 1
+def _to_ranges(numbers: Sequence[int]) -> str:
+    """Rising numbers as `2, 5-7`."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)
 
 
 def _read_outline(pdfium: Any, document: Any) -> dict[int, dict[str, int]]:

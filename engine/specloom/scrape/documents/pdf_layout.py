@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import Final
 
+from specloom.scrape.documents.pdf_headings import ITEM, NUMBERED, find_bold, is_numbered_heading
 from specloom.scrape.documents.pdf_lines import HYPHEN, Line, clean
+from specloom.scrape.documents.pipes import to_table
 
 # A running head is near the edge, and most pages or every other page have it.
 _EDGE_LINES: Final = 3
@@ -25,16 +27,14 @@ _PAGE_NUMBER: Final = re.compile(
 
 _OUTER_NUMBER: Final = re.compile(r"(?:^\W*|\b)([0-9]{1,4})(?=\W*$)|^\W*([0-9]{1,4})(?=\s)")
 
+FEW_LETTERS: Final = 8
+"""Letters a page below which nothing was written on it: a stamp or a page number."""
+_PICTURE: Final = "(This page is a picture without text.)"
+_REST: Final = "(The rest of this page is a picture.)"
+
 _HEADING_SIZE: Final = 1.15
 _LONGEST_HEADING: Final = 150
-_NUMBERED: Final = re.compile(r"(?:[1-9][0-9]?(?:\.[1-9][0-9]?){0,3}\.?|[IVX]{1,5}\.|[A-H]\.?[1-9]?)\s+[^\W\d_a-z]")
-_PART: Final = re.compile(
-    r"(?:abstract|summary|introduction|background|methods?|materials and methods|results(?: and discussion)?|discussion"
-    r"|conclusions?|acknowledge?ments?|references|bibliography|appendix(?: [a-z])?|contents|zusammenfassung|literatur"
-    r"|résumé|references cited|works cited|参考文献|摘要)",
-    re.IGNORECASE,
-)
-_ITEM: Final = re.compile(r"(?:[•◦▪▸‣●○■–—*]|-)\s+|\(?[0-9]{1,3}[.)]\s+|\[[0-9]{1,3}\]\s+|\(?[a-z][.)]\s+")
+_BOLD_LEVEL: Final = 3
 _BULLET: Final = re.compile(r"[•◦▪▸‣●○■]\s*")
 _ENDED: Final = tuple('.!?:;。！？”"')
 _CJK: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
@@ -42,10 +42,22 @@ _CJK: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as its lines in reading order, and its height in points."""
+    """A page as its lines in reading order, its height in points, and whether it is a picture with next to no text."""
 
     lines: tuple[Line, ...]
     height: float
+    is_picture: bool = False
+
+    def texts(self) -> Iterator[str]:
+        """What the page says: its lines, and the cells of its tables."""
+        for line in self.lines:
+            yield line.text
+            for row in line.cells:
+                yield from row
+
+    def count_letters(self) -> int:
+        """The letters and digits on the page."""
+        return sum(sum(map(str.isalnum, text)) for text in self.texts())
 
 
 def to_markdown(pages: Sequence[Page], outline: Mapping[int, Mapping[str, int]]) -> list[str]:
@@ -65,6 +77,8 @@ def to_markdown(pages: Sequence[Page], outline: Mapping[int, Mapping[str, int]])
             )
         ]
         blocks = _to_blocks(kept, body, outline.get(number, {}))
+        if page.is_picture:
+            blocks.append(_REST if blocks else _PICTURE)
         texts.append("\n\n".join([f"--- Page {number + 1} ---", *blocks]))
     return texts
 
@@ -144,21 +158,28 @@ def _to_blocks(lines: Sequence[Line], body: float, outline: Mapping[str, int]) -
 
     def close() -> None:
         if text := _join(open_lines):
-            is_heading = len(open_lines) == 1 and _is_numbered_heading(text)
+            is_heading = len(open_lines) == 1 and is_numbered_heading(text)
             blocks.append(f"### {text}" if is_heading else text)
         open_lines.clear()
 
     level_before = 0
-    for line in lines:
+    bold = find_bold(lines)
+    for number, line in enumerate(lines):
+        if line.cells:
+            close()
+            blocks.append(to_table(line.cells))
+            level_before = 0
+            continue
         text = clean(line.text)
         if not text:
             continue
-        level = _to_level(line, text, body, outline)
+        level = _to_level(line, text, body, outline) or (_BOLD_LEVEL if number in bold else 0)
         if level and text not in outline and open_lines and _continues(open_lines[-1], line, usual):
             level = 0
         if level:
             close()
-            if level_before == level and blocks and len(blocks[-1]) < _LONGEST_HEADING and text not in outline:
+            goes_on = level_before == level and blocks and not NUMBERED.match(text)
+            if goes_on and len(blocks[-1]) < _LONGEST_HEADING and text not in outline:
                 blocks[-1] += f" {text}"
             else:
                 blocks.append(f"{'#' * level} {text}")
@@ -179,7 +200,7 @@ def _to_level(line: Line, text: str, body: float, outline: Mapping[str, int]) ->
         bare = key.lstrip("0123456789")
         if bare and bare in outline:
             return outline[bare]
-    if _ITEM.match(text):
+    if ITEM.match(text):
         return 0
     is_large = body > 0 and line.size >= body * _HEADING_SIZE
     is_short = len(text) <= _LONGEST_HEADING and not text.endswith((".", ",", ";"))
@@ -199,11 +220,11 @@ def _starts_block(before: Sequence[Line], line: Line, text: str, usual: float) -
     last, first = before[-1], before[0]
     gap = last.bottom - line.top
     said = last.text.rstrip()
-    if _ITEM.match(text) and (gap >= -line.size or said.endswith(_ENDED)):
+    if ITEM.match(text) and (gap >= -line.size or said.endswith(_ENDED)):
         return True
     if gap < -line.size:  # the top of the next column: a sentence may go on there
         return said.endswith(_ENDED)
-    if _ITEM.match(first.text) and said.endswith(_ENDED) and line.left <= first.left + 0.3 * line.size:
+    if ITEM.match(first.text) and said.endswith(_ENDED) and line.left <= first.left + 0.3 * line.size:
         return True
     if gap > usual + 0.5 * line.size or abs(line.size - last.size) > 0.12 * max(line.size, last.size):
         return True
@@ -212,21 +233,7 @@ def _starts_block(before: Sequence[Line], line: Line, text: str, usual: float) -
     widest = max(each.right for each in before)
     is_indented = line.left > min(each.left for each in before) + 0.8 * line.size and line.left > last.left
     is_short = last.right < widest - 2.5 * line.size if len(before) > 1 else False
-    return said.endswith(_ENDED) and (is_indented or is_short) and not _ITEM.match(first.text)
-
-
-def _is_numbered_heading(text: str) -> bool:
-    """Whether a line that stands alone is a heading by its number or by being what papers call their parts."""
-    if _PART.fullmatch(text):
-        return True
-    letters = sum(map(str.isalpha, text))
-    solid = sum(1 for character in text if not character.isspace())
-    return (
-        len(text) <= 80
-        and bool(_NUMBERED.match(text))
-        and not text.endswith((".", ",", ";", ":"))
-        and letters >= 0.7 * solid
-    )
+    return said.endswith(_ENDED) and (is_indented or is_short) and not ITEM.match(first.text)
 
 
 def _join(lines: Sequence[Line]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -23,12 +24,17 @@ _KEPT: Final = re.compile(rf"(?:(?<=[0-9A-Z]){HYPHEN}|(?<=-\w){HYPHEN}|{HYPHEN}(
 # A gutter is wider than any gap between the words of a justified line, in units of the letters' size.
 _GUTTER: Final = 1.1
 _LEAST_ROWS: Final = 10
+_MOST_GUTTERS: Final = 20
+_MOST_TRIED: Final = 400
 _LEAST_WORDS: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a page. `bottom` is that of its last part: the reader joins lines at a hyphen."""
+    """A line of a page, or a table that stands where a line could: then it has `cells`, by row, and no text.
+
+    `bottom` is that of its last part: the reader joins lines at a hyphen. `is_bold` is said of short lines only.
+    """
 
     text: str
     left: float
@@ -36,6 +42,8 @@ class Line:
     top: float
     bottom: float
     size: float
+    cells: tuple[tuple[str, ...], ...] = ()
+    is_bold: bool = False
 
 
 def clean(text: str) -> str:
@@ -81,17 +89,17 @@ def part_columns(raw: Sequence[tuple[Line, int, int]], characters: Characters) -
 
 def _find_gutters(gaps: Sequence[Sequence[tuple[float, float]]]) -> list[float]:
     """The places where at least half of the lines have a gap, from the left."""
-    found: list[float] = []
     open_gaps = [gap for row in gaps for gap in row]
-    while open_gaps:
-        best, holders = 0.0, 0
-        for start, end in open_gaps[:400]:
-            middle = (start + end) / 2
-            count = sum(1 for row in gaps if any(one <= middle <= two for one, two in row))
-            if count > holders:
-                best, holders = middle, count
-        if holders < max(_LEAST_ROWS, len(gaps) * 0.5):
+    starts, ends = sorted(start for start, _ in open_gaps), sorted(end for _, end in open_gaps)
+    found: list[float] = []
+    while open_gaps and len(found) < _MOST_GUTTERS:
+        middles = [(start + end) / 2 for start, end in open_gaps[:_MOST_TRIED]]
+        # The gaps of one line do not overlap, so as many lines as gaps are open there.
+        holders = [bisect_right(starts, middle) - bisect_left(ends, middle) for middle in middles]
+        most = max(holders)
+        if most < max(_LEAST_ROWS, len(gaps) * 0.5):
             break
+        best = middles[holders.index(most)]
         found.append(best)
         open_gaps = [gap for gap in open_gaps if not gap[0] <= best <= gap[1]]
     return sorted(found)
@@ -99,20 +107,25 @@ def _find_gutters(gaps: Sequence[Sequence[tuple[float, float]]]) -> list[float]:
 
 def _split(line: Line, start: int, end: int, gutters: Sequence[float], characters: Characters) -> dict[int, Line]:
     """The parts of a line by column; the whole line under -1 when it runs over a gutter without a break."""
+    if line.cells:
+        from_, to = (sum(1 for gutter in gutters if edge > gutter) for edge in (line.left, line.right))
+        return {to if from_ == to else -1: line}
     columns: dict[int, list[str]] = {}
     edges: dict[int, list[Box]] = {}
     firsts: dict[int, int] = {}
     column, last = -1, None
+    is_inside = False
     for index in range(start, end):
         character = characters.text[index]
         if not character.isspace() and (box := characters.box(index)) is not None and box[2] > box[0]:
             middle = (box[0] + box[2]) / 2
             now = sum(1 for gutter in gutters if middle > gutter)
-            if last is not None and now != column and 0 <= box[0] - last[2] < 0.7 * line.size:
+            if last is not None and now != column and (is_inside or 0 <= box[0] - last[2] < 0.7 * line.size):
                 return {-1: line}
             column, last = now, box
             firsts.setdefault(now, index)
             edges.setdefault(now, []).append(box)
+        is_inside = not character.isspace()
         if column >= 0:
             columns.setdefault(column, []).append(character)
     parts = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from lxml import etree
@@ -21,20 +20,21 @@ from specloom.scrape.documents.archive import (
     to_authors,
 )
 from specloom.scrape.documents.docx_styles import to_int
+from specloom.scrape.documents.drawings import Budget, read_drawing, to_picture
+from specloom.scrape.documents.equations import to_line
 from specloom.scrape.documents.model import Document, Limits
 from specloom.scrape.documents.pipes import to_table
+from specloom.scrape.documents.pptx_order import Area, in_order, to_area, to_key, to_place
 from specloom.scrape.documents.titles import to_title
 from specloom.scrape.metadata_dates import to_iso
 
 _TITLES: Final = frozenset({"title", "ctrTitle"})
 # What a template prints on every slide.
 _FRAME: Final = frozenset({"sldNum", "ftr", "dt", "hdr", "sldImg"})
+# What may say something, and where its own settings are.
+_SETTINGS: Final = {"sp": "nvSpPr", "graphicFrame": "nvGraphicFramePr", "pic": "nvPicPr", "grpSp": "nvGrpSpPr"}
+_ON: Final = frozenset({"1", "true"})
 _LISTS: Final = frozenset({"body", "obj", "subTitle", ""})
-
-
-@dataclass(slots=True)
-class _Budget:
-    cells: int
 
 
 def read_pptx(body: bytes, limits: Limits) -> Document:
@@ -45,7 +45,8 @@ def read_pptx(body: bytes, limits: Limits) -> Document:
     names = _find_slides(archive, part)
     if not names:
         raise Fault("content_empty", "This PPTX file has no slides in it.", action="inform_user")
-    budget = _Budget(limits.cells)
+    budget = Budget(limits.cells)
+    layouts: dict[str, dict[str, Area]] = {}
     parts: list[str] = []
     size, first_title, has_text = 0, "", False
     is_cut = len(names) > limits.pages
@@ -53,7 +54,7 @@ def read_pptx(body: bytes, limits: Limits) -> Document:
         if parts and time.monotonic() > deadline:
             is_cut = True
             break
-        title, text = _read_slide(archive, name, budget)
+        title, text = _read_slide(archive, name, budget, layouts)
         first_title = first_title or title
         has_text = has_text or bool(title or text)
         heading = f"## {title}" if title else ""
@@ -88,31 +89,62 @@ def _find_slides(archive: Archive, part: str) -> list[str]:
     return list(dict.fromkeys(filter(None, listed)))
 
 
-def _read_slide(archive: Archive, name: str, budget: _Budget) -> tuple[str, str]:
-    """The title of a slide and the rest of it, speaker's notes last."""
+def _read_slide(archive: Archive, name: str, budget: Budget, layouts: dict[str, dict[str, Area]]) -> tuple[str, str]:
+    """The title of a slide and the rest of it in reading order, speaker's notes last."""
     root = archive.xml(name)
     links = archive.relations(name)
-    title, blocks = "", []
-    for shape in _shapes(child(root, "cSld", "spTree")):
-        kind = _to_placeholder(shape)
-        if kind in _FRAME:
-            continue
-        table = next((each for each in shape.iter() if local(each) == "tbl"), None)
-        if table is not None:
-            blocks.append(_read_table(table, links, budget))
-            continue
-        lines = list(_paragraphs(child(shape, "txBody"), links))
-        if kind in _TITLES and not title:
-            title = " ".join(" ".join(text.split()) for _, text in lines)
-        elif kind is not None and kind in _LISTS and len(lines) > 1:
-            blocks.append("\n".join(f"{'   ' * depth}- {' '.join(text.split())}" for depth, text in lines))
-        else:
-            blocks += [text for _, text in lines]
+    tree = child(root, "cSld", "spTree")
+    title = next((shape for shape in _shapes(tree) if _to_placeholder(shape) in _TITLES), None)
+    layout = archive.related(name, "slideLayout")
+    if layout not in layouts:
+        layouts[layout] = _read_layout(archive, layout)
+    inherited = layouts[layout]
+
+    def read(holder: etree._Element | None) -> list[str]:
+        """The blocks of a slide or a group."""
+        areas: list[Area | None] = []
+        parts: list[list[str]] = []
+        for each in _parts(holder):
+            if each is title or _to_placeholder(each) in _FRAME:
+                continue
+            blocks = read(each) if local(each) == "grpSp" else _read_shape(archive, each, links, budget)
+            # What says nothing, such as a background, does not stand in the way of the others.
+            if blocks := list(filter(None, blocks)):
+                parts.append(blocks)
+                areas.append(to_area(each) or inherited.get(to_key(each)))
+        return [block for at in in_order(areas) for block in parts[at]]
+
+    blocks = read(tree)
     if notes := _read_notes(archive, name):
         blocks.append(notes)
     if attribute(root, "show") in ("0", "false"):
         blocks.insert(0, "(This slide is hidden.)")
-    return title, "\n\n".join(filter(None, blocks))
+    said = _lines(title, links) if title is not None else []
+    return " ".join(" ".join(text.split()) for _, text in said), "\n\n".join(blocks)
+
+
+def _read_layout(archive: Archive, name: str) -> dict[str, Area]:
+    """Where a layout puts what fills its places."""
+    root = archive.optional(name)
+    found = {to_key(shape): to_area(shape) for shape in _shapes(child(root, "cSld", "spTree"))}
+    return {key: area for key, area in found.items() if key and area is not None}
+
+
+def _read_shape(archive: Archive, shape: etree._Element, links: Mapping[str, str], budget: Budget) -> list[str]:
+    if local(shape) == "pic":
+        return [to_picture(child(shape, "nvPicPr", "cNvPr"))]
+    if local(shape) == "graphicFrame":
+        table = next((each for each in shape.iter() if local(each) == "tbl"), None)
+        return [_read_table(table, links, budget) if table is not None else read_drawing(archive, shape, links, budget)]
+    lines = _lines(shape, links)
+    kind = _to_placeholder(shape)
+    if kind is not None and kind in _LISTS and len(lines) > 1:
+        return ["\n".join(f"{'   ' * depth}- {' '.join(text.split())}" for depth, text in lines)]
+    return [text for _, text in lines]
+
+
+def _lines(shape: etree._Element, links: Mapping[str, str]) -> list[tuple[int, str]]:
+    return list(_paragraphs(child(shape, "txBody"), links))
 
 
 def _read_notes(archive: Archive, slide: str) -> str:
@@ -128,24 +160,29 @@ def _read_notes(archive: Archive, slide: str) -> str:
 
 
 def _shapes(tree: etree._Element | None) -> Iterator[etree._Element]:
-    """The shapes of a slide, those in groups where their group is."""
-    for each in tree if tree is not None else ():
-        name = local(each)
-        if name == "grpSp":
+    """The shapes of a slide that are shown, those in groups where their group is."""
+    for each in _parts(tree):
+        if local(each) == "grpSp":
             yield from _shapes(each)
-        elif name == "AlternateContent":
-            yield from _shapes(next(children(each, "Choice"), None))
-        elif name in ("sp", "graphicFrame"):
+        else:
+            yield each
+
+
+def _parts(holder: etree._Element | None) -> Iterator[etree._Element]:
+    """The shapes and groups right in a slide or a group, without those that are not shown."""
+    for each in holder if holder is not None else ():
+        if local(each) == "AlternateContent":
+            yield from _parts(next(children(each, "Choice"), None))
+        elif (settings := _SETTINGS.get(local(each))) and attribute(
+            child(each, settings, "cNvPr"), "hidden"
+        ) not in _ON:
             yield each
 
 
 def _to_placeholder(shape: etree._Element) -> str | None:
     """The type of the placeholder that a shape fills, "" for the usual one, None for a shape that fills none."""
-    for settings in children(shape, "nvSpPr", "nvGraphicFramePr"):
-        place = child(settings, "nvPr", "ph")
-        if place is not None:
-            return attribute(place, "type")
-    return None
+    place = to_place(shape)
+    return None if place is None else place[0]
 
 
 def _paragraphs(body: etree._Element | None, links: Mapping[str, str]) -> Iterator[tuple[int, str]]:
@@ -168,10 +205,10 @@ def _pieces(paragraph: etree._Element, links: Mapping[str, str]) -> Iterator[str
             is_link = target.startswith(("http://", "https://")) and text.strip()
             yield f"[{text.strip()}]({target.replace(' ', '%20').replace(')', '%29')[:2000]})" if is_link else text
         elif name == "m" or name.startswith("oMath"):
-            yield "".join(part.text or "" for part in each.iter() if local(part) == "t")
+            yield to_line(each)
 
 
-def _read_table(table: etree._Element, links: Mapping[str, str], budget: _Budget) -> str:
+def _read_table(table: etree._Element, links: Mapping[str, str], budget: Budget) -> str:
     rows: list[list[str]] = []
     for row in children(table, "tr"):
         cells = list(children(row, "tc"))
