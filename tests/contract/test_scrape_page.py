@@ -60,7 +60,10 @@ def test_the_output_schema_has_every_documented_key() -> None:
 
     assert set(schema["properties"]) == ALWAYS | SOMETIMES | LINKED
     assert schema["required"] == [], "a linked answer has none of them"
-    assert set(schema["properties"]["citation"]["properties"]) == {"url", "accessedDate", "metadata", "formatted"}
+    citation = schema["properties"]["citation"]["properties"]
+    assert set(citation) == {"url", "accessedDate", "metadata", "formatted"}
+    assert set(citation["metadata"]["properties"]) == {"title", "author", "site", "date"}
+    assert set(citation["formatted"]["properties"]) == {"apa", "mla", "bibtex"}
 
 
 def test_annotations_lifetime_and_link_are_those_of_the_contract() -> None:

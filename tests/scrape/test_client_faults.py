@@ -22,6 +22,7 @@ from specloom.scrape.remembered import to_failure_ttl, to_key
 APP = "<html><head><title>App</title></head><body><div id=root></div><script src=/a.js></script></body></html>"
 WALL = "<html><head><title>Just a moment...</title></head><body>Checking your browser before accessing</body></html>"
 LOGIN = "<html><body><form>Please log in to continue <input type=password name=p></form></body></html>"
+FORM = "<html><head><title>Sign in</title></head><body><form><input name=u><input type=password></form></body></html>"
 PDF = {"Content-Type": "application/pdf"}
 KEY = "<" + "ab" * 32 + ">"
 LOCKED = make_pdf(
@@ -81,6 +82,9 @@ CASES: dict[str, Case] = {
     "auth_required: 401": Case("auth_required", "inform_user", "Auth required: {url} is behind", (401, HTML, "")),
     "auth_required: a form for a password": Case(
         "auth_required", "inform_user", "Auth required: {url} is behind a login wall.", (200, HTML, LOGIN)
+    ),
+    "auth_required: a form and no words": Case(
+        "auth_required", "inform_user", "Auth required: {url} is behind a login wall.", (200, HTML, FORM)
     ),
     "auth_required: a document under a password": Case(
         "auth_required", "inform_user", "Auth required: {url} — This PDF file needs a password.", (200, PDF, LOCKED)

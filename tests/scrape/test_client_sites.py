@@ -216,6 +216,16 @@ async def test_where_the_api_and_the_page_fail_the_more_definitive_fault_tells_o
     assert "html: HTTP 403" in block["detail"]
 
 
+async def test_a_mirror_that_may_not_be_read_is_not_what_the_caller_is_told_of() -> None:
+    sites = Sites({f"{MIRROR}/ann/status/18": {"code": 500}})
+    async with connected(sender=sites, ALLOWED_DOMAINS="x.com") as client:
+        sentence, block = await refused(client, "scrape_page", url="https://x.com/ann/status/18")
+
+    assert sentence.startswith("Network error on https://x.com/ann/status/18: ")
+    assert (block["kind"], "xcancel.com is refused" in block["detail"]) == ("network", True)
+    assert not any("xcancel" in sent for sent in sites.sent)
+
+
 async def test_a_video_with_nothing_to_read_says_so_itself() -> None:
     async with connected(sender=Sites({MOBILE: KEY, PLAYER: told()})) as client:
         sentence, block = await refused(client, "scrape_page", url=VIDEO)

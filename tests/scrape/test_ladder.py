@@ -63,6 +63,16 @@ async def test_markdown_is_taken_as_such_with_the_same_request(content_type: str
     assert (reading.tier, reading.fetched.kind) == ("markdown", "markdown")
 
 
+@pytest.mark.parametrize("path", ["/page.py", "/a/b.vue", "/App.PHP"])
+async def test_a_file_of_source_is_no_markdown_whatever_its_comments_look_like(path: str) -> None:
+    with Loopback(lambda call: (200, {"Content-Type": "text/plain"}, MARKDOWN)) as server:
+        source = await read(server.url + path)
+        others = [await read(server.url + other) for other in ("/notes.txt", "/README.md", "/docs/v1.2", "/page")]
+
+    assert (source.tier, source.fetched.kind, source.quality) == ("html", "text", "complete")
+    assert {other.tier for other in others} == {"markdown"}
+
+
 @pytest.mark.parametrize(
     ("content_type", "body"),
     [("text/plain", "Twelve words."), ("application/json", '{"ok": true}'), ("application/xml", "<a>1</a>")],
@@ -465,6 +475,17 @@ async def test_a_shell_that_frames_a_page_gives_that_page() -> None:
     assert (reading.url, reading.quality) == (server.url + "/inner", "complete")
     assert [call.path for call in server.calls] == ["/", "/inner"]
     assert asked == []
+
+
+@pytest.mark.parametrize("order", [("/menu", "/inner"), ("/inner", "/menu")])
+async def test_of_two_framed_pages_the_better_one_is_read(order: tuple[str, str]) -> None:
+    shell = SHELL.replace("Loading", "".join(f'<iframe src="{path}"></iframe>' for path in order))
+    pages = {"/inner": ARTICLE, "/menu": "<html><body><a href=/a>Start</a> <a href=/b>Search</a></body></html>"}
+    with Loopback(lambda call: (200, HTML, pages.get(call.path, shell))) as server:
+        reading = await read(server.url)
+
+    assert (reading.url, reading.quality) == (server.url + "/inner", "complete")
+    assert [outcome.tier for outcome in reading.outcomes] == ["html", "iframe", "iframe"]
 
 
 async def test_frames_inside_frames_and_frames_in_forbidden_places_are_left() -> None:

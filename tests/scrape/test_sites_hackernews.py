@@ -169,7 +169,7 @@ async def test_invisible_characters_in_plain_text_are_counted() -> None:
     )
 
     assert page.title == "Otters"
-    assert page.controls == 2
+    assert page.stripped == {"controls": 2}
 
 
 async def test_a_page_is_no_longer_than_asked_for() -> None:

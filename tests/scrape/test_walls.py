@@ -69,6 +69,18 @@ def test_where_a_reading_ended_up_tells_a_log_in() -> None:
     assert judge("Please log in to read this portal.", html=html, asked="https://a.example/", url="") == "login"
 
 
+def test_a_page_that_is_a_form_for_a_password_and_no_words_is_a_log_in() -> None:
+    html = b'<form><input name="u"><input type="password"></form>'
+    at = {"asked": "https://a.example/doc/1", "url": "https://a.example/login?next=/doc/1"}
+    app = b'<div id="root"></div>'
+
+    assert judge("", html=html, **at) == "login"
+    assert judge("", html=html, asked="https://a.example/", url="https://a.example/") == "login"
+    assert judge("", html=html + app, **at) == "login"
+    assert judge("", html=html + app, asked="https://a.example/", url="https://a.example/") == "empty"
+    assert judge("", html=app, **at) == "empty"
+
+
 def test_a_page_with_a_log_in_form_at_its_side_is_a_page() -> None:
     html = b'<input type="password">' + b"<p>text</p>" * 10
 

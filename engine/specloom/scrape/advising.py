@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from .plain import to_plain
+
 LABEL = "mcp-auto-formatted"
 MOST = 3
 LEAST = 0.6
 """How many sources are recommended, and from which overall score on (the tool contract's figures)."""
 SNIPPET = 200
 """Bytes of text on a card (the tool contract's figure)."""
+_BEGINNING = 20 * SNIPPET
+"""Characters of Markdown in which the text of a card is looked for."""
 
 _REASONS = (
     ("authority", "the authority of its host"),
@@ -51,13 +55,14 @@ def make_components(sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _card(source: dict[str, Any]) -> dict[str, Any]:
-    text = " ".join(source["content"].split())
+    content = source["content"]
+    text = " ".join(to_plain(content[:_BEGINNING]).split())
     snippet = text.encode()[:SNIPPET].decode("utf-8", "ignore")
     card = {
         "url": source["url"],
         "title": source.get("title") or source["url"],
         "score": source["scores"]["overall"],
-        "snippet": snippet + "…" if snippet != text else text,
+        "snippet": snippet if snippet == text and len(content) <= _BEGINNING else snippet + "…",
     }
     return _component("card", card["title"], [source["url"]], card)
 

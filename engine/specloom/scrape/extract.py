@@ -10,6 +10,7 @@ from specloom.scrape.forum import ForumSignals, find_forum_signals
 from specloom.scrape.metadata import Metadata, to_metadata
 from specloom.scrape.metadata_graph import to_graph, types
 from specloom.scrape.metadata_sources import gather
+from specloom.scrape.skips import find_skips
 from specloom.scrape.structured import StructuredData, to_structured
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def extract(page: bytes | str, *, url: str = "", content_type: str = "") -> Extr
     frames = find_frames(root, base)
     stripped = sanitise.sanitise(root, sources.attributes)
     found = content.find(root, about)
-    text = markdown.render(found.nodes, base=base, drop=found.drop)
+    text = markdown.render(found.nodes, base=base, drop={*found.drop, *find_skips(root)})
     words = found.words
     source: Literal["markup", "data"] = "markup"
     if words < THIN and (body := find_body(about.bodies, scripts)):

@@ -109,8 +109,12 @@ def to_fault(url: str, outcomes: Sequence[Outcome], *, retry_after: int | None =
 
 
 def choose_fault(first: Fault, second: Fault) -> Fault:
-    """Of two faults about one page the more definitive one, the first of equals, with what both of them tell."""
-    fault = second if _PRIORITY.get(second.kind, -1) > _PRIORITY.get(first.kind, -1) else first
+    """Of two faults about one page the more definitive one, the first of equals, with what both of them tell.
+
+    That the second way may not be gone says nothing of the page: the address that was asked for had been let through.
+    """
+    second_wins = _PRIORITY.get(second.kind, -1) > _PRIORITY.get(first.kind, -1) and second.kind != "validation"
+    fault = second if second_wins else first
     fault.detail = f"{first.detail}; {second.detail}"
     return fault
 

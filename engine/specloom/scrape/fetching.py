@@ -81,12 +81,14 @@ async def fetch(
     owner: str,
     now: Callable[[], float],
     follow_pages: bool = True,
+    beginning: int | None = None,
     allow: Callable[[ParsedUrl], Awaitable[float | None]] | None = None,
 ) -> Fetched:
     """The answer to which an address leads, whatever its status; faults are those of the guard and the transport.
 
     Time spent waiting for a turn does not count against the limit of the tier. `follow_pages` also follows a small page
-    that only refreshes to another one. `allow` may refuse a hop, or give the seconds to keep between two of its host.
+    that only refreshes to another one. `beginning` says how many bytes are wanted: of a body beyond the cap its host is
+    asked for so many and one more. `allow` may refuse a hop, or give the seconds to keep between two of its host.
     """
     jar = Jar()
     seen: set[tuple[str, str]] = set()
@@ -102,7 +104,7 @@ async def fetch(
         spacing = await allow(target) if allow is not None else None
         async with politeness.turn(target.host, owner=owner, spacing=spacing, follows=target.host == before):
             began = loop.time()
-            response = await _ask(target, cookie, way, left, options)
+            response = await _ask(target, cookie, way, left, options, beginning)
             left -= loop.time() - began
         politeness.note(target.host, response.status, response.headers.get("retry-after", ""), now=now())
         jar.take(target.host, response.headers.get("set-cookie", ""))
@@ -117,7 +119,9 @@ async def fetch(
     raise Fault("network", f"{target.host} redirects more than {options.redirects} times.")
 
 
-async def _ask(target: ParsedUrl, cookie: str, way: Way, left: float, options: Options) -> Response:
+async def _ask(
+    target: ParsedUrl, cookie: str, way: Way, left: float, options: Options, beginning: int | None
+) -> Response:
     headers = (*way.headers, ("Cookie", cookie)) if cookie else way.headers
     document = is_document_url(str(target))
     policy = Policy(
@@ -131,7 +135,11 @@ async def _ask(target: ParsedUrl, cookie: str, way: Way, left: float, options: O
     try:
         return await way.send(request)
     except Fault as fault:
-        if fault.kind != "too_large" or document or options.max_document_bytes <= options.max_html_bytes:
+        if fault.kind != "too_large":
+            raise
+        if beginning is not None and (part := await _ask_for_part(request, way, beginning)) is not None:
+            return part
+        if document or options.max_document_bytes <= options.max_html_bytes:
             raise
         # Documents may be larger than pages. What this is was not in its address, so its host is asked.
         head = await way.send(replace(request, method="HEAD"))
@@ -139,6 +147,18 @@ async def _ask(target: ParsedUrl, cookie: str, way: Way, left: float, options: O
             raise
         larger = replace(policy, max_bytes=options.max_document_bytes)
         return await way.send(replace(request, policy=larger))
+
+
+async def _ask_for_part(request: Request, way: Way, last: int) -> Response | None:
+    """The bytes up to `last`, from a host that gives parts; nothing from one that sends the whole all the same."""
+    last = min(last, request.policy.max_bytes - 1)
+    part = (("Accept-Encoding", "identity"), ("Range", f"bytes=0-{last}"))
+    try:
+        return await way.send(replace(request, headers=(*request.headers, *part)))
+    except Fault as fault:
+        if fault.kind != "too_large":
+            raise
+        return None
 
 
 def _find_next(response: Response, at: ParsedUrl, *, follow_pages: bool) -> str | None:

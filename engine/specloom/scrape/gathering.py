@@ -10,6 +10,7 @@ from specloom.faults import KINDS, Fault
 from specloom.trust.classify import classify
 
 from .advising import make_components, recommend
+from .failures import to_fault, to_outcome
 from .pages import read_page
 from .passages import (
     FEW_WORDS,
@@ -20,6 +21,7 @@ from .passages import (
     to_size_category,
     truncate,
 )
+from .plain import to_plain
 from .scores import Scores, score
 from .telling import has_citation
 
@@ -30,6 +32,12 @@ if TYPE_CHECKING:
 
 AT_ONCE = 5
 """Sources that are read side by side (the tool contract's figure)."""
+PATIENCE = 5.0
+"""Seconds after which a source that is still read gives its turn to the next one, so that hosts that hang hold no other
+up."""
+ENOUGH = 50.0
+"""Seconds after which what was read is told and the rest given up: with the search, the minute that the tool contract
+has for a call, and that clients wait."""
 LEAST_RELEVANCE = 0.3
 """Relevance below which filtering drops a source (the tool contract's figure)."""
 SEPARATOR = "\n\n---\n\n"
@@ -69,19 +77,22 @@ async def gather_sources(desk: Desk, rows: list[dict[str, Any]], wanted: Wanted)
     began = desk.now()
     found = list({str(row["url"]): row for row in reversed(rows) if row.get("url")}.values())[::-1]
     turns, done = asyncio.Semaphore(AT_ONCE), 0
+    end = asyncio.get_running_loop().time() + ENOUGH
 
-    async def read(row: dict[str, Any]) -> Page | Fault:
+    async def read(url: str) -> Page | Fault:
         nonlocal done
-        async with turns:
-            try:
-                return await read_page(desk, str(row["url"]))
-            except Fault as fault:
-                return fault
-            finally:
-                done += 1
-                desk.tell(done, len(found), f"read {done} of {len(found)} sources")
+        try:
+            async with asyncio.timeout_at(end):
+                return await _read_in_turn(desk, url, turns)
+        except Fault as fault:
+            return fault
+        except TimeoutError:
+            return to_fault(url, [to_outcome("all", "network", f"not read within the {ENOUGH:g} seconds of this call")])
+        finally:
+            done += 1
+            desk.tell(done, len(found), f"read {done} of {len(found)} sources")
 
-    pages = await asyncio.gather(*[read(row) for row in found])
+    pages = await asyncio.gather(*[read(str(row["url"])) for row in found])
     sources = [_to_source(row, page, wanted, desk.now()) for row, page in zip(found, pages, strict=True) if _is(page)]
     failures = [_tell_failure(row, one) for row, one in zip(found, pages, strict=True) if isinstance(one, Fault)]
     sparse = sum(source.words < FEW_WORDS for source in sources)
@@ -95,7 +106,7 @@ async def gather_sources(desk: Desk, rows: list[dict[str, Any]], wanted: Wanted)
     told = [_tell(source, wanted) for source in sources]
     combined = truncate(SEPARATOR.join(one["content"] for one in told if one["content"]), wanted.most)
     said: dict[str, Any] = {
-        "status": "failed" if failures and not sources else "partial" if failures else "complete",
+        "status": "complete" if not failures else "failed" if len(failures) == len(found) else "partial",
         "sources": told,
         "combined_content": combined.text,
         "failures": failures or None,
@@ -112,6 +123,17 @@ async def gather_sources(desk: Desk, rows: list[dict[str, Any]], wanted: Wanted)
         "components": make_components(told) if desk.config.get("GENERATIVE_UI_ENABLED") else None,
     }
     return {name: value for name, value in said.items() if value or name in {"sources", "combined_content"}}
+
+
+async def _read_in_turn(desk: Desk, url: str, turns: asyncio.Semaphore) -> Page:
+    async with turns:
+        reading = asyncio.ensure_future(read_page(desk, url))
+        try:
+            await asyncio.wait((reading,), timeout=PATIENCE)
+        except asyncio.CancelledError:
+            reading.cancel()
+            raise
+    return await reading
 
 
 def _is(page: Page | Fault) -> bool:
@@ -155,12 +177,15 @@ def _tell(source: _Source, wanted: Wanted) -> dict[str, Any]:
 
 
 def _tell_claim(claim: str, text: str) -> dict[str, Any]:
-    """What the page has of a claim: its sentences, in their order, and the one that has most; nothing without any."""
+    """What the page has of a claim: its sentences, in their order, and the one that has most; nothing without any.
+
+    They are told without the marks of Markdown, and what stands in the address of a link is no evidence.
+    """
     if not claim.strip():
         return {}
     from specloom.trust.coverage import assess
 
-    found = assess(claim[:_MOST_CLAIM], text)
+    found = assess(claim[:_MOST_CLAIM], to_plain(text))
     return {"claimSignal": found.signal, "keySentences": list(found.evidence) or None}
 
 

@@ -23,6 +23,8 @@ _HTML_TYPE = re.compile(r"text/html|application/xhtml\+xml")
 _HTML_HEAD = re.compile(
     rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
 )
+# The ending of a file of source: any but those of Markdown and of plain text.
+_SOURCE = re.compile(r"\.(?!(?:md|markdown|mdown|mkd|mdx|txt|text)$)[a-z][a-z0-9+]{0,9}$", re.IGNORECASE)
 _MARKDOWN_SIGNS = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (r"^# ", r"^##+ ", r"^(?:```|~~~)", r"^\s*(?:[-*+]|\d+\.) \S", r"\[[^\]\n]+\]\([^)\s]+\)")
@@ -80,6 +82,14 @@ def is_markdown(text: str) -> bool:
     signs = sum(1 for sign in _MARKDOWN_SIGNS if sign.search(text))
     # A second-level heading counts for two: nothing but Markdown (and a few comments) starts a line with it.
     return signs >= 2 or bool(_MARKDOWN_SIGNS[1].search(text))
+
+
+def is_source_url(url: str) -> bool:
+    """Whether an address ends like that of a file of source, whose comments may look like Markdown."""
+    try:
+        return bool(_SOURCE.search(urlsplit(url).path))
+    except ValueError:
+        return False
 
 
 def _is_binary(head: bytes) -> bool:

@@ -245,7 +245,7 @@ def _to_reading(climb: _Climb, fetched: Fetched, candidate: Candidate, quality: 
     body = b""
     if climb.mode == "raw":
         body = cut(fetched.body, climb.options.max_length)
-    truncated = climb.mode == "raw" and len(body) < len(fetched.body)
+    truncated = climb.mode == "raw" and (len(body) < len(fetched.body) or fetched.is_part)
     return Reading(fetched, candidate, fetched.tier, quality, tuple(climb.outcomes), body, truncated)
 
 
@@ -268,10 +268,11 @@ def _is_useless(frame: str) -> bool:
 
 
 async def _follow_frames(climb: _Climb, desk: Desk, station: Station) -> Reading | None:
-    """The page of an iframe, where it is good: many shells only frame what is worth reading."""
+    """The better page of two iframes, where it is good: many shells only frame what is worth reading."""
     frames = [frame for frame in dict.fromkeys(climb.frames) if frame not in climb.followed]
     climb.frames = ()
     options = replace(climb.options, reader=False, paid=False)
+    chosen: Reading | None = None
     for frame in frames[: MOST_FRAMES - len(climb.followed)]:
         climb.followed.add(frame)
         if is_document_url(frame) or _is_useless(frame):
@@ -292,8 +293,6 @@ async def _follow_frames(climb: _Climb, desk: Desk, station: Station) -> Reading
         value = score(inner.candidate.text)
         climb.outcomes.append(to_outcome("iframe", "ok", f"{len(inner.candidate.text)} characters of {inner.tier}"))
         if value > climb.best_score:
-            whole = replace(inner, outcomes=tuple(climb.outcomes))
-            if inner.quality == "complete":
-                return whole
-            climb.best, climb.best_score = whole, value
-    return None
+            chosen = climb.best = inner
+            climb.best_score = value
+    return replace(chosen, outcomes=tuple(climb.outcomes)) if chosen and chosen.quality == "complete" else None

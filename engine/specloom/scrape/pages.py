@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from .reading import Candidate, Fetched, Outcome, Reading
     from .station import Station
 
-MOST_FROM_SITES = 1_000_000
-"""Bytes of content that a site's API is asked for."""
+MOST = 1_000_000
+"""Bytes of content that a site's API, or a service that reads for us, is asked for: a page is remembered whole."""
 
 
 async def read_page(desk: Desk, url: str) -> Page:
     """The whole page, read now or within the last hour; a fault that tells how every tier fared where there is none."""
-    options = to_options(desk.config, allow_private=desk.allow_private)
+    options = to_options(desk.config, allow_private=desk.allow_private, max_length=MOST)
     key = to_key(url, options)
     failed = await desk.recall(f"{key}:failed")
     if failed is not None:
@@ -65,7 +65,7 @@ async def _read(desk: Desk, url: str, options: Options) -> Page:
     told: Fault | None = None
     if route is not None:
         try:
-            return _from_site(await sites.read(route, desk, max_length=MOST_FROM_SITES), url)
+            return _from_site(await sites.read(route, desk, max_length=MOST), url)
         except Fault as fault:
             rest = fault.retry_after if fault.kind == "rate_limited" else None
             told = fault_of(url, [_to_outcome(route.site, fault)], retry_after=rest)
@@ -112,7 +112,7 @@ def _from_site(said: Any, url: str) -> Page:
         forum=dict(said.forum_signals) if said.forum_signals else None,
         repository=dict(said.repository_signals) if said.repository_signals else None,
         highlights=[dict(one) for one in said.highlights],
-        stripped={"controls": said.controls} if said.controls else {},
+        stripped=dict(said.stripped),
     )
 
 
@@ -234,20 +234,27 @@ async def from_document(fetched: Fetched, *, apart: bool) -> Page:
 def from_text(body: bytes, url: str, content_type: str, kind: str, facts: dict[str, Any]) -> Page:
     """The page in an answer that is text already: Markdown, a reader service's answer, JSON, source."""
     from .charset import decode
-    from .invisible import clean
+    from .front_matter import part_front_matter
+    from .unseen import strip
 
-    text = clean(decode(body, content_type).text)[0].strip()
     kind = "markdown" if kind == "markdown" else "text"
-    title = str(facts.get("title") or "") or (_heading(text) if kind == "markdown" else "")
-    author = str(facts.get("author") or "")
+    text, stripped = strip(decode(body, content_type).text, markdown=kind == "markdown")
+    said, text = part_front_matter(text) if kind == "markdown" else ({}, text)
+    get = {**said, **{name: str(value) for name, value in facts.items() if value}}.get
+    author = get("author", "")
     return Page(
         url=url,
         content=text,
         content_type=kind,
-        title=title,
+        title=get("title") or (_heading(text) if kind == "markdown" else ""),
         author=author,
-        authors=(author,) if author else (),
-        published=str(facts.get("published") or ""),
+        authors=tuple(author.split("; ")) if author else (),
+        site=get("site", ""),
+        published=get("published", ""),
+        modified=get("modified", ""),
+        language=get("language", ""),
+        description=get("description", ""),
+        stripped=stripped,
     )
 
 

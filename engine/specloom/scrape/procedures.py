@@ -21,7 +21,7 @@ _CITATION = closed(
     {
         **texts("url", "accessedDate"),
         "metadata": closed(texts("title", "author", "site", "date")),
-        "formatted": closed(texts("apa", "mla")),
+        "formatted": closed(texts("apa", "mla", "bibtex")),
     }
 )
 _RETRACTION = closed({"retracted": FLAG, **texts("kind", "date", "noticeDoi", "source")})

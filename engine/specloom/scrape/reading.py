@@ -14,6 +14,9 @@ Kind = Literal["html", "markdown", "text", "document", "other"]
 """`text` is readable as it is (plain text, JSON, XML feeds, source); `other` is pictures, archives and the like."""
 Quality = Literal["complete", "partial"]
 
+PARTIAL = 206
+"""The status of an answer that is a part of what is there (RFC 9110 §15.3.7)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
@@ -32,6 +35,11 @@ class Fetched:
     def content_type(self) -> str:
         """The Content-Type header as it was sent; it may be empty."""
         return self.headers.get("content-type", "")
+
+    @property
+    def is_part(self) -> bool:
+        """Whether only the beginning was asked for and sent, because the whole is too large."""
+        return self.status == PARTIAL
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Any, Final
 from specloom.scrape.metadata_dates import to_seconds
 from specloom.scrape.metadata_sources import to_words
 from specloom.scrape.passages import count_words
+from specloom.scrape.plain import to_plain
 
 _RELEVANCE, _FRESHNESS, _AUTHORITY, _CONTENT = 0.35, 0.20, 0.25, 0.20
 _TITLE_SHARE, _CONTENT_SHARE = 0.4, 0.6
@@ -53,8 +54,11 @@ class Scores:
 
 
 def score(query: str, *, title: str, content: str, authority: float, published: str = "", now: float) -> Scores:
-    """The scores of one source. `published` is an ISO date or "", `now` epoch seconds, `authority` that of its host."""
-    relevance = score_relevance(query, title=title, content=content)
+    """The scores of one source. `published` is an ISO date or "", `now` epoch seconds, `authority` that of its host.
+
+    `content` is Markdown; a word of the query that only stands in the address of a link is not found.
+    """
+    relevance = score_relevance(query, title=title, content=to_plain(content))
     freshness = score_freshness(published, now)
     quality = score_content(content)
     overall = _RELEVANCE * relevance + _FRESHNESS * freshness + _AUTHORITY * authority + _CONTENT * quality

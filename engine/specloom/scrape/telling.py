@@ -6,6 +6,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from specloom.faults import Fault
+from specloom.trust.bibliography.bibtex import to_bibtex
+from specloom.trust.bibliography.entry import from_source
+from specloom.trust.bibliography.keys import assign_keys
 from specloom.trust.citing import cite
 from specloom.trust.classify import Classification, classify
 
@@ -51,7 +54,7 @@ async def tell_page(desk: Desk, url: str, *, mode: str, most: int) -> dict[str, 
         "sparsity_warning": to_sparsity_warning(words) or None,
         "extracted_by": page.extracted_by or None,
         "extraction_quality": page.quality or None,
-        "citation": _cite(desk, page),
+        "citation": _cite(desk, page.url, page),
         "metadata": _metadata(page),
         "structured_data": page.structured,
         "forum_signals": page.forum,
@@ -81,7 +84,7 @@ async def _tell_raw(desk: Desk, url: str, most: int) -> dict[str, Any]:
         "truncated": reading.truncated,
         "raw": True,
         "extracted_by": f"raw:{reading.tier}",
-        "citation": cite(reading.url, "", "", "", "", _today(desk)),
+        "citation": _cite(desk, reading.url),
         **_labels(labels),
     }
 
@@ -125,13 +128,13 @@ def _labels(labels: Classification) -> dict[str, Any]:
     }
 
 
-def _cite(desk: Desk, page: Page) -> dict[str, Any]:
-    author = "; ".join(page.authors) or page.author
-    return cite(page.url, page.title, author, page.site, page.published, _today(desk))
-
-
-def _today(desk: Desk) -> str:
-    return datetime.fromtimestamp(desk.now(), UTC).date().isoformat()
+def _cite(desk: Desk, url: str, page: Page | None = None) -> dict[str, Any]:
+    """The citation of a page, or of an address alone; the contract's two styles, and an entry for a bibliography."""
+    known = ("; ".join(page.authors) or page.author, page.site, page.published) if page else ("", "", "")
+    today = datetime.fromtimestamp(desk.now(), UTC).date().isoformat()
+    said = cite(url, page.title if page else "", *known, today)
+    said["formatted"]["bibtex"] = to_bibtex(assign_keys([from_source({"url": url, **said["metadata"]})]))
+    return said
 
 
 def _metadata(page: Page) -> dict[str, Any] | None:

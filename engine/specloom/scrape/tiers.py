@@ -13,7 +13,7 @@ from specloom.faults import Fault
 
 from .fetching import Way, check_target, fetch
 from .identity import load_persona
-from .kinds import is_document_url, is_markdown
+from .kinds import is_document_url, is_markdown, is_source_url
 from .reading import Fetched, Kind, Mode
 from .spa import is_spa_host
 
@@ -81,9 +81,10 @@ async def ask_plainly(url: str, desk: Desk, options: Options, station: Station, 
         return fetched
     if fetched.kind == "markdown" or (fetched.kind == "text" and "text/plain" in fetched.content_type):
         text = fetched.body.decode("utf-8", "replace")
-        return (
-            replace(fetched, tier="markdown", kind="markdown") if is_markdown(text) else replace(fetched, kind="text")
-        )
+        source = fetched.kind == "text" and is_source_url(fetched.url)
+        if not source and is_markdown(text):
+            return replace(fetched, tier="markdown", kind="markdown")
+        return replace(fetched, kind="text")
     return fetched
 
 
@@ -141,5 +142,6 @@ async def _fetch(url: str, way: Way, desk: Desk, options: Options, station: Stat
         owner=desk.owner,
         now=desk.now,
         follow_pages=not raw,
+        beginning=options.max_length if raw else None,
         allow=allow,
     )

@@ -80,7 +80,7 @@ def judge(
     """
     size = len(text.encode("utf-8", "replace"))
     if size == 0:
-        return "wall" if html and _is_wall("", title, html) else "empty"
+        return _judge_nothing(title, html, asked, url)
     if size > SHORT:
         return "good"
     if _is_wall(text, title, html):
@@ -112,6 +112,18 @@ def score(text: str) -> float:
     return len(text.encode("utf-8", "replace")) * spoken / len(text)
 
 
+def _judge_nothing(title: str, html: bytes, asked: str, url: str) -> Verdict:
+    """What a page without text is: where a password is asked for and no script is to fill it, nothing but a log-in."""
+    if html and _is_wall("", title, html):
+        return "wall"
+    password = bool(_PASSWORD.search(html))
+    return "login" if password and (_leads_to_login(asked, url) or not _ROOT.search(html)) else "empty"
+
+
+def _leads_to_login(asked: str, url: str) -> bool:
+    return bool(_LOGIN_PATH.search(url)) and not _LOGIN_PATH.search(asked)
+
+
 def _is_wall(text: str, title: str, html: bytes) -> bool:
     words = text.split()
     phrase = bool(_PHRASES.search(text) or _PHRASES.search(title))
@@ -121,7 +133,7 @@ def _is_wall(text: str, title: str, html: bytes) -> bool:
 
 
 def _is_login(text: str, html: bytes, asked: str, url: str) -> bool:
-    moved = bool(_LOGIN_PATH.search(url)) and not _LOGIN_PATH.search(asked)
+    moved = _leads_to_login(asked, url)
     password = bool(html) and bool(_PASSWORD.search(html))
     few = len(text.split()) <= 2 * BARE
     return few and (

@@ -46,10 +46,11 @@ async def read(route: Route, desk: Desk, *, max_length: int) -> SitePage:
     Of `route.fallback` the same page can be read without the API, unless the fault is `not_found`.
     """
     from specloom.scrape.invisible import clean
+    from specloom.scrape.unseen import strip
 
     page: SitePage = await _sites()[route.site].read(route, desk, max_length=max_length)
-    content, controls = clean(page.content)
-    return replace(page, content=content, title=clean(page.title)[0].strip(), controls=controls)
+    content, stripped = strip(page.content, markdown=page.is_markdown)
+    return replace(page, content=content, title=clean(page.title)[0].strip(), stripped=stripped)
 
 
 def _sites() -> dict[str, ModuleType]:

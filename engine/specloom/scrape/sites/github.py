@@ -29,7 +29,8 @@ pulls search security settings site sitemap sponsors stars styleguide support te
 _RESERVED: Final = frozenset(_OTHER_PAGES.split())
 """First segments of github.com that are no accounts."""
 
-_PROSE: Final = frozenset({"", "md", "markdown", "mdown", "mkd", "txt", "rst", "adoc", "asciidoc", "org"})
+_MARKDOWN: Final = frozenset({"md", "markdown", "mdown", "mkd"})
+_PROSE: Final = _MARKDOWN | {"", "txt", "rst", "adoc", "asciidoc", "org"}
 _BINARY: Final = """
 png jpg jpeg gif webp ico bmp tif tiff avif heic psd pdf docx pptx xlsx odt zip gz tgz bz2 xz zst 7z rar tar jar war whl
 exe dll so dylib a o bin class pyc wasm woff woff2 ttf otf eot mp3 mp4 m4a mov avi mkv webm ogg wav flac parquet npy npz
@@ -84,7 +85,16 @@ async def _read_file(route: Route, desk: Desk, max_length: int) -> SitePage:
     content = text if ending in _PROSE else to_fence(text, ending)
     title = f"{full_name}: {route.parts[-1]}"
     owner = (route.names["owner"],)
-    return SitePage(content, title, "github", "github:raw", site="GitHub", authors=owner, truncated=shortened)
+    return SitePage(
+        content,
+        title,
+        "github",
+        "github:raw",
+        site="GitHub",
+        authors=owner,
+        truncated=shortened,
+        is_markdown=ending in _MARKDOWN,
+    )
 
 
 async def _read_gist(route: Route, desk: Desk, max_length: int) -> SitePage:
@@ -97,7 +107,7 @@ async def _read_gist(route: Route, desk: Desk, max_length: int) -> SitePage:
     blocks = [f"# {title}"]
     for row in rows:
         text = row.get("text") or ""
-        prose = _ending(row["name"]) in ("md", "markdown")
+        prose = _ending(row["name"]) in _MARKDOWN
         blocks += [f"## {row['name']}", text.strip() if prose else to_fence(text, _ending(row["name"]))]
     content, shortened = cut("\n\n".join(filter(None, blocks)), max_length)
     return SitePage(
@@ -109,6 +119,7 @@ async def _read_gist(route: Route, desk: Desk, max_length: int) -> SitePage:
         authors=(author,) if author else (),
         published=rows[0].get("published_at", ""),
         truncated=shortened or any(row.get("truncated") for row in rows),
+        is_markdown=True,
     )
 
 
@@ -165,6 +176,7 @@ async def _read_repository(route: Route, desk: Desk, max_length: int) -> SitePag
         authors=(names["owner"],),
         published=(row or {}).get("pushed_at", ""),
         truncated=shortened,
+        is_markdown=True,
         repository_signals=to_signals(row, owner, contributors, releases, health),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -59,8 +59,10 @@ class SitePage:
     forum_signals: Mapping[str, Any] | None = None
     repository_signals: Mapping[str, Any] | None = None
     highlights: tuple[Mapping[str, Any], ...] = ()
-    controls: int = 0
-    """How many characters that nobody sees were taken out of the content."""
+    is_markdown: bool = False
+    """Whether the content was written in Markdown by its author, so that HTML in it is HTML."""
+    stripped: Mapping[str, int] = field(default_factory=dict)
+    """How much that nobody sees was taken out of the content, by kind."""
 
 
 def parse_address(url: str) -> Address | None:
