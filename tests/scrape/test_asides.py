@@ -14,8 +14,7 @@ from specloom.scrape.content.page import Page
 from specloom.scrape.content.wording import Words
 
 PROSE = "<p>The kiln was lit at dawn, and for nine hours the potter fed it with split pine.</p>"
-TYPES = ("article", "listing")
-ARTICLE = np.array([0.7, 0.3])
+ARTICLE = {"article": 0.7, "listing": 0.3}
 
 
 def frame(body: str) -> Frame:
@@ -108,5 +107,5 @@ def test_only_an_article_has_asides() -> None:
     page = frame(f"<div>{PROSE}<p>Read more: <a href='/a'>Kilns of the cold north</a></p>{PROSE}</div>")
     chances = np.array([0.9, 0.8, 0.9])
 
-    assert without_asides(page, ARTICLE, TYPES, chances) == pytest.approx([0.9, 0.8 * LEFT, 0.9])
-    assert without_asides(page, ARTICLE[::-1], TYPES, chances) is chances
+    assert without_asides(page, ARTICLE, chances) == pytest.approx([0.9, 0.8 * LEFT, 0.9])
+    assert without_asides(page, {"article": 0.3, "listing": 0.7}, chances) is chances

@@ -17,8 +17,7 @@ from specloom.scrape.content.page import SIGNALS, Page
 from specloom.scrape.content.series import EACH
 from specloom.scrape.content.wording import Words
 
-TYPES = ("article", "listing", "collection")
-LISTING = np.array([0.3, 0.4, 0.3])
+LISTING = {"article": 0.3, "listing": 0.4, "collection": 0.3}
 INTRO = "<p>Bowls, cups and jars from the wood kiln of the village, each thrown and glazed by hand.</p>"
 
 
@@ -32,10 +31,10 @@ def grid(count: int) -> str:
     return "".join(f"<div class='card'><p class='line'>Bowl {at}</p></div>" for at in range(count))
 
 
-def raised(body: str, *, kinds: object = LISTING, chance: float = 0.2) -> list[bool]:
+def raised(body: str, *, likely: dict[str, float] = LISTING, chance: float = 0.2) -> list[bool]:
     page = frame(body)
     chances = np.full(len(page.at), chance)
-    return (with_cards(page, kinds, TYPES, chances) > chances).tolist()
+    return (with_cards(page, likely, chances) > chances).tolist()
 
 
 def test_cards_become_likelier_and_the_introduction_stays() -> None:
@@ -52,16 +51,16 @@ def test_the_paragraphs_of_few_long_elements_are_no_cards() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kinds", "expected"),
+    ("likely", "expected"),
     [
-        pytest.param([0.5, 0.5, 0.0], True, id="a listing"),
-        pytest.param([0.5, 0.0, 0.5], True, id="a collection"),
-        pytest.param([0.5, 0.25, 0.25], True, id="one of them"),
-        pytest.param([0.6, 0.2, 0.2], False, id="an article"),
+        pytest.param({"article": 0.5, "listing": 0.5, "collection": 0.0}, True, id="a listing"),
+        pytest.param({"article": 0.5, "listing": 0.0, "collection": 0.5}, True, id="a collection"),
+        pytest.param({"article": 0.5, "listing": 0.25, "collection": 0.25}, True, id="one of them"),
+        pytest.param({"article": 0.6, "listing": 0.2, "collection": 0.2}, False, id="an article"),
     ],
 )
-def test_only_pages_that_list_have_cards(kinds: list[float], expected: bool) -> None:
-    assert any(raised(INTRO + grid(MANY), kinds=np.array(kinds))) is expected
+def test_only_pages_that_list_have_cards(likely: dict[str, float], expected: bool) -> None:
+    assert any(raised(INTRO + grid(MANY), likely=likely)) is expected
 
 
 @pytest.mark.parametrize("chance", [0.1, 0.5, 0.9])
@@ -70,7 +69,7 @@ def test_the_less_is_expected_the_more_they_rise(chance: float) -> None:
     chances = np.full(MANY, chance)
     _, expected, _ = best_cut(chances, page.words)
 
-    found = with_cards(page, LISTING, TYPES, chances)
+    found = with_cards(page, LISTING, chances)
 
     assert found / (1 - found) == pytest.approx(chances / (1 - chances) * (1 + UNSURE * (1 - expected)))
 

@@ -14,9 +14,8 @@ from specloom.scrape.content.odds import times_odds
 from specloom.scrape.content.page import SIGNALS, Page
 from specloom.scrape.content.wording import Words
 
-TYPES = ("article", "product", "collection")
-PRODUCT = np.array([1 - SHOP, SHOP / 2, SHOP / 2])
-ARTICLE = np.array([0.61, 0.2, 0.19])
+PRODUCT = {"article": 1 - SHOP, "product": SHOP / 2, "collection": SHOP / 2}
+ARTICLE = {"article": 0.61, "product": 0.2, "collection": 0.19}
 TEXT = "<p>A bowl of stoneware, thrown and glazed by hand and fired with split pine.</p>"
 SAID = "<p>We eat from it.</p><p>So do we.</p>"
 
@@ -27,10 +26,10 @@ def frame(body: str) -> Frame:
     return found
 
 
-def lowered(body: str, kinds: object = PRODUCT) -> list[bool]:
+def lowered(body: str, likely: dict[str, float] = PRODUCT) -> list[bool]:
     page = frame(body)
     chances = np.full(len(page.at), 0.5)
-    found = without_inserts(page, kinds, TYPES, chances)
+    found = without_inserts(page, likely, chances)
     assert set(found.tolist()) <= {0.5, float(times_odds(0.5, LESS))}
     return (found < chances).tolist()
 
@@ -55,7 +54,7 @@ def test_elsewhere_a_review_is_what_the_page_is_for() -> None:
     assert not any(lowered(f"{TEXT}<div class='review'>{SAID}</div>{TEXT}", ARTICLE))
 
 
-@pytest.mark.parametrize("kinds", [PRODUCT, ARTICLE])
+@pytest.mark.parametrize("likely", [PRODUCT, ARTICLE])
 @pytest.mark.parametrize(
     "name",
     [
@@ -68,8 +67,8 @@ def test_elsewhere_a_review_is_what_the_page_is_for() -> None:
         "onetrust-consent",
     ],
 )
-def test_notices_about_cookies_are_unlikely_on_all_pages(name: str, kinds: object) -> None:
-    assert lowered(f"{TEXT}<div id='{name}'>{SAID}</div>{TEXT}", kinds) == [False, True, True, False]
+def test_notices_about_cookies_are_unlikely_on_all_pages(name: str, likely: dict[str, float]) -> None:
+    assert lowered(f"{TEXT}<div id='{name}'>{SAID}</div>{TEXT}", likely) == [False, True, True, False]
 
 
 @pytest.mark.parametrize("name", ["preview", "image-previews", "cookies", "cookie-recipes", "rating", "modal"])

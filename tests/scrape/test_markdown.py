@@ -124,6 +124,7 @@ def test_quotes(html: str, text: str) -> None:
         ("<b><i><b>a</b> b</i></b>", "***a b***"),
         ("<del>old</del> new", "~~old~~ new"),
         ("<q>said</q>", "“said”"),
+        ("a <q></q>b", "a b"),
         ("10<sup>6</sup> m<sup>2</sup> 1<sup>st</sup> cm<sup>-1</sup>", "10^6 m^2 1st cm^-1"),
         ("H<sub>2</sub>O and word<sup>[3]</sup>", "H2O and word[3]"),
         ("<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>", "漢(kan)"),

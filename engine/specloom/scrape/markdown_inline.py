@@ -80,9 +80,12 @@ def end_deleted(walk: Walk, _: etree._Element) -> None:
 
 
 @starts("q")
-def start_quotation(walk: Walk, _: etree._Element) -> None:
-    """A quotation in a line; browsers add the marks."""
-    walk.out.raw("“")
+def start_quotation(walk: Walk, element: etree._Element) -> bool:
+    """A quotation in a line; browsers add the marks. One without text is left out."""
+    empty = next(element.itertext(), None) is None
+    if not empty:
+        walk.out.raw("“")
+    return empty
 
 
 @ends("q")

@@ -10,7 +10,7 @@ from specloom.scrape.content.groups import BITS
 from specloom.scrape.content.page import SIGNALS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from specloom.scrape.content.frame import Frame
     from specloom.scrape.content.page import Page
@@ -25,18 +25,18 @@ LIKELY: Final = 0.5
 """Chance of a type from which a page is taken to be of it."""
 
 
-def without_comments(frame: Frame, page: Page, kinds: Any, types: Sequence[str], chances: Any) -> Any:
+def without_comments(frame: Frame, page: Page, likely: Mapping[str, float], chances: Any) -> Any:
     """The chances, lower for the comments if the page is an article; unchanged on other pages.
 
-    `kinds` are the chances of `types`. One page in fifty is an article with more comments than text: too few for the
+    `likely` has the chance of each type. One page in fifty is an article with more comments than text: too few for the
     model to learn it, and each is lost as a whole.
     """
-    if not is_article(page, dict(zip(types, kinds.tolist(), strict=True))):
+    if not is_article(page, likely):
         return chances
     return np.where(find_comments(frame), LEFT * chances, chances)
 
 
-def is_article(page: Page, likely: dict[str, float]) -> bool:
+def is_article(page: Page, likely: Mapping[str, float]) -> bool:
     """Whether a page says that it is an article, or looks like one, and does not say that it is a forum."""
     said = dict(zip(SIGNALS, page.signals, strict=True))
     if said["data:forum"] or said["made:forum"] or said["body:forum"]:

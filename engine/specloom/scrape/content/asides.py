@@ -10,7 +10,7 @@ from specloom.scrape.content.articles import LEFT, LIKELY
 from specloom.scrape.content.cut import MIN_WORDS, best_cut
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from specloom.scrape.content.frame import Frame
 
@@ -34,10 +34,10 @@ SURE: Final = 0.6
 """The chance that one of a group has if it is content: from 0.55 to 0.65 the figures hardly differ."""
 
 
-def without_asides(frame: Frame, kinds: Any, types: Sequence[str], chances: Any) -> Any:
+def without_asides(frame: Frame, likely: Mapping[str, float], chances: Any) -> Any:
     """The chances, lower for what stands beside the text if the page is an article; unchanged on other pages, where
-    what is apart from the rest may well be content. `kinds` are the chances of `types`."""
-    if dict(zip(types, kinds.tolist(), strict=True))["article"] < LIKELY:
+    what is apart from the rest may well be content. `likely` has the chance of each type."""
+    if likely["article"] < LIKELY:
         return chances
     chances = np.where(find_pointers(frame), LEFT * chances, chances)
     taken, _, _ = best_cut(chances, np.maximum(frame.words, MIN_WORDS))

@@ -12,7 +12,7 @@ from specloom.scrape.content.odds import times_odds
 from specloom.scrape.content.series import EACH, count_elements, number_series
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from specloom.scrape.content.frame import Frame
 
@@ -24,14 +24,13 @@ UNSURE: Final = 2.0
 figures hardly differ on sites not seen; with 2.5, listings that were learned from lose 0.003."""
 
 
-def with_cards(frame: Frame, kinds: Any, types: Sequence[str], chances: Any) -> Any:
+def with_cards(frame: Frame, likely: Mapping[str, float], chances: Any) -> Any:
     """The chances, higher for what is one of a series if the page is a listing or a collection; unchanged on other
-    pages. `kinds` are the chances of `types`.
+    pages. `likely` has the chance of each type.
 
     Beside an introduction in prose, each title, price and date looks unlikely where the model does not know the site,
     and the best cut leaves all of them.
     """
-    likely = dict(zip(types, kinds.tolist(), strict=True))
     if likely["listing"] + likely["collection"] < LIKELY:
         return chances
     series = number_series(frame)

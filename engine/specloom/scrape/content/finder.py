@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specloom.scrape.content import Content
-from specloom.scrape.content.articles import without_comments
-from specloom.scrape.content.asides import without_asides
+from specloom.scrape.content.adjusting import adjust
+from specloom.scrape.content.around import silence, take_around
 from specloom.scrape.content.authors import take_authors
 from specloom.scrape.content.blocks import to_blocks
-from specloom.scrape.content.cards import with_cards
+from specloom.scrape.content.clones import merge_clones
 from specloom.scrape.content.copies import leave_copies
-from specloom.scrape.content.cut import MIN_WORDS, best_cut
+from specloom.scrape.content.cut import MIN_WORDS, best_cut, expect
 from specloom.scrape.content.features import Units, measure
 from specloom.scrape.content.forest import ROOM, to_chances, to_shares
-from specloom.scrape.content.inserts import without_inserts
 from specloom.scrape.content.model import Model, load_model
 from specloom.scrape.content.series import number_series, take_series
 from specloom.scrape.content.structure import (
@@ -51,14 +50,12 @@ def find_content(root: etree._Element, page: Page) -> Content:
     if units is None:
         return Content((), (), "", 0.0, 0)
     kinds, chances = judge(units, model)
-    chances = without_comments(units.frame, page, kinds, model.types, chances)
-    chances = without_asides(units.frame, kinds, model.types, chances)
-    chances = with_cards(units.frame, kinds, model.types, chances)
-    chances = without_inserts(units.frame, kinds, model.types, chances)
+    likely = dict(zip(model.types, kinds.tolist(), strict=True))
+    chances = adjust(units.frame, page, likely, chances)
     taken, expected = choose(units.frame, chances)
     nodes, drop = to_nodes(units.frame, taken)
     confidence = float(np.interp(expected, model.expected, model.reached))
-    return Content(nodes, drop, model.types[int(np.argmax(kinds))], confidence, int(units.frame.words[taken].sum()))
+    return Content(nodes, drop, max(likely, key=likely.__getitem__), confidence, int(units.frame.words[taken].sum()))
 
 
 def judge(units: Units, model: Model) -> tuple[Any, Any]:
@@ -80,22 +77,26 @@ def choose(frame: Frame, chances: Any) -> tuple[Any, float]:
     """Which units are taken, and the F1 that is expected of it."""
     words = np.maximum(frame.words, MIN_WORDS)
     tables = find_tables(frame)
+    chances = merge_clones(frame, chances)
     smoothed = chances.copy()
     for rows in tables:
         # Half a table is worth little.
         smoothed[rows] = np.average(chances[rows], weights=words[rows])
-    taken, expected, _ = best_cut(smoothed, words)
+    taken, _, _ = best_cut(smoothed, words)
     taken = take_amid(tables, smoothed, taken, least=TABLE, amid=AMID)
     taken = take_amid(find_lists(frame), smoothed, taken, least=LIST, amid=BETWEEN)
     series = number_series(frame)
     taken = leave_copies(frame, take_series(frame, series, smoothed, taken))
-    return take_authors(frame, series, take_headings(frame, smoothed, taken)), expected
+    taken = take_authors(frame, series, take_headings(frame, smoothed, taken))
+    taken = take_around(frame, smoothed, taken)
+    return taken, expect(chances, words, taken)
 
 
 def to_nodes(frame: Frame, taken: Any) -> tuple[list[etree._Element], set[etree._Element]]:
     """The elements to render: the narrowest one around all that is taken, and the widest ones in it that are not.
 
-    A block without text, such as a picture, goes with its neighbours: it stays between two that stay.
+    A block without text, such as a picture, goes with its neighbours: it stays between two that stay. What is not taken
+    and stands in an element around what is, as its own text, is taken out of the tree.
     """
     blocks, at, end = frame.blocks, frame.at, frame.end
     count = len(blocks)
@@ -130,4 +131,5 @@ def to_nodes(frame: Frame, taken: Any) -> tuple[list[etree._Element], set[etree.
             gone = block.end
         elif block.tag == "tr" and block.text:
             gone = block.end  # cells belong to their row
+    silence(frame, taken)
     return [blocks[top].element], drop

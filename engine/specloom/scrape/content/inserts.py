@@ -11,7 +11,7 @@ from specloom.scrape.content.groups import BITS, MAX_NAME
 from specloom.scrape.content.odds import times_odds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from specloom.scrape.content.frame import Frame
 
@@ -34,12 +34,11 @@ LESS: Final = 0.3
 quarter less on sites not seen; with 0.15, those that were learned from lose 0.005."""
 
 
-def without_inserts(frame: Frame, kinds: Any, types: Sequence[str], chances: Any) -> Any:
+def without_inserts(frame: Frame, likely: Mapping[str, float], chances: Any) -> Any:
     """The chances, lower for notices about cookies, and for reviews if the page is a product or a collection: a test is
-    called a review too, and services put what customers say where others put their text. `kinds` are the chances of
-    `types`."""
+    called a review too, and services put what customers say where others put their text. `likely` has the chance of
+    each type."""
     found = find_called(frame, BITS["modal"], NOTICE)
-    likely = dict(zip(types, kinds.tolist(), strict=True))
     if likely["product"] + likely["collection"] >= SHOP:
         found |= find_called(frame, BITS["review"], REVIEW)
     return np.where(found, times_odds(chances, LESS), chances)
