@@ -77,7 +77,10 @@ def test_a_page_that_is_a_form_for_a_password_and_no_words_is_a_log_in() -> None
     assert judge("", html=html, **at) == "login"
     assert judge("", html=html, asked="https://a.example/", url="https://a.example/") == "login"
     assert judge("", html=html + app, **at) == "login"
-    assert judge("", html=html + app, asked="https://a.example/", url="https://a.example/") == "empty"
+    unseen = html.replace(b"<form", b"<form action='/login' style='display: none'")
+    assert judge("", html=unseen, asked="https://a.example/", url="https://a.example/") == "empty"
+    for filled in (app, b"<script src='/forum.js'></script>"):
+        assert judge("", html=html + filled, asked="https://a.example/", url="https://a.example/") == "empty"
     assert judge("", html=app, **at) == "empty"
 
 

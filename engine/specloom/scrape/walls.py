@@ -53,6 +53,7 @@ _MACHINERY = re.compile(
     re.IGNORECASE,
 )
 _PASSWORD = re.compile(rb"""<input\b[^<>]{0,500}\btype\s*=\s*["']?password""", re.IGNORECASE)
+_HIDDEN_FORM = re.compile(rb"<form\b[^<>]{0,500}?(?:\bhidden\b(?!-)|display\s*:\s*none)", re.IGNORECASE)
 _LOGIN_PATH = re.compile(
     r"/(?:log-?in|sign-?in|signon|sso|auth|authenticate|accounts?/login|session/new)\b", re.IGNORECASE
 )
@@ -113,11 +114,17 @@ def score(text: str) -> float:
 
 
 def _judge_nothing(title: str, html: bytes, asked: str, url: str) -> Verdict:
-    """What a page without text is: where a password is asked for and no script is to fill it, nothing but a log-in."""
+    """What a page without text is: where a password is asked for, a log-in that was led to, or that no script fills.
+
+    The shells of forums hold such a form for programs that keep passwords, unseen.
+    """
     if html and _is_wall("", title, html):
         return "wall"
-    password = bool(_PASSWORD.search(html))
-    return "login" if password and (_leads_to_login(asked, url) or not _ROOT.search(html)) else "empty"
+    form = _PASSWORD.search(html)
+    if form is None or _HIDDEN_FORM.match(html, max(html.rfind(b"<form", 0, form.start()), 0)):
+        return "empty"
+    is_filled = bool(_ROOT.search(html)) or b"<script" in html.lower()
+    return "empty" if is_filled and not _leads_to_login(asked, url) else "login"
 
 
 def _leads_to_login(asked: str, url: str) -> bool:
