@@ -76,6 +76,16 @@ async def test_a_document_says_who_wrote_it_and_how_long_it_is() -> None:
     assert "structuredData" not in said
 
 
+async def test_a_document_with_pages_that_are_pictures_is_partial_and_says_which() -> None:
+    body = make_pdf([lines(["The bridge was opened", "on Tuesday."]), [], []], picture={1, 2})
+    with Loopback(lambda call: (200, {"Content-Type": "application/pdf"}, body)) as server:
+        async with connected() as client:
+            said = await ask(client, "scrape_page", url=server.url)
+
+    assert said["extractionQuality"] == "partial"
+    assert said["sparsityWarning"].endswith(" Pages that are pictures have text that was not read: 2-3.")
+
+
 async def test_an_address_of_a_document_that_gives_a_page_gives_that_page() -> None:
     with Loopback(lambda call: (200, {"Content-Type": "text/html"}, ARTICLE)) as server:
         async with connected() as client:

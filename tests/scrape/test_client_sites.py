@@ -145,6 +145,73 @@ async def test_a_page_of_a_site_is_read_over_its_api(name: str) -> None:
     assert said["citation"]["metadata"]["title"]
 
 
+SHORT = "https://t.co/otters"
+
+
+def to(url: str, *, page: bool = False) -> Response:
+    """A redirect, or a page that refreshes."""
+    if page:
+        text = f'<html><head><meta http-equiv="refresh" content="0;URL={url}"></head><body></body></html>'
+        return Response(200, {"content-type": "text/html"}, text.encode())
+    return Response(301, {"location": url}, b"")
+
+
+@pytest.mark.parametrize("page", [False, True])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "YouTube: a short",
+        "Hacker News: a story",
+        "GitHub: a repository",
+        "Bluesky: a post",
+        "X: a post",
+        "X: a post on the mirror for people, where the API fails",
+        "Reddit: a post",
+    ],
+)
+async def test_what_leads_to_a_page_of_a_site_is_read_over_its_api(name: str, page: bool) -> None:
+    url, answers, (content_type, extracted_by), text = FORMS[name]
+    sites = Sites({**answers, SHORT: to("https://between.example/"), "https://between.example/": to(url, page=page)})
+
+    async with connected(sender=sites) as client:
+        said = await ask(client, "scrape_page", url=SHORT)
+
+    assert text in said["content"]
+    assert (said["contentType"], said["extractedBy"]) == (content_type, extracted_by)
+    assert sites.sent[:2] == [SHORT, "https://between.example/"]
+    assert url not in sites.sent, "the site is asked for its data, and not for its page"
+
+
+async def test_a_page_that_stands_in_for_a_site_may_lead_to_another_one_and_is_read_as_it_is() -> None:
+    url = "https://twitter.com/ann/status/18"
+    circle = {f"{MIRROR}/ann/status/18": {"code": 500}, "https://xcancel.com/ann/status/18": to("https://x.com/ann")}
+    sites = Sites({**circle, SHORT: to(url), "https://x.com/ann": PAGE})
+
+    async with connected(sender=sites) as client:
+        said = await ask(client, "scrape_page", url=SHORT)
+
+    assert (said["contentType"], said["url"]) == ("html", "https://x.com/ann")
+
+
+async def test_a_site_outside_of_what_is_allowed_is_not_read_over_its_api_either() -> None:
+    url, answers, _, _ = FORMS["GitHub: a repository"]
+    sites = Sites({**answers, SHORT: to(url)})
+
+    async with connected(sender=sites, ALLOWED_DOMAINS="t.co") as client:
+        _, block = await refused(client, "scrape_page", url=SHORT)
+
+    assert (block["kind"], sites.sent) == ("validation", [SHORT])
+
+
+async def test_raw_follows_redirects_to_the_page_itself() -> None:
+    sites = Sites({SHORT: to("https://github.com/otter/db"), "https://github.com/otter/db": PAGE})
+
+    async with connected(sender=sites) as client:
+        said = await ask(client, "scrape_page", url=SHORT, mode="raw")
+
+    assert said["content"] == PAGE
+
+
 @pytest.mark.parametrize(
     ("name", "platform", "upvotes"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from specloom.scrape import skips, tree
+from specloom.scrape.attributes import gather_attributes
 from specloom.scrape.extract import extract
 
 PROSE = "<h1>Firing a kiln</h1>" + "".join(
@@ -39,7 +40,7 @@ PROSE = "<h1>Firing a kiln</h1>" + "".join(
 def test_a_link_past_the_menus_is_found(text: str) -> None:
     root = tree.parse(f"<body><div> <a href='#main' class='x'><span>{text}</span></a> </div>{PROSE}</body>")
 
-    assert [link.get("class") for link in skips.find_skips(root)] == ["x"]
+    assert [link.get("class") for link in skips.find_skips(gather_attributes(root))] == ["x"]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,7 @@ def test_a_link_past_the_menus_is_found(text: str) -> None:
     ],
 )
 def test_other_links_stay(html: str) -> None:
-    assert skips.find_skips(tree.parse(f"<body>{html}</body>")) == []
+    assert skips.find_skips(gather_attributes(tree.parse(f"<body>{html}</body>"))) == []
 
 
 def test_a_page_is_read_without_them() -> None:

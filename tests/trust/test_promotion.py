@@ -35,6 +35,7 @@ def test_a_brand_of_two_words_is_one_name(item):
         ("https://acme.com/", RANKING.format("Acmeology", "Other")),
         ("https://acme.com/", RANKING.format("Tools by Acme", "Other")),
         ("https://acme.com/", RANKING.format("Acme Basic", "Acme Pro")),
+        ("https://acme.com/", "See [all](https://acme.com/best/reviews).\n\n1. Acme\n2. Other"),
         ("https://acme.com/privacy", "1. Acme collects data.\n2. You may object."),
         ("https://acme.com/", "# The best desk\n1. Acme"),
         ("https://best.example.com.best/", RANKING.format("Best overall", "Other")),

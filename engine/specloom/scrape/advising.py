@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .plain import to_plain
+from specloom.trust.plain import to_plain
 
 LABEL = "mcp-auto-formatted"
 MOST = 3

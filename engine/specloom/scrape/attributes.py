@@ -28,6 +28,8 @@ class Attributes:
     """`itemprop`."""
     relations: list[tuple[etree._Element, str]]
     """`rel`."""
+    links: list[tuple[etree._Element, str]]
+    """`href`."""
     opened: list[tuple[etree._Element, str]]
     """`aria-controls`."""
     controls: list[tuple[etree._Element, str]]
@@ -36,7 +38,7 @@ class Attributes:
 
 def gather_attributes(root: etree._Element) -> Attributes:
     """The attributes of all elements of a tree."""
-    found = Attributes(root, [], [], [], [], [], [], [])
+    found = Attributes(root, [], [], [], [], [], [], [], [])
     roles: list[tuple[etree._Element, str]] = []
     lists = {
         "hidden": found.unseen,
@@ -44,6 +46,7 @@ def gather_attributes(root: etree._Element) -> Attributes:
         "itemtype": found.types,
         "itemprop": found.properties,
         "rel": found.relations,
+        "href": found.links,
         "aria-controls": found.opened,
         "data-target": found.controls,
         "data-bs-target": found.controls,

@@ -10,6 +10,7 @@ from specloom.scrape.forum import ForumSignals, find_forum_signals
 from specloom.scrape.metadata import Metadata, to_metadata
 from specloom.scrape.metadata_graph import to_graph, types
 from specloom.scrape.metadata_sources import gather
+from specloom.scrape.paywalls import KEY, find_lack
 from specloom.scrape.skips import find_skips
 from specloom.scrape.structured import StructuredData, to_structured
 
@@ -41,7 +42,8 @@ class Extract:
     confidence: float
     """The F1 that the content is expected to have against what a person would choose, 0 to 1."""
     quality: Literal["complete", "partial"]
-    """Whether the confidence is high enough to rely on the content being the page's, whole and alone."""
+    """Whether the confidence is high enough to rely on the content being the page's, whole and alone, and the page says
+    of nothing that it keeps it back."""
     words: int
     """Words of the content; a CJK character is a word."""
     charset: str
@@ -52,6 +54,8 @@ class Extract:
     forum: ForumSignals | None = None
     frames: tuple[str, ...] = ()
     """The absolute web addresses of the pages that it frames, in their order."""
+    lack: str = ""
+    """What the page says that it has and did not give, in a sentence; "" where nothing is known to be missing."""
 
 
 def extract(page: bytes | str, *, url: str = "", content_type: str = "") -> Extract:
@@ -72,13 +76,14 @@ def extract(page: bytes | str, *, url: str = "", content_type: str = "") -> Extr
 
     about = read_page(sources, url)
     scripts = list_scripts(root)
-    kinds = tuple(dict.fromkeys(kind for node in to_graph(sources.blocks).nodes[:20] for kind in types(node)))
+    graph = to_graph(sources.blocks)
+    kinds = tuple(dict.fromkeys(kind for node in graph.nodes[:20] for kind in types(node)))
     forum = find_forum_signals(sources, url=url)
     base = find_base(root, url)
     frames = find_frames(root, base)
     stripped = sanitise.sanitise(root, sources.attributes)
     found = content.find(root, about)
-    text = markdown.render(found.nodes, base=base, drop={*found.drop, *find_skips(root)})
+    text = markdown.render(found.nodes, base=base, drop={*found.drop, *find_skips(sources.attributes)})
     words = found.words
     source: Literal["markup", "data"] = "markup"
     if words < THIN and (body := find_body(about.bodies, scripts)):
@@ -87,7 +92,11 @@ def extract(page: bytes | str, *, url: str = "", content_type: str = "") -> Extr
         lent = markdown.render([other], base=url)
         if len(lent.split()) > 2 * words:
             text, words, source = lent, len(lent.split()), "data"
-    quality: Literal["complete", "partial"] = "complete" if found.confidence >= COMPLETE else "partial"
+    lack = ""
+    if any(KEY in block.text for block in sources.blocks):
+        addresses, titles = (url, sources.canonical), (metadata.title, sources.heading, sources.title)
+        lack = find_lack(graph, root, words, addresses=addresses, titles=titles)
+    quality: Literal["complete", "partial"] = "complete" if found.confidence >= COMPLETE and not lack else "partial"
     return Extract(
         text,
         metadata,
@@ -102,6 +111,7 @@ def extract(page: bytes | str, *, url: str = "", content_type: str = "") -> Extr
         kinds,
         forum,
         frames,
+        lack,
     )
 
 

@@ -18,6 +18,7 @@ from specloom.wire import Policy, Request, Response
 from .cookies import Jar
 from .kinds import find_kind, is_document_type, is_document_url
 from .reading import Fetched
+from .sites import match
 
 if TYPE_CHECKING:
     from .identity import Headers
@@ -59,6 +60,14 @@ class Way:
     timeout: float
 
 
+class Elsewhere(Exception):  # noqa: N818 - nothing went wrong
+    """An address leads to `url`, whose site tells it through its API: better than any tier could read it."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.url = url
+
+
 def check_target(url: str, options: Options) -> ParsedUrl:
     """The parts of an address that may be read; a `validation` fault for any other, and for ports of other services."""
     parsed = check_url(url, allow_private=options.allow_private, allowed_domains=options.allowed_domains)
@@ -89,6 +98,7 @@ async def fetch(
     Time spent waiting for a turn does not count against the limit of the tier. `follow_pages` also follows a small page
     that only refreshes to another one. `beginning` says how many bytes are wanted: of a body beyond the cap its host is
     asked for so many and one more. `allow` may refuse a hop, or give the seconds to keep between two of its host.
+    `Elsewhere` is raised where that is wanted, for an address that is no longer asked itself.
     """
     jar = Jar()
     seen: set[tuple[str, str]] = set()
@@ -116,6 +126,8 @@ async def fetch(
             raise Fault("network", f"{target.host} gave no complete answer within {way.timeout:g} seconds.")
         before = target.host
         target = check_target(where, options)
+        if options.sites and match(str(target)) is not None:
+            raise Elsewhere(str(target))
     raise Fault("network", f"{target.host} redirects more than {options.redirects} times.")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from specloom.faults import KINDS, Fault
 from specloom.trust.classify import classify
+from specloom.trust.plain import to_plain
 
 from .advising import make_components, recommend
 from .failures import to_fault, to_outcome
@@ -21,7 +22,6 @@ from .passages import (
     to_size_category,
     truncate,
 )
-from .plain import to_plain
 from .scores import Scores, score
 from .telling import has_citation
 

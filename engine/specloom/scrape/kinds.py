@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from .documents.kinds import detect, is_compound
+from .feeds import is_feed
 
 if TYPE_CHECKING:
     from .reading import Kind
@@ -64,6 +65,8 @@ def find_kind(body: bytes, content_type: str, url: str = "") -> Kind:
         return "html"
     if is_document_type(declared):
         return "document"
+    if is_feed(body, declared):
+        return "text"
     if _HTML_TYPE.match(declared):
         return "html"
     if declared in ("text/markdown", "text/x-markdown"):

@@ -271,7 +271,7 @@ async def _follow_frames(climb: _Climb, desk: Desk, station: Station) -> Reading
     """The better page of two iframes, where it is good: many shells only frame what is worth reading."""
     frames = [frame for frame in dict.fromkeys(climb.frames) if frame not in climb.followed]
     climb.frames = ()
-    options = replace(climb.options, reader=False, paid=False)
+    options = replace(climb.options, reader=False, paid=False, sites=False)
     chosen: Reading | None = None
     for frame in frames[: MOST_FRAMES - len(climb.followed)]:
         climb.followed.add(frame)

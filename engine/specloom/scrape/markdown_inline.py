@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from . import invisible, markdown_code, markdown_math
+from .markdown_anchors import is_anchor
 from .markdown_blocks import HEADINGS, add_code
 from .markdown_walk import Walk, ends, starts
 from .tree import text_of
@@ -13,7 +14,6 @@ from .tree import text_of
 if TYPE_CHECKING:
     from lxml import etree
 
-_ANCHOR_MARKS: Final = frozenset(("", "#", "¶", "§", "🔗", "link", "permalink"))
 _EXPONENT: Final = re.compile(r"[-−+]?\d{1,4}|[-−+]?[a-z]|[-−]?\d[\d,.]*|[nkmxij][-+−]\d")
 _NO_BRACKETS: Final = str.maketrans("[]", "()")
 _EMOJI_LENGTH: Final = 8
@@ -29,11 +29,10 @@ def add_break(walk: Walk, _: etree._Element) -> None:
 
 @starts("a")
 def start_link(walk: Walk, element: etree._Element) -> bool:
-    """A link, if it leads to another page; the anchor beside a heading is left out with its sign."""
-    href = element.get("href")
-    if href and href.startswith("#") and text_of(element).strip().lower() in _ANCHOR_MARKS:
+    """A link, if it leads to another page; the anchor in or beside a heading is left out with its sign."""
+    if is_anchor(element, walk.links, in_heading=walk.out.heading > 0):
         return True
-    walk.out.begin("a", walk.links.resolve(href))
+    walk.out.begin("a", walk.links.resolve(element.get("href")))
     return False
 
 

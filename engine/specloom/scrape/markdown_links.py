@@ -40,6 +40,18 @@ class Links:
             known = self._known[target] = self._resolve(target)
         return known
 
+    def stays(self, target: str) -> bool:
+        """Whether an address names a place on the page itself."""
+        target = target.strip()
+        if target.startswith("#"):
+            return True
+        if "#" not in target or not self._page or len(target) > MAX_LENGTH:
+            return False
+        try:
+            return urljoin(self._base, target).partition("#")[0] == self._page
+        except ValueError:
+            return False
+
     def _resolve(self, target: str) -> str:
         target = target.strip()
         if not target or target[0] == "#" or len(target) > MAX_LENGTH or _TRACKING.match(target):

@@ -86,6 +86,8 @@ class Options:
     max_html_bytes: int = 8 * MB
     max_document_bytes: int = 50 * MB
     redirects: int = 10
+    sites: bool = False
+    """Whether a redirect to a page that a site tells through its API ends with `fetching.Elsewhere`."""
     deadline: float = 60.0
     plain_timeout: float = 15.0
     stealth_timeout: float = 20.0

@@ -34,6 +34,8 @@ class Page:
     """What a document says of itself, by its format's own names."""
     truncated: bool = False
     """More is there than `content` has."""
+    lack: str = ""
+    """What could not be read of it, in a sentence: pages that are pictures, text that only subscribers see."""
     declared_doi: str = ""
     """The DOI in the page's own metadata."""
     types: tuple[str, ...] = ()

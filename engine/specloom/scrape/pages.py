@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from .reading import Candidate, Fetched, Outcome, Reading
     from .station import Station
 
+FAILED = "failed"
+"""Under which name it is remembered in place of a page that it could not be read, and why."""
 MOST = 1_000_000
 """Bytes of content that a site's API, or a service that reads for us, is asked for: a page is remembered whole."""
 
@@ -26,19 +28,19 @@ async def read_page(desk: Desk, url: str) -> Page:
     """The whole page, read now or within the last hour; a fault that tells how every tier fared where there is none."""
     options = to_options(desk.config, allow_private=desk.allow_private, max_length=MOST)
     key = to_key(url, options)
-    failed = await desk.recall(f"{key}:failed")
-    if failed is not None:
-        raise to_fault(failed.value)
 
     async def make() -> dict[str, Any]:
         try:
             return (await _read(desk, url, options)).to_json()
         except Fault as fault:
             if ttl := to_failure_ttl(fault):
-                await desk.keep(f"{key}:failed", from_fault(fault), ttl)
+                await desk.keep(key, {FAILED: from_fault(fault)}, ttl)
             raise
 
-    return from_json((await desk.remember(key, TTL, make)).value)
+    said = (await desk.remember(key, TTL, make)).value
+    if FAILED in said:
+        raise to_fault(said[FAILED])
+    return from_json(said)
 
 
 async def read_raw(desk: Desk, url: str, most: int) -> Reading:
@@ -51,6 +53,16 @@ async def read_raw(desk: Desk, url: str, most: int) -> Reading:
 
 
 async def _read(desk: Desk, url: str, options: Options) -> Page:
+    """The page at an address, or at that of a site with an API to which it leads: one step, from which none follows."""
+    from .fetching import Elsewhere
+
+    try:
+        return await _read_at(desk, url, replace(options, sites=True))
+    except Elsewhere as other:
+        return await _read_at(desk, other.url, options)
+
+
+async def _read_at(desk: Desk, url: str, options: Options) -> Page:
     from . import sites
     from .failures import choose_fault, to_outcome
     from .failures import to_fault as fault_of
@@ -71,6 +83,7 @@ async def _read(desk: Desk, url: str, options: Options) -> Page:
             told = fault_of(url, [_to_outcome(route.site, fault)], retry_after=rest)
             if fault.kind == "not_found" or not route.fallback:
                 raise told from None
+        options = replace(options, sites=False)
     station = _station(desk, options)
     target = route.fallback if route else url
     try:
@@ -146,7 +159,9 @@ def _extractor(desk: Desk, station: Station) -> Any:
         if "fault" in made:
             raise to_fault(made["fault"])
         page = made["page"] if isinstance(made["page"], Page) else from_json(made["page"])
-        return Candidate(page.content, page, page.title, tuple(made["frames"]), whole=page.quality == "complete")
+        # Nobody else is given more of a page that keeps a part of it back.
+        whole = page.quality == "complete" or bool(page.lack)
+        return Candidate(page.content, page, page.title, tuple(made["frames"]), whole=whole)
 
     return extract
 
@@ -169,6 +184,8 @@ def make_page(body: bytes, said: dict[str, Any]) -> tuple[Page, tuple[str, ...]]
     """
     if said["kind"] == "html":
         return from_html(body, said["url"], said["content_type"])
+    from .texts import from_text
+
     return from_text(body, said["url"], said["content_type"], said["kind"], said["facts"]), ()
 
 
@@ -201,24 +218,30 @@ def from_html(body: bytes, url: str, content_type: str) -> tuple[Page, tuple[str
         structured=found.structured.to_json() if found.structured else None,
         forum=found.forum.to_json() if found.forum else None,
         stripped={name: count for name, count in asdict(found.stripped).items() if count},
+        lack=found.lack,
     )
     return page, found.frames
 
 
 async def from_document(fetched: Fetched, *, apart: bool) -> Page:
-    """The page in a PDF or an office document, read in a process of its own where one may be started."""
+    """The page in a PDF or an office document, read in a process of its own where one may be started.
+
+    One with pages that are pictures is partial, however much text the others have.
+    """
     from .documents import read
     from .documents.apart import read_apart
+    from .documents.model import PAGES_WITHOUT_TEXT
 
     if apart:
         found = await read_apart(fetched.body, fetched.content_type, fetched.url)
     else:
         found = read(fetched.body, fetched.content_type, fetched.url)
+    pictures = found.metadata.get(PAGES_WITHOUT_TEXT, "")
     return Page(
         url=fetched.url,
         content=found.text,
         content_type=found.kind,
-        quality="complete",
+        quality="partial" if pictures else "complete",
         title=found.title,
         author="; ".join(found.authors),
         authors=tuple(found.authors),
@@ -228,41 +251,8 @@ async def from_document(fetched: Fetched, *, apart: bool) -> Page:
         pages=found.pages,
         document=dict(found.metadata),
         truncated=found.truncated,
+        lack=f"Pages that are pictures have text that was not read: {pictures}." if pictures else "",
     )
-
-
-def from_text(body: bytes, url: str, content_type: str, kind: str, facts: dict[str, Any]) -> Page:
-    """The page in an answer that is text already: Markdown, a reader service's answer, JSON, source."""
-    from .charset import decode
-    from .front_matter import part_front_matter
-    from .unseen import strip
-
-    kind = "markdown" if kind == "markdown" else "text"
-    text, stripped = strip(decode(body, content_type).text, markdown=kind == "markdown")
-    said, text = part_front_matter(text) if kind == "markdown" else ({}, text)
-    get = {**said, **{name: str(value) for name, value in facts.items() if value}}.get
-    author = get("author", "")
-    return Page(
-        url=url,
-        content=text,
-        content_type=kind,
-        title=get("title") or (_heading(text) if kind == "markdown" else ""),
-        author=author,
-        authors=tuple(author.split("; ")) if author else (),
-        site=get("site", ""),
-        published=get("published", ""),
-        modified=get("modified", ""),
-        language=get("language", ""),
-        description=get("description", ""),
-        stripped=stripped,
-    )
-
-
-def _heading(text: str) -> str:
-    for line in text.split("\n", 40)[:40]:
-        if line.startswith("# "):
-            return line[2:].strip()
-    return ""
 
 
 def from_fault(fault: Fault) -> dict[str, Any]:

@@ -78,9 +78,10 @@ def drop_copies(text: str) -> str:
     come again: a chorus, a warning.
     """
     found = list(blocks(text))
-    prose = [
-        (at, " ".join(block.split())) for at, (block, is_code) in enumerate(found) if not is_code and _is_prose(block)
-    ]
+    keys = [" ".join(block.split()) for block, _ in found]
+    if len(set(keys)) == len(keys):
+        return "\n\n".join([block for block, _ in found])
+    prose = [(at, keys[at]) for at, (block, is_code) in enumerate(found) if not is_code and _is_prose(block)]
     seen: set[tuple[str, str]] = set()
     copies: set[int] = set()
     for (at, one), (after, other) in pairwise(prose):
@@ -96,8 +97,9 @@ def blocks(text: str) -> Iterator[tuple[str, bool]]:
     """The blocks between blank lines, and whether each is fenced code, which is one block with its blank lines."""
     lines: list[str] = []
     fence = ""
+    may_be_fenced = "```" in text or "~~~" in text
     for line in text.split("\n"):
-        match = _FENCE.match(line)
+        match = _FENCE.match(line) if may_be_fenced else None
         if fence:
             lines.append(line)
             if match and match[1].startswith(fence) and not line[match.end() :].strip():

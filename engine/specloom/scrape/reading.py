@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 Mode = Literal["full", "preview", "raw"]
 Kind = Literal["html", "markdown", "text", "document", "other"]
-"""`text` is readable as it is (plain text, JSON, XML feeds, source); `other` is pictures, archives and the like."""
+"""`text` is readable as it is (plain text, JSON, source) or a feed; `other` is pictures, archives and the like."""
 Quality = Literal["complete", "partial"]
 
 PARTIAL = 206

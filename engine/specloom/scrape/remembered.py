@@ -43,7 +43,7 @@ def to_key(url: str, options: Options) -> str:
         options.max_document_bytes,
         find_browser(options.chrome).path,
     )
-    return f"page:2:{sha256(repr(means).encode()).hexdigest()[:16]}:{url}"
+    return f"page:3:{sha256(repr(means).encode()).hexdigest()[:16]}:{url}"
 
 
 def to_failure_ttl(fault: Fault) -> float:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from specloom.scrape.metadata_dates import to_seconds
 from specloom.scrape.metadata_sources import to_words
 from specloom.scrape.passages import count_words
-from specloom.scrape.plain import to_plain
+from specloom.trust.plain import to_plain
 
 _RELEVANCE, _FRESHNESS, _AUTHORITY, _CONTENT = 0.35, 0.20, 0.25, 0.20
 _TITLE_SHARE, _CONTENT_SHARE = 0.4, 0.6

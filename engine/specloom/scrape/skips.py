@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from .tree import query, text_of
+from .tree import text_of
 
 if TYPE_CHECKING:
     from lxml import etree
+
+    from .attributes import Attributes
 
 LONGEST: Final = 60
 """Characters of such a link at most."""
@@ -30,17 +32,18 @@ _SKIP: Final = re.compile(
 )
 
 
-def find_skips(root: etree._Element) -> list[etree._Element]:
+def find_skips(attributes: Attributes) -> list[etree._Element]:
     """The links of a tree that lead past a part of their page, and stand there for nothing else.
 
     Such a link leads to a place on a page and has no words beside it: prose may well speak of skipping to something.
     """
     found = []
     # The parser nests no link in another, so each text is looked at once.
-    for link in query("descendant::a[contains(@href, '#')]")(root):
-        text = " ".join(text_of(link).split())
-        if len(text) <= LONGEST and _SKIP.match(text) and _stands_alone(link):
-            found.append(link)
+    for link, address in attributes.links:
+        if "#" in address and link.tag == "a":
+            text = " ".join((text_of(link) if len(link) else link.text or "").split())
+            if len(text) <= LONGEST and _SKIP.match(text) and _stands_alone(link):
+                found.append(link)
     return found
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from specloom.faults import KINDS, Fault
 from specloom.trust.coverage import LONGEST_CLAIM, assess
+from specloom.trust.plain import to_plain
 
 if TYPE_CHECKING:
     from specloom.desk import Desk
@@ -19,8 +19,6 @@ FEW_WORDS = 150
 """Below so many words a source is thin (the tool contract's figure)."""
 _MOST_CUES = 5
 _LONGEST_ERROR = 200
-# Pages are read as Markdown; the mark of a heading is no part of what it says.
-_HEADING = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
 _NOTE = (
     "The source has only {words} words, which may be a notice or an abstract: what it lacks, the whole text may have."
 )
@@ -66,14 +64,17 @@ async def check_claim(desk: Desk, claim: str, urls: Sequence[str]) -> Grounds:
 
 
 def judge_claim(claim: str, reading: Reading) -> Grounds:
-    """What a source that was read has of a claim; `source_unavailable` where none was."""
+    """What a source that was read has of a claim; `source_unavailable` where none was.
+
+    The page is Markdown: its marks and the addresses of its links are no words of it.
+    """
     claim = claim.strip()[:LONGEST_CLAIM]
     if reading.page is None:
         told: dict[str, Any] = {"claim": claim, "claimSupport": "source_unavailable"}
         if reading.error:
             told["claimFetchError"] = reading.error
         return Grounds("source_unavailable", told)
-    found = assess(claim, _HEADING.sub("", str(reading.page["content"])))
+    found = assess(claim, to_plain(str(reading.page["content"])))
     thin = found.words < FEW_WORDS
     told = {
         "claim": claim,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from specloom.trust.hosts import to_host, to_registrable
+from specloom.trust.plain import to_plain
 
 _SHORTEST_TOKEN = 3
 _LONGEST_BRAND = 4
@@ -56,7 +57,8 @@ def find_self_promotion(url: str, text: str) -> SelfPromotion | None:
         if (first[1].lstrip("0"), second[1].lstrip("0")) != ("1", "2"):
             continue
         before = text[max(0, first.start() - _LOOK_BACK) : first.end()]
-        if _names(first[2], token, domain) and not _names(second[2], token, domain) and _RANKING.search(before):
+        wins = _names(first[2], token, domain) and not _names(second[2], token, domain)
+        if wins and _RANKING.search(to_plain(before)):
             return SelfPromotion(domain, token, 1, "high", " ".join(first[0].split())[:200])
     return None
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
+
+PAGES_WITHOUT_TEXT: Final = "PagesWithoutText"
+"""The name under which the metadata of a PDF file says which pages are pictures, when there is text on others."""
 
 
 @dataclass(frozen=True, slots=True)

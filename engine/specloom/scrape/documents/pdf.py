@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from specloom.faults import Fault
-from specloom.scrape.documents.model import Document, Limits
+from specloom.scrape.documents.model import PAGES_WITHOUT_TEXT, Document, Limits
 from specloom.scrape.documents.pdf_layout import FEW_LETTERS, Page, find_title, to_key, to_markdown
 from specloom.scrape.documents.pdf_letters import Letters
 from specloom.scrape.documents.pdf_lines import clean, part_columns
@@ -30,9 +30,6 @@ _ONE_AT_A_TIME: Final = threading.Lock()
 _MOST_OUTLINE: Final = 2000
 # More objects than a book of a thousand pages has; the reader would build a table of all of them.
 _MOST_OBJECTS: Final = 1_000_000
-PAGES_WITHOUT_TEXT: Final = "PagesWithoutText"
-"""The name under which the metadata says which pages are pictures, when there is text on others."""
-
 _PASSWORD_ERROR: Final = 4
 _DATE: Final = re.compile(
     r"D:([0-9]{4})([0-9]{2})?([0-9]{2})?([0-9]{2})?([0-9]{2})?([0-9]{2})?(Z|[+-][0-9]{2}'?[0-9]{2})?"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.scrape.plain import to_plain
+from specloom.trust.plain import to_plain
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,9 @@ from specloom.scrape.plain import to_plain
         ("A note[[1]](https://a.example/#n1).", "A note[1]."),
         ("[broken\nin two](https://a.example/)", "broken\nin two"),
         ("Link: <https://a.example/otters-eat-fish>", "Link: "),
+        ("Link: https://a.example/otters-eat-fish. More", "Link: . More"),
+        ("(see https://a.example/fish?a=1&b), 如https://a.example/b。是", "(see ), 如。是"),
+        ("[https://a.example/fish](https://a.example/fish)", ""),
         ("| Food | Share |\n| --- | --- |\n| Fish | 90 % |", "Food | Share\n\nFish | 90 %"),
         ("```py\neat(fish)\n```", "\neat(fish)\n"),
         (r"1945\. It was 2*3 \*stars\*, and \[no] link", "1945. It was 2*3 *stars*, and [no] link"),
@@ -44,7 +47,8 @@ def test_no_line_is_added_and_no_letter_that_was_not_there(markdown: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "piece", ["[", "[a[b]", "[a](", "[a](b(c)", "![[", "*", "a*", "\\", "[\\", "> ", "|", "<http://"]
+    "piece",
+    ["[", "[a[b]", "[a](", "[a](b(c)", "![[", "*", "a*", "\\", "[\\", "> ", "|", "<http://", "http://", "http://."],
 )
 def test_hostile_marks_are_read_in_linear_time(piece: str) -> None:
     began = time.process_time()

@@ -1,0 +1,72 @@
+"""Links of a heading to itself: left out where they say nothing, and kept where they are what the heading says."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from specloom.scrape.markdown import render
+from specloom.scrape.sanitise import sanitise
+from specloom.scrape.tree import parse
+
+BASE = "https://docs.example/guide"
+
+
+def md(html: str) -> str:
+    root = parse(html)
+    sanitise(root)
+    return render([root], base=BASE)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        '<a href="#otters">🔗</a>',
+        '<a href="#otters">🔗\ufe0e</a>',
+        '<a href="/guide#otters">¶</a>',
+        '<a href="https://docs.example/guide#otters">#</a>',
+        '<a href="#otters">\uf0c1</a>',
+        '<a href="/guide#otters"><img alt="Permalink" src="/chain.png"></a>',
+        '<a href="/guide#otters"><svg></svg></a>',
+        '<a href="#otters"><span>Permalink to “Otters”</span></a>',
+        '<a href="#otters">Link to this heading</a>',
+        '<a href="#otters">Copy link</a>',
+        '<a href="#otters">Anchor</a>',
+        '<a href="#otters">Section titled “Otters”</a>',
+        '<a href="#otters">#otters</a>',
+        '<a href="/find?name=otters">🔗</a>',
+    ],
+)
+@pytest.mark.parametrize(
+    "heading", ["<h2>{}Otters</h2>", "<h2>Otters {}</h2>", "<h2><span>Otters</span><b>{}</b></h2>"]
+)
+def test_a_heading_comes_without_the_link_to_itself(heading: str, link: str) -> None:
+    assert md(heading.format(link) + "<p>They swim.</p>") == "## Otters\n\nThey swim."
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ('<h2><a href="#otters">Otters</a></h2>', "## Otters"),
+        ('<h2><a href="#link">Link</a></h2>', "## Link"),
+        ('<div><h2><a href="#link">Link</a></h2>Words behind it.</div>', "## Link\n\nWords behind it."),
+        ('<h2><a href="#anchor">Anchor</a> <a href="#anchor">#</a></h2>', "## Anchor"),
+        ('<h2>NAME <a href="#top">top</a></h2>', "## NAME top"),
+        ('<h2>On <a href="#river">rivers</a></h2>', "## On rivers"),
+        ('<h2>On <a href="/rivers#top">top</a></h2>', "## On [top](https://docs.example/rivers#top)"),
+        ('<h2>C<a href="/sharp">#1</a></h2>', "## C[#1](https://docs.example/sharp)"),
+        ('<p>See <a href="#otters">Copy link</a> and <a href="/guide#x">top</a>.</p>', "See Copy link and top."),
+    ],
+)
+def test_other_links_keep_their_words(html: str, text: str) -> None:
+    assert md(html) == text
+
+
+@pytest.mark.parametrize("start", ["<b> </b>" * 30_000, "", "<i></i>" * 30_000])
+def test_a_heading_of_anchors_is_written_in_linear_time(start: str) -> None:
+    began = time.process_time()
+
+    md(f"<h2>{start}" + '<a href="#x">Permalink</a>' * 30_000)
+
+    assert time.process_time() - began < 10
