@@ -8,7 +8,8 @@ rules that depend on the size of the window are passed over; so is what is loade
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from .colours import WHITE, Colour
@@ -23,12 +24,19 @@ if TYPE_CHECKING:
 
 MAX_SHEET: Final = 1 << 20
 """Characters of embedded style sheets that are read."""
+KNOWN: Final = 32
+"""Style sheets that are remembered from one page to the next, …"""
+MAX_KNOWN: Final = 1 << 15
+"""… and their characters: a large one is that of one site."""
 MAX_RULES: Final = 4000
 """Selectors that are kept; what follows them is passed over."""
 MAX_TRIALS: Final = 50_000
 """Rules tried on elements, all together; an ordinary page takes some hundreds."""
 MAX_LOOKS: Final = 1_000_000
 """Elements in hidden ones that are looked at, all together; after that nothing in them counts as shown."""
+
+Selector = tuple[str, list[str]]
+"""A selector as it is written, and the classes and ids in it."""
 
 _COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
 _NAME: Final = re.compile(r"[.#]([a-zA-Z_-][\w-]*)(?![^\[]*\])")
@@ -68,38 +76,14 @@ class Sheet:
 
     def read(self, text: str) -> None:
         """Take in one style sheet."""
-        if not may_hide(text):
-            return
-        if "/*" in text or "<!--" in text:
-            text = _COMMENT.sub(" ", text)
-        # The heads of the blocks that are open; nothing for one that does not apply.
-        heads: list[str | None] = []
-        barred = 0
-        # The end of the text ends a rule, too.
-        for part in text.split("}"):
-            *opened, body = part.split("{")
-            for before in opened:
-                head: str | None = before.rpartition(";")[2].strip()
-                if head and head.startswith("@"):
-                    head = "" if _PLAIN.match(head) else None
-                    barred += head is None
-                heads.append(head)
-            if heads:
-                last = heads.pop()
-                if last is None:
-                    barred -= 1
-                elif last and not barred:
-                    self._add(last, body)
+        if may_hide(text):
+            for selectors, body in (parse_sheet if len(text) <= MAX_KNOWN else parse_sheet.__wrapped__)(text):
+                self._add(selectors, body)
 
-    def _add(self, selectors: str, body: str) -> None:
+    def _add(self, selectors: Sequence[Selector], body: str) -> None:
         # Most rules of a sheet are about classes that this page does not use.
         present = self._names.issuperset
-        find_names = (_NAME if "]" in selectors else _PLAIN_NAME).findall
-        used = [
-            selector
-            for selector in selectors.split(",")
-            if len(selector) <= MAX_SELECTOR and present(find_names(selector))
-        ]
+        used = [selector for selector, names in selectors if present(names)]
         if not used or self._count > MAX_RULES:
             return
         declarations, important = parse_declarations(body.strip()[:MAX_STYLE])
@@ -221,6 +205,42 @@ class Sheet:
             if any(name in style for name in names) and not hides(style):
                 return True
         return False
+
+
+@lru_cache(maxsize=KNOWN)
+def parse_sheet(text: str) -> tuple[tuple[tuple[Selector, ...], str], ...]:
+    """The rules of a style sheet that apply to a screen: their selectors, and their declarations as they are written.
+
+    What the pages of a site have in common, and many sites that are made alike, is parsed once.
+    """
+    if "/*" in text or "<!--" in text:
+        text = _COMMENT.sub(" ", text)
+    rules: list[tuple[tuple[Selector, ...], str]] = []
+    # The heads of the blocks that are open; nothing for one that does not apply.
+    heads: list[str | None] = []
+    barred = 0
+    # The end of the text ends a rule, too.
+    for part in text.split("}"):
+        *opened, body = part.split("{")
+        for before in opened:
+            head: str | None = before.rpartition(";")[2].strip()
+            if head and head.startswith("@"):
+                head = "" if _PLAIN.match(head) else None
+                barred += head is None
+            heads.append(head)
+        if heads:
+            last = heads.pop()
+            if last is None:
+                barred -= 1
+            elif last and not barred:
+                rules.append((to_selectors(last), body))
+    return tuple(rules)
+
+
+def to_selectors(written: str) -> tuple[Selector, ...]:
+    """The selectors before a block, each with the classes and ids that it names."""
+    find_names = (_NAME if "]" in written else _PLAIN_NAME).findall
+    return tuple([(one, find_names(one)) for one in written.split(",") if len(one) <= MAX_SELECTOR])
 
 
 def read_sheets(root: etree._Element, attributes: Attributes) -> Sheet:

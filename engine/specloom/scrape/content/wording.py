@@ -62,7 +62,8 @@ _AGO: Final = re.compile(r"\bago\b")
 _NUMERIC: Final = re.compile(r"\d[-/.]\d{1,2}[-/.]\d\d")
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d[-/.年]\d")
 _BEFORE_NUMBER: Final = re.compile(r" \d")
-_MONTH: Final = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d")
+_MONTH: Final = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\Z")
+_MONEY: Final = ("$", "€", "£", "¥", "₹", "USD", "EUR", "zł", "kr")
 _FIRST: Final = itemgetter(0)
 _FUNCTION_WORDS: Final = frozenset(
     (
@@ -136,7 +137,7 @@ def _read(texts: Sequence[str], words: Words, told: Told) -> tuple[Any, ...]:
         ],
         *odds,
         [words.phrases.get(low, 0.0) if len(text) <= PHRASE else 0.0 for low, text in zip(lows, texts, strict=True)],
-        [1.0 if has and has_price(head) else 0.0 for has, head in zip(digits.tolist(), heads, strict=True)],
+        _find_prices(heads, digits.tolist()),
         [
             1.0 if (has or "ago" in low) and has_date(low) else 0.0
             for has, low in zip(digits.tolist(), lows, strict=True)
@@ -194,6 +195,14 @@ def _sums(values: Any, sizes: Any) -> Any:
     return run[ends] - run[ends - sizes]
 
 
+def _find_prices(heads: Sequence[str], digits: Sequence[int]) -> list[float]:
+    """1 for each text that tells an amount of money; most pages have no sign of any."""
+    whole = "\n".join(heads)
+    if not any(sign in whole for sign in _MONEY):
+        return [0.0] * len(heads)
+    return [1.0 if has and has_price(head) else 0.0 for has, head in zip(digits, heads, strict=True)]
+
+
 def has_price(head: str) -> bool:
     """Whether an amount of money is told in a text with digits."""
     return _PRICE.search(head) is not None or _AMOUNT.search(head) is not None
@@ -206,7 +215,7 @@ def has_date(low: str) -> bool:
         or _NUMERIC.search(low)
         or (("19" in low or "20" in low) and _YEAR.search(low))
         or ("ago" in low and _AGO.search(low))
-        or (_BEFORE_NUMBER.search(low) and _MONTH.search(low))
+        or any(_MONTH.search(low[: at.start()].rpartition(" ")[2]) for at in _BEFORE_NUMBER.finditer(low))
     )
 
 
