@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from specloom.scrape.attributes import gather_attributes
 from specloom.scrape.content.wording import has_date
@@ -49,3 +53,15 @@ def test_a_role_makes_a_control_only_where_it_is_a_tab() -> None:
 )
 def test_a_date_a_time_or_an_age_is_told_from_other_numbers(text: str, told: bool) -> None:
     assert has_date(text) is told
+
+
+DAY = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d")
+
+
+@given(
+    st.lists(st.sampled_from(["jan", "march", "xmay", " ", "5", "٣", "é", "(", "\n", "maré", "dec.", "a"]), max_size=9)
+)
+def test_a_day_is_a_number_behind_what_begins_like_a_month(parts: list[str]) -> None:
+    text = "".join(parts)
+
+    assert has_date(text) is (DAY.search(text) is not None)

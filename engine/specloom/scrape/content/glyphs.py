@@ -54,21 +54,25 @@ def count_glyphs(texts: Sequence[str]) -> Glyphs:
     """The counts for texts that are not empty and have no more than `MOST` characters each."""
     codes, starts = _encode(texts)
     fields, kinds = _tables()
-    counts = np.add.reduceat(fields[codes], starts)
-    of_code = kinds[codes]
-    space = np.concatenate(([1], of_code & _SPACE))
-    begins = space[:-1] > space[1:]
-    words = np.add.reduceat(begins + (begins & (of_code & _UPPER > 0)) * (MOST + 1), starts)
+    counts = np.add.reduceat(fields.take(codes), starts)
+    of_code = kinds.take(codes)
+    # A word begins where none goes on: at what is no blank, behind one or at the beginning.
+    begins = ~of_code & _SPACE
+    begins[1:] &= of_code[:-1]
+    words = np.add.reduceat(begins, starts, dtype=np.int32)
+    capitals = np.add.reduceat(begins & (of_code >> 1), starts, dtype=np.int32)
     stops, commas, digits, signs, cjk = (counts >> at * _FIELD & MOST for at in range(len(COUNTED) + 1))
-    return Glyphs(stops, commas, digits, signs, cjk, words % (MOST + 1), words // (MOST + 1))
+    return Glyphs(stops, commas, digits, signs, cjk, words, capitals)
 
 
 def split_letters(texts: Sequence[str]) -> tuple[list[str], Any]:
     """The runs of letters of all texts in one list, and how many each text has."""
     codes, starts = _encode(texts)
-    letter = np.concatenate(([0], _tables()[1][codes] & _LETTER))
-    counts = np.add.reduceat((letter[1:] > letter[:-1]).astype(np.int32), starts)
-    plain = np.where(letter[1:] > 0, codes, 32)
+    letter = _tables()[1].take(codes) & _LETTER
+    begins = letter.copy()
+    begins[1:] &= ~letter[:-1]
+    counts = np.add.reduceat(begins > 0, starts, dtype=np.int32)
+    plain = np.where(letter, codes, 32)
     raw = plain.astype(np.uint8 if codes.dtype == np.uint8 else np.uint32).tobytes()
     return raw.decode("latin-1" if codes.dtype == np.uint8 else "utf-32-le").split(), counts
 

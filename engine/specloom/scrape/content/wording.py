@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -62,7 +62,8 @@ _AGO: Final = re.compile(r"\bago\b")
 _NUMERIC: Final = re.compile(r"\d[-/.]\d{1,2}[-/.]\d\d")
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d[-/.年]\d")
 _BEFORE_NUMBER: Final = re.compile(r" \d")
-_MONTH: Final = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\Z")
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH: Final = re.compile(rf"\b(?:{'|'.join(_MONTHS)})[a-z]*\.?\Z")
 _MONEY: Final = ("$", "€", "£", "¥", "₹", "USD", "EUR", "zł", "kr")
 _FIRST: Final = itemgetter(0)
 _FUNCTION_WORDS: Final = frozenset(
@@ -101,7 +102,9 @@ class Told:
 def read_texts(texts: Sequence[str], words: Words, told: Told) -> Any:
     """The columns of `TEXT` as rows of an array, for texts that are not empty and have no runs of blanks."""
     places = {text: at for at, text in enumerate(dict.fromkeys(texts))}
-    table = np.array(_read(list(places), words, told), np.float32)
+    table = np.empty((len(TEXT), len(places)), np.float32)
+    for at, column in enumerate(_read(list(places), words, told)):
+        table[at] = column
     return table if len(places) == len(texts) else table[:, [places[text] for text in texts]]
 
 
@@ -163,7 +166,7 @@ def _look_up(
         firsts[at] = split_text(plain[begins[at] : begins[at] + sizes[at]], int(cjk[at]))
     first = list(chain.from_iterable(firsts))
     counts = np.fromiter(map(len, firsts), np.intp, len(firsts))
-    odds = np.array([known.get(word, np.nan) for word in first])
+    odds = np.fromiter(map(known.get, first, repeat(np.nan)), float, len(first))
     is_known = odds == odds  # noqa: PLR0124 - what is not a number is not itself
     several = np.maximum(_sums(is_known, counts), 1)
     mean = _sums(np.where(is_known, odds, 0.0), counts) / several
@@ -215,8 +218,17 @@ def has_date(low: str) -> bool:
         or _NUMERIC.search(low)
         or (("19" in low or "20" in low) and _YEAR.search(low))
         or ("ago" in low and _AGO.search(low))
-        or any(_MONTH.search(low[: at.start()].rpartition(" ")[2]) for at in _BEFORE_NUMBER.finditer(low))
+        or _has_day(low)
     )
+
+
+def _has_day(low: str) -> bool:
+    """Whether a number stands behind a month, or what begins like one."""
+    for number in _BEFORE_NUMBER.finditer(low):
+        word = low[: number.start()].rpartition(" ")[2]
+        if word.startswith(_MONTHS) if word.isascii() and word.isalpha() else _MONTH.search(word):
+            return True
+    return False
 
 
 def split_text(words: Sequence[str], cjk: int) -> list[str]:
