@@ -93,10 +93,11 @@ class Memory:
             while at >= 0:
                 bits[bisect_right(ends, at)] |= bit
                 at = low.find(literal, at + 1)
+        # Before the readings: another thread takes a run that has one for known.
+        self.across.update(runs[bisect_right(ends, match.start())] for match in _MAYBE_ACROSS.finditer(low))
         for run, about in zip(runs, bits, strict=True):
             words = (run,) if run.islower() else tuple([word.lower() for word in _WORD.findall(run)])
             self.readings[run] = tuple([word for word in words if len(word) > 1]), about
-        self.across.update(runs[bisect_right(ends, match.start())] for match in _MAYBE_ACROSS.finditer(low))
 
 
 _memory = Memory()
