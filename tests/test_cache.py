@@ -13,8 +13,10 @@ import threading
 import pytest
 
 import specloom.cache as cache_module
-from specloom.cache import OVERHEAD, AnswerCache
+from specloom.cache import AnswerCache
+from specloom.cache_disk import AnswerDisk, erase_answers
 from specloom.cache_entry import Entry
+from specloom.cache_memory import OVERHEAD
 
 KEY = bytes(range(32))
 MIB = 1024 * 1024
@@ -182,17 +184,71 @@ async def test_two_caches_share_the_directory_at_the_same_time(make, warnings):
     assert warnings == []
 
 
+async def test_what_is_not_on_disk_is_not_asked_for_there_once_the_directory_is_open(make, monkeypatch):
+    asked = []
+    read = AnswerDisk.read
+    monkeypatch.setattr(AnswerDisk, "read", lambda disk, key, now: (asked.append(key), read(disk, key, now))[1])
+    await make().put("k", b"value", 60)
+    cache = make()
+
+    assert await cache.get("absent") is None
+    assert [await cache.get(f"absent {number}") for number in range(5)] == [None] * 5
+    assert (await cache.get("k")).value == b"value"
+
+    assert asked == ["absent", "k"]
+    assert cache.stats()["misses"] == 6
+
+
+async def test_what_another_process_writes_later_is_found(make):
+    cache = make()
+    await cache.put("own", b"value", 60)
+    for number in range(3):
+        assert await cache.get(f"k{number}") is None
+        await make().put(f"k{number}", b"%d" % number, 60)
+
+        assert (await cache.get(f"k{number}")).value == b"%d" % number
+
+
+async def test_the_directory_can_be_erased_while_it_is_looked_at(make, tmp_path, warnings):
+    cache = make(memory_bytes=1)
+    await cache.put("k", b"value", 60)
+    assert await cache.get("absent") is None
+
+    assert erase_answers(tmp_path / "cache" / "answers", 1.0)
+
+    assert await cache.get("k") is None
+    await cache.put("l", b"value", 60)
+    assert (await cache.get("l")).value == b"value"
+    assert warnings == []
+
+
+async def test_a_database_that_is_damaged_while_it_is_looked_at_gives_no_wrong_answer(make, tmp_path, warnings):
+    cache = make(memory_bytes=1)
+    await cache.put("k", b"value", 60)
+    assert await cache.get("absent") is None
+    (tmp_path / "cache" / "answers" / "cache.db").write_bytes(b"this is no database" * 1000)
+
+    for number in range(20):
+        entry = await cache.get(f"absent {number}" if number % 2 else "k")
+        assert entry is None or entry.value == b"value"
+        await cache.put(f"l{number}", b"value", 60)
+    cache.close()
+
+    assert await cache.get("absent") is None
+    assert len(warnings) <= 1
+
+
 async def test_what_is_put_for_soon_is_on_disk_when_the_loop_has_come_round(make, monkeypatch):
     monkeypatch.setattr(cache_module, "TOGETHER", 0)
-    cache, other = make(), make()
+    cache, other = make(memory_bytes=1), make()
+    await cache.put("on disk", b"value", 60)
 
     await cache.put("k", b"value", 60, soon=True)
-    assert cache.peek("k") is not None
     # Each look goes over the thread that writes, behind what the loop has had it do.
-    looks = [await cache.get(f"absent {number}") for number in range(20)]
+    looks = [await cache.get("on disk") for _ in range(20)]
 
     assert (await other.get("k")).value == b"value"
-    assert looks == [None] * 20
+    assert all(looks)
 
 
 async def test_what_waits_for_the_disk_is_written_with_the_next_and_at_the_end(make):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .cache_disk import ANSWERS, AnswerDisk
+from .cache_disk import ANSWERS, AnswerDisk, Glance
 from .cache_entry import Entry
+from .cache_memory import AnswerMemory
 from .vault import KEY_BYTES
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MEBIBYTE = 1024 * 1024
-OVERHEAD = 256
-"""Bytes an entry takes in memory beside its key and value, measured on a 64-bit CPython."""
 LOCK_WAIT = 1.0
 """Seconds to wait for another process that is writing to the directory."""
 TOGETHER = 0.05
@@ -51,22 +49,22 @@ class AnswerCache:
     ) -> None:
         if key is not None and len(key) != KEY_BYTES:
             raise ValueError(f"the key of a cache has {KEY_BYTES} bytes, this one has {len(key)}")
-        self._memory_bytes = memory_bytes
         self._clock = clock
         self._warn = warn
         self._lock = threading.Lock()
-        self._entries: OrderedDict[str, Entry] = OrderedDict()
+        self._memory = AnswerMemory(memory_bytes)
         self._outbox: dict[str, Entry] = {}
         self._outbox_bytes = 0
         self._gathering: Any = None
         """The event loop that will have the outbox written."""
-        self._used = 0
         self._generation = 0
-        self._counts = {"hits": 0, "disk_hits": 0, "misses": 0, "evicted": 0, "busy": 0}
+        self._counts = {"hits": 0, "disk_hits": 0, "misses": 0, "busy": 0}
         self._busy_in_a_row = 0
         self._disk = (
             AnswerDisk(disk / ANSWERS, disk_bytes, key, lock_wait) if disk is not None and key is not None else None
         )
+        # There from when the directory is open until it is let go of.
+        self._glance: Glance | None = None
         # One thread does all work on the directory, in order, on the one connection that it opens and closes.
         self._pool: ThreadPoolExecutor | None = None
         self._closed = False
@@ -76,7 +74,7 @@ class AnswerCache:
     def peek(self, key: str) -> Entry | None:
         """The entry if it is in memory and alive, in microseconds and from any thread."""
         with self._lock:
-            entry = self._look(key)
+            entry = self._memory.get(key, self._clock())
             if entry is not None:
                 self._counts["hits"] += 1
             return entry
@@ -84,15 +82,17 @@ class AnswerCache:
     async def get(self, key: str) -> Entry | None:
         """The entry from memory, else from disk; what comes from disk is in memory afterwards."""
         with self._lock:
-            entry = self._look(key) or self._waiting(key)
+            entry = self._memory.get(key, self._clock()) or self._waiting(key)
             generation = self._generation
-        if entry is None:
+            glance = self._glance
+        # To ask the thread takes ten times as long as to see that there is nothing to ask for.
+        if entry is None and (glance is None or glance.may_have(key)):
             found = await self._in_thread(lambda disk: disk.read(key, self._clock()))
             with self._lock:
                 # A put or a clear during the read knows better than what was read.
-                entry = self._look(key)
+                entry = self._memory.get(key, self._clock())
                 if entry is None and found is not None and generation == self._generation and not self._closed:
-                    self._remember(key, found)
+                    self._memory.put(key, found)
                     self._counts["disk_hits"] += 1
                     entry = found
         with self._lock:
@@ -111,7 +111,7 @@ class AnswerCache:
         with self._lock:
             if self._closed:
                 return
-            self._remember(key, entry)
+            self._memory.put(key, entry)
             if self._disk is not None:
                 self._outbox[key] = entry
                 self._outbox_bytes += len(entry.value)
@@ -150,8 +150,7 @@ class AnswerCache:
         """Forget everything, in memory and on disk, before returning."""
         self._empty_outbox()
         with self._lock:
-            self._entries.clear()
-            self._used = 0
+            self._memory.clear()
             self._generation += 1
         future = self._submit(lambda disk: disk.clear())
         if future is not None and not future.result():
@@ -161,10 +160,11 @@ class AnswerCache:
         """How full the cache is and how often it helped, for health reports."""
         with self._lock:
             return {
-                "entries": len(self._entries),
-                "memory_bytes": self._used,
-                "memory_limit": self._memory_bytes,
+                "entries": len(self._memory),
+                "memory_bytes": self._memory.used,
+                "memory_limit": self._memory.limit,
                 "disk": self._disk is not None and not self._closed,
+                "evicted": self._memory.evicted,
                 **self._counts,
             }
 
@@ -174,40 +174,20 @@ class AnswerCache:
             self._submit(self._write_outbox)
         with self._lock:
             self._closed = True
-            self._entries.clear()
-            self._used = 0
+            self._memory.clear()
             pool, disk = self._pool, self._disk
             self._pool = None
         if pool is not None:
             if disk is not None:
                 pool.submit(disk.close)
             pool.shutdown(wait=True)
+        self._end_glance()
 
-    def _look(self, key: str) -> Entry | None:
-        entry = self._entries.get(key)
-        if entry is None:
-            return None
-        if not entry.is_alive(self._clock()):
-            self._drop(key)
-            return None
-        self._entries.move_to_end(key)
-        return entry
-
-    def _remember(self, key: str, entry: Entry) -> None:
-        self._drop(key)
-        size = _size_of(key, entry)
-        if size > self._memory_bytes:
-            return
-        self._entries[key] = entry
-        self._used += size
-        while self._used > self._memory_bytes:
-            self._drop(next(iter(self._entries)))
-            self._counts["evicted"] += 1
-
-    def _drop(self, key: str) -> None:
-        entry = self._entries.pop(key, None)
-        if entry is not None:
-            self._used -= _size_of(key, entry)
+    def _end_glance(self) -> None:
+        with self._lock:
+            glance, self._glance = self._glance, None
+        if glance is not None:
+            glance.close()
 
     async def _in_thread(self, job: Callable[[AnswerDisk], T]) -> T | None:
         future = self._submit(job)
@@ -243,6 +223,8 @@ class AnswerCache:
             return None
         try:
             result = job(disk)
+            if self._glance is None:
+                self._glance = disk.glance()
         except (sqlite3.Error, Timeout) as error:
             self._on_database_error(disk, _first_cause(error))
             return None
@@ -277,6 +259,7 @@ class AnswerCache:
         with self._lock:
             self._disk = None
         self._empty_outbox()
+        self._end_glance()
         disk.close()
         self._warn(f"the cache directory {disk.directory} cannot be used ({reason}); answers are kept in memory only")
 
@@ -284,6 +267,7 @@ class AnswerCache:
         with self._lock:
             self._disk = None
         self._empty_outbox()
+        self._end_glance()
         disk.close()
         where = disk.set_aside()
         outcome = f"was moved to {where}" if where else "could not be moved away, so delete it"
@@ -300,7 +284,3 @@ def _first_cause(error: BaseException) -> BaseException:
     while isinstance(error.__context__, sqlite3.Error):
         error = error.__context__
     return error
-
-
-def _size_of(key: str, entry: Entry) -> int:
-    return len(key) + len(entry.value) + OVERHEAD

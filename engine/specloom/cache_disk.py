@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import struct
+import threading
 from typing import TYPE_CHECKING, Any
 
 from .cache_entry import Entry
@@ -20,6 +21,8 @@ WRITES_BETWEEN = 32
 """Writes between two looks at the size of the whole."""
 LARGEST_ON_DISK = 256 * 1024 * 1024
 """Bytes of the largest value that is kept on disk; a database row ends at a thousand million."""
+GLANCE_KIBIBYTES = 256
+"""Memory for the pages of the database that a glance has read."""
 JOURNAL_BYTES = 4 * 1024 * 1024
 """Bytes of the journal that stay on disk once it was written back."""
 
@@ -42,7 +45,7 @@ class AnswerDisk:
 
     def read(self, key: str, now: float) -> Entry | None:
         """The entry if there is one that opens and is alive; a row that is not is deleted."""
-        cache, name = self._open(), self._name(key)
+        cache, name = self._open(), _to_name(self._key, key)
         sealed = cache.get(name)
         if sealed is None:
             return None
@@ -65,7 +68,7 @@ class AnswerDisk:
 
     def write(self, key: str, entry: Entry) -> None:
         """Write one entry in place of whatever stands under its key."""
-        cache, name = self._open(), self._name(key)
+        cache, name = self._open(), _to_name(self._key, key)
         if len(entry.value) > self._largest:
             # It would push out too much else, and an older one must not come back in its place.
             cache.delete(name)
@@ -77,6 +80,10 @@ class AnswerDisk:
         self._writes += 1
         if self._writes % WRITES_BETWEEN == 1 and cache.volume() > self._limit:
             cache.cull()
+
+    def glance(self) -> Glance | None:
+        """A look at the directory for other threads, once it is open."""
+        return Glance(self.directory, self._key) if self._cache is not None else None
 
     def clear(self) -> bool:
         if self._cache is not None or (self.directory / "cache.db").exists():
@@ -104,12 +111,6 @@ class AnswerDisk:
         except OSError:
             return None
         return target
-
-    def _name(self, key: str) -> str:
-        # Keyed, so that a row's name does not confirm a guess at what was asked.
-        import hmac
-
-        return hmac.digest(self._key, b"answer:" + _encode(key), "sha256").hex()
 
     def _open(self) -> Any:
         if self._cache is None:
@@ -140,6 +141,47 @@ class AnswerDisk:
                 self.close()
                 raise
         return self._cache
+
+
+class Glance:
+    """Tells from any thread, in microseconds and without waiting, that an answer is not on disk.
+
+    A connection of its own that only reads. Whatever is in its way, the answer may be there.
+    """
+
+    def __init__(self, directory: Path, key: bytes) -> None:
+        self._file = directory / "cache.db"
+        self._key = key
+        self._connection: Any = None
+        self._closed = False
+        self._lock = threading.Lock()
+
+    def may_have(self, key: str) -> bool:
+        """Whether there may be a row for the key, alive or not."""
+        import sqlite3
+
+        try:
+            with self._lock:
+                if self._closed:
+                    return True
+                if self._connection is None:
+                    self._connection = sqlite3.connect(
+                        f"{self._file.absolute().as_uri()}?mode=rw", uri=True, timeout=0, check_same_thread=False
+                    )
+                    self._connection.execute(f"PRAGMA cache_size = -{GLANCE_KIBIBYTES}")
+                name = _to_name(self._key, key)
+                return bool(self._connection.execute("SELECT 1 FROM Cache WHERE key = ? LIMIT 1", (name,)).fetchall())
+        except sqlite3.Error:
+            return True
+
+    def close(self) -> None:
+        import contextlib
+        import sqlite3
+
+        with self._lock, contextlib.suppress(sqlite3.Error):
+            self._closed = True
+            if self._connection is not None:
+                self._connection.close()
 
 
 def erase_answers(directory: Path, lock_wait: float) -> bool:
@@ -210,6 +252,13 @@ def _check_database(path: str, lock_wait: float, known: set[str]) -> None:
                 raise ValueError(f"the setting {name!r} is not one of the library's")
     finally:
         connection.close()
+
+
+def _to_name(secret: bytes, key: str) -> str:
+    # Keyed, so that a row's name does not confirm a guess at what was asked.
+    import hmac
+
+    return hmac.digest(secret, b"answer:" + _encode(key), "sha256").hex()
 
 
 def _encode(key: str) -> bytes:
