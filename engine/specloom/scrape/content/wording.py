@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, repeat
+from itertools import accumulate, chain, repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -62,8 +63,11 @@ _AGO: Final = re.compile(r"\bago\b")
 _NUMERIC: Final = re.compile(r"\d[-/.]\d{1,2}[-/.]\d\d")
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d[-/.年]\d")
 _BEFORE_NUMBER: Final = re.compile(r" \d")
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH: Final = re.compile(rf"\b(?:{'|'.join(_MONTHS)})[a-z]*\.?\Z")
+_MARK: Final = re.compile(r"[-/.:年](?=\d)")
+_MONTHS: Final = frozenset(("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"))
+_MONTH: Final = re.compile(rf"\b(?:{'|'.join(sorted(_MONTHS))})[a-z]*\.?\Z")
+_ENDS: Final = frozenset("abcdefghijklmnopqrstuvwxyz.")
+"""Characters that the name of a month ends with before a number."""
 _MONEY: Final = ("$", "€", "£", "¥", "₹", "USD", "EUR", "zł", "kr")
 _FIRST: Final = itemgetter(0)
 _FUNCTION_WORDS: Final = frozenset(
@@ -141,10 +145,7 @@ def _read(texts: Sequence[str], words: Words, told: Told) -> tuple[Any, ...]:
         *odds,
         [words.phrases.get(low, 0.0) if len(text) <= PHRASE else 0.0 for low, text in zip(lows, texts, strict=True)],
         _find_prices(heads, digits.tolist()),
-        [
-            1.0 if (has or "ago" in low) and has_date(low) else 0.0
-            for has, low in zip(digits.tolist(), lows, strict=True)
-        ],
+        find_dates(lows),
         cjk / count,
         titled,
         _share(plain, sizes, told.said),
@@ -211,24 +212,30 @@ def has_price(head: str) -> bool:
     return _PRICE.search(head) is not None or _AMOUNT.search(head) is not None
 
 
-def has_date(low: str) -> bool:
-    """Whether a date, a time or an age ("two days ago") is told in a text in lower case."""
-    return bool(
-        (":" in low and _CLOCK.search(low))
-        or _NUMERIC.search(low)
-        or (("19" in low or "20" in low) and _YEAR.search(low))
-        or ("ago" in low and _AGO.search(low))
-        or _has_day(low)
-    )
+def find_dates(lows: Sequence[str]) -> list[float]:
+    """1 for each text in lower case that tells a date, a time or an age ("two days ago"), else 0."""
+    found = [0.0] * len(lows)
+    whole = "\n".join(lows)
+    begins = list(accumulate(map(len, lows), _after, initial=0))
+    # All texts are searched at once for what is seen fast, and looked at one by one where it is.
+    for at in {bisect_right(begins, mark.start()) - 1 for mark in _MARK.finditer(whole)}:
+        low = lows[at]
+        if _CLOCK.search(low) or _NUMERIC.search(low) or _YEAR.search(low):
+            found[at] = 1.0
+    if "ago" in whole:
+        for at, low in enumerate(lows):
+            if "ago" in low and _AGO.search(low):
+                found[at] = 1.0
+    for number in _BEFORE_NUMBER.finditer(whole):
+        end = number.start()
+        word = whole[whole.rfind(" ", 0, end) + 1 : end]
+        if word[-1:] in _ENDS and (word[:3] in _MONTHS if word.isalpha() and word.isascii() else _MONTH.search(word)):
+            found[bisect_right(begins, end) - 1] = 1.0
+    return found
 
 
-def _has_day(low: str) -> bool:
-    """Whether a number stands behind a month, or what begins like one."""
-    for number in _BEFORE_NUMBER.finditer(low):
-        word = low[: number.start()].rpartition(" ")[2]
-        if word.startswith(_MONTHS) if word.isascii() and word.isalpha() else _MONTH.search(word):
-            return True
-    return False
+def _after(begin: int, length: int) -> int:
+    return begin + length + 1
 
 
 def split_text(words: Sequence[str], cjk: int) -> list[str]:
