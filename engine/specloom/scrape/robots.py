@@ -29,7 +29,6 @@ MOST_BYTES = 512 * 1024
 MOST_SITES = 1000
 LONGEST_DELAY = 30.0
 """Seconds between two requests that a site may ask for."""
-INSTALL = "pip install 'specloom[robots]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +83,8 @@ class Robots:
 
 
 async def _ask(site: str, host: str, desk: Desk, options: Options, politeness: Politeness) -> _Known:
-    try:
-        from protego import Protego
-    except ImportError:
-        raise Fault("config", f"SCRAPE_ROBOTS needs a parser for robots.txt; install it with: {INSTALL}") from None
+    from protego import Protego
+
     policy = Policy(timeout=10.0, max_bytes=MOST_BYTES, redirects=5, any_host=True, allow_private=options.allow_private)
     until = desk.now() + LIFETIME
     try:
