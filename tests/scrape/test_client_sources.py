@@ -190,10 +190,40 @@ async def test_what_stands_in_an_address_is_no_evidence_and_evidence_has_no_mark
     assert (says["scores"]["relevance"], links["scores"]["relevance"]) == (0.6, 0.0)
 
 
-async def test_what_is_left_out_is_no_failure() -> None:
+async def test_what_is_left_out_is_no_failure_and_is_told() -> None:
     said = await gather(two(), query="helicopters", filter_by_query=True)
+    without = await gather(two(), query="helicopters", claim="Otters eat fish every day")
 
-    assert (said["status"], said["sources"], "note" in said) == ("partial", [], False)
+    assert (said["status"], said["sources"]) == ("partial", [])
+    assert said["note"] == (
+        "Left out by filter_by_query, because they have little of the query: 2 of 2 sources that were read. "
+        "Ask without it to see them."
+    )
+    assert len(without["sources"]) == 2, "a claim alone leaves nothing out"
+    assert "note" not in without
+
+
+async def test_a_copy_of_a_source_before_it_says_nothing_and_is_not_recommended() -> None:
+    page = to_page("Otters eat fish", *prose("otters"), "- A list of theirs.", "Yes.")
+    shelf = Shelf({"/a": page, "/copy": page}, "/a", "/copy")
+
+    said = await gather(shelf, settings={"GENERATIVE_UI_ENABLED": "true"})
+    both = await gather(Shelf({"/a": page, "/copy": page}, "/a", "/copy"), deduplicate=False)
+
+    first, copy = said["sources"]
+    assert (first["content"], copy["content"]) == (said["combinedContent"], "")
+    assert copy["wordCount"] == first["wordCount"]
+    assert [one["url"] for one in said["recommendations"]] == [first["url"]]
+    assert [one["sourceRefs"] for one in said["components"]] == [[first["url"]]]
+    assert [one["content"] for one in both["sources"]] == [first["content"]] * 2
+
+
+async def test_evidence_that_is_said_again_is_told_once() -> None:
+    shelf = Shelf({"/a": to_page("Rivers", "- Otters eat fish every day. Otters eat fish every day. Otters swim.")})
+
+    (source,) = (await gather(shelf, claim="Otters eat fish every day"))["sources"]
+
+    assert source["keySentences"] == ["Otters eat fish every day.", "Otters swim."]
 
 
 async def test_recommendations_name_the_best_and_say_why_and_can_be_switched_off() -> None:
@@ -232,10 +262,19 @@ async def test_lengths_bound_each_source_and_the_joined_text_and_those_out_of_bo
 
 
 async def test_the_joined_text_alone_can_be_had() -> None:
-    said = await gather(two(), include_sources=False)
+    shelf = two()
+    said = await gather(shelf, include_sources=False)
+    with_sources = await gather(two())
 
     assert said["sources"] == []
     assert "fish every day" in said["combinedContent"]
+    parts = said["combinedContent"].split("\n\n---\n\n")
+    url = shelf.server.url
+    assert [part.splitlines()[0] for part in parts] == [
+        f"Source: [Otters eat fish]({url}/otters)",
+        f"Source: [Weather]({url}/rain)",
+    ], "what is told nowhere else has its address"
+    assert "Source: " not in with_sources["combinedContent"]
 
 
 async def test_when_nothing_can_be_read_the_answer_says_what_would_help() -> None:

@@ -100,6 +100,71 @@ def test_lines_around_a_whole_table_leave_its_rows_to_the_numbers() -> None:
     assert PIPES in read(make_pdf([rows(CITIES, AT, top=690, leading=18)], drawn={0: drawn}))
 
 
+def across(*heights: float) -> str:
+    return "\n".join(f"55 {at} m 430 {at} l S" for at in heights)
+
+
+WRAPPED = [
+    ["City", "What it is known for", "Length (m)"],
+    ["Aldburg", "a bridge over the", "1,204.5"],
+    ["", "harbour", ""],
+    ["Brenn on", "seven small", "980.0"],
+    ["Sea", "bridges", ""],
+    ["Cottlestone", "a ford", "755.2"],
+]
+WIDE = (60.0, 160.0, 330.0)
+
+
+@pytest.mark.parametrize("heads", ["Length (m)", "Language"])
+def test_lines_between_rows_make_one_cell_of_what_goes_on_below(heads: str) -> None:
+    cells = [[*row[:2], row[2] if heads == "Length (m)" else "old" * bool(row[2])] for row in WRAPPED]
+    cells[0][2] = heads
+    last = [row[2] for row in cells if row[2]]
+    drawn = across(702, 686, 662, 638, 626)
+
+    text = read(make_pdf([rows(cells, WIDE, top=690, leading=12)], drawn={0: drawn}))
+
+    assert text == (
+        f"--- Page 1 ---\n\n| City | What it is known for | {last[0]} |\n| --- | --- | --- |\n"
+        f"| Aldburg | a bridge over the harbour | {last[1]} |\n| Brenn on Sea | seven small bridges | {last[2]} |\n"
+        f"| Cottlestone | a ford | {last[3]} |"
+    )
+
+
+@pytest.mark.parametrize("heights", [(705, 685, 660, 632), (705, 685, 632), (705, 685, 673, 661, 649, 637)])
+def test_lines_between_groups_of_rows_join_none(heights: tuple[float, ...]) -> None:
+    cities = [*CITIES, ["Dunes", "3", "65.2", "2.0%"]]
+
+    text = read(make_pdf([rows(cities, AT, top=690, leading=12)], drawn={0: across(*heights)}))
+
+    assert f"{PIPES}\n| Dunes | 3 | 65.2 | 2.0% |" in text
+
+
+def test_a_group_of_rows_that_lacks_a_number_is_not_joined() -> None:
+    cities = [*CITIES, ["Dunes", "", "65.2", "2.0%"], ["Ebb", "", "5.2", "1.0%"]]
+
+    text = read(make_pdf([rows(cities, AT, top=690, leading=12)], drawn={0: across(705, 685, 661, 637, 620)}))
+
+    assert f"{PIPES}\n| Dunes |  | 65.2 | 2.0% |\n| Ebb |  | 5.2 | 1.0% |" in text
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [["Coast", "Bridges", "Metres"], ["North", "12", "1,204"], ["", "7", "980"], ["South", "5", "755"],
+         ["", "3", "65"]],
+        [["City", "Made of", "Age"], ["Aldburg", "stone", "old"], ["Brenn", "wood", "new"], ["Ebb", "iron", "old"],
+         ["Fell", "brick", "new"]],
+    ],
+)  # fmt: skip
+def test_rows_of_a_group_stay_rows(cells: list[list[str]]) -> None:
+    text = read(make_pdf([rows(cells, WIDE, top=690, leading=12)], drawn={0: across(702, 686, 662, 638)}))
+
+    assert [line for line in text.splitlines() if line.startswith("| ") and "---" not in line] == [
+        f"| {' | '.join(row)} |" for row in cells
+    ]
+
+
 def test_aligned_numbers_are_a_table_without_any_line() -> None:
     text = read(make_pdf([[*lines(PROSE), *rows(CITIES, AT, top=630), *lines(PROSE, top=550)]]))
 

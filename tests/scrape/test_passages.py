@@ -94,6 +94,21 @@ def test_repeats_are_found_from_one_text_to_the_next() -> None:
     assert drop_repeats(f"B.\n\n{NOTICE}", seen) == "B."
 
 
+def test_a_heading_goes_with_all_that_stood_under_it() -> None:
+    seen: set[str] = set()
+    drop_repeats(NOTICE, seen)
+
+    def drop(text: str) -> str:
+        return drop_repeats(text, set(seen))
+
+    assert drop(f"# A\n\n{NOTICE}") == ""
+    assert drop(f"# A\n\n## B\n\n{NOTICE}\n\n## C\n\nC.") == "# A\n\n## C\n\nC."
+    assert drop(f"# A\n\n## B\n\n{NOTICE}") == ""
+    assert drop(f"## B\n\n{NOTICE}\n\nMore.") == "## B\n\nMore."
+    assert drop(f"## B\n\n{NOTICE}\n\n# A\n\nA.") == "# A\n\nA."
+    assert drop(f"## Empty\n\n## B\n\n{NOTICE}\n\n- A list.") == "## Empty\n\n## B\n\n- A list."
+
+
 def test_what_fits_is_not_touched() -> None:
     assert truncate("abc", 3).text == "abc"
     assert not truncate("abc", 3).truncated

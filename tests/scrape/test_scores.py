@@ -41,6 +41,39 @@ def test_long_words_weigh_more_and_fillers_nothing() -> None:
 
 
 @pytest.mark.parametrize(
+    ("query", "figure"),
+    [
+        ('"sea otters" kelp', 1.0),
+        ("sea otters -zoo -aquarium kelp", 1.0),
+        ("sea otters kelp site:example.org OR site:example.com filetype:pdf before:2020", 1.0),
+        ("intitle:otters +kelp", 1.0),
+        ("sea-otters", 0.0),
+        ("site:example.org", 0.5),
+    ],
+)
+def test_what_is_said_to_a_search_engine_is_not_looked_for(query: str, figure: float) -> None:
+    text = "Sea otters and kelp"
+
+    assert score_relevance(query, title=text, content=text) == pytest.approx(figure)
+
+
+@pytest.mark.parametrize(
+    ("query", "title", "content", "least", "most"),
+    [
+        ("水獺吃什麼魚", "水獺的食物", "水獺主要以魚類為食", 0.5, 0.6),
+        ("東京の天気", "東京の天気予報", "今日の東京の天気は晴れです", 1.0, 1.0),
+        ("iPhone電池更換", "電池更換", "iPhone 電池更換的費用", 0.7, 0.9),
+        ("水獺吃什麼魚", "天氣", "今天下雨", 0.0, 0.0),
+        ("什麼", "什麼", "什麼", 1.0, 1.0),
+    ],
+)
+def test_a_query_without_blanks_is_found_in_parts(
+    query: str, title: str, content: str, least: float, most: float
+) -> None:
+    assert least <= score_relevance(query, title=title, content=content) <= most + 1e-9
+
+
+@pytest.mark.parametrize(
     ("published", "figure"),
     [
         ("2024-05-07T07:00:00Z", 1.0),

@@ -29,6 +29,20 @@ from specloom.scrape.unseen import strip_unseen
         ('<span style="font-size:0">Praise.</span>d', "d", {"hidden": 1}),
         ("<DIV HIDDEN=''>Praise.</DIV>d", "d", {"hidden": 1}),
         ("<p hidden><!-- x --></p>d<!-- y -->", "d", {"hidden": 1, "comments": 1}),
+        ("A paragraph\n    <!-- x --> goes on.", "A paragraph\n     goes on.", {"comments": 1}),
+        ("- An item\n\n    <!-- x -->So.", "- An item\n\n    So.", {"comments": 1}),
+        ("10. An item\n\n      <!-- x -->So.", "10. An item\n\n      So.", {"comments": 1}),
+        ("- a\n  - b\n\n      <!-- x -->So.", "- a\n  - b\n\n      So.", {"comments": 1}),
+        ("- a\nlazy\n\n    <!-- x -->So.", "- a\nlazy\n\n    So.", {"comments": 1}),
+        ("[^1]: A note.\n\n    <!-- x -->So.", "[^1]: A note.\n\n    So.", {"comments": 1}),
+        ("!!! note\n\n    <!-- x -->So.", "!!! note\n\n    So.", {"comments": 1}),
+        ("<pre>\n\n    <!-- x -->So.\n</pre>", "<pre>\n\n    So.\n</pre>", {"comments": 1}),
+        ("<!--\n\n    a <p hidden>\n-->So.", "So.", {"comments": 1}),
+        (
+            "- a\n\n```\nx\n```\n\n    <!-- c -->\n\n- <!-- d -->",
+            "- a\n\n```\nx\n```\n\n    <!-- c -->\n\n- ",
+            {"comments": 1},
+        ),
     ],
 )
 def test_what_is_not_shown_goes_and_is_counted(markdown: str, kept: str, counts: dict[str, int]) -> None:
@@ -45,6 +59,17 @@ def test_what_is_not_shown_goes_and_is_counted(markdown: str, kept: str, counts:
         "> - ```\n>   <!-- a comment -->\n>   ```",
         "~~~~\n~~~\n<p hidden>x</p>\n~~~~",
         "```\n<!-- never closed -->",
+        "So:\n\n    <!-- a comment -->\n    <p hidden>x</p>\n\n    <!-- more -->\n\nAnd so.",
+        "    <!-- first -->",
+        "So:\n\n\t<!-- a comment -->",
+        "# Title\n    <!-- a comment -->",
+        "- An item\n\n      <!-- a comment -->",
+        "1. An item\n\n        <!-- a comment -->",
+        "-     <!-- a comment -->",
+        "- An item\n\nNo more.\n\n    <!-- a comment -->",
+        "So:\n\n    ```\n    <!-- a comment -->",
+        "So:\n\n    `\n    <!-- a comment -->",
+        "<details>\n\n    <!-- a comment -->\n\n</details>",
         "A text about <!-- without an end.",
         "<p hidden>Never closed.",
         "[otters]: https://otters.example/ (Otters)\n\nSee [otters].",
@@ -71,7 +96,21 @@ def test_no_text_is_too_odd_and_nothing_is_added(markdown: str) -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["<!--", "<!-- -->", "<p hidden>", "<p hidden></p>", "<div hidden><p hidden>", "`", "` ``", "```\n", "[a]: #\n"],
+    [
+        "<!--",
+        "<!-- -->",
+        "<p hidden>",
+        "<p hidden></p>",
+        "<div hidden><p hidden>",
+        "`",
+        "` ``",
+        "```\n",
+        "[a]: #\n",
+        "- ",
+        "    - \n",
+        "-\t",
+        "    <!--\n",
+    ],
 )
 def test_hostile_text_is_read_in_linear_time(piece: str) -> None:
     began = time.process_time()

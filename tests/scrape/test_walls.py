@@ -139,7 +139,7 @@ def test_letters_of_any_script_count_alike() -> None:
 
 @given(st.text(max_size=300), st.text(max_size=50), st.binary(max_size=400))
 def test_anything_gets_a_verdict(text: str, title: str, html: bytes) -> None:
-    assert judge(text, title=title, html=html) in {"good", "wall", "login", "shell", "empty"}
+    assert judge(text, title=title, html=html) in {"good", "wall", "login", "missing", "shell", "empty"}
     assert judge_raw(html) in {"good", "wall", "empty"}
 
 

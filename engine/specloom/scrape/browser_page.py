@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 from specloom.faults import Fault
 
 from .browser_scripts import CONSENT, EXTENT, PEEK, QUIET, SCROLL, TAKE
-from .fetching import check_target
+from .fetching import Elsewhere, check_target
 from .reading import Fetched
+from .sites import match
 from .spa import is_spa_host
 from .walls import judge_raw
 
@@ -46,6 +47,7 @@ class _Main:
 async def read_page(context: Any, url: str, options: Options, ticket: Ticket) -> Fetched:
     """The rendered document; faults of the guard where the page or a redirect of it leads where nobody may go.
 
+    `Elsewhere` is raised, where that is wanted, as soon as its scripts lead to a page that a site tells itself.
     Raises the driver's own errors where the browser broke, and TimeoutError never: what is there in time is taken.
     """
     from playwright.async_api import Error
@@ -57,12 +59,15 @@ async def read_page(context: Any, url: str, options: Options, ticket: Ticket) ->
     try:
         await page.goto(url, wait_until="domcontentloaded", timeout=options.browser_timeout * 800)
     except Error as error:
+        _raise_elsewhere(main, options)
         _raise_refusal(main, url, ticket)
         if main.crashed or "crashed" in str(error).lower() or "closed" in str(error).lower():
             raise
         raise _to_fault(error, url) from None
+    _raise_elsewhere(main, options)
     await _load(page, settle)
     await _quiet(page, settle)
+    _raise_elsewhere(main, options)
     _raise_refusal(main, url, ticket)
     peek = await _safely(page, PEEK)
     if isinstance(peek, str) and peek and judge_raw(peek.encode("utf-8", "replace")) == "wall":
@@ -73,6 +78,7 @@ async def read_page(context: Any, url: str, options: Options, ticket: Ticket) ->
     await _scroll(page)
     taken = await _safely(page, TAKE, options.max_html_bytes)
     html = taken if isinstance(taken, str) else ""
+    _raise_elsewhere(main, options)
     _raise_refusal(main, url, ticket)
     where = page.url if page.url.startswith(("http://", "https://")) else main.url or url
     check_target(where, options)
@@ -100,6 +106,11 @@ def _watch(page: Any) -> _Main:
     page.on("response", answered)
     page.on("crash", crashed)
     return main
+
+
+def _raise_elsewhere(main: _Main, options: Options) -> None:
+    if options.sites and match(main.url) is not None:
+        raise Elsewhere(str(check_target(main.url, options)))
 
 
 def _raise_refusal(main: _Main, url: str, ticket: Ticket) -> None:

@@ -36,6 +36,7 @@ _OF_READERS = {
     "auth_required": "Auth required",
     "config": "Not installed",
     "content_empty": "No content extracted",
+    "not_found": "Not found",
     "too_large": "Too large",
 }
 _BY_STATUS = {401: "auth_required", 403: "blocked", 404: "not_found", 407: "auth_required", 410: "not_found"}

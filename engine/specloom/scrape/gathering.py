@@ -12,6 +12,7 @@ from specloom.trust.plain import to_plain
 
 from .advising import make_components, recommend
 from .failures import to_fault, to_outcome
+from .page import Page
 from .pages import read_page
 from .passages import (
     FEW_WORDS,
@@ -24,11 +25,10 @@ from .passages import (
 )
 from .scores import Scores, score
 from .telling import has_citation
+from .unseen import strip
 
 if TYPE_CHECKING:
     from specloom.desk import Desk
-
-    from .page import Page
 
 AT_ONCE = 5
 """Sources that are read side by side (the tool contract's figure)."""
@@ -41,12 +41,19 @@ has for a call, and that clients wait."""
 LEAST_RELEVANCE = 0.3
 """Relevance below which filtering drops a source (the tool contract's figure)."""
 SEPARATOR = "\n\n---\n\n"
+PASSAGES = "text/plain"
+"""The type of a source that was found together with its text (the tool contract's)."""
 TRUST = "untrusted-external-content"
 NOTE = (
     "None of the sources could be read. Pages that need a browser are read when Chromium or Chrome is installed; "
     "scrapeFailures say what stood in the way of each."
 )
+LEFT_OUT = (
+    "Left out by filter_by_query, because they have little of the query: {count} of {read} sources that were read. "
+    "Ask without it to see them."
+)
 _MOST_CLAIM = 2000
+_NO_BRACKETS = str.maketrans("[]", "()")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,10 @@ class Wanted:
     claim: str = ""
     deduplicate: bool = True
     filter_by_query: bool = False
+    """Whether sources with little of the query are left out. Only where it is asked for, as the tool contract has it: a
+    claim alone leaves nothing out, because a page may speak against it in other words."""
+    named: bool = False
+    """Whether the joined text says before each source which it is, for answers that tell the sources nowhere else."""
     most_each: int = 50_000
     most: int = 300_000
 
@@ -79,8 +90,11 @@ async def gather_sources(desk: Desk, rows: list[dict[str, Any]], wanted: Wanted)
     turns, done = asyncio.Semaphore(AT_ONCE), 0
     end = asyncio.get_running_loop().time() + ENOUGH
 
-    async def read(url: str) -> Page | Fault:
+    async def read(row: dict[str, Any]) -> Page | Fault:
         nonlocal done
+        url = str(row["url"])
+        if row.get("text"):
+            return _from_passages(row)
         try:
             async with asyncio.timeout_at(end):
                 return await _read_in_turn(desk, url, turns)
@@ -92,25 +106,26 @@ async def gather_sources(desk: Desk, rows: list[dict[str, Any]], wanted: Wanted)
             done += 1
             desk.tell(done, len(found), f"read {done} of {len(found)} sources")
 
-    pages = await asyncio.gather(*[read(str(row["url"])) for row in found])
+    pages = await asyncio.gather(*[read(row) for row in found])
     sources = [_to_source(row, page, wanted, desk.now()) for row, page in zip(found, pages, strict=True) if _is(page)]
     failures = [_tell_failure(row, one) for row, one in zip(found, pages, strict=True) if isinstance(one, Fault)]
     sparse = sum(source.words < FEW_WORDS for source in sources)
     sources.sort(key=lambda source: -source.scores.overall)
+    read_well = len(sources)
     if wanted.filter_by_query:
         sources = [source for source in sources if source.scores.relevance >= LEAST_RELEVANCE]
     if wanted.deduplicate:
-        seen: set[str] = set()
-        for source in sources:
-            source.text = drop_repeats(source.text, seen)
+        _drop_shared(sources)
     told = [_tell(source, wanted) for source in sources]
-    combined = truncate(SEPARATOR.join(one["content"] for one in told if one["content"]), wanted.most)
+    texts = [_name(one) if wanted.named else one["content"] for one in told if one["content"]]
+    combined = truncate(SEPARATOR.join(texts), wanted.most)
+    note = NOTE if failures and len(failures) == len(found) else _tell_left_out(read_well, read_well - len(sources))
     said: dict[str, Any] = {
         "status": "complete" if not failures else "failed" if len(failures) == len(found) else "partial",
         "sources": told,
         "combined_content": combined.text,
         "failures": failures or None,
-        "note": NOTE if failures and len(failures) == len(found) else None,
+        "note": note,
         "summary": {
             "urlsSearched": len(found),
             "urlsScraped": len(found) - len(failures),
@@ -123,6 +138,31 @@ async def gather_sources(desk: Desk, rows: list[dict[str, Any]], wanted: Wanted)
         "components": make_components(told) if desk.config.get("GENERATIVE_UI_ENABLED") else None,
     }
     return {name: value for name, value in said.items() if value or name in {"sources", "combined_content"}}
+
+
+def _drop_shared(sources: list[_Source]) -> None:
+    """Take out of each source what one before it says: all of it where the whole is a copy."""
+    seen: set[str] = set()
+    whole: set[str] = set()
+    for source in sources:
+        key = " ".join(source.text.split())
+        source.text = "" if key in whole else drop_repeats(source.text, seen)
+        whole.add(key)
+
+
+def _name(told: dict[str, Any]) -> str:
+    title = str(told.get("title") or told["url"]).translate(_NO_BRACKETS)
+    return f"Source: [{title}]({told['url']})\n\n{told['content']}"
+
+
+def _tell_left_out(read: int, count: int) -> str | None:
+    return LEFT_OUT.format(read=read, count=count) if count else None
+
+
+def _from_passages(row: dict[str, Any]) -> Page:
+    """What was found together with its text, as if it had been read; nobody knows how much of the page that is."""
+    text, stripped = strip(str(row["text"]), markdown=False)
+    return Page(str(row["url"]), text, PASSAGES, quality="partial", stripped=stripped)
 
 
 async def _read_in_turn(desk: Desk, url: str, turns: asyncio.Semaphore) -> Page:

@@ -9,18 +9,17 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from specloom.faults import Fault
 
-from .failures import ROBOTS, find_kind_of_status, from_fault, from_reader, to_fault, to_outcome
+from .climbing import Climb, Extractor, note_fault, note_missing, note_status
+from .failures import find_kind_of_status, from_fault, from_reader, to_fault, to_outcome
 from .fetching import check_target
 from .kinds import is_document_url
-from .reading import Candidate, Fetched, Mode, Outcome, Quality, Reading
-from .rests import SHORT_REST
+from .reading import Candidate, Fetched, Mode, Quality, Reading
 from .tiers import Rung, choose_rungs
 from .walls import ENOUGH, Verdict, judge, judge_raw, score
 
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 
     from .options import Options
     from .station import Station
-
-Extractor = Callable[[Fetched], Candidate | Awaitable[Candidate]]
 
 LARGE = 200_000
 """Bytes of a body from which an extractor runs in a thread, so that other readings go on."""
@@ -50,30 +47,6 @@ _WORDS = {
 }
 
 
-@dataclass(slots=True)
-class _Climb:
-    """One reading on its way up: what was tried, and the best that was seen."""
-
-    url: str
-    mode: Mode
-    options: Options
-    extract: Extractor
-    outcomes: list[Outcome] = field(default_factory=list)
-    best: Reading | None = None
-    best_score: float = 0.0
-    last_body: bytes = b""
-    frames: tuple[str, ...] = ()
-    followed: set[str] = field(default_factory=set)
-    stopped: bool = False
-    local: bool = True
-    """Whether it is any use to ask the page's host again."""
-    oversize: bool = False
-    """The page is larger than may be fetched; a browser can still take the beginning of it."""
-    retry_after: int | None = None
-    scripted: bool = False
-    """An answer had nothing to read and scripts that might bring it."""
-
-
 async def read(
     url: str,
     *,
@@ -90,7 +63,7 @@ async def read(
     function. In raw mode it is not called, and `Reading.body` is the original, cut to `options.max_length` bytes.
     `depth` is 1 for the page of an iframe, which gets neither services nor iframes of its own.
     """
-    climb = _Climb(url, mode, options, extract)
+    climb = Climb(url, mode, options, extract)
     try:
         check_target(url, options)
     except Fault as fault:
@@ -118,7 +91,7 @@ async def read(
     raise to_fault(url, climb.outcomes, retry_after=climb.retry_after, scripted=climb.scripted)
 
 
-async def _try(climb: _Climb, rung: Rung) -> Reading | None:
+async def _try(climb: Climb, rung: Rung) -> Reading | None:
     """What one rung gives if it is good enough to end the climb; what it was is noted either way."""
     if rung.local and not climb.local:
         return None
@@ -127,15 +100,16 @@ async def _try(climb: _Climb, rung: Rung) -> Reading | None:
     try:
         fetched = await rung.run()
     except Fault as fault:
-        _note_fault(climb, rung, fault)
+        note_fault(climb, rung, fault)
         return None
     tier = fetched.tier
     kind = find_kind_of_status(fetched.status)
     if kind is not None:
-        _note_status(climb, rung, fetched, kind)
+        note_status(climb, rung, fetched, kind)
         return None
     if rung.local and fetched.body and fetched.body == climb.last_body:
         climb.outcomes.append(to_outcome(tier, "content_empty", "the same answer as before"))
+        climb.stopped = climb.stopped or climb.gone
         return None
     climb.last_body = fetched.body
     if climb.mode == "raw":
@@ -159,6 +133,9 @@ async def _try(climb: _Climb, rung: Rung) -> Reading | None:
     if verdict == "good":
         climb.outcomes.append(to_outcome(tier, "ok", f"{len(candidate.text)} characters"))
         return _to_reading(climb, fetched, candidate, "complete")
+    if verdict == "missing":
+        note_missing(climb, fetched)
+        return None
     kind, words = _WORDS[verdict]
     size = len(candidate.text.encode("utf-8", "replace"))
     climb.outcomes.append(to_outcome(tier, kind, f"{words} ({size} bytes of text)" if size else words))
@@ -172,7 +149,7 @@ async def _try(climb: _Climb, rung: Rung) -> Reading | None:
     return None
 
 
-def _judge(climb: _Climb, rung: Rung, fetched: Fetched, candidate: Candidate) -> Verdict:
+def _judge(climb: Climb, rung: Rung, fetched: Fetched, candidate: Candidate) -> Verdict:
     if rung.local and fetched.kind in ("text", "document", "other"):
         return "good" if candidate.text.strip() else "empty"
     verdict = judge(
@@ -188,42 +165,7 @@ def _judge(climb: _Climb, rung: Rung, fetched: Fetched, candidate: Candidate) ->
     return "good" if rendered and verdict == "shell" else verdict
 
 
-def _note_fault(climb: _Climb, rung: Rung, fault: Fault) -> None:
-    climb.outcomes.append(from_fault(rung.name, fault, service=not rung.local))
-    if fault.kind == "rate_limited" and rung.local:
-        climb.retry_after = fault.retry_after
-        climb.local = False
-    if fault.kind == "validation" and rung.local:
-        climb.stopped = True
-        climb.best = None
-    if fault.detail == ROBOTS:
-        # Who obeys a site's wishes does not have its pages read by others either.
-        climb.stopped = True
-    climb.oversize = climb.oversize or (rung.local and fault.kind == "too_large")
-    if rung.local and fault.kind == "network" and _is_unreachable(fault):
-        climb.local = False
-
-
-def _note_status(climb: _Climb, rung: Rung, fetched: Fetched, kind: str) -> None:
-    climb.outcomes.append(to_outcome(fetched.tier, kind, f"HTTP {fetched.status}"))
-    if kind == "rate_limited" and rung.local:
-        rest = rung.rest(fetched.url)
-        climb.retry_after = rest or climb.retry_after
-        # A short rest is waited for by the next tier's turn.
-        climb.local = rest <= SHORT_REST
-    # A page that is gone is gone for everyone; one that is missing may only be missing for robots, so it is asked for
-    # once more under the other identity, and then believed.
-    missing = sum(1 for outcome in climb.outcomes if outcome.kind == "not_found")
-    if kind == "not_found" and (fetched.status == 410 or missing > 1 or climb.options.identity == "honest"):
-        climb.stopped = True
-
-
-def _is_unreachable(fault: Fault) -> bool:
-    """Whether no other way of asking can reach the host: its name has no address, or nobody listens there."""
-    return fault.message.endswith(("the name does not resolve.", "the connection was refused."))
-
-
-async def _extract(climb: _Climb, fetched: Fetched) -> Candidate:
+async def _extract(climb: Climb, fetched: Fetched) -> Candidate:
     if len(fetched.body) > LARGE and not inspect.iscoroutinefunction(climb.extract):
         made = await asyncio.to_thread(climb.extract, fetched)
     else:
@@ -231,7 +173,7 @@ async def _extract(climb: _Climb, fetched: Fetched) -> Candidate:
     return await made if inspect.isawaitable(made) else made
 
 
-def _take_raw(climb: _Climb, fetched: Fetched) -> Reading | None:
+def _take_raw(climb: Climb, fetched: Fetched) -> Reading | None:
     verdict = judge_raw(fetched.body) if fetched.kind == "html" else ("good" if fetched.body else "empty")
     if verdict != "good":
         kind, words = _WORDS[verdict]
@@ -241,7 +183,7 @@ def _take_raw(climb: _Climb, fetched: Fetched) -> Reading | None:
     return _to_reading(climb, fetched, Candidate(""), "complete")
 
 
-def _to_reading(climb: _Climb, fetched: Fetched, candidate: Candidate, quality: Quality) -> Reading:
+def _to_reading(climb: Climb, fetched: Fetched, candidate: Candidate, quality: Quality) -> Reading:
     body = b""
     if climb.mode == "raw":
         body = cut(fetched.body, climb.options.max_length)
@@ -267,7 +209,7 @@ def _is_useless(frame: str) -> bool:
     return parts.scheme not in ("http", "https") or bool(_USELESS.search(f"{parts.hostname or ''}{parts.path}"))
 
 
-async def _follow_frames(climb: _Climb, desk: Desk, station: Station) -> Reading | None:
+async def _follow_frames(climb: Climb, desk: Desk, station: Station) -> Reading | None:
     """The better page of two iframes, where it is good: many shells only frame what is worth reading."""
     frames = [frame for frame in dict.fromkeys(climb.frames) if frame not in climb.followed]
     climb.frames = ()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from . import invisible, markdown_code, markdown_math
+from .. import invisible
+from . import markdown_code, markdown_math
 from .markdown_anchors import is_anchor
 from .markdown_blocks import HEADINGS, add_code
 from .markdown_walk import Walk, ends, starts

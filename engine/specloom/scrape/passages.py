@@ -24,6 +24,7 @@ _SIZES: Final = ((5_000, "small"), (20_000, "medium"), (50_000, "large"))
 _LONG_BLOCK: Final = 60
 # Blocks that are repeated for a reason: headings, tables, quotations, list items, code, images, rules.
 _STRUCTURE: Final = re.compile(r"#{1,6} |\||>|[-*+] |\d{1,9}[.)] |    |\t|!\[|(?:[-*_] ?){3,}$")
+_HEADING: Final = re.compile(r"(#{1,6}) ")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LINKS_ALONE: Final = re.compile(r"(?:\[[^\[\]]{0,200}\]\([^()\s]{1,2000}\)[\s|·•,–-]*){1,20}")
 
@@ -34,6 +35,7 @@ _UNSPACED: Final = (
     "\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
 _UNSPACED_ONE: Final = re.compile(f"[{_UNSPACED}]")
+_UNSPACED_RUN: Final = re.compile(f"([{_UNSPACED}]+)")
 # Their punctuation parts words as a blank does.
 _WORD: Final = re.compile(f"[{_UNSPACED}]|[^\\s{_UNSPACED}\u3001-\u3003\u3008-\u3020\u3030\uff01-\uff0f\uff1a-\uff20]+")
 
@@ -56,19 +58,40 @@ def drop_repeats(text: str, seen: MutableSet[str] | None = None) -> str:
     """The text without prose that came before, word for word: the first of equal blocks stays.
 
     Headings, lists, tables, quotations and code repeat for a reason and stay, as do short lines and lead-ins that end
-    with a colon or a question mark; links that stand alone are dropped at any length. `seen` carries the blocks of
+    with a colon or a question mark; links that stand alone are dropped at any length. A heading under which nothing
+    else is left goes with what it had. `seen` carries the blocks of
     earlier texts into this one and is added to, for texts that are read one after the other.
     """
     known: MutableSet[str] = set() if seen is None else seen
-    kept: list[str] = []
+    kept: list[tuple[str, bool]] = []
     for block, is_code in blocks(text):
+        is_new = True
         if not is_code and _is_prose(block):
             key = " ".join(block.split())
-            if key in known:
-                continue
+            is_new = key not in known
             known.add(key)
-        kept.append(block)
-    return "\n\n".join(kept)
+        kept.append((block, is_new))
+    if all(is_new for _, is_new in kept):
+        return "\n\n".join(block for block, _ in kept)
+    return "\n\n".join(reversed(list(_drop_emptied(kept))))
+
+
+def _drop_emptied(found: list[tuple[str, bool]]) -> Iterator[str]:
+    """What is kept, the last first: without headings of sections that lost all they had."""
+    # Whether what is above a level, up to the next heading that ends its section, has kept and lost something.
+    has, lost = [False] * 7, [False] * 7
+    for block, is_new in reversed(found):
+        heading = _HEADING.match(block)
+        level = len(heading[1]) if heading else 0
+        is_kept = is_new and not (level and lost[level] and not has[level])
+        if is_kept:
+            yield block
+        for each in range(1, 7):
+            if level and each >= level:
+                has[each] = lost[each] = False
+            else:
+                has[each] |= is_kept
+                lost[each] |= not is_kept
 
 
 def drop_copies(text: str) -> str:
@@ -151,6 +174,16 @@ def count_words(text: str) -> int:
     if text.isascii() or not _UNSPACED_ONE.search(text):
         return len(text.split())
     return sum(1 for _ in _WORD.finditer(text))
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether a character is of a script that writes without blanks."""
+    return _UNSPACED_ONE.match(character) is not None
+
+
+def split_unspaced(text: str) -> list[str]:
+    """The runs of a text that are of scripts without blanks, and what stands between them."""
+    return [run for run in _UNSPACED_RUN.split(text) if run]
 
 
 def estimate_tokens(length: int) -> int:

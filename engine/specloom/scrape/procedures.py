@@ -149,6 +149,7 @@ SOURCES = record(
         "claim": TEXT,
         "deduplicate": FLAG,
         "filter_by_query": FLAG,
+        "named": FLAG,
         "max_length_per_source": WHOLE,
         "total_max_length": WHOLE,
     },
@@ -171,7 +172,8 @@ SOURCES = record(
 async def read_sources(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Reads the addresses of search results, five at a time, and scores, ranks, de-duplicates and joins what they say.
 
-    `found` are rows with `url` and, where known, `title` and `published_at`. One that cannot be read is told under
+    `found` are rows with `url` and, where known, `title` and `published_at`. `named` puts the title and the address of
+    each before its part of the joined text. One that cannot be read is told under
     `failures` and keeps no other from being read.
     """
     from .gathering import Wanted, gather_sources
@@ -184,6 +186,7 @@ async def read_sources(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
             claim=given.get("claim") or "",
             deduplicate=given.get("deduplicate", True),
             filter_by_query=given.get("filter_by_query", False),
+            named=given.get("named", False),
             most_each=given["max_length_per_source"],
             most=given["total_max_length"],
         ),

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from . import invisible
+from .. import invisible
 from .attributes import Attributes, gather_attributes
 from .styles import Sheet, read_sheets
 from .tree import query

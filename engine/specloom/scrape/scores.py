@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from specloom.scrape.metadata_dates import to_seconds
 from specloom.scrape.metadata_sources import to_words
-from specloom.scrape.passages import count_words
+from specloom.scrape.passages import count_words, is_unspaced, split_unspaced
 from specloom.trust.plain import to_plain
 
 _RELEVANCE, _FRESHNESS, _AUTHORITY, _CONTENT = 0.35, 0.20, 0.25, 0.20
@@ -23,12 +23,18 @@ _UNKNOWN: Final = 0.5
 _FILLERS: Final = to_words(
     "a an and are as at be by for from how in is it of on or that the this to was what when where which who why with"
 )
+_UNSPACED_FILLERS: Final = re.compile(
+    "為什麼|为什么|什麼|什么|怎麼|怎么|如何|哪些|哪裡|哪里|多少|[的是嗎吗呢了在和與与]|とは|ですか|ますか|[はがをのにでとか何]"
+)
 _DAY: Final = 86_400.0
 _AGES: Final = ((1, 1.0), (7, 0.9), (30, 0.7), (365, 0.5))
 _OLD: Final = 0.3
 
 _MARK: Final = re.compile(r"[.!?。！？]")
 _PARAGRAPH: Final = re.compile(r"\n[ \t]*\n")
+# What search engines do not look for in the text: words left out, and where, when and as what a page stands.
+_OPERATOR: Final = re.compile(r"-\w|(?:OR|AND|NOT|\|)$|-?(?:after|before|ext|filetype|inurl|lang|loc|site):", re.ASCII)
+_OF_THE_PAGE: Final = re.compile(r"^\+|^(?:allintitle|inbody|intext|intitle):", re.IGNORECASE)
 _EDGES: Final = "\"'“”‘’«»()[]{}<>,.;:!?¿¡`*"
 
 
@@ -108,8 +114,24 @@ def score_content(content: str) -> float:
 
 
 def _to_query_words(query: str) -> list[str]:
-    words = [word for each in query.casefold().split() if (word := each.strip(_EDGES))]
+    """The words that a page is to have: none that search engines are told to leave out, or to look for elsewhere.
+
+    Of a run in a script without blanks, every two characters that follow each other are a word.
+    """
+    said = [_OF_THE_PAGE.sub("", each) for each in query.split() if not _OPERATOR.match(each)]
+    words = [word for each in said if (edged := each.casefold().strip(_EDGES)) for word in _to_parts(edged)]
     return [word for word in words if word not in _FILLERS] or words
+
+
+def _to_parts(word: str) -> list[str]:
+    parts: list[str] = []
+    for run in split_unspaced(word):
+        if not is_unspaced(run[0]):
+            parts.append(run)
+            continue
+        for part in filter(None, _UNSPACED_FILLERS.split(run)):
+            parts += [part[at : at + 2] for at in range(max(1, len(part) - 1))]
+    return parts or [word]
 
 
 def _share(words: Iterable[str], text: str) -> float:

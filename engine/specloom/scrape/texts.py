@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any, Final
 
+from ..invisible import clean
 from .charset import decode
 from .feeds import Entry, Feed, is_feed, read_feed
 from .front_matter import part_front_matter
-from .invisible import clean
 from .markdown import render
 from .markdown_escape import escape_inline, escape_line
 from .markdown_links import Links

@@ -1,8 +1,8 @@
 """What a Markdown text holds and nobody who reads it rendered would see is taken out: HTML that is not shown.
 
 That is comments, also those that are written as link definitions leading nowhere (`[//]: # (…)`), scripts and styles,
-and elements that are hidden by an attribute or by their own style. Code, fenced or within a line, shows whatever stands
-in it and stays.
+and elements that are hidden by an attribute or by their own style. Code, fenced, indented or within a line, shows
+whatever stands in it and stays.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ..invisible import clean
 from .hiding import hides, parse_declarations
-from .invisible import clean
+from .indented import find_indented
 
 _START: Final = re.compile(
     r"^[ \t]{0,40}(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]{1,8}){0,8}(?P<fence>`{3,}|~{3,})"
@@ -51,8 +52,15 @@ def strip_unseen(markdown: str) -> tuple[str, dict[str, int]]:
     counts = {"hidden": 0, "scripts": 0, "comments": 0}
     kept: list[str] = []
     unclosed: set[str] = set()
+    code = iter(find_indented(markdown))
+    line = next(code, None)
     at = copied = 0
     while found := _START.search(markdown, at):
+        while line and line[1] <= found.start():
+            line = next(code, None)
+        if line and line[0] <= found.start():
+            at = line[1]
+            continue
         kind, end = _find_end(markdown, found, unclosed)
         at = max(end, found.end())
         if kind:

@@ -1,4 +1,5 @@
-"""Pages that are not what was asked for: walls against robots, log-ins, and shells that a script would fill.
+"""Pages that are not what was asked for: walls against robots, log-ins, shells that a script would fill, and pages that
+say that they are not there.
 
 A wall is never told by a phrase alone: a page *about* such walls holds the same words. It takes the phrase together
 with the machinery of a wall in the markup, or a page that says next to nothing else.
@@ -9,7 +10,9 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-Verdict = Literal["good", "wall", "login", "shell", "empty"]
+from .missing import is_missing
+
+Verdict = Literal["good", "wall", "login", "missing", "shell", "empty"]
 
 SHORT = 2048
 """Bytes of text up to which a page can be a wall or a shell."""
@@ -82,12 +85,14 @@ def judge(
     size = len(text.encode("utf-8", "replace"))
     if size == 0:
         return _judge_nothing(title, html, asked, url)
+    if size <= SHORT and _is_wall(text, title, html):
+        return "wall"
+    if size <= SHORT and _is_login(text, html, asked, url):
+        return "login"
+    if is_missing(text, titles=(title, _find_title(html)), html=html):
+        return "missing"
     if size > SHORT:
         return "good"
-    if _is_wall(text, title, html):
-        return "wall"
-    if _is_login(text, html, asked, url):
-        return "login"
     if html:
         return "shell" if _is_shell(size, html, whole) else "good"
     return "shell" if len(text.split()) < SHELL_WORDS and not _is_dense(text) else "good"
@@ -100,9 +105,12 @@ def judge_raw(body: bytes) -> Verdict:
     if not body.strip():
         return "empty"
     text = " ".join(_TAG.sub(b" ", _without_code(body)).decode("utf-8", "replace").split())
-    title = _TITLE.search(body)
-    said = title[1].decode("utf-8", "replace") if title else ""
-    return "wall" if len(text) <= SHORT and _is_wall(text, said, body) else "good"
+    return "wall" if len(text) <= SHORT and _is_wall(text, _find_title(body), body) else "good"
+
+
+def is_app(html: bytes) -> bool:
+    """Whether a page has an element that a script is to fill, and so may come to say something else."""
+    return bool(_ROOT.search(html))
 
 
 def score(text: str) -> float:
@@ -111,6 +119,11 @@ def score(text: str) -> float:
         return 0.0
     spoken = sum(1 for character in text if character.isalpha() or character.isspace())
     return len(text.encode("utf-8", "replace")) * spoken / len(text)
+
+
+def _find_title(html: bytes) -> str:
+    title = _TITLE.search(html, 0, 200_000)
+    return title[1].decode("utf-8", "replace") if title else ""
 
 
 def _judge_nothing(title: str, html: bytes, asked: str, url: str) -> Verdict:
@@ -123,7 +136,7 @@ def _judge_nothing(title: str, html: bytes, asked: str, url: str) -> Verdict:
     form = _PASSWORD.search(html)
     if form is None or _HIDDEN_FORM.match(html, max(html.rfind(b"<form", 0, form.start()), 0)):
         return "empty"
-    is_filled = bool(_ROOT.search(html)) or b"<script" in html.lower()
+    is_filled = is_app(html) or b"<script" in html.lower()
     return "empty" if is_filled and not _leads_to_login(asked, url) else "login"
 
 
@@ -152,13 +165,13 @@ def _is_shell(size: int, html: bytes, whole: bool | None) -> bool:
     heavy = len(html) >= SHELL_RATIO * size
     if size <= ENOUGH:
         # A tiny page without scripts is all there is of it.
-        return heavy or b"<script" in html.lower() or bool(_ROOT.search(html))
+        return heavy or b"<script" in html.lower() or is_app(html)
     if not heavy:
         return False
     if whole:
         return _has_empty_root(html)
     # Heavy markup round a short text is common; that a script is to fill the page has to show.
-    return size <= 512 or bool(_ROOT.search(html)) or _demands_script(html)
+    return size <= 512 or is_app(html) or _demands_script(html)
 
 
 def _has_empty_root(html: bytes) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from specloom.scrape.documents.pdf_bands import join_bands
 from specloom.scrape.documents.pdf_judging import is_table
 from specloom.scrape.documents.pdf_rules import Rules
 from specloom.scrape.documents.pdf_words import Table, Word, to_rows, to_table
@@ -139,7 +140,10 @@ def _read(block: Sequence[_Row], rules: Rules, is_fixed: Callable[[int], bool], 
     rooms = _rooms([row for row in broken if len(row.pieces) >= usual])
     if rooms and len(rooms) < _MOST_COLUMNS:
         cells = [_cells(row, rooms) for row in block]
-        if is_table(cells, is_ruled=_count_rules(block, rules) >= _RULED, is_fixed=is_fixed):
+        across = _find_across(block, rules)
+        joined = join_bands(cells, [row.base for row in block], across)
+        cells = joined or cells
+        if is_table(cells, is_ruled=len(across) >= _RULED, is_parted=bool(joined), is_fixed=is_fixed):
             table = to_table(cells)
             return [table] if table.width > 1 else []
     if depth >= _DEEPEST or len(broken) < _LEAST_PARTED:
@@ -217,14 +221,14 @@ def _column(word: Word, rooms: Sequence[tuple[float, float]]) -> int:
     return sum(1 for room in rooms if middle > (room[0] + room[1]) / 2)
 
 
-def _count_rules(block: Sequence[_Row], rules: Rules) -> int:
-    """How many lines run across a block, just above and below it included."""
+def _find_across(block: Sequence[_Row], rules: Rules) -> list[float]:
+    """Where lines run across a block, just above and below it included."""
     left = min(word.left for row in block for word in row.words)
     right = max(word.right for row in block for word in row.words)
     size = block[0].size
     top, bottom = block[0].base + 2.5 * size, block[-1].base - 1.5 * size
-    return sum(
-        1
+    return [
+        rule.at
         for rule in rules.across
         if bottom <= rule.at <= top and min(rule.end, right) - max(rule.start, left) > 0.6 * (right - left)
-    )
+    ]

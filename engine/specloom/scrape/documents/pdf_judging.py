@@ -45,10 +45,17 @@ _FIELD: Final = re.compile(r".*:|_+|[☐☑☒□❏]")
 _CODE: Final = re.compile(r"[{};]|=|\(\)|//|/\*|->|#")
 
 
-def is_table(cells: Sequence[Sequence[Sequence[Word]]], *, is_ruled: bool, is_fixed: Callable[[int], bool]) -> bool:
+def is_table(
+    cells: Sequence[Sequence[Sequence[Word]]],
+    *,
+    is_ruled: bool,
+    is_fixed: Callable[[int], bool],
+    is_parted: bool = False,
+) -> bool:
     """Whether rows of cells that stand below each other are a table; `is_ruled`, that lines run across them.
 
-    `is_fixed` tells whether the letter at an index is of a font for code.
+    `is_parted` tells that lines part the rows, so that no sentence goes on in the cell below; `is_fixed` whether the
+    letter at an index is of a font for code.
     """
     rows = [row for row in cells if sum(map(bool, row)) > 1]
     if len(rows) < max(_LEAST_ROWS, _LEAST_BROKEN * len(cells)):
@@ -60,7 +67,7 @@ def is_table(cells: Sequence[Sequence[Sequence[Word]]], *, is_ruled: bool, is_fi
         return False
     if _is_other(texts, width) or _is_code(rows, texts, is_fixed):
         return False
-    if any(_is_prose(list(map(to_text, column))) for column in zip(*cells, strict=True)):
+    if not is_parted and any(_is_prose(list(map(to_text, column))) for column in zip(*cells, strict=True)):
         return False
     columns = list(zip(*rows, strict=True))
     names = list(zip(*texts, strict=True))

@@ -45,7 +45,7 @@ async def read(route: Route, desk: Desk, *, max_length: int) -> SitePage:
 
     Of `route.fallback` the same page can be read without the API, unless the fault is `not_found`.
     """
-    from specloom.scrape.invisible import clean
+    from specloom.invisible import clean
     from specloom.scrape.unseen import strip
 
     page: SitePage = await _sites()[route.site].read(route, desk, max_length=max_length)
