@@ -146,7 +146,8 @@ def _fetched(options: Namespace, told: Told) -> int:
 def find(options: Namespace) -> int:
     """Show works for some words; exit 1 when there is none."""
     names = ("query", "limit", "author", "venue", "publisher", "from_year", "to_year", "oa_only")
-    told = ask("paper_search", {name: getattr(options, name) for name in names if getattr(options, name)})
+    given = {name: getattr(options, name) for name in names}
+    told = ask("paper_search", {name: value for name, value in given.items() if value is not None})
 
     def show(told: Told) -> Iterable[str]:
         yield from lines.found_lines(told["results"])

@@ -194,7 +194,7 @@ def _write_headers(
         if _BAD_VALUE.search(plain):
             raise Fault("validation", f"The request to {host} is refused: the header {name} holds a control character.")
         try:
-            encoded = plain.encode("latin-1")
+            encoded = plain.encode()
         except UnicodeEncodeError:
             message = f"The request to {host} is refused: the header {name} holds characters that cannot be sent."
             raise Fault("validation", message) from None

@@ -7,6 +7,7 @@ that was checked would not be the one that is connected to.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING, Self
 
 import httpcore
@@ -17,10 +18,10 @@ from .faults import Fault
 from .inflate import ACCEPTED, find_inflater
 from .network import Dialer, Resolver, resolve_name
 from .pool import Place, Pool
-from .wire import Request, Response
+from .wire import Policy, Request, Response
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
     from types import TracebackType
 
 __all__ = ["Resolver", "Transport", "redact"]
@@ -70,8 +71,8 @@ class Transport:
     async def send(self, request: Request) -> Response:
         """The answer to a request, whatever its status; a fault where there is none or it may not be had.
 
-        `policy.timeout` covers everything from the wait for a turn to the last byte. `policy.redirects` of 0 means that
-        a redirect is itself the answer.
+        `policy.timeout` covers everything from the wait for a turn to the last byte, `policy.idle` each wait for more.
+        `policy.redirects` of 0 means that a redirect is itself the answer.
         """
         policy = request.policy
         host = "The host"
@@ -82,6 +83,9 @@ class Transport:
                 return await self._follow(hop, request)
         except TimeoutError:
             message = f"{host} gave no complete answer within {policy.timeout:g} seconds."
+            raise Fault("network", message, provider=request.provider) from None
+        except _Silence:
+            message = f"{host} gave no complete answer within its time: nothing came for {policy.idle:g} seconds."
             raise Fault("network", message, provider=request.provider) from None
         except Fault as fault:
             fault.provider = fault.provider or request.provider
@@ -111,13 +115,14 @@ class Transport:
         place = Place(hop.url.scheme, host, hop.url.port, hop.private)
         wire = _to_wire(hop)
         try:
-            connection, answer = await self._ask(place, wire)
+            async with _patience(request.policy.idle):
+                connection, answer = await self._ask(place, wire)
             try:
                 headers = _join(answer.headers)
                 location = headers.get("location") if answer.status in REDIRECTS else None
                 if location is None or request.policy.redirects == 0:
                     location = None
-                    body = await _read(answer, headers, hop, request.policy.max_bytes)
+                    body = await _read(answer, headers, hop, request.policy)
                     url = f"{hop.url.scheme}://{hop.url.authority}{hop.shown}"
                     response = Response(answer.status, headers, body, url)
                 else:
@@ -176,8 +181,25 @@ def _join(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
     return headers
 
 
-async def _read(answer: httpcore.Response, headers: Mapping[str, str], hop: Hop, max_bytes: int) -> bytes:
-    host = hop.url.host
+class _Silence(Exception):  # noqa: N818 - it is a state of the connection, told as a fault
+    """Nothing came for as long as that may be."""
+
+
+@contextlib.asynccontextmanager
+async def _patience(seconds: float | None) -> AsyncIterator[None]:
+    """Wait so long for what comes next; whoever waits for the whole has a time of his own."""
+    waiting = asyncio.timeout(seconds)
+    try:
+        async with waiting:
+            yield
+    except TimeoutError:
+        if waiting.expired():
+            raise _Silence from None
+        raise
+
+
+async def _read(answer: httpcore.Response, headers: Mapping[str, str], hop: Hop, policy: Policy) -> bytes:
+    host, max_bytes = hop.url.host, policy.max_bytes
     if hop.method == "HEAD" or answer.status in (204, 304):
         return b""
     inflater = find_inflater(headers.get("content-encoding", ""), host)
@@ -188,7 +210,12 @@ async def _read(answer: httpcore.Response, headers: Mapping[str, str], hop: Hop,
         raise _too_large(host, max_bytes, int(length))
     parts: list[bytes] = []
     received = size = 0
-    async for chunk in answer.aiter_stream():
+    chunks = aiter(answer.aiter_stream())
+    while True:
+        async with _patience(policy.idle):
+            chunk = await anext(chunks, None)
+        if chunk is None:
+            break
         received += len(chunk)
         part = chunk if inflater is None else inflater.feed(chunk, max_bytes - size)
         size += len(part)

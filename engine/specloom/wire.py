@@ -23,6 +23,8 @@ class Policy:
     """A redirect may lead to any public host (page reading); never set for a provider."""
     allow_private: bool = False
     """The operator named this host in the configuration, so it may be private, loopback or plain http."""
+    idle: float | None = None
+    """How long nothing may come, where the whole may take longer: a large answer gets time, a silent host does not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,6 +168,15 @@ def test_csl_json_and_plain_references_are_read_too(world: World) -> None:
     assert "entry_key" not in told["results"][1]
 
 
+def test_a_line_may_be_an_address_and_may_have_a_remark(world: World) -> None:
+    lines = f"https://doi.org/{DOI}\thow they swim\nhttps://doi.org/{DOI} # how they swim\n# https://doi.org/{DOI}\n"
+    known(world)
+
+    told = world.call("batch_from_bibliography", path=written(world, lines))
+
+    assert [(row["ref"], row["ok"]) for row in told["results"]] == [(f"{DOI} how they swim", False), (DOI, True)]
+
+
 def test_the_first_bad_entry_ends_a_strict_call_before_anybody_is_asked(world: World) -> None:
     path = written(world, BIBTEX)
 

@@ -118,10 +118,19 @@ def test_one_name_alone_is_one_author() -> None:
         ("Where p < 0.05 and q > 3", "Where p < 0.05 and q > 3"),
         ("a <- b -> c", "a <- b -> c"),
         ("x<!-- a\nnote -->y", "xy"),
+        ("Science &amp; Justice", "Science & Justice"),
+        ("p &lt; 0.05, &lt;i&gt; and&nbsp;&#x3b1;", "p < 0.05, <i> and α"),
+        ("AT&T and &#" + "9" * 5000 + ";", "AT&T and &#" + "9" * 5000 + ";"),
     ],
 )
 def test_markup_is_taken_out_and_signs_stay(text: str, plain: str) -> None:
     assert to_plain(text) == plain
+
+
+def test_a_brace_that_is_written_as_an_entity_ends_no_value() -> None:
+    text = to_bibtex("key", {"title": "Otters&#125; &lbrace; swim&#92;"})
+
+    assert text == "@misc{key,\n  title      = {Otters swim},\n}\n"
 
 
 @given(

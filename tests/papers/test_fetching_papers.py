@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import re
 import subprocess
 import sys
+import threading
 import tomllib
-from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,7 +107,7 @@ def test_two_calls_at_once_fetch_it_once(world: World) -> None:
     known(world, PLACE)
     world.pages["www.nature.com/otters.pdf"] = pdf()
 
-    told = world.calls(*repeat(("fetch_paper", {"ref": DOI}), 3), together=True)
+    told = world.calls(*itertools.repeat(("fetch_paper", {"ref": DOI}), 3), together=True)
 
     assert [one["pdf"]["status"] for one in told] == ["fetched"] * 3
     assert world.asked.count(PLACE) == 1
@@ -131,6 +133,53 @@ def blocked(world: World, **more: Any) -> dict[str, Any]:
     assert told["path"] == str(world.root / ".metadata" / f"{KEY}.toml")
     leg: dict[str, Any] = told["pdf"]
     return leg
+
+
+@pytest.mark.parametrize(
+    ("host", "values"),
+    [
+        ("papers.otters.example", ["papers.otters.example", "*.otters.example"]),
+        ("repo.otters.ac.example.uk", ["repo.otters.ac.example.uk", "*.example.uk"]),
+        ("repo.otters.ac.uk", ["repo.otters.ac.uk", "*.otters.ac.uk", "trust_academic_repos"]),
+        ("203.0.113.7", ["203.0.113.7"]),
+    ],
+)
+def test_what_would_let_a_host_in_is_told_from_the_narrowest_on(world: World, host: str, values: list[str]) -> None:
+    known(world, f"https://{host}/otters.pdf")
+
+    assert [one["value"] for one in world.call("fetch_paper", ref=DOI)["pdf"]["remediation"]] == values
+
+
+def test_no_setting_is_told_for_a_source_whose_hosts_are_fixed(world: World) -> None:
+    """Hosts can be added for open copies alone, so adding one would change nothing here."""
+    world.pages |= {
+        **arxiv("2401.12345"),
+        "arxiv.org/pdf/2401.12345": (302, {"Location": "https://otters.example"}, b""),
+    }
+
+    leg = world.call("fetch_paper", ref="2401.12345")["pdf"]
+
+    assert (leg["code"], leg["denial_context"]["attempted"]) == ("CAPABILITY_DENIED", "otters.example")
+    assert "remediation" not in leg
+
+
+@pytest.mark.parametrize(
+    ("place", "asked"),
+    [
+        ("https://www.nature.com/the otters.pdf?a b", "the%20otters.pdf"),
+        (" https://www.nature.com/the%20otters.pdf\t", "the%20otters.pdf"),
+        ("https://www.nature.com/ötters.pdf", "%C3%B6tters.pdf"),
+    ],
+)
+@pytest.mark.parametrize("is_redirect", [False, True])
+def test_signs_of_an_address_are_sent_as_browsers_send_them(
+    world: World, place: str, asked: str, is_redirect: bool
+) -> None:
+    known(world, "https://doi.org/otters" if is_redirect else place)
+    as_sent = place.strip().encode().decode("latin-1")
+    world.pages |= {"doi.org/otters": (302, {"Location": as_sent}, b""), f"www.nature.com/{asked}": pdf()}
+
+    assert world.call("fetch_paper", ref=DOI)["pdf"] == {"status": "fetched"}
 
 
 def test_a_host_off_the_list_is_refused_before_it_is_asked(world: World) -> None:
@@ -300,14 +349,31 @@ def test_an_answer_that_does_not_come_is_a_timeout(world: World, monkeypatch: py
     known(world, PLACE)
 
     def stalled() -> Any:
-        import threading
-
         yield b"HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\n%PDF-"
         threading.Event().wait(1.0)
 
     world.pages["www.nature.com/otters.pdf"] = lambda _: Raw(stalled())
 
     assert blocked(world)["code"] == "FETCH_TIMEOUT"
+
+
+def test_a_host_that_goes_silent_is_left_long_before_a_document_has_to_be_complete(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "SILENCE", 0.2)
+    known(world, "https://www.mdpi.com/otters.pdf", PLACE)
+
+    def silent() -> Any:
+        yield b"HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\n%PDF-"
+        threading.Event().wait(1.0)
+
+    world.pages |= {"www.mdpi.com/otters.pdf": lambda _: Raw(silent()), "www.nature.com/otters.pdf": pdf()}
+
+    told = world.call("fetch_paper", ref=DOI)
+
+    assert told["pdf"] == {"status": "fetched"}
+    said = "gave no complete answer within its time: nothing came for 0.2 seconds."
+    assert told["attempts"][2]["detail"].endswith(said)
 
 
 def test_an_interrupted_download_leaves_nothing_and_the_next_one_succeeds(world: World) -> None:
@@ -365,6 +431,29 @@ def test_asking_again_for_a_closed_paper_is_answered_without_asking_anybody(worl
     assert len(world.asked) == 2
 
 
+@pytest.mark.parametrize(
+    ("ref", "environ", "says"),
+    [
+        (DOI, {}, "set DOIGET_ENABLE_OPENALEX to ask more of them."),
+        (
+            "10.1103/otters",
+            {},
+            "set DOIGET_ENABLE_OPENALEX, or DOIGET_AGREE_TDM_APS and DOIGET_KEY_APS to ask more of them.",
+        ),
+        (DOI, {"DOIGET_ENABLE_OPENALEX": "1"}, "there are no others to switch on."),
+    ],
+)
+def test_a_closed_paper_says_again_what_could_be_set(
+    world: World, ref: str, environ: dict[str, str], says: str
+) -> None:
+    world.environ = environ
+    world.pages |= crossref(ref) | unpaywall(ref, status="closed")
+
+    again = world.calls(("fetch_paper", {"ref": ref}), ("fetch_paper", {"ref": ref}))[1]
+
+    assert again["error"]["message"].endswith(says)
+
+
 def test_a_refused_paper_is_refused_again_with_its_reason(world: World) -> None:
     known(world, "https://elsewhere.example.com/otters.pdf")
     world.call("fetch_paper", ref=DOI)
@@ -390,6 +479,23 @@ def test_a_failure_that_may_pass_is_waited_for(world: World) -> None:
     assert again["error"]["code"] == "RATE_LIMITED"
     assert again["error"]["retry_after_ms"] == 20_000
     assert again["error"]["replayed"] is True
+
+
+def test_force_keeps_the_pdf_that_is_there_and_what_is_known_of_it(world: World) -> None:
+    """What the record lacked is filled, and the log has what was written and nothing else."""
+    known(world, PLACE)
+    world.pages["www.nature.com/otters.pdf"] = pdf()
+    world.call("fetch_paper", ref=DOI)
+    world.pages["www.nature.com/otters.pdf"] = pdf(PDF + b"more")
+    world.pages |= crossref(DOI, volume="7") | unpaywall(DOI, PLACE, license_="cc0")
+
+    told = world.call("fetch_paper", ref=DOI, force=True)
+
+    assert (told["pdf"], told["size_bytes"], told["license"]) == ({"status": "fetched"}, len(PDF), "cc-by")
+    assert (world.root / f"{KEY}.pdf").read_bytes() == PDF
+    assert (toml(world)["volume"], toml(world)["doiget"]["size_bytes"]) == ("7", len(PDF))
+    written = [(row["store_path"], row["size_bytes"]) for row in world.rows() if row["event"] == "store_write"]
+    assert written == [(f"{KEY}.pdf", len(PDF)), (f".metadata/{KEY}.toml", None)]
 
 
 def test_force_asks_again_and_writes_so(world: World) -> None:
@@ -480,6 +586,82 @@ def test_an_arxiv_paper_comes_from_arxiv_alone_and_slowly(world: World, turns: T
     assert turns.slept == [3.0]
 
 
+def test_a_preprint_whose_feed_names_no_pdf_is_fetched_from_where_arxiv_documents_it(world: World) -> None:
+    status, headers, feed = arxiv("2401.12345v1")["export.arxiv.org/api/query"]
+    world.pages["export.arxiv.org/api/query"] = status, headers, re.sub("<link[^>]*>", "", str(feed))
+    world.pages["arxiv.org/pdf/2401.12345"] = pdf()
+
+    assert world.call("fetch_paper", ref="2401.12345")["pdf"] == {"status": "fetched"}
+
+
+def test_a_doi_that_arxiv_registered_is_the_paper_that_it_names(world: World) -> None:
+    """Its registry is asked only where it is switched on, and the name says all that is needed."""
+    doi = "10.48550/arXiv.2401.12345"
+    world.pages |= {**arxiv("2401.12345v1"), "arxiv.org/pdf/2401.12345v1": pdf()}
+
+    told = world.call("fetch_paper", ref=doi)
+
+    assert told["pdf"] == {"status": "fetched"}
+    assert (told["source"], told["license"], told["oa_status"]) == ("arxiv", "arxiv-default", "green")
+    assert world.asked[-2:] == ["https://export.arxiv.org/api/query", "https://arxiv.org/pdf/2401.12345v1"]
+    entry = toml(world, "doi_10.48550_arXiv.2401.12345")
+    assert (entry["doi"], entry["arxiv_id"], entry["arxiv_categories"]) == (doi, "2401.12345", ["q-bio.PE"])
+
+
+def test_a_doi_of_arxiv_whose_pdf_cannot_be_had_is_kept_as_an_open_paper(world: World) -> None:
+    world.pages |= arxiv("2401.12345v1")
+
+    told = world.call("fetch_paper", ref="10.48550/arXiv.2401.12345")
+
+    assert (told["pdf"]["status"], told["license"], told["oa_status"]) == ("blocked", "arxiv-default", "green")
+
+
+def test_with_its_registry_too_it_comes_from_arxiv(world: World) -> None:
+    doi = "10.48550/arXiv.2401.12345"
+    world.environ = {"DOIGET_ENABLE_DATACITE": "1"}
+    record = {"doi": doi.lower(), "titles": [{"title": "Otters early"}], "publicationYear": 2024}
+    world.pages |= {
+        **arxiv("2401.12345v1"),
+        "arxiv.org/pdf/2401.12345v1": pdf(),
+        f"api.datacite.org/dois/{doi.replace('/', '%2F')}": as_json(
+            {"data": {"id": doi.lower(), "attributes": record}}
+        ),
+    }
+
+    told = world.call("fetch_paper", ref=doi)
+
+    assert told["pdf"] == {
+        "status": "preprint_fallback",
+        "arxiv_id": "2401.12345",
+        "original_block": None,
+        "found_by": "datacite",
+    }
+
+
+def test_a_doi_of_arxiv_without_a_paper_is_not_found(world: World) -> None:
+    error = world.call("fetch_paper", ref="10.48550/arXiv.2401.12345")["error"]
+
+    assert (error["code"], error["message"]) == ("NOT_FOUND", "arxiv has no record of 2401.12345.")
+
+
+def test_arxiv_is_asked_slowly_also_where_an_open_copy_leads_there(world: World, turns: Turns) -> None:
+    begun: list[float] = []
+
+    def page(_: Any) -> Any:
+        begun.append(turns.now)
+        return pdf()
+
+    refs = [f"10.1234/otters.{number}" for number in range(3)]
+    for number, ref in enumerate(refs):
+        world.pages |= crossref(ref) | unpaywall(ref, f"https://arxiv.org/pdf/2401.1234{number}")
+        world.pages[f"arxiv.org/pdf/2401.1234{number}"] = page
+
+    rows = world.call("batch_fetch", refs=refs)["results"]
+
+    assert [row["pdf"]["status"] for row in rows] == ["fetched"] * 3
+    assert [round(later - earlier, 3) for earlier, later in itertools.pairwise(begun)] == [3.0, 3.0]
+
+
 def test_a_paper_that_nobody_knows_is_not_found(world: World) -> None:
     told = world.call("fetch_paper", ref=DOI)
 
@@ -488,13 +670,24 @@ def test_a_paper_that_nobody_knows_is_not_found(world: World) -> None:
     assert not world.root.exists()
 
 
-def test_a_registry_that_fails_is_no_statement_about_the_paper(world: World) -> None:
-    world.pages |= {
-        f"api.crossref.org/works/{DOI.replace('/', '%2F')}": (400, {}, b"{}"),
-        f"api.unpaywall.org/v2/{DOI.replace('/', '%2F')}": as_json({"error": True}, 422),
-    }
+@pytest.mark.parametrize("status", [400, 503])
+def test_a_registry_that_fails_is_no_statement_about_the_paper(world: World, status: int) -> None:
+    """Nor is it one that the index of open copies does not know the paper, which has those of one agency alone."""
+    world.pages[f"api.crossref.org/works/{DOI.replace('/', '%2F')}"] = status, {}, b"{}"
 
-    assert world.call("resolve_paper", ref=DOI)["error"]["code"] in {"NOT_FOUND", "CAPABILITY_DENIED"}
+    error = world.call("resolve_paper", ref=DOI)["error"]
+
+    assert (error["code"], error["disposition"]) == ("NETWORK_ERROR", "retry_after")
+    assert error["message"].startswith("Crossref ")
+    assert world.asked[-1].startswith("https://api.unpaywall.org/")
+
+
+def test_a_registry_that_rests_says_when_it_is_back(world: World) -> None:
+    world.pages[f"api.crossref.org/works/{DOI.replace('/', '%2F')}"] = 503, {"Retry-After": "120"}, b"{}"
+
+    error = world.call("fetch_paper", ref=DOI)["error"]
+
+    assert (error["code"], error["retry_after_ms"]) == ("NETWORK_ERROR", 120_000)
 
 
 def test_throttling_at_the_registries_is_told_with_its_delay(world: World) -> None:

@@ -106,6 +106,19 @@ def test_two_hundred_results_are_two_requests(world: World) -> None:
     assert [one["openalex_id"] for one in told["results"]] == [f"W{at}" for at in range(180)]
 
 
+def test_a_work_that_moved_to_the_next_page_is_told_once(world: World) -> None:
+    def search(call: Call) -> Reply:
+        start = 98 * (int(dict(call.query).get("page", "1")) - 1)
+        return found(*(work(start + at) for at in range(100)), total=900)
+
+    world.pages[WORKS] = search
+
+    told = world.call("paper_search", query="otters", limit=180)
+
+    assert [one["openalex_id"] for one in told["results"]] == [f"W{at}" for at in range(178)]
+    assert told["count"] == 178
+
+
 @pytest.mark.parametrize(
     ("name", "rows", "wanted"),
     [
@@ -198,6 +211,7 @@ def test_a_paper_without_a_preprint_is_an_answer_and_one_that_is_not_known_is_no
     assert world.call("link", ref=DOI)["arxiv"] is None
     missing = world.call("link", ref="10.1234/nobody")
     assert (missing["ref"], missing["error"]["code"]) == ("10.1234/nobody", "NOT_FOUND")
+    assert missing["error"]["message"] == "openalex has no record of 10.1234/nobody."
     assert world.rows()[-1]["error_code"] == "NOT_FOUND"
 
 
@@ -262,7 +276,8 @@ def test_a_citation_is_judged_by_the_share_of_its_words(world: World) -> None:
     ("text", "words"),
     [
         ("Otter, A. (2021): Otters' ways_home", ["otter", "a", "2021", "otters", "ways", "home"]),
-        ("Müller MÜLLER", ["müller"]),
+        ("Müller MÜLLER Mu\u0308ller", ["müller"]),
+        ("ﬁeld", ["field"]),
         ("物理学 1905", ["物理学", "1905"]),
         (" –_… ", []),
     ],

@@ -166,6 +166,13 @@ def test_papers_are_found_by_words(world: World, command: Command) -> None:
     assert command("find", "otters")[:2] == (1, "0 of 0 works\n")
 
 
+def test_a_limit_of_nothing_is_misuse_and_no_default(world: World, command: Command) -> None:
+    code, _, err = command("find", "otters", "--limit", "0")
+
+    assert (code, world.asked) == (2, [])
+    assert "limit is 0; it may be 1 to 200" in err
+
+
 def test_a_citation_is_resolved_without_quoting_it(world: World, command: Command) -> None:
     record = {"DOI": DOI, "title": ["How otters swim"], "author": [{"given": "Ann", "family": "Otter"}]}
     world.pages["api.crossref.org/works"] = as_json({"message": {"items": [record]}})

@@ -15,6 +15,7 @@ from specloom.papers import locks
 from specloom.papers import store as store_module
 from specloom.papers.codes import Refusal
 from specloom.papers.exporting import to_bibtex
+from specloom.papers.hosts import check_hop
 from specloom.papers.log import Log, verify
 from specloom.papers.replays import LASTING, Replays
 from specloom.papers.store import Store
@@ -39,14 +40,25 @@ def open_copy(world: World, place: str = f"https://{PLACE}", **more: Any) -> Non
 # --- replies --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("said", "delay"), [("²", None), ("9" * 5000, None), ("7", 7000)])
-def test_a_delay_that_is_no_number_is_none(world: World, said: str, delay: int | None) -> None:
+@pytest.mark.parametrize(
+    ("said", "delay"),
+    [
+        ("²", None),
+        ("9" * 5000, None),
+        ("soon", None),
+        ("7", 7000),
+        ("Thu, 01 Jan 2026 00:02:00 GMT", 120_000),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+    ],
+)
+@pytest.mark.parametrize(("status", "code"), [(429, "RATE_LIMITED"), (503, "NETWORK_ERROR")])
+def test_a_delay_is_told_where_it_is_one(world: World, status: int, code: str, said: str, delay: int | None) -> None:
     open_copy(world)
-    world.pages[PLACE] = (429, {"Retry-After": said}, b"")
+    world.pages[PLACE] = (status, {"Retry-After": said}, b"")
 
     told = world.call("fetch_paper", ref=DOI)
 
-    assert told["pdf"]["code"] == "RATE_LIMITED"
+    assert told["pdf"]["code"] == code
     assert told["pdf"].get("retry_after_ms") == delay
 
 
@@ -71,7 +83,7 @@ def test_a_preprint_that_is_none_is_not_asked_for(world: World, name: str) -> No
     told = world.call("fetch_paper", ref=DOI)
 
     assert told["pdf"]["status"] == "no_oa_url"
-    assert not any("export.arxiv.org" in url for url in world.asked)
+    assert not any("export.arxiv.org" in url or "48550" in url for url in world.asked)
 
 
 def test_a_list_of_places_without_an_end_is_not_tried_to_its_end(world: World) -> None:
@@ -229,6 +241,17 @@ def test_a_pdf_that_is_fetched_is_the_one_that_the_entry_names(world: World, nam
 
     assert (told["path"], told["size_bytes"]) == (str(world.root / f"{KEY}.pdf"), len(PDF))
     assert world.call("paper_pdf_path", ref=DOI)["pdf_exists"] is True
+
+
+def test_a_pdf_of_another_program_has_no_size_that_is_not_its_own(world: World) -> None:
+    stored(world, f'schema_version = "1.0"\ntitle = "T"\npdf_path = "{KEY}.pdf"\n')
+    (world.root / f"{KEY}.pdf").write_bytes(b"%PDF-1.4 of another program")
+    open_copy(world)
+
+    told = world.call("fetch_paper", ref=DOI, force=True)
+
+    assert (told["pdf"], told["size_bytes"]) == ({"status": "fetched"}, 0)
+    assert "size_bytes" not in world.call("info", ref=DOI)["metadata"]["doiget"]
 
 
 def test_a_pdf_that_a_crash_left_is_told_with_its_own_size(world: World) -> None:
@@ -401,3 +424,34 @@ def test_health_of_a_store_that_cannot_be_looked_at_is_told(tmp_path: Path) -> N
     assert Store(tmp_path / ("x" * 300) / "papers").is_writable() is True
     assert json.dumps(Store(Path("/dev/null/papers")).is_writable()) == "false"
     assert as_json({})[0] == 200
+
+
+@pytest.mark.parametrize("named", ["x" * 300 + ".pdf", "a/" * 3000, "."])
+def test_a_pdf_whose_name_no_file_can_have_is_not_there(world: World, named: str) -> None:
+    stored(world, f'schema_version = "1.0"\ntitle = "T"\npdf_path = "{named}"\n')
+
+    assert world.call("paper_pdf_path", ref=DOI)["pdf_exists"] is False
+
+    world.pages |= crossref(DOI) | unpaywall(DOI, "https://www.nature.com/a.pdf") | {"www.nature.com/a.pdf": pdf()}
+    assert world.call("fetch_paper", ref=DOI)["path"] == str(world.root / f"{KEY}.pdf")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "https://" + "x" * 300 + ".example/",
+        "https://pay attention.example/",
+        "x" * 300 + "://a.example/",
+    ],
+)
+def test_a_place_whose_host_is_none_is_not_told(world: World, place: str) -> None:
+    world.pages |= crossref(DOI) | unpaywall(DOI, place)
+
+    leg = world.call("fetch_paper", ref=DOI)["pdf"]
+
+    assert (leg["code"], leg["message"]) == ("NETWORK_ERROR", "oa-publisher leads to something that is not a URL.")
+
+
+def test_a_host_with_signs_that_do_not_show_is_none() -> None:
+    with pytest.raises(Refusal, match="something that is not a URL"):
+        check_hop("https://a\u2028b.example/", "oa-publisher", {}, None)

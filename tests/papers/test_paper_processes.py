@@ -7,10 +7,11 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from paper_support import PDF, World, crossref, pdf, unpaywall
 
 from loopback import Call, Loopback, Raw, Reply
@@ -95,3 +96,40 @@ def test_a_process_that_is_killed_while_it_downloads_leaves_nothing_in_the_way(w
     assert again["pdf"] == {"status": "fetched"}
     assert (world.root / f"{KEY}.pdf").read_bytes() == PDF
     assert log.verify(world.log) == log.Verdict(9)
+
+
+class Killed(BaseException):
+    """The end of a process: nothing that an error would set in motion is done."""
+
+
+@pytest.mark.parametrize("step", range(1, 13))
+def test_an_end_at_any_step_leaves_what_the_next_call_completes(
+    world: World, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    """A step is a flush or a rename of the store or the log, of which a fetch has twelve."""
+    known(world)
+    world.pages[PLACE] = pdf()
+    done = 0
+
+    def ends(work: Callable[..., Any]) -> Callable[..., Any]:
+        def one(*given: Any) -> Any:
+            nonlocal done
+            done += 1
+            if done == step:
+                raise Killed
+            return work(*given)
+
+        return one
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", ends(os.fsync))
+        patch.setattr(Path, "replace", ends(Path.replace))
+        with pytest.raises(Killed):
+            world.call("fetch_paper", ref=DOI)
+
+    told = world.call("fetch_paper", ref=DOI)
+
+    assert (told["pdf"], told["size_bytes"]) == ({"status": "fetched"}, len(PDF))
+    assert (world.root / f"{KEY}.pdf").read_bytes() == PDF
+    assert not list(world.root.rglob("*.tmp"))
+    assert log.verify(world.log).problem == ""

@@ -97,6 +97,7 @@ def test_a_pdf_that_is_there_is_never_replaced(tmp_path: Path) -> None:
     _, wrote = asyncio.run(store.commit(REF, entry(), b"%PDF-second"))
 
     assert not wrote
+    assert store.read("doi_10.1234_example")["doiget"]["size_bytes"] == len(b"%PDF-first")
     assert store.pdf_path("doi_10.1234_example").read_bytes() == b"%PDF-first"
 
 
@@ -117,6 +118,25 @@ def test_a_later_record_keeps_what_is_known_and_what_the_user_wrote() -> None:
     own = merged["doiget"]
     assert (own["license"], own["oa_status"], own["size_bytes"]) == ("cc-by", "gold", 7)
     assert (own["tags"], own["annotation"]) == (["otters"], "Read it.")
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("journal-article", "journal-article"),
+        ("article", "journal-article"),
+        ("JournalArticle", "journal-article"),
+        ("Preprint", "posted-content"),
+        ("ConferencePaper", "proceedings-article"),
+        ("BookChapter", "book-chapter"),
+        ("Dataset", "dataset"),
+        ("peer-review", "peer-review"),
+        ("posted-content", "posted-content"),
+        ("Software", "Software"),
+    ],
+)
+def test_what_a_work_is_is_kept_in_the_words_of_one_registry(said: str, kind: str) -> None:
+    assert make_entry({"title": "T", "type": said}, {})["type"] == kind
 
 
 def test_a_title_with_markup_gives_way_to_the_same_without() -> None:

@@ -278,3 +278,31 @@ def test_a_damaged_archive_is_texts_or_a_reason(data: st.DataObject) -> None:
     said = apart.tell(bytes(raw))
 
     assert set(said) in ({"problem"}, {"main", "text"})
+
+
+def test_notes_of_a_file_system_beside_a_text_are_passed_over() -> None:
+    files = {"._main.tex": b"\0\5\x16\7\0Mac OS X", "main.tex": b"\\documentclass{a} \x93Otters\x94 caf\xe9 \x81"}
+
+    assert list(read_bundle(archive(files))) == ["main.tex"]
+
+
+@pytest.mark.parametrize(
+    ("body", "text"), [(b"\x93caf\xe9\x94", "“café”"), (b"caf\xe9\x81", "café\x81"), ("ﬁ “é”".encode(), "ﬁ “é”")]
+)
+def test_a_text_that_is_no_utf_8_is_one_of_windows(body: bytes, text: str) -> None:
+    assert list(read_bundle(body).values()) == [text]
+
+
+@pytest.mark.parametrize("name", ["koi8-r", "cp1251", "maccyr", "utf8"])
+def test_texts_are_read_in_the_encoding_that_one_of_them_says(name: str) -> None:
+    codec = unpacking.ENCODINGS.get(name, "utf-8")
+    main = f"\\documentclass{{a}}\n% \\usepackage[latin2]{{inputenc}}\n\\usepackage[{name}]{{inputenc}}\n\\input{{a}}"
+
+    texts = read_bundle(archive({"a.tex": "Выдры".encode(codec), "main.tex": main}))
+
+    assert texts["a.tex"] == "Выдры"
+
+
+@pytest.mark.parametrize("name", sorted(unpacking.ENCODINGS))
+def test_every_encoding_is_one_of_letters(name: str) -> None:
+    assert b"a".decode(unpacking.ENCODINGS[name]) == "a"

@@ -242,6 +242,7 @@ def test_a_seed_that_is_not_known_ends_the_walk(world: World) -> None:
     told = world.call("expand_citation_graph", ref=DOI)
 
     assert told["error"]["code"] == "NOT_FOUND"
+    assert told["error"]["message"] == f"openalex has no record of {DOI}."
     assert "denial_context" not in told["error"]
 
 
@@ -344,3 +345,53 @@ def test_turns_of_one_source_keep_their_distance() -> None:
 def test_a_refusal_in_a_row_always_has_its_context() -> None:
     assert Refusal("NOT_FOUND", "x").to_json(in_row=True)["denial_context"] is None
     assert "denial_context" not in Refusal("NOT_FOUND", "x").to_json()
+
+
+def test_what_a_registry_writes_as_entities_is_kept_as_characters(world: World) -> None:
+    """The payload is told as it came; the store, lists and exports have the text."""
+    names = {"container-title": ["Science &amp; Justice"], "short-container-title": ["Sci. &amp; Just."]}
+    world.pages |= crossref(
+        DOI,
+        title=["Otters &amp; weasels: p &lt; 0.05"],
+        publisher="Weir &amp; Sons",
+        author=[{"name": "The O&amp;W Group"}],
+        **names,
+    )
+
+    told = world.call("metadata_only", ref=DOI)
+
+    assert told["metadata"]["title"] == ["Otters &amp; weasels: p &lt; 0.05"]
+    stored = world.call("info", ref=DOI)["metadata"]
+    assert (stored["title"], stored["authors"]) == ("Otters & weasels: p < 0.05", ["The O&W Group"])
+    assert (stored["venue"], stored["publisher"]) == ("Science & Justice", "Weir & Sons")
+    assert stored["doiget"]["short_venue"] == "Sci. & Just."
+    assert world.call("search_local", query="otters & weasels")["count"] == 1
+    assert "journal    = {Science & Justice}," in world.call("bibtex_export", refs=[DOI])["entries"][0]["bibtex"]
+
+
+def test_requests_to_a_source_that_wants_one_connection_do_not_overlap_and_hold_nobody_up() -> None:
+    now, running, told = [0.0], [0], []
+
+    async def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    async def run() -> None:
+        pacer, done = pacing.Pacer(lambda: now[0], sleep), asyncio.Event()
+
+        async def ask(source: str) -> None:
+            async with pacer.turn(source):
+                running[0] += 1
+                told.append((source, running[0]))
+                await done.wait()
+                running[0] -= 1
+
+        waiting = [asyncio.create_task(ask(name)) for name in (*["arxiv"] * (pacing.AT_ONCE + 1), "crossref")]
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert told == [("arxiv", 1), ("crossref", 2)]
+        done.set()
+        await asyncio.gather(*waiting)
+
+    asyncio.run(run())
+
+    assert told[2:] == [("arxiv", 1)] * pacing.AT_ONCE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -116,12 +117,16 @@ def test_a_log_that_cannot_be_written_is_a_fault(tmp_path: Path) -> None:
 def test_a_full_log_is_put_away_and_a_new_chain_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "log.jsonl"
     written(path, 2)
+    before = path.read_bytes()
     monkeypatch.setattr(log_module, "LARGEST", 10)
 
     Log(path).append("fetch", now=1_767_225_600.0)
 
     assert verify(path) == log_module.Verdict(1)
-    assert [one.name for one in tmp_path.glob("*.gz")] == ["log.jsonl.2026-01-01-000000.gz"]
+    [packed] = tmp_path.glob("*.gz")
+    assert packed.name == "log.jsonl.2026-01-01-000000.gz"
+    assert gzip.decompress(packed.read_bytes()) == before
+    assert packed.read_bytes()[8] == 4, "the fastest level (RFC 1952, XFL), because other processes wait for their turn"
 
 
 def test_processes_that_share_a_log_keep_one_chain(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from .places import store_root
 from .pubmed import to_doi
 from .refs import Ref, key_of
 from .repairing import repair
-from .store import Store
+from .store import METADATA, Store
 
 if TYPE_CHECKING:
     from specloom.desk import Desk
@@ -106,8 +106,7 @@ async def _fetch(
     desk: Desk, ref: Ref, store: Store, journal: Journal, trace: Trace, *, force: bool
 ) -> tuple[dict[str, Any], Refusal | None]:
     stored = store.find(ref)
-    there = store.stored_pdf(stored) if stored is not None else None
-    if stored is not None and there is not None and not force and there.is_file():
+    if stored is not None and not force and store.has_pdf(stored):
         return _describe(store, ref, stored, {"status": "fetched"}, None), None
     if desk.is_live:
         store.check_writable()
@@ -115,24 +114,33 @@ async def _fetch(
     found, repaired = await repair(desk, ref, found, journal, trace)
     leg, access = await acquire(desk, ref, found, journal, trace)
     source = leg.source if leg.body is not None else found.source
+    is_preprint = found.source == "arxiv"
     own = {
         "source": source,
-        "license": leg.license if leg.body is not None else ARXIV_LICENSE if ref.kind == "arxiv" else _license(access),
-        "oa_status": "green" if ref.kind == "arxiv" else access.status if access else None,
+        "license": leg.license if leg.body is not None else ARXIV_LICENSE if is_preprint else _license(access),
+        "oa_status": "green" if is_preprint else access.status if access else None,
         "size_bytes": len(leg.body) if leg.body is not None else None,
         "repaired_fields": repaired or None,
     }
     entry = to_entry(ref, found, own, desk.now())
-    merged, _ = await store.commit(ref, entry, leg.body)
-    path = f"{key_of(ref)}.pdf" if leg.body is not None else f".metadata/{key_of(ref)}.toml"
-    journal.stored(ref, source, path, own, leg.capability if leg.body is not None else "metadata")
+    merged, wrote = await store.commit(ref, entry, leg.body)
+    if wrote:
+        journal.stored(ref, source, f"{key_of(ref)}.pdf", own, leg.capability)
+    else:
+        journal.stored(ref, source, f"{METADATA}/{key_of(ref)}.toml", {**own, "size_bytes": None}, "metadata")
     answer = _describe(store, ref, merged, leg.status, trace.steps)
     if leg.body is not None:
         return answer, None
-    return answer, leg.refusal or Refusal(
+    return answer, leg.refusal or _no_copy(ref, trace)
+
+
+def _no_copy(ref: Ref, trace: Trace) -> Refusal:
+    """What is told when the paper is asked for again: its sources are not told again, so what could be set is."""
+    further = dict.fromkeys(" and ".join(step["required_env"]) for step in trace.steps if step.get("required_env"))
+    more = f"set {', or '.join(further)} to ask more of them" if further else "there are no others to switch on"
+    return Refusal(
         "NO_OA_AVAILABLE",
-        f"{ref.value} has a record, and no free copy is known to the sources that were asked; "
-        "attempts says which further ones can be switched on.",
+        f"{ref.value} has a record, and no free copy is known to the sources that were asked; {more}.",
     )
 
 

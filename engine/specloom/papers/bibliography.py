@@ -34,6 +34,7 @@ _NAMED_ARXIV = re.compile(rf"(?i:\barxiv:\s*){_ARXIV_ID}")
 _ARXIV_URL = re.compile(rf"https?://(?:www\.|export\.)?arxiv\.org/(?:abs|pdf|html)/{_ARXIV_ID}(?:\.pdf)?/?")
 _DOI_URL = re.compile(r"https?://(?:dx\.|www\.)?doi\.org/", re.IGNORECASE)
 _PUBMED_URL = re.compile(r"https?://[\w.]*ncbi\.nlm\.nih\.gov/", re.IGNORECASE)
+_REMARK = re.compile(r"(?:^|\s)#.*")
 _TEX = re.compile(r"[{}]|\\(?=[_%&#$~])")
 # Where entries of preprints name them when they have no field for it, as search engines export them.
 _PLACES = ("journal", "container-title", "number", "archive_location", "note", "howpublished", "publisher")
@@ -94,8 +95,8 @@ async def read_entries(desk: Desk, path: str, format_: str) -> list[Entry]:
     text = read_file(path)
     how = how or find_format(text)
     if how == "refs":
-        lines = [line.strip() for line in text.splitlines()]
-        entries = [_parse(None, line) for line in lines if line and not line.startswith("#")]
+        lines = [_REMARK.sub("", line).strip() for line in text.splitlines()]
+        entries = [_parse(None, find_identifier({"url": line}) or line) for line in lines if line]
         if not any(entry.ref for entry in entries):
             raise Refusal("INVALID_REF", f"{Path(path).name} holds no reference, and is neither CSL-JSON nor BibTeX.")
         return entries

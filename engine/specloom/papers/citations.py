@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 from . import pacing
 from .codes import Refusal, to_refusal
@@ -56,8 +57,11 @@ async def batch_resolve_citations(desk: Desk, given: Mapping[str, Any]) -> dict[
 
 
 def words_of(text: str) -> list[str]:
-    """The runs of letters and digits of a text in small letters, each once."""
-    return list(dict.fromkeys(_RUN.findall(text.lower())))
+    """The runs of letters and digits of a text in small letters, each once.
+
+    A letter with an accent is one character, however it is written, and a ligature is its letters (Unicode NFKC).
+    """
+    return list(dict.fromkeys(_RUN.findall(normalize("NFKC", text).lower())))
 
 
 def judge(words: Sequence[str], row: Mapping[str, Any]) -> dict[str, Any]:

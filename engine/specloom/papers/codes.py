@@ -114,13 +114,19 @@ class Refusal(Exception):  # noqa: N818 - it is an answer, as a fault is
         return said
 
 
-def from_fault(fault: Fault) -> Refusal:
-    """What a fault of the engine is called here. A delay is told only when the upstream asked for one."""
+def from_fault(fault: Fault, *, absent: str = "") -> Refusal:
+    """What a fault of the engine is called here. A delay is told only when the upstream asked for one.
+
+    `absent` is what a caller is told where the upstream does not have what was named.
+    """
+    if absent and fault.kind == "not_found":
+        return Refusal("NOT_FOUND", absent)
     if fault.kind == "network" and "no complete answer within" in fault.message:
         return Refusal("FETCH_TIMEOUT", fault.message)
     code = _CODES.get(fault.kind, "NETWORK_ERROR")
     asked = fault.retry_after is not None and fault.retry_after != KINDS[fault.kind].retry_after
-    delay = fault.retry_after * 1000 if asked and fault.retry_after is not None and code == "RATE_LIMITED" else None
+    comes_back = code == "RATE_LIMITED" or fault.kind == "upstream_unavailable"
+    delay = fault.retry_after * 1000 if asked and fault.retry_after is not None and comes_back else None
     return Refusal(code, fault.message, retry_after_ms=delay)
 
 

@@ -53,7 +53,8 @@ async def paper_search(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
             if name:
                 asked[f"{kind}_id"] = await _identify(desk, journal, kind, name)
         answer = await _ask(desk, journal, None, "discovery", asked)
-    results = [_tell(row) for row in answer.rows]
+    # A work may move to the next page while the first one is read.
+    results = [_tell(row) for row in {row["id"]: row for row in answer.rows}.values()]
     said = {
         "scope": "external",
         "query": given["query"],
@@ -76,7 +77,7 @@ async def link(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     with journal.session(ref):
         rows = (await _ask(desk, journal, ref, "preprint_of", {"doi": ref.value})).rows
         if not rows:
-            raise Refusal("NOT_FOUND", f"{SOURCE} has no record of {ref.value}.")
+            raise Refusal("NOT_FOUND", _absent(ref))
     row = rows[0]
     return {"doi": ref.value, "arxiv": row.get("arxiv_id"), "openalex_id": row["id"], "title": row.get("title")}
 
@@ -87,11 +88,15 @@ async def _ask(desk: Desk, journal: Journal, ref: Ref | None, capability: str, a
         async with pacing.turn(SOURCE, live=desk.is_live):
             answer = await desk.ask(capability, arguments, provider=PROVIDER)
     except Fault as fault:
-        refusal = from_fault(fault)
+        refusal = from_fault(fault, absent=_absent(ref) if ref else "")
         journal.asked(ref, SOURCE, refusal=refusal, event="resolve")
         raise refusal from None
     journal.asked(ref, SOURCE, event="resolve")
     return answer
+
+
+def _absent(ref: Ref) -> str:
+    return f"{SOURCE} has no record of {ref.value}."
 
 
 async def _identify(desk: Desk, journal: Journal, kind: str, name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import html
 import math
 import re
 from collections.abc import Mapping
@@ -20,6 +22,17 @@ RESERVED = frozenset({"schema_version", "title", "authors", "year", "doi", "arxi
 OWNED = ("tags", "collections", "annotation")
 """What the user wrote, which no fetch touches."""
 
+KINDS: Mapping[str, str] = {
+    **dict.fromkeys(("article", "review", "editorial", "letter", "lettersandcomments"), "journal-article"),
+    **dict.fromkeys(("journalarticle", "casereport", "datapaper"), "journal-article"),
+    **dict.fromkeys(("conferencepaper", "conference"), "proceedings-article"),
+    **dict.fromkeys(("bookchapter", "booksection"), "book-chapter"),
+    **{one.replace("-", ""): one for one in ("book", "dataset", "dissertation", "report", "peer-review", "standard")},
+    "preprint": "posted-content",
+}
+"""What OpenAlex, DataCite and Semantic Scholar call a work, as small letters alone, in Crossref's words: those are what
+the layout has, and by them exports tell articles. A word that is not here stays as it is."""
+
 LOST = "\ufffd"
 """The character that stands where one was lost."""
 LONGEST_MENDED = 2000
@@ -36,14 +49,14 @@ def make_entry(record: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, A
     entry: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "title": to_plain(str(record.get("title") or "")),
-        "authors": [str(one) for one in record.get("authors") or ()],
+        "authors": [to_plain(str(one)) for one in record.get("authors") or ()],
     }
     if isinstance(record.get("year"), int):
         entry["year"] = record["year"]
     for key in ("doi", "arxiv_id", *TEXTS):
         if record.get(key):
             text = str(record[key])
-            entry[key] = to_plain(text) if key == "venue" else text
+            entry[key] = to_plain(text) if key in {"venue", "publisher"} else to_kind(text) if key == "type" else text
     for key in LISTS:
         if record.get(key):
             entry[key] = [str(one) for one in record[key]]
@@ -101,9 +114,17 @@ def is_newer(stored: Mapping[str, Any]) -> bool:
     return False
 
 
+def to_kind(said: str) -> str:
+    """What a work is in Crossref's words, as far as they are known."""
+    return KINDS.get("".join(filter(str.isalpha, said.lower())), said)
+
+
 def to_plain(text: str) -> str:
-    """A text without inline markup and without doubled blanks."""
-    return " ".join(_MARKUP.sub("", text).split())
+    """A text without inline markup and doubled blanks; entities of HTML are the characters that they stand for."""
+    bare = _MARKUP.sub("", text)
+    with contextlib.suppress(ValueError):  # a numeric reference of thousands of digits
+        bare = html.unescape(bare)  # after the markup, so that an escaped "<" is no tag
+    return " ".join(bare.split())
 
 
 def mends(broken: Any, whole: Any) -> bool:

@@ -38,8 +38,9 @@ def to_bibtex(key: str, entry: Mapping[str, Any]) -> str:
     kind = "article" if entry.get("type") == _ARTICLE else "misc"
     lines = [f"@{kind}{{{key},"]
     for name, value in fields:
-        # A backslash before the closing brace would take it into the value.
-        text = to_plain(_UNWANTED.sub("", str(value if value is not None else ""))).rstrip("\\ ")
+        # Entities are written out first, since a brace may be one. A backslash before the closing brace would take it
+        # into the value.
+        text = " ".join(_UNWANTED.sub("", to_plain(str(value if value is not None else ""))).split()).rstrip("\\ ")
         if text:
             lines.append(f"  {name:<10} = {{{text}}},")
     return "\n".join([*lines, "}"]) + "\n"

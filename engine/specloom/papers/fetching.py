@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import re
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
@@ -20,7 +23,8 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 100_000_000
 REDIRECTS = 10
-TIMEOUT = 300.0
+TIMEOUT, SILENCE = 300.0, 60.0
+"""Seconds for a whole document, and for the next bytes of one: five silent hosts would keep everybody waiting."""
 MAGIC = b"%PDF-"
 
 _SECONDS = re.compile(r"[0-9]{1,9}")
@@ -44,33 +48,52 @@ async def obtain(desk: Desk, url: str, source: str, *, accept: str) -> bytes:
 
 
 async def _follow(desk: Desk, url: str, source: str, accept: str, token: Secret | None) -> Response:
-    url = check_hop(url, source, desk.config, None)
+    url = check_hop(_encoded(url), source, desk.config, None)
     for hop in range(REDIRECTS + 1):
         response = await _send(desk, url, source, accept, token)
         location = response.headers.get("location") if response.status in _MOVED else None
         if location is None:
-            _check_status(response, url, source, has_token=token is not None)
+            _check_status(response, url, source, has_token=token is not None, now=desk.now())
             return response
         try:
-            url = urljoin(url, location)
+            url = urljoin(url, _to_text(location))
         except ValueError:
             raise Refusal("NETWORK_ERROR", f"{source} leads to something that is not a URL.") from None
-        url = check_hop(url, source, desk.config, hop)
+        url = check_hop(_encoded(url), source, desk.config, hop)
     raise Refusal("NETWORK_ERROR", f"{source} redirects more than {REDIRECTS} times.")
 
 
 async def _send(desk: Desk, url: str, source: str, accept: str, token: Secret | None) -> Response:
-    policy = Policy(timeout=TIMEOUT, max_bytes=MAX_BYTES, redirects=0)
+    policy = Policy(timeout=TIMEOUT, idle=SILENCE, max_bytes=MAX_BYTES, redirects=0)
     headers: tuple[tuple[str, Header], ...] = (("Accept", accept),)
     if token is not None and matches(_host(url), HOSTS[source]):
         headers += (("Authorization", token),)
     try:
-        async with pacing.turn(source, live=desk.is_live):
+        async with pacing.turn(_paced_as(url, source), live=desk.is_live):
             return await desk.send(Request("GET", url, headers=headers, policy=policy))
     except Fault as fault:
         raise _refused(fault, source) from None
     except TimeoutError:
         raise Refusal("FETCH_TIMEOUT", f"{source} gave no complete answer within {TIMEOUT:g} seconds.") from None
+
+
+def _encoded(url: str) -> str:
+    """An address with blanks of its path and query as browsers send them; a host with blanks stays, and is none."""
+    start, slashes, rest = url.strip().partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{start}{slashes}{host}{slash}{path.replace(' ', '%20')}"
+
+
+def _to_text(location: str) -> str:
+    """A Location header, whose letters beyond ASCII servers send as UTF-8."""
+    with contextlib.suppress(UnicodeError):
+        location = location.encode("latin-1").decode("utf-8")
+    return location.strip()
+
+
+def _paced_as(url: str, source: str) -> str:
+    """Whose turn a request takes: what arXiv asks for holds for its hosts, also where an open copy leads there."""
+    return "arxiv" if source == "oa-publisher" and matches(_host(url), HOSTS["arxiv"]) else source
 
 
 def _refused(fault: Fault, source: str) -> Refusal:
@@ -95,8 +118,8 @@ def _refused(fault: Fault, source: str) -> Refusal:
     return from_fault(fault)
 
 
-def _check_status(response: Response, url: str, source: str, *, has_token: bool) -> None:
-    host = _host(url)
+def _check_status(response: Response, url: str, source: str, *, has_token: bool, now: float) -> None:
+    host, delay = _host(url), _find_delay(response.headers.get("retry-after", ""), now)
     if has_token and response.status in (401, 403):
         raise Refusal(
             "CAPABILITY_DENIED",
@@ -106,11 +129,20 @@ def _check_status(response: Response, url: str, source: str, *, has_token: bool)
     if response.status in _GONE:
         raise Refusal("NOT_FOUND", f"{host} says that the document does not exist (HTTP {response.status}).")
     if response.status == 429:
-        said = response.headers.get("retry-after", "")
-        delay = int(said) * 1000 if _SECONDS.fullmatch(said) else None
         raise Refusal("RATE_LIMITED", f"{host} asks to slow down.", retry_after_ms=delay)
     if not 200 <= response.status < 300:
-        raise Refusal("NETWORK_ERROR", f"{host} answered with HTTP {response.status} instead of the document.")
+        said = f"{host} answered with HTTP {response.status} instead of the document."
+        raise Refusal("NETWORK_ERROR", said, retry_after_ms=delay)
+
+
+def _find_delay(said: str, now: float) -> int | None:
+    """Milliseconds until the time that a server named, in seconds or as a date (RFC 9110, 10.2.3); None for no time."""
+    if _SECONDS.fullmatch(said):
+        return int(said) * 1000
+    try:
+        return max(0, math.ceil(parsedate_to_datetime(said).timestamp() - now)) * 1000
+    except (ValueError, OverflowError):
+        return None
 
 
 def _check_magic(response: Response, source: str) -> None:

@@ -71,13 +71,14 @@ async def _walk(desk: Desk, ref: Ref, journal: Journal, depth: int, total: int, 
 async def _ask(desk: Desk, ref: Ref, journal: Journal, arguments: dict[str, str]) -> dict[str, Any]:
     refusal: Refusal | None = None
     rows: list[dict[str, Any]] = []
+    absent = f"{SOURCE} has no record of {next(iter(arguments.values()))}."
     try:
         async with pacing.turn(SOURCE, live=desk.is_live):
             rows = (await desk.ask("references", arguments, provider=SOURCE)).rows
     except Fault as fault:
-        refusal = from_fault(fault)
+        refusal = from_fault(fault, absent=absent)
     if refusal is None and not rows:
-        refusal = Refusal("NOT_FOUND", f"{SOURCE} has no record of {next(iter(arguments.values()))}.")
+        refusal = Refusal("NOT_FOUND", absent)
     journal.asked(ref, SOURCE, refusal=refusal, event="resolve")
     if refusal is not None:
         raise refusal

@@ -29,8 +29,14 @@ HOSTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """The hosts that documents of a source come from, as its published list has them."""
 
+ADDED_TO = "oa-publisher"
+"""The source whose hosts an operator may add to; those of the others are fixed, so no setting is told that adds one."""
+
 ADDRESSING = frozenset({"doi.org", "dx.doi.org", "hdl.handle.net"})
 """Registries that only pass on; the host after them is judged as usual."""
+
+LONGEST_NAME = 253
+"""Characters that a host may have (RFC 1035: 255 octets, lengths included)."""
 
 TRUST: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -50,7 +56,7 @@ TRUST: Mapping[str, tuple[str, ...]] = MappingProxyType(
 def allowed_hosts(source: str, config: Mapping[str, Any]) -> tuple[str, ...]:
     """The host patterns of a source: its own, and for open copies those that the operator added."""
     own = HOSTS[source]
-    if source != "oa-publisher":
+    if source != ADDED_TO:
         return own
     added = _listed(config, "DOIGET_ADDITIONAL_HOSTS")
     flags = [name for name in TRUST if setting(config, f"DOIGET_{name.upper()}")]
@@ -74,6 +80,8 @@ def check_hop(url: str, source: str, config: Mapping[str, Any], hop: int | None)
     try:
         parts = urlsplit(url)
         host, scheme, user = (parts.hostname or "").lower(), parts.scheme.lower(), parts.username
+        _check_name(host)
+        _check_name(scheme)
     except ValueError:
         raise Refusal("NETWORK_ERROR", f"{source} leads to something that is not a URL.") from None
     if scheme != "https":
@@ -104,12 +112,18 @@ def check_hop(url: str, source: str, config: Mapping[str, Any], hop: int | None)
                 "expected": list(patterns),
                 **where,
             },
-            remediation=remedies(host),
+            remediation=remedies(host) if source == ADDED_TO else (),
         )
     try:
         return str(check_url(url))
     except Fault as fault:
         raise Refusal("NETWORK_ERROR", fault.message) from None
+
+
+def _check_name(name: str) -> None:
+    """ValueError for what can be no host or scheme: it is told to callers, and a server may put any text there."""
+    if len(name) > LONGEST_NAME or " " in name or not name.isprintable():
+        raise ValueError(name)
 
 
 def remedies(host: str, *, blocked: bool = False) -> list[dict[str, str]]:
@@ -126,7 +140,7 @@ def remedies(host: str, *, blocked: bool = False) -> list[dict[str, str]]:
     found = [{"kind": "additional_host", "value": host, "note": "this host alone"}]
     # Country registries sell names below a second label (ac.uk), so three labels stay where the last two are short.
     kept = 3 if len(labels) > 2 and len(labels[-1]) == 2 and len(labels[-2]) <= 3 else 2
-    if len(labels) > kept:
+    if len(labels) > kept and not labels[-1].isdecimal():
         apex = ".".join(labels[-kept:])
         found.append({"kind": "additional_host", "value": f"*.{apex}", "note": f"{apex} and every host below it"})
     found += [

@@ -16,7 +16,7 @@ from .fetching import download
 from .journal import Journal
 from .metadata import ARXIV_LICENSE, ENABLED, Found, Location, OpenAccess, Trace, locate, resolve
 from .publishers import publisher_of
-from .refs import Ref, parse_ref
+from .refs import Ref, parse_ref, preprint_of
 
 if TYPE_CHECKING:
     from specloom.desk import Desk
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 _ARXIV_URL = re.compile(
     r"https?://(?:www\.|export\.)?arxiv\.org/(?:abs|pdf)/([a-z.A-Z-]*/?[0-9.]+)(?:v[0-9]+)?(?:\.pdf)?/?$"
 )
-_ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.IGNORECASE)
+_OF_ARXIV = "10.48550/"
+"""How the DOIs begin that arXiv registers."""
 
 
 @dataclass(slots=True)
@@ -52,7 +53,7 @@ async def acquire(desk: Desk, ref: Ref, found: Found, journal: Journal, trace: T
     that is switched on, and all of them before the publisher's own under an agreement with it.
     """
     leg = Leg()
-    if ref.kind == "arxiv":
+    if found.source == "arxiv":
         place = Location(_pdf_url(found.fields), ARXIV_LICENSE)
         await _take(desk, ref, journal, leg, "arxiv", place, "arxiv", trace)
         return leg, None
@@ -105,16 +106,15 @@ async def _take_preprint(
     leg: Leg,
     trace: Trace,
 ) -> bool:
-    """The arXiv preprint of a DOI, as a source named it."""
-    named = [(one, "unpaywall") for one in map(_arxiv_of, access.locations if access else ()) if one]
-    relations = [_ARXIV_DOI.fullmatch(str(one)) for one in found.fields.get("preprints") or ()]
-    named += [(one[1], "crossref") for one in relations if one and _ref_of("arxiv", one[1])]
-    if not named:
+    """The arXiv preprint of a DOI, as the DOI itself or a source names it."""
+    named = [(preprint_of(ref.value), found.source)]
+    named += [(_arxiv_at(place), "unpaywall") for place in (access.locations if access else ())]
+    named += [(preprint_of(str(one)), "crossref") for one in found.fields.get("preprints") or ()]
+    preprint, finder = next(((one, by) for one, by in named if one is not None), (None, ""))
+    if preprint is None:
         return False
-    arxiv_id, finder = named[0]
     blocked = leg.blocked
     first, status = leg.refusal, leg.status
-    preprint = Ref("arxiv", arxiv_id)
     try:
         record = await resolve(desk, preprint, journal, trace)
     except Refusal as refusal:
@@ -138,7 +138,7 @@ async def _take_preprint(
 
 async def _take_posted(desk: Desk, ref: Ref, found: Found, journal: Journal, leg: Leg, trace: Trace) -> bool:
     """The preprint of a DOI that has a DOI of its own, from where open copies of that one are said to be."""
-    named = [str(one) for one in found.fields.get("preprints") or () if not _ARXIV_DOI.fullmatch(str(one))]
+    named = [str(one) for one in found.fields.get("preprints") or () if not str(one).startswith(_OF_ARXIV)]
     posted = _ref_of("doi", named[0]) if named else None
     if posted is None:
         return False
@@ -204,8 +204,12 @@ async def _take_licensed(desk: Desk, ref: Ref, journal: Journal, leg: Leg, trace
 
 
 def _pdf_url(fields: Mapping[str, Any]) -> str:
-    """The address of a preprint's PDF as its feed has it, asked over https."""
-    return re.sub(r"^http://", "https://", str(fields.get("pdf_url") or ""))
+    """The address of a preprint's PDF as its feed has it, asked over https, else where arXiv documents it to be.
+
+    https://info.arxiv.org/help/arxiv_identifier_for_services.html
+    """
+    said = str(fields.get("pdf_url") or "")
+    return re.sub(r"^http://", "https://", said) or f"https://arxiv.org/pdf/{fields['arxiv_id']}"
 
 
 def _ref_of(scheme: str, text: str) -> Ref | None:
@@ -216,6 +220,6 @@ def _ref_of(scheme: str, text: str) -> Ref | None:
         return None
 
 
-def _arxiv_of(place: Location) -> str:
+def _arxiv_at(place: Location) -> Ref | None:
     found = _ARXIV_URL.match(place.url)
-    return found[1] if found and _ref_of("arxiv", found[1]) else ""
+    return _ref_of("arxiv", found[1]) if found else None

@@ -13,11 +13,11 @@ from specloom.faults import Fault
 
 from . import pacing
 from .codes import Refusal, from_fault
-from .entries import make_entry
+from .entries import make_entry, to_plain
 from .journal import Journal
 from .log import to_timestamp
 from .publishers import PUBLISHERS
-from .refs import Ref
+from .refs import Ref, preprint_of
 
 if TYPE_CHECKING:
     from specloom.desk import Desk
@@ -104,8 +104,7 @@ class Trace:
 async def resolve(desk: Desk, ref: Ref, journal: Journal, trace: Trace) -> Found:
     """The record of a paper from the first source that has it; a later one is asked only when the earlier had none."""
     if ref.kind == "arxiv":
-        row = await _ask(desk, ref, journal, trace, "arxiv", "preprint", {"arxiv_id": ref.value})
-        return Found("arxiv", {**row, "type": "", "arxiv_id": ref.value}, _bare(row))
+        return await _resolve_preprint(desk, ref, journal, trace)
     failed: list[Refusal] = []
     known = await attempt(desk, ref, journal, trace, failed, "crossref", "publication")
     if known is not None:
@@ -120,10 +119,18 @@ async def resolve(desk: Desk, ref: Ref, journal: Journal, trace: Trace) -> Found
         known = await attempt(desk, ref, journal, trace, failed, source, "work", provider)
         if known is not None:
             return Found(source, {**known, "authors": turned(known.get("authors"))}, _bare(known))
-    access = await locate(desk, ref, journal, trace, failed)
+    access = await locate(desk, ref, journal, trace)
     if access is not None and access.fields.get("title"):
         return Found("unpaywall", access.fields, access.payload, access)
+    preprint = preprint_of(ref.value)
+    if preprint is not None:
+        return await _resolve_preprint(desk, preprint, journal, trace)
     raise _worst(ref, failed)
+
+
+async def _resolve_preprint(desk: Desk, preprint: Ref, journal: Journal, trace: Trace) -> Found:
+    row = await _ask(desk, preprint, journal, trace, "arxiv", "preprint", {"arxiv_id": preprint.value})
+    return Found("arxiv", {**row, "type": "", "arxiv_id": preprint.value}, _bare(row))
 
 
 async def _try_publishers(desk: Desk, ref: Ref, journal: Journal, trace: Trace, failed: list[Refusal]) -> Found | None:
@@ -144,14 +151,15 @@ async def _try_publishers(desk: Desk, ref: Ref, journal: Journal, trace: Trace, 
     return known
 
 
-async def locate(
-    desk: Desk, ref: Ref, journal: Journal, trace: Trace, failed: list[Refusal] | None = None
-) -> OpenAccess | None:
-    """Where open copies of a DOI are said to be; None when nobody could be asked or nobody knows the DOI."""
+async def locate(desk: Desk, ref: Ref, journal: Journal, trace: Trace) -> OpenAccess | None:
+    """Where open copies of a DOI are said to be; None when nobody could be asked or nobody knows the DOI.
+
+    That it is not known there is no statement about the DOI: only those of one agency are.
+    """
     if not desk.offering("oa_locations"):
         trace.add("unpaywall", "not_consulted_disabled", env=("UNPAYWALL_EMAIL",))
         return None
-    row = await attempt(desk, ref, journal, trace, [] if failed is None else failed, "unpaywall", "oa_locations")
+    row = await attempt(desk, ref, journal, trace, [], "unpaywall", "oa_locations")
     if row is None:
         return None
     places: dict[str, Location] = {}
@@ -188,9 +196,9 @@ def to_entry(ref: Ref, found: Found, own: Mapping[str, Any], now: float) -> dict
     """What the store keeps of a record, with the tool's own keys."""
     identity = {"doi": ref.value} if ref.kind == "doi" else {"arxiv_id": ref.value}
     fields = {**found.fields, **identity}
-    if ref.kind == "arxiv" and fields.get("categories"):
+    if fields.get("arxiv_id") and fields.get("categories"):
         fields["arxiv_categories"] = fields["categories"]
-    short = str(found.fields.get("short_venue") or "") or None
+    short = to_plain(str(found.fields.get("short_venue") or "")) or None
     return make_entry(fields, {"fetched_at": to_timestamp(int(now)), "short_venue": short, **own})
 
 
@@ -225,14 +233,18 @@ async def _ask(
     provider: str = "",
 ) -> dict[str, Any]:
     """The one row of a source, written down and traced; NOT_FOUND where it has none."""
+    absent = f"{source} has no record of {ref.value}."
     try:
         async with pacing.turn(source, live=desk.is_live):
             rows = (await desk.ask(operation, arguments, provider=provider or source)).rows
-        refusal = None if rows else Refusal("NOT_FOUND", f"{source} has no record of {ref.value}.")
+        refusal = None if rows else Refusal("NOT_FOUND", absent)
     except Fault as fault:
-        rows, refusal = [], from_fault(fault)
-        if refusal.code == "INVALID_REF":  # the identifier is well formed, so it is the upstream that is particular
-            refusal = Refusal("NOT_FOUND", fault.message)
+        rows, refusal = [], from_fault(fault, absent=absent)
+        if refusal.code == "INVALID_REF":
+            # The identifier is well formed: arXiv refuses one that cannot exist, of others it is no statement about it.
+            refusal = Refusal("NETWORK_ERROR", fault.message)
+            if source == "arxiv":
+                refusal = Refusal("NOT_FOUND", absent)
     except Refusal as busy:
         rows, refusal = [], busy
     journal.asked(ref, source, refusal=refusal, capability=source if source.startswith("tdm-") else "metadata")

@@ -19,7 +19,7 @@ QUEUE = 100
 """Calls that may wait for their turn; one more is refused."""
 
 GAPS: Mapping[str, float] = MappingProxyType({"arxiv": 3.0})
-"""Sources that ask for more than the common gap, in seconds."""
+"""Sources that ask for more than the common gap, in seconds, and for one connection at a time."""
 
 
 class Pacer:
@@ -33,7 +33,7 @@ class Pacer:
         self._clock, self._sleep = clock, sleep
         self._starts: deque[float] = deque(maxlen=int(PER_SECOND))
         self._last: dict[str, float] = {}
-        self._slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+        self._slots: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]] = WeakKeyDictionary()
         self._waiting = 0
 
     @contextlib.asynccontextmanager
@@ -47,7 +47,8 @@ class Pacer:
             )
         self._waiting += 1
         try:
-            async with self._slot():
+            # Who waits for a source of one connection keeps no place from those who ask another.
+            async with self._slot(source, 1) if source in GAPS else contextlib.nullcontext(), self._slot("", AT_ONCE):
                 await self._wait(source)
                 yield
         finally:
@@ -68,11 +69,9 @@ class Pacer:
         if start > now:
             await self._sleep(start - now)
 
-    def _slot(self) -> asyncio.Semaphore:
-        loop = asyncio.get_running_loop()
-        if loop not in self._slots:
-            self._slots[loop] = asyncio.Semaphore(AT_ONCE)
-        return self._slots[loop]
+    def _slot(self, source: str, most: int) -> asyncio.Semaphore:
+        slots = self._slots.setdefault(asyncio.get_running_loop(), {})
+        return slots.setdefault(source, asyncio.Semaphore(most))
 
 
 SHARED = Pacer()

@@ -29,7 +29,7 @@ async def to_doi(desk: Desk, ref: Ref, journal: Journal, trace: Trace) -> Ref:
             rows = (await desk.ask("article_identifiers", {kind: number}, provider=PROVIDER)).rows
         found = _parse(ref, rows)
     except Fault as fault:
-        refusal = from_fault(fault)
+        refusal = from_fault(fault, absent=_absent(ref))
     except Refusal as refused:
         refusal = refused
     journal.asked(found or ref, SOURCE, refusal=refusal)
@@ -41,9 +41,13 @@ async def to_doi(desk: Desk, ref: Ref, journal: Journal, trace: Trace) -> Ref:
     return found
 
 
+def _absent(ref: Ref) -> str:
+    return f"{SOURCE} has no article {ref.value}."
+
+
 def _parse(ref: Ref, rows: list[dict[str, Any]]) -> Ref:
     if not rows:
-        raise Refusal("NOT_FOUND", f"{SOURCE} has no article {ref.value}.")
+        raise Refusal("NOT_FOUND", _absent(ref))
     doi = str(rows[0].get("doi") or "")
     if not doi:
         raise Refusal("NOT_IMPLEMENTED", f"{SOURCE} lists no DOI for {ref.value}, and papers are resolved by theirs.")

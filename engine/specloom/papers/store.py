@@ -112,21 +112,29 @@ class Store:
         parts = PurePosixPath(said)
         return None if parts.is_absolute() or ".." in parts.parts else self.root / parts
 
+    def has_pdf(self, entry: Mapping[str, Any]) -> bool:
+        """Whether the PDF that an entry names is there; a name that no file can have is none."""
+        path = self.stored_pdf(entry)
+        with contextlib.suppress(OSError):
+            return path is not None and path.is_file()
+        return False
+
     async def commit(
         self, ref: Ref, entry: Mapping[str, Any], pdf: bytes | None = None, *, sleep: Sleep = asyncio.sleep
     ) -> tuple[dict[str, Any], bool]:
         """Write an entry under its lock: what is then stored, and whether this call put the PDF there.
 
-        A PDF that is there is never replaced. STORE_ERROR, LOCK_TIMEOUT or SCHEMA_TOO_NEW, and then nothing is written.
+        A PDF that is there is never replaced, nor is what is known of it; the record around it may still be filled.
+        STORE_ERROR, LOCK_TIMEOUT or SCHEMA_TOO_NEW, and then nothing is written.
         """
         key = key_of(ref)
         self._make_folders()
         async with held(self.metadata_path(key).with_name(f"{key}.toml.lock"), sleep=sleep):
             stored = self.find(ref)
             merged = merge(stored, entry)
-            there = self.stored_pdf(stored) if stored is not None else None
-            if stored is not None and pdf is not None and there is not None and there.is_file():
-                return dict(stored), False
+            if stored is not None and pdf is not None and self.has_pdf(stored):
+                more = {name: value for name, value in own_of(merged).items() if name != "size_bytes"}
+                pdf, merged[TABLE] = None, {**more, **own_of(stored)}
             path = self.pdf_path(key)
             wrote = pdf is not None and not path.is_file()
             if pdf is not None:

@@ -6,10 +6,13 @@ of its files and for their names; links, devices and everything that is no TeX a
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
+import re
 import tarfile
 import zlib
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Final, Protocol
 
@@ -24,6 +27,21 @@ LONGEST_NAME: Final = 255
 ENDINGS: Final = frozenset({".tex", ".ltx", ".latex"})
 ALONE: Final = "main.tex"
 """What a file is called that is a bundle by itself and so has no name."""
+
+ENCODINGS: Final[Mapping[str, str]] = {
+    **{name: name for name in ("cp1250", "cp1251", "cp1257", "cp850", "cp852", "cp866", "koi8-r", "koi8-u")},
+    "latin2": "iso8859-2",
+    "latin4": "iso8859-4",
+    "latin5": "iso8859-9",
+    "latin9": "iso8859-15",
+    "iso88595": "iso8859-5",
+    "applemac": "mac-roman",
+    "maccyr": "mac-cyrillic",
+}
+"""Codecs by the names of LaTeX's package inputenc; any other is read as Windows-1252, which is Latin-1 and more."""
+_SAYS = re.compile(
+    rb"^[^%\r\n]{0,200}\\usepackage\s{0,9}\[\s{0,9}([a-z0-9-]{1,20})\s{0,9}\]\s{0,9}\{inputenc\}", re.MULTILINE
+)
 
 _GZIP = b"\x1f\x8b"
 _PDF = b"%PDF-"
@@ -54,8 +72,8 @@ def _read_bundle(bundle: bytes) -> dict[str, str]:
     if head.startswith(_PDF):
         raise BundleError("the authors sent a PDF and no source")
     if not _is_archive(head):
-        return {ALONE: _to_text(data.read(MOST_TEXT + 1))}
-    texts: dict[str, str] = {}
+        return _to_texts({ALONE: data.read(MOST_TEXT + 1)})
+    bodies: dict[str, bytes] = {}
     total = 0
     with tarfile.open(fileobj=data, mode="r|", bufsize=_PIECE) as archive:  # type: ignore[call-overload]
         for number, member in enumerate(archive):
@@ -70,10 +88,12 @@ def _read_bundle(bundle: bytes) -> dict[str, str]:
             total += len(body)
             if total > MOST_TEXT:
                 raise BundleError(f"its texts have more than {MOST_TEXT} bytes")
-            texts[name] = _to_text(body)
-    if not texts:
+            # Notes of a file system (._main.tex) have the ending of the file that they are about, and are no texts.
+            if b"\0" not in body:
+                bodies[name] = body
+    if not bodies:
         raise BundleError("the bundle has no TeX file")
-    return texts
+    return _to_texts(bodies)
 
 
 def _find_name(said: str) -> str:
@@ -86,16 +106,24 @@ def _find_name(said: str) -> str:
     return str(path)
 
 
-def _to_text(body: bytes) -> str:
-    """Text as TeX files have it: UTF-8, or Latin-1 where it is not."""
-    if len(body) > MOST_TEXT:
+def _to_texts(bodies: Mapping[str, bytes]) -> dict[str, str]:
+    """Texts as TeX files have them: UTF-8, or where one is not, in the encoding that any of them says for all."""
+    if any(len(body) > MOST_TEXT for body in bodies.values()):
         raise BundleError(f"its texts have more than {MOST_TEXT} bytes")
-    if b"\0" in body:
+    if any(b"\0" in body for body in bodies.values()):
         raise BundleError("the bundle holds something that is neither an archive nor a text")
-    try:
-        text = body.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = body.decode("latin-1")
+    said = next((found[1].decode("latin-1") for body in bodies.values() if (found := _SAYS.search(body))), "")
+    return {name: _to_text(body, ENCODINGS.get(said, "cp1252")) for name, body in bodies.items()}
+
+
+def _to_text(body: bytes, encoding: str) -> str:
+    for one in ("utf-8-sig", encoding):
+        with contextlib.suppress(UnicodeDecodeError):
+            return _with_newlines(body.decode(one))
+    return _with_newlines(body.decode("latin-1"))
+
+
+def _with_newlines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

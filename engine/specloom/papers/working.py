@@ -182,7 +182,7 @@ async def pdf_path(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **said,
         "path": str(path) if path else None,
-        "pdf_exists": path is not None and path.is_file(),
+        "pdf_exists": store.has_pdf(entry),
         "origin": to_json(own.get("origin")),
         "license": to_json(own.get("license")),
     }
