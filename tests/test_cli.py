@@ -240,7 +240,7 @@ def test_a_call_prints_its_answer_as_data_when_nobody_watches(
 
     said = json.loads(out)
     assert code == 0
-    assert said["answer"]["pages"] == [{"title": "Otters\x1b[31m", "url": "https://example.org/a", "rank": 1}]
+    assert said["answer"]["pages"] == [{"title": "Otters[31m", "url": "https://example.org/a", "rank": 1}]
     assert dict(upstream.last.query) == {"q": "otters", "count": "3"}
 
 
@@ -508,7 +508,7 @@ def test_a_reader_that_leaves_is_no_error_to_speak_of(specs: Path) -> None:
         os.close(writing)
         _, err = child.communicate(timeout=60)
 
-    assert (child.returncode, err) == (1, b"")
+    assert (child.returncode, err) == (141, b"")
 
 
 def test_half_a_surrogate_in_an_answer_does_not_end_the_command(specs: Path) -> None:
@@ -570,3 +570,21 @@ def test_an_answer_is_a_list_with_title_address_date_and_excerpt() -> None:
     assert lines[3].count("\n") == 1
     assert lines[-1] == "query: otters"
     assert all(len(part) <= 60 for line in lines for part in line.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["doctor", "--reech"], "specloom doctor: error: unrecognized arguments: --reech"),
+        (["mutate", "--floor", "2"], "'2' is not a share; write a number from 0 to 1"),
+        (["mutate", "--floor", "half"], "'half' is not a share; write a number from 0 to 1"),
+        (["mutate", "demo_fnid"], "is called 'demo_fnid'; did you mean \"demo"),
+    ],
+)
+def test_what_is_not_understood_is_told_in_the_words_of_the_command(
+    specs: Path, capsys: pytest.CaptureFixture[str], words: list[str], told: str
+) -> None:
+    code, out, err = run(capsys, *words)
+
+    assert (code, out) == (2, "")
+    assert told in err

@@ -42,8 +42,8 @@ examples:
     args: {query: otters, num_results: 3, safe: high}
     config: {SAMPLE_KEY: k}
     replies:
-      list: {json: {items: [{title: T, url: u}, {title: none}]}}
-      more: {json: {total: 1, items: [{url: u, text: S}]}}
+      list: {json: {items: [{title: T, url: https://u/}, {title: none}]}}
+      more: {json: {total: 1, items: [{url: https://u/, text: S}]}}
     expect:
       sent:
         list:
@@ -53,7 +53,7 @@ examples:
         more:
           post: https://sample.example/more
           json: {filter: {safe: high, list: [otters, 2]}}
-      rows: [{title: T, url: u, snippet: S}]
+      rows: [{title: T, url: https://u/, snippet: S}]
       meta: {total: 1}
   - name: an allowance that is used up
     operation: find
@@ -91,13 +91,19 @@ def test_a_spec_whose_examples_show_everything_is_covered() -> None:
 
 
 def test_a_field_that_no_example_states_is_found_in_its_own_step() -> None:
-    assert without("rows: [{title: T, url: u, snippet: S}]", "rows: [{title: T, url: u}]") == ["W301 snippet"]
-    assert without("rows: [{title: T, url: u, snippet: S}]", "rows: [{url: u, snippet: S}]") == ["W301 title"]
+    assert without("rows: [{title: T, url: https://u/, snippet: S}]", "rows: [{title: T, url: https://u/}]") == [
+        "W301 snippet"
+    ]
+    assert without("rows: [{title: T, url: https://u/, snippet: S}]", "rows: [{url: https://u/, snippet: S}]") == [
+        "W301 title"
+    ]
     assert without("      meta: {total: 1}\n") == ["W301 page.total"]
 
 
 def test_null_states_that_a_field_is_absent_and_shows_nothing() -> None:
-    spec = SPEC.replace("{url: u, text: S}]}", "{url: u}]}").replace("snippet: S}]", "snippet: null}]")
+    spec = SPEC.replace("{url: https://u/, text: S}]}", "{url: https://u/}]}").replace(
+        "snippet: S}]", "snippet: null}]"
+    )
     assert uncovered(spec) == ["W301 snippet"]
 
 
@@ -122,7 +128,7 @@ def test_the_leaves_of_a_body_are_each_stated() -> None:
 
 def test_a_step_that_no_example_states_is_found_whole() -> None:
     start = SPEC.index("        more:\n          post: https")
-    spec = SPEC[:start] + SPEC[SPEC.index("      rows: [{title: T, url: u, snippet"):]  # fmt: skip
+    spec = SPEC[:start] + SPEC[SPEC.index("      rows: [{title: T, url: https://u/, snippet"):]  # fmt: skip
 
     assert uncovered(spec) == ["W302 post", "W302 safe", "W302 =args.query", "W302 2"]
 

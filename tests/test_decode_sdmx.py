@@ -252,6 +252,47 @@ def test_every_measure_of_several_is_an_observation_of_its_own() -> None:
     ]
 
 
+def test_an_attribute_of_some_dimensions_holds_where_their_values_do() -> None:
+    dimensions = {
+        "dataSet": [part("FREQ", "A", keyPosition=0)],
+        "series": [part("MEASURE", "B", "P", keyPosition=2), part("REF_AREA", "USA", "DEU", keyPosition=1)],
+        "observation": [part("TIME_PERIOD", "2023", "2024")],
+    }
+    attributes = {
+        "dimensionGroup": [part("UNIT_MULT", "0", "6", "9"), part("BASE"), part("SOURCE", default="here")],
+        "series": [part("BASE")],
+    }
+    # In the order of keyPosition: FREQ, REF_AREA, MEASURE, TIME_PERIOD.
+    groups = {
+        "::1:": [1],
+        ":0:0:": [2, "2015", None, "beyond the last"],
+        "0:::": [None, None, "there"],
+        ":9:0:": [0],
+        ":0:": [0],
+        "x:::": [0],
+        ":1:0:": None,
+        ":::1": [None, None, [["A"]]],
+    }
+    series = {
+        "0:0": {"observations": {"0": [1], "1": [2]}},
+        "1:0": {"observations": {"1": [3]}, "attributes": ["2020"]},
+        "0:1": {"observations": {"1": [4]}},
+    }
+    structure = {"dimensions": dimensions, "attributes": attributes}
+
+    rows = read(message({"dimensionGroupAttributes": groups, "series": series}, structure))
+    plain = read(message({"series": {"0:1": series["0:1"]}}, structure))
+
+    told = [(row["series"], {name: one["code"] for name, one in row["attributes"].items()}) for row in rows]
+    assert told == [
+        ("A — B — DEU", {"SOURCE": "there"}),
+        ("A — B — USA", {"SOURCE": "there", "UNIT_MULT": "9", "BASE": "2015"}),
+        ("A — B — USA", {"SOURCE": "there", "UNIT_MULT": "9", "BASE": "2015"}),
+        ("A — P — USA", {"SOURCE": "there", "UNIT_MULT": "6", "BASE": "2020"}),
+    ]
+    assert [list(row["attributes"]) for row in plain] == [["SOURCE"]]
+
+
 def test_data_that_was_deleted_is_passed_over() -> None:
     document = quarters()
     document["data"]["dataSets"].append({**document["data"]["dataSets"][0], "action": "Delete"})

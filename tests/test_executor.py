@@ -312,6 +312,36 @@ async def test_a_call_that_outlasts_its_deadline_is_a_fault_that_says_so(tmp_pat
     assert caught.value.kind == "upstream_unavailable"
 
 
+LOOKED_UP = """\
+  - lookup:
+      operation: demo_pages
+      providers: "=without(route.demo_pages, ['demo'])"
+      with: {query: =row.title}
+      take: {rank: rank}
+      optional: true
+  - take: args.num_results
+"""
+
+
+async def test_what_only_adds_to_an_answer_does_not_hold_it_up(tmp_path: Path) -> None:
+    # The one that is looked up never answers.
+    stub = Stub(lambda request: asyncio.Event().wait() if request.provider == "spare" else PAGE)
+    two_providers(tmp_path)
+    edits = [("cache: {ttl: 30m", "deadline: 200ms\ncache: {ttl: 30m"), ("  - take: args.num_results\n", LOOKED_UP)]
+    text = TEXTS[TOOL]
+    for old, new in edits:
+        text = text.replace(old, new)
+    (tmp_path / TOOL).write_text(text, encoding="utf-8")
+    executor = demo_executor(
+        tmp_path, sender=stub, environ={"SPARE_URL": "https://spare.example.org", "SPARE_KEY": "spare-key"}
+    )
+
+    done = await executor.call("demo_find", {"query": "otters"})
+
+    assert json.loads(done.body)["pages"] == [{"title": "A", "url": "https://example.org/a", "rank": 1}]
+    assert [one["failures"] for one in executor.breakers.snapshot() if one["provider"] == "spare"] == [1]
+
+
 async def test_progress_says_who_is_asked(tmp_path: Path) -> None:
     said: list[str | None] = []
     executor = two_providers(

@@ -41,10 +41,10 @@ examples:
     operation: find
     args: {query: otters, safe: high}
     config: {SAMPLE_KEY: k}
-    replies: {main: {json: {items: [{title: T, url: u}, {title: U}]}}}
+    replies: {main: {json: {items: [{title: T, url: "https://u/"}, {title: U}]}}}
     expect:
       sent: {main: {get: "https://sample.example/search", query: {q: otters, s: "1"}, headers: {X-Key: k}}}
-      rows: [{title: T, url: u}]
+      rows: [{title: T, url: "https://u/"}]
   - {name: used up, operation: find, args: {query: x}, replies: {main: {status: 402}}, expect: {error: quota_exhausted}}
 """
 

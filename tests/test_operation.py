@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.conform import conformer
-from specloom.shapes import ANY, TEXT, Choice, ListOf
+from specloom.shapes import ANY, BOOLEAN, TEXT, Choice, ListOf, Record, maybe
 from weaving import a_provider, weave_texts
 
 STEP = "input: [query]\nsteps:\n  - {get: /s, query: {q: =args.query}, json: {map: {url: url}}}\n"
@@ -46,8 +46,8 @@ def test_limits_are_read_and_have_defaults() -> None:
     ("operation", "start"),
     [
         (STEP.replace("get: /s", "get: s"), "E211: a path starts with `/`"),
-        (STEP.replace("get: /s", "get: '/s/{args.query'"), "E211: a path has whole placeholders"),
-        (STEP.replace("get: /s", "get: '/s#x'"), "E211: a path has whole placeholders"),
+        (STEP.replace("get: /s", "get: '/s/{args.query'"), "E211: a brace in a path opens or closes a placeholder"),
+        (STEP.replace("get: /s", "get: '/s#x'"), "E211: a path has no `?` and no `#`"),
         (STEP.replace("get: /s", "get: '/s/{args.querry}'"), "E202: unknown name 'querry'"),
         (STEP.replace("get: /s", "get: /s, body: {json: {a: 1}}"), "E105: a GET has no body"),
         (
@@ -57,9 +57,12 @@ def test_limits_are_read_and_have_defaults() -> None:
         (STEP + "shard: {over: sites, at_most: 2}\n", "E110: the operation takes no argument 'sites'"),
         (STEP.replace("url: url", "url: {each: url}"), "E102: a field with `each` needs `value`"),
         (STEP.replace("url: url", "url: {at: url, then: [{truncate: many}]}"), "E210: "),
-        (STEP.replace("=args.query", "=steps.main"), "E111: step 'main' has not run yet"),
+        (STEP.replace("=args.query", "=steps.main"), "E111: steps.main is not known yet here"),
         (STEP.replace("json: {map", "html: {map").replace("url: url", "url: './/a['"), "E201: "),
-        (STEP + "values: {one: values.two, two: args.query}\n", "E202: unknown name 'two'"),
+        (
+            STEP + "values: {one: values.two, two: args.query}\n",
+            "E111: values.two is not known yet here (a value sees those above it)",
+        ),
     ],
 )
 def test_what_could_go_wrong_is_told(operation: str, start: str) -> None:
@@ -108,6 +111,15 @@ def test_all_problems_of_a_provider_are_told_at_once() -> None:
         ("text", 5, "5"),
         ("text", True, None),
         ("text", ["a"], None),
+        ("text", "ot\u200bters\u202e\U000e0041\x1b", "otters"),
+        ("document", "ot\u200bters", "ot\u200bters"),
+        ("document", 5, None),
+        ("url", "https://a.example/o", "https://a.example/o"),
+        ("url", " //a.example/b c ", "https://a.example/b%20c"),
+        ("url", "https://a.example/\u200bo", "https://a.example/o"),
+        ("url", "javascript:alert(1)", None),
+        ("url", "/o", None),
+        ("url", 5, None),
         ("integer", "12", 12),
         ("integer", 12.0, 12),
         ("integer", 12.5, None),
@@ -121,7 +133,9 @@ def test_all_problems_of_a_provider_are_told_at_once() -> None:
         ("timestamp", "2026-13-01T00:00:00Z", None),
         ("list", "a", None),
         ("list", ["a", None, 5, {}], ["a", "5"]),
+        ("list", ["ot\u200bters"], ["otters"]),
         ("object", {"a": 1}, {"a": 1}),
+        ("object", {"a": "ot\u200bters"}, {"a": "ot\u200bters"}),
         ("object", [], None),
     ],
 )
@@ -132,6 +146,19 @@ def test_a_value_fits_its_type_or_is_none(kind: str, value: object, fitted: obje
     assert type(found) is type(fitted)
 
 
+def test_the_objects_of_a_list_have_their_texts_as_they_are_seen() -> None:
+    fit = conformer("list", ListOf(ANY))
+    deep: Any = "x"
+    for _ in range(100_000):
+        deep = {"in": deep}
+
+    assert fit([{"a": "ot\u200bters", "b": [{"c": "\u202eo"}, 1, None]}, "a", None]) == [
+        {"a": "otters", "b": [{"c": "o"}, 1, None]},
+        "a",
+    ]
+    assert fit([deep, {"a": 1}]) == [{"a": 1}]
+
+
 def test_a_value_outside_of_its_choices_is_none() -> None:
     fit = conformer("text", Choice(("day", "week")))
 
@@ -140,8 +167,17 @@ def test_a_value_outside_of_its_choices_is_none() -> None:
     assert fit(["day"]) is None
 
 
+def test_an_object_with_declared_fields_has_those_that_are_known_and_no_others() -> None:
+    fit = conformer("object", Record({"retracted": BOOLEAN, "date": maybe(TEXT)}))
+
+    assert fit({"retracted": True, "date": None, "note": "x"}) == {"retracted": True}
+    assert fit({"retracted": "yes", "date": 2010}) == {"date": "2010"}
+    assert fit({"retracted": None}) is None
+    assert fit(["retracted"]) is None
+
+
 @given(
-    st.sampled_from(["text", "integer", "number", "boolean", "timestamp", "list", "object", "any"]),
+    st.sampled_from(["text", "document", "url", "integer", "number", "boolean", "timestamp", "list", "object", "any"]),
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
         lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),

@@ -423,6 +423,22 @@ def test_retry_after_is_obeyed_when_it_is_longer() -> None:
     assert run.waits == [4.0]
 
 
+def test_throttling_without_a_delay_is_retried_after_the_pause_of_the_spec() -> None:
+    run = find(weave_texts(a_provider(PLAIN, service=RETRY)), {"query": "x"}, reply({}, 429), items("a"))
+
+    assert run.waits == [0.5]
+    assert [row["title"] for row in run.rows] == ["a"]
+
+
+def test_who_is_to_come_back_much_later_is_not_kept_waiting() -> None:
+    told = reply({}, 429, retry_after="11")
+    run = find(weave_texts(a_provider(PLAIN, service=RETRY)), {"query": "x"}, told, items("a"))
+
+    assert (run.waits, len(run.sent)) == ([], 1)
+    assert run.fault is not None
+    assert (run.fault.kind, run.fault.retry_after) == ("rate_limited", 11)
+
+
 @pytest.mark.parametrize(
     ("said", "told"),
     [
@@ -530,8 +546,9 @@ def test_values_of_another_type_are_left_out_and_rows_without_a_required_one_too
         reply(
             {
                 "items": [
-                    {"title": {"a": 1}, "url": "u"},
-                    {"title": 5, "url": "v"},
+                    {"title": {"a": 1}, "url": "https://u.example/"},
+                    {"title": 5, "url": "https://v.example/"},
+                    {"title": "t", "url": "mailto:w@example.org"},
                     {"title": "t", "url": ["w"]},
                     {"title": "t"},
                 ]
@@ -539,7 +556,7 @@ def test_values_of_another_type_are_left_out_and_rows_without_a_required_one_too
         ),
     )
 
-    assert run.rows == [{"url": "u"}, {"title": "5", "url": "v"}]
+    assert run.rows == [{"url": "https://u.example/"}, {"title": "5", "url": "https://v.example/"}]
 
 
 def test_rows_are_kept_and_counted_as_the_spec_says() -> None:
@@ -548,7 +565,7 @@ def test_rows_are_kept_and_counted_as_the_spec_says() -> None:
     run = find(
         weave_texts(a_provider(operation)),
         {"query": "x"},
-        reply({"total": 9, "items": [{"title": t, "url": t} for t in "abcd"]}),
+        reply({"total": 9, "items": [{"title": t, "url": f"https://{t}.example/"} for t in "abcd"]}),
     )
 
     assert [row["title"] for row in run.rows] == ["a", "c"]

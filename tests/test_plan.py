@@ -56,7 +56,7 @@ ROUTE = "- name: the route\n  first_of: {providers: =route.find, operation: find
         ),
         ({"answer": "urls: =rows[*].urll"}, "E202: unknown name 'urll'"),
         ({"answer": "pages: {each: rows, map: {link: urll}}"}, "E202: unknown name 'urll'"),
-        ({"more": "values: {a: values.b, b: args.query}\n"}, "E202: unknown name 'b'"),
+        ({"more": "values: {a: values.b, b: args.query}\n"}, "E111: values.b is not known yet here"),
         ({"more": "checks: [{refuse_when: args.qury, message: \"'no'\"}]\n"}, "E202: unknown name 'qury'"),
     ],
 )

@@ -12,9 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specloom.diagnostics import Report
 from specloom.faults import Fault
 from specloom.names import shipped_root
-from specloom.prompts import Prompt, complete, listed_prompt, load_prompts, parse_prompt, render_prompt
+from specloom.prompts import Prompt, complete, listed_prompt, render_prompt
+from specloom.prompts_reading import load_prompts, read_prompt
 
 HEAD = """\
 title: Greeting
@@ -44,7 +46,10 @@ LENSES = {"lenses": ["medical", "osint"]}
 
 
 def greeting(head: str = HEAD, text: str = TEXT) -> Prompt:
-    return parse_prompt("greeting", f"---\n{head}---\n{text}")
+    report = Report()
+    found = read_prompt("greeting", "greeting.md.j2", f"---\n{head}---\n{text}".encode(), report)
+    assert found is not None, list(report)
+    return found.prompt
 
 
 def shipped() -> dict[str, Prompt]:
@@ -70,7 +75,11 @@ def test_a_prompt_is_listed_with_what_it_takes() -> None:
         "description": "Says hello.",
         "arguments": [
             {"name": "who", "description": "Whom.", "required": True},
-            {"name": "how", "description": "At which length.", "required": False},
+            {
+                "name": "how",
+                "description": "At which length. One of short, long. Left out, it is short.",
+                "required": False,
+            },
             {"name": "lens", "description": "Where.", "required": False},
         ],
     }
@@ -78,7 +87,7 @@ def test_a_prompt_is_listed_with_what_it_takes() -> None:
 
 def test_a_prompt_is_filled_with_what_is_given_and_defaults() -> None:
     assert render_prompt(greeting(), {"who": "Ada"}, (), LENSES) == 'Greet "Ada" short.\n'
-    assert render_prompt(greeting(), {"who": "Ada", "how": "long", "lens": "osint"}, (), LENSES) == (
+    assert render_prompt(greeting(), {"who": "Ada", "how": "Long", "lens": "OSINT"}, (), LENSES) == (
         'Greet "Ada" long in osint.\n'
     )
 
@@ -114,28 +123,18 @@ def test_an_argument_is_one_quoted_line_of_at_most_its_length(text: str) -> None
     assert not any(ord(sign) < 32 or 127 <= ord(sign) < 160 for sign in read)
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("no head", "has to begin with what it takes"),
-        ("---\n[\n---\n", "is not YAML"),
-        ("---\n- a\n---\n", "has to be a mapping"),
-        ("---\ntitle: T\n---\n", "lacks 'description'"),
-        ("---\ntitle: T\ndescription: D\nicon: I\n---\n", "unknown key 'icon'"),
-        ("---\ntitle: T\ndescription: D\narguments: {a: {}}\n---\n", "a of the prompt greeting lacks 'description'"),
-        (
-            "---\ntitle: T\ndescription: D\narguments: {a: {description: A, choices: [x], default: y}}\n---\n",
-            "is none of its choices",
-        ),
-        (
-            "---\ntitle: T\ndescription: D\narguments: {a: {description: A, catalogue: stars}}\n---\n",
-            "names no catalogue",
-        ),
-    ],
-)
-def test_a_file_that_is_no_prompt_is_told(text: str, sentence: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(sentence)):
-        parse_prompt("greeting", text)
+def test_a_text_that_cannot_be_filled_is_told_and_where_to_look() -> None:
+    prompt = greeting(text="{{ {'short': 1}[args.lens] }}")
+
+    with pytest.raises(Fault, match=r"The prompt greeting cannot be filled: .*`specloom check` shows where") as caught:
+        render_prompt(prompt, {"who": "Ada"}, (), LENSES)
+
+    assert caught.value.kind == "config"
+
+
+def test_a_text_reaches_nothing_beyond_what_it_is_given() -> None:
+    with pytest.raises(Fault, match="unsafe"):
+        render_prompt(greeting(text="{{ ''.__class__.__mro__ }}"), {"who": "Ada"}, (), LENSES)
 
 
 def test_a_later_layer_replaces_a_prompt_of_the_same_name(tmp_path: Path) -> None:

@@ -404,6 +404,50 @@ def test_where_the_first_decides_its_failure_is_told_when_nobody_else_finds_anyt
     assert run({"one": broken("one"), "two": rows(), "three": rows()}).urls == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "args", "others"),
+    [
+        ("rate_limited", {"provider": "two"}, ("one",)),
+        ("auth_required", {"provider": "two"}, ("one",)),
+        ("validation", {"provider": "two"}, ()),
+        ("not_found", {"provider": "two"}, ()),
+        ("rate_limited", {}, ()),
+    ],
+)
+def test_where_whoever_was_asked_by_name_fails_those_who_could_be_asked_instead_are_named(
+    kind: str, args: dict[str, str], others: tuple[str, ...]
+) -> None:
+    answers = {name: broken(name, kind) for name in NAMES}
+
+    found = run(answers, args=args, resting=frozenset({"three"}))
+
+    assert found.fault is not None
+    assert found.fault.alternatives == others
+
+
+NARROW = "provider: {type: string, enum: [two, three], description: Whom.}\n"
+
+
+@pytest.mark.parametrize(("inputs", "others"), [("", ()), (NARROW, ("three",))])
+def test_only_those_whom_the_caller_may_name_are_named(inputs: str, others: tuple[str, ...]) -> None:
+    plan = "- {name: two, call: {provider: two, operation: find}}\n"
+
+    failed = run({"two": broken("two")}, plan=plan, inputs=inputs)
+    empty = run({"two": rows()}, plan=plan, inputs=inputs, more="hints: {filters: [query]}\n")
+
+    assert failed.fault is not None
+    assert failed.fault.alternatives == others
+    assert empty.outcome is not None
+    assert [one["value"] for one in empty.outcome.answer["hints"]["suggestedActions"]] == list(others)
+
+
+def test_whoever_names_others_itself_is_believed() -> None:
+    found = run({"two": broken("two", alternatives=("three",))}, args={"provider": "two"})
+
+    assert found.fault is not None
+    assert found.fault.alternatives == ("three",)
+
+
 def test_who_is_configured_but_in_no_route_is_named() -> None:
     woven = weave_texts(a_tool(plan=ROUTE, inputs=MORE), *OTHERS)
     tool = woven.tool()
@@ -416,6 +460,16 @@ def test_who_is_configured_but_in_no_route_is_named() -> None:
 
     assert caught.value.kind == "config"
     assert caught.value.message == "nobody is in the route of sample; ask two by name, or put it into SEARCH_ROUTING"
+
+
+def test_who_stands_in_the_route_without_its_settings_is_named_with_them() -> None:
+    woven = weave_texts(a_tool(plan=ROUTE, inputs=MORE), *OTHERS)
+    offer = Offer({"find": ()}, frozenset({"two"}), {"one": ("ONE_KEY",)}, unmet={"find": ("one",)})
+
+    fault = none_configured(woven.tool(), woven.model, offer, ("find",))
+
+    assert fault.message == "nobody in the route of sample is configured; set ONE_KEY to use one, or ask two by name"
+    assert fault.action == "check_api_key"
 
 
 # --- the answer and its hints ---------------------------------------------------------------------------------------
@@ -562,6 +616,19 @@ def test_special_advice_comes_first_and_may_replace_the_reason() -> None:
     assert said["reason"] == "odd"
     assert said["suggestedActions"][0] == {"action": "think", "parameter": "query", "detail": "Think again."}
     assert len(said["suggestedActions"]) <= 3
+
+
+def test_an_input_with_advice_of_its_own_is_never_one_to_leave_out() -> None:
+    advice = "{when: args.num_results > `9`, action: broaden_query, parameter: num_results, detail: Ask for more.}"
+    more = f"hints: {{filters: [num_results], also: [{advice}]}}\n"
+
+    def actions(num_results: int) -> list[str]:
+        found = run({name: rows() for name in NAMES}, more=more, args={"num_results": num_results})
+        assert found.outcome is not None, found.fault
+        return [one["action"] for one in found.outcome.answer["hints"]["suggestedActions"]]
+
+    assert actions(3) == []
+    assert actions(10) == ["broaden_query"]
 
 
 def test_an_answer_with_rows_has_no_hints_and_one_that_may_not_be_kept_says_so() -> None:

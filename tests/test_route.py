@@ -97,6 +97,19 @@ def test_a_routing_that_cannot_be_read_is_one_sentence(text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_names_may_be_written_in_any_case(model: Model) -> None:
+    assert order(model, {ROUTING: "Beta, ALPHA"}) == ("beta", "alpha")
+    assert order(model, {ROUTING: '{"find": ["Alpha"]}'}) == ("alpha",)
+    assert order(model, {SINGLE: "Beta"}) == ("beta",)
+
+
+def test_those_in_a_route_who_lack_a_setting_are_known(model: Model) -> None:
+    found = plan_routes(model, frozenset({"alpha"}), {ROUTING: "beta,alpha,nobody,beta"})
+
+    assert found.unmet["find"] == ("beta",)
+    assert plan_routes(model, frozenset({"alpha"}), {}).unmet["find"] == ()
+
+
 def test_a_routing_is_read_as_it_was_written() -> None:
     assert parse_routing("a,,b ,") == {"default": ["a", "b"]}
     assert parse_routing(json.dumps({"web": "a", "default": ["b"]})) == {"web": ["a"], "default": ["b"]}

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from specloom.diagnostics import Report
+from specloom.diagnostics import Place, Report
 from specloom.examples_providers import check_provider
 from specloom.model import Argument, Model
 from specloom.names import load_library
 from specloom.sample import Leaf, fits, match, parse_sample, words_of
-from specloom.scaffold import UNDECIDED, ScaffoldError, default_folder, scaffold
+from specloom.scaffold import UNDECIDED, ScaffoldError, converters, default_folder, scaffold
+from specloom.shapes import TEXT
 from specloom.weave import weave
 from weaving import weave_texts
 
@@ -274,3 +275,26 @@ def test_the_list_with_most_of_the_fields_is_the_results(model: Model) -> None:
     document = {"ads": [{"x": n} for n in range(9)], "found": [{"title": "T", "url": "https://example.org/"}]}
 
     assert parse_sample(json.dumps(document).encode(), row).each == "found"
+
+
+def test_markup_inside_a_field_of_xml_is_part_of_its_text_and_names_stand_in_their_namespace() -> None:
+    row = {name: Argument(name, "text", "", Place("x"), TEXT) for name in ("name", "id")}
+    first, second = "<id>7</id><name>Wolf <i>Rock</i></name>", "<id>8</id><name>Bell</name>"
+    text = f'<c xmlns="urn:c"><light>{first}</light><light>{second}</light></c>'
+
+    sample = parse_sample(text.encode(), row)
+
+    found = match(row, sample.leaves)
+    assert {name: (leaf.path, leaf.value) for name, leaf in found.items() if leaf} == {
+        "name": (("n1:name",), "Wolf Rock"),
+        "id": (("n1:id",), "7"),
+    }
+
+
+def test_a_number_can_be_an_id_that_is_told_as_text() -> None:
+    row = {"id": Argument("id", "text", "", Place("x"), TEXT)}
+
+    leaf = match(row, parse_sample(b'{"items": [{"id": 7}]}', row).leaves)["id"]
+
+    assert leaf is not None
+    assert converters(row["id"], leaf) == ["text"]

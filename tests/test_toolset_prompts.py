@@ -10,7 +10,7 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
 from specloom.names import shipped_root
-from specloom.prompts import load_prompts
+from specloom.prompts_reading import load_prompts
 from specloom.toolset import served_prompts
 from specloom.weave import weave_from
 from weaving import weave_texts

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .faults import Fault
 from .model import Row
 
 
@@ -21,9 +22,13 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class AskAll:
-    """Ask several at once; one answer or fault for each is wanted, in order."""
+    """Ask several at once; one answer or fault for each is wanted, in order.
+
+    `optional` is what only adds to rows that are there already: who takes long over it is not waited for.
+    """
 
     asks: tuple[Ask, ...]
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,8 @@ class Offer:
     """For each provider that is not configured the variables to set."""
     resting: frozenset[str] = frozenset()
     """Providers whose breaker is open; they are not suggested."""
+    unmet: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Per capability those who were put into its route and are not configured."""
 
 
 @dataclass(slots=True)
@@ -56,6 +63,8 @@ class Outcome:
     operation: str = ""
     """The operation of the provider that answered."""
     tried: list[str] = field(default_factory=list)
+    failed: list[Fault] = field(default_factory=list)
+    """How those failed of whom it was asked in vain, in that order."""
     fallback_reason: str = ""
     explicit: bool = False
     """The caller named the provider, so there was nothing to route."""

@@ -88,6 +88,8 @@ def open_audit(
     path = audit_path(folder, environ)
     if path is None:
         return None
+    if path.exists() and not path.is_file():
+        raise ValueError(f"AUDIT_OUTPUT_PATH is {str(path)!r}, which is no file: name one, since the log reads it back")
     days = _read_number(environ, "AUDIT_RETENTION_DAYS", DEFAULT_DAYS)
     return AuditLog(
         path,

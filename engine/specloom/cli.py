@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
-from .cli_base import INTERRUPTED, PROBLEMS, USAGE, UsageError, say, tell
+from .cli_base import INTERRUPTED, PROBLEMS, READER_LEFT, USAGE, UsageError, say, tell
 from .cli_papers import add_commands as add_paper_commands
 from .cli_state import add_commands as add_state_commands
 from .faults import Fault
@@ -21,13 +21,18 @@ from .show import fault_line
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command: 0 when all is well, 1 when problems were found or a call failed, 2 when it is not understood."""
+    """Run one command: 0 when all is well, 1 when problems were found or a call failed, 2 when it is not understood.
+
+    130 says that it was interrupted, and 141 that who read its output left before the end, as a shell would say both.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # Answers hold what others wrote, and half a surrogate in it must not end the command.
             stream.reconfigure(errors="replace")
     try:
-        options = make_parser().parse_args(list(sys.argv[1:] if argv is None else argv))
+        options, strange = make_parser().parse_known_args(list(sys.argv[1:] if argv is None else argv))
+        if strange:
+            options.parser.error(f"unrecognized arguments: {' '.join(strange)}")
         code: int = options.run(options)
         sys.stdout.flush()
     except SystemExit as stop:  # argparse has said what is wrong
@@ -46,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader has left. What is still buffered must go somewhere when the interpreter closes the stream.
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return PROBLEMS
+        return READER_LEFT
     return code
 
 
@@ -78,7 +83,7 @@ def make_parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        one.set_defaults(run=run)
+        one.set_defaults(run=run, parser=one)
         return one
 
     _add_serve(
@@ -160,7 +165,7 @@ def make_parser() -> argparse.ArgumentParser:
     says = "change the specs one detail at a time; their examples must notice"
     one = add("mutate", _late("cli_work", "mutate"), says, "specloom mutate demo --floor 0.9")
     one.add_argument("names", nargs="*", metavar="NAME", help="only these specs")
-    one.add_argument("--floor", type=float, metavar="SHARE", help="exit 1 when fewer are noticed, 0 to 1")
+    one.add_argument("--floor", type=_share, metavar="SHARE", help="exit 1 when fewer are noticed, 0 to 1")
     _add_json(one)
     add_state_commands(add)
     add_paper_commands(add)
@@ -189,6 +194,16 @@ class _Version(argparse.Action):
         digest = digest_sources(load_library(layer_roots(os.environ), Report()).sources)
         say(f"specloom {__version__}, specs {digest[:12]}")
         parser.exit()
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share; write a number from 0 to 1, such as 0.9")
+    return share
 
 
 def _add_json(one: argparse.ArgumentParser) -> None:

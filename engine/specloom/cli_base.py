@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .executor import Executor
     from .model import Tool
 
-PROBLEMS, USAGE, INTERRUPTED = 1, 2, 130
+PROBLEMS, USAGE, INTERRUPTED, READER_LEFT = 1, 2, 130, 141
 
 
 class UsageError(Exception):
@@ -78,13 +78,13 @@ def _json(text: str) -> Any:
 
 
 def make_executor(environ: Mapping[str, str]) -> tuple[Executor, list[str]]:
-    """An engine that sends nothing, over the layers of the environment, and the errors of specs that were left out."""
+    """An engine that sends nothing, over the layers of the environment, and the errors that serving would meet."""
     from .executor import Executor
     from .explain import Unsent
     from .names import layer_roots
     from .weave import weave_from
 
-    model, _, report = weave_from(layer_roots(environ))
+    model, _, report = weave_from(layer_roots(environ), examples=False)
     errors = [f"{one.place}: {one.message}" for one in report.errors]
     return Executor(model, environ=environ, sender=Unsent()), errors
 
@@ -94,7 +94,7 @@ def workbench() -> Executor:
     executor, errors = make_executor(os.environ)
     if errors:
         more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
-        tell(f"specloom: left out: {errors[0]}{more}; run `specloom check`")
+        tell(f"specloom: what has errors is left out: {errors[0]}{more}; run `specloom check`")
     for problem in executor.problems:
         tell(f"specloom: {problem}")
     return executor

@@ -1,4 +1,4 @@
-"""The commands over what is remembered: data (export, erase, consent) and audit."""
+"""The commands over what is remembered: data (export, erase, consent, members) and audit."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ T = TypeVar("T")
 def add_commands(add: Callable[[str, Callable[[Namespace], int], str, str], ArgumentParser]) -> None:
     """Put `data` and `audit` on the command line."""
     example = "specloom data erase --tenant acme --user ann --yes"
-    acts = add("data", _data, "export or erase what is kept of a user, and record consent", example).add_subparsers(
-        metavar="ACT", required=True
-    )
+    acts = add(
+        "data", _data, "export or erase what is kept of a user; record consent and members", example
+    ).add_subparsers(metavar="ACT", required=True)
     one = acts.add_parser("export", help="everything that a user has here, as JSON", allow_abbrev=False)
     _add_who(one, required=True)
     one.add_argument("--to", metavar="FILE", help="write it there, for its owner alone to read")
@@ -43,6 +43,13 @@ def add_commands(add: Callable[[str, Callable[[Namespace], int], str, str], Argu
     decision.add_argument("--grant", dest="granted", action="store_const", const=True, help="they agree")
     decision.add_argument("--withdraw", dest="granted", action="store_const", const=False, help="they no longer do")
     one.set_defaults(act=consent)
+    one = acts.add_parser("members", help="show, add or remove members of a workspace", allow_abbrev=False)
+    one.add_argument("--workspace", required=True, metavar="NAME", help="the workspace_id of its tools")
+    _add_who(one, required=False)
+    change = one.add_mutually_exclusive_group()
+    change.add_argument("--add", dest="adds", action="store_const", const=True, help="let this user in")
+    change.add_argument("--remove", dest="adds", action="store_const", const=False, help="no longer")
+    one.set_defaults(act=members)
     acts = add("audit", _data, "look after the audit log", "specloom audit verify").add_subparsers(
         metavar="ACT", required=True
     )
@@ -142,6 +149,37 @@ def consent(options: Namespace) -> int:
     record = _with_store(decide)
     _audit(options, "consent.grant" if granted else "consent.withdraw", {"purpose": options.purpose})
     say(to_json(record))
+    return 0
+
+
+def members(options: Namespace) -> int:
+    """Show who belongs to a workspace, let a user in, or no longer; exit 1 when they were no member."""
+    import time
+
+    from .drawer import MEMBERS
+    from .members import add_member, check_space, list_members, remove_member
+
+    owner, space = _owner(options), check_space(options.workspace)
+    adds: bool | None = options.adds
+    if adds is None:
+        listed = _with_store(lambda store: list_members(store.drawer(MEMBERS.name, owner, space=space)))
+        say(to_json({"workspaceId": space, "members": listed}))
+        return 0
+    if not options.user:
+        raise UsageError("say who: --user NAME")
+
+    async def change(store: Store) -> bool:
+        drawer = store.drawer(MEMBERS.name, owner, space=space)
+        if not adds:
+            return await remove_member(drawer, owner)
+        await add_member(drawer, owner, time.time())
+        return True
+
+    if not _with_store(change):
+        tell(f"specloom: user {options.user!r} of tenant {options.tenant!r} is not a member of {space!r}")
+        return PROBLEMS
+    _audit(options, f"workspace.member.{'add' if adds else 'remove'}", {"workspace_id": space})
+    say(to_json({"status": "ok", "workspaceId": space, "tenantId": options.tenant, "userId": options.user}))
     return 0
 
 

@@ -40,9 +40,8 @@ def check(options: Namespace) -> int:
 
 
 def new(options: Namespace) -> int:
-    from .names import layer_roots
     from .scaffold import ScaffoldError, default_folder, scaffold
-    from .verdict import judge
+    from .verdict import judge_provider
 
     executor = workbench()
     folder = options.to or default_folder(os.environ)
@@ -66,13 +65,9 @@ def new(options: Namespace) -> int:
         return PROBLEMS
     say(str(path))
     from .diagnostics import render
-    from .verdict import widen
 
-    layers = layer_roots(os.environ)
-    verdict = judge([*layers, *widen([path], layers)])
-    own = [one for one in verdict.diagnostics if Path(one.place.file).name == path.name]
-    for one in own:
-        tell(render(one, verdict.sources, colour=Paint(sys.stderr, os.environ).on))
+    for one in judge_provider(str(path), text.encode(), executor.model):
+        tell(render(one, {str(path): text}, colour=Paint(sys.stderr, os.environ).on))
     tell(f"next: settle what is marked `decide` in {path}, then run `specloom check {path}`")
     return 0
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
 
 from .diagnostics import Place
 from .faults import Fault
-from .load import Map, Node
+from .load import Listing, Map, Node
 from .model import Row
 
-Wrong = Callable[[str, str], None]
-"""Takes the key of `expect` that is not met, and the sentence."""
+
+class Wrong(Protocol):
+    """Takes the key of `expect` that is not met, the sentence, and which item under that key it is about."""
+
+    def __call__(self, key: str, sentence: str, item: int | None = None) -> None: ...
 
 
 def compare_fault(fault: Fault, expect: Mapping[str, Any], wrong: Wrong) -> None:
     if fault.kind != expect["error"]:
         wrong("error", f"ended with {fault.kind}: {fault.message}; expected {expect['error']}")
+        return
     if "message" in expect and fault.message != expect["message"]:
         wrong("message", f"said {fault.message!r}, not {expect['message']!r}")
     if "retry_after" in expect and fault.retry_after != expect["retry_after"]:
@@ -34,7 +38,7 @@ def compare_rows(rows: list[Row], expect: Mapping[str, Any], wrong: Wrong) -> No
         wrong("rows", f"gave {len(rows)} rows, not {len(wanted)}: {short(rows)}")
     for index, (row, one) in enumerate(zip(rows, wanted, strict=False)):
         for sentence in differing_row(row, one):
-            wrong("rows", f"row {index + 1} {sentence}")
+            wrong("rows", f"row {index + 1} {sentence}", index)
 
 
 def differing_request(sent: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:
@@ -106,7 +110,11 @@ def short(value: Any) -> str:
     return text if len(text) <= 160 else text[:159] + "…"
 
 
-def place_of(node: Map | Node, key: str) -> Place:
-    if isinstance(node, Map) and key in node:
-        return node.entries[key].place
-    return node.place
+def place_of(node: Node, key: str, item: int | None = None) -> Place:
+    """Where a key of a mapping stands, or one of the items under it; the mapping itself where there is no such key."""
+    if not isinstance(node, Map) or key not in node:
+        return node.place
+    entry = node.entries[key]
+    if item is not None and isinstance(entry.value, Listing):
+        return entry.value.items[item].place
+    return entry.place

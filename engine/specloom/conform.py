@@ -1,4 +1,8 @@
-"""The types that a capability declares: the shape of each, and what makes a value fit it."""
+"""The types that a capability declares: the shape of each, and what makes a value fit it.
+
+Text comes without characters that nobody sees, which can carry a message past a reader. What stays as it came is a
+`document`, which whoever reads it cleans and tells of what was in it, and an object of undeclared fields outside lists.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,14 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from .convert_addresses import to_http
+from .invisible import clean
 from .model import Capability
 from .shapes import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, Choice, ListOf, Maybe, Record, Shape
 
 KINDS_OF_VALUE: Mapping[str, Shape] = {
     "text": TEXT,
+    "document": TEXT,
     "integer": INTEGER,
     "number": NUMBER,
     "boolean": BOOLEAN,
@@ -42,17 +49,53 @@ def conformer(kind: str, shape: Shape) -> Callable[[Any], Any]:
     if kind == "timestamp":
         return lambda value: value if isinstance(value, str) and _is_timestamp(value) else None
     if kind == "list":
-        inner = conformer(_kind_of(shape.item if isinstance(shape, ListOf) else TEXT), ANY)
+        of = _kind_of(shape.item if isinstance(shape, ListOf) else TEXT)
+        inner = _to_seen if of == "any" else conformer(of, ANY)
         return lambda value: (
             [got for one in value if (got := inner(one)) is not None] if isinstance(value, list) else None
         )
     if kind == "object":
-        return lambda value: value if isinstance(value, dict) else None
+        return _object_conformer(shape)
     if kind == "any":
         return lambda value: value
+    if kind == "document":
+        return lambda value: value if isinstance(value, str) else None
+    if kind == "url":
+        return lambda value: to_http(clean(value)[0]) if isinstance(value, str) else None
     if choices:
         return lambda value: value if value in choices else None
     return _to_text
+
+
+def _object_conformer(shape: Shape) -> Callable[[Any], Any]:
+    """For an object with declared fields these alone, without what is unknown or of another type; None of nothing."""
+    shape = shape.shape if isinstance(shape, Maybe) else shape
+    if not isinstance(shape, Record) or not shape.fields:
+        return lambda value: value if isinstance(value, dict) else None
+    inner = {name: conformer(_kind_of(one), one) for name, one in shape.fields.items()}
+
+    def fit(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return None
+        return {name: got for name, to in inner.items() if (got := to(value.get(name))) is not None} or None
+
+    return fit
+
+
+def _to_seen(value: Any) -> Any:
+    """An item of a list with all its texts as they are seen; None when it is nested too deeply to look into."""
+    try:
+        return _seen(value)
+    except RecursionError:
+        return None
+
+
+def _seen(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)[0]
+    if isinstance(value, dict):
+        return {name: _seen(one) for name, one in value.items()}
+    return [_seen(one) for one in value] if isinstance(value, list) else value
 
 
 def _kind_of(shape: Shape) -> str:
@@ -66,7 +109,7 @@ def _kind_of(shape: Shape) -> str:
 
 def _to_text(value: Any) -> str | None:
     if isinstance(value, str):
-        return value
+        return clean(value)[0]
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return str(value)

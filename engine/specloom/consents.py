@@ -26,7 +26,10 @@ REASONS: Mapping[Refusal, str] = MappingProxyType(
             "This is kept for signed-in users only, and nobody is signed in; "
             "on a local server, STDIO_USER_ID names the user."
         ),
-        "no_consent": "The user has not agreed to this being kept. The host application records their consent.",
+        "no_consent": (
+            "The user has not agreed to this being kept. The host application records their consent; "
+            "on a local server, `specloom data consent` does."
+        ),
     }
 )
 

@@ -39,7 +39,12 @@ def absolute(value: str, moment: Moment) -> str | None:
 )
 def absolute_http(value: str, _: Moment) -> str | None:
     """The URL if it is a complete http or https one; one without a scheme (`//host/…`) gets https."""
-    url = value.strip()
+    return to_http(value)
+
+
+def to_http(text: str) -> str | None:
+    """What the converter `absolute_http` makes of a text."""
+    url = text.strip()
     url = f"https:{url}" if url.startswith("//") else url
     if not url.isprintable():
         return None

@@ -6,6 +6,7 @@ A message holds numbers and, apart from them, a structure; every number of a key
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -39,6 +40,7 @@ SDMX_OBSERVATION: Final[Mapping[str, Any]] = MappingProxyType(
 _UNITS: Final = ("UNIT_MEASURE", "UNIT")
 _TIMES: Final = ("TIME_PERIOD", "TIME")
 _STATUS: Final = "OBS_STATUS"
+_MAX_GROUPS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class Component:
     values: tuple[Coded | None, ...] = ()
     default: Coded | None = None
     is_time: bool = False
+    position: float = inf  # among the dimensions of all levels; time may have none and is the last then
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,10 @@ class Structure:
     fixed: Mapping[str, Coded] = field(default_factory=dict)
     time: str | None = None
     limit: int = 0
+    order: tuple[Component, ...] = ()
+
+
+_Groups = dict[tuple[str, ...], dict[tuple[str, ...], dict[str, Coded]]]
 
 
 def read_sdmx(response: Response, document: Any, options: Mapping[str, Any]) -> list[Row]:
@@ -86,13 +93,14 @@ def read_sdmx(response: Response, document: Any, options: Mapping[str, Any]) -> 
         # Many data sets may share one structure, which is read once.
         structure = structures.get(id(listed)) or structures.setdefault(id(listed), _read_structure(listed))
         cube = {"label": structure.label, "updated": updated}
+        groups = _read_groups(structure, data)
         for series_key, attributes, key, cell in _find_cells(structure, data):
             seen += 1
             if seen * max(1, len(structure.measures)) > structure.limit:
                 raise too_many(structure.limit)
             dims = _place(structure, series_key, key)
             if dims is not None:
-                rows.extend(_to_rows(structure, dims, attributes, cell, cube))
+                rows.extend(_to_rows(structure, dims, _find_in_groups(groups, dims) | attributes, cell, cube))
     if seen and not rows:
         raise unreadable(response, "SDMX-JSON", "no observation has a place among the dimensions")
     return in_order(rows, options)
@@ -129,7 +137,7 @@ def _read_structure(found: dict[str, Any]) -> Structure:
     if len(series) + len(observation) + len(whole) > MAX_DIMENSIONS:
         raise Fault("too_large", f"the data set has more than {MAX_DIMENSIONS} dimensions")
     every = (*whole, *series, *observation)
-    levels = ("dataSet", "series", "observation")
+    levels = ("dataSet", "dimensionGroup", "series", "observation")
     described = {level: _components(attributes.get(level))[:MAX_DIMENSIONS] for level in levels}
     return Structure(
         to_label(found.get("name")) or to_label(found.get("names")),
@@ -141,6 +149,7 @@ def _read_structure(found: dict[str, Any]) -> Structure:
         next((each.id for name in _TIMES for each in every if each.id == name), None)
         or next((each.id for each in every if each.is_time), None),
         find_limit(len(every) + sum(map(len, described.values()))),
+        tuple(sorted(every, key=lambda each: each.position)),
     )
 
 
@@ -157,7 +166,8 @@ def _component(listed: Any, at: int) -> Component:
     known = next((value for value in values if value and value["code"] == default), None)
     roles = [found.get("role"), *as_list(found.get("roles"))]
     is_time = any(isinstance(role, str) and role.upper() in _TIMES for role in roles)
-    return Component(name, _name(found) or name, values, known or _literal(default), is_time)
+    position = found["keyPosition"] if type(found.get("keyPosition")) is int else inf
+    return Component(name, _name(found) or name, values, known or _literal(default), is_time, position)
 
 
 def _coded(value: Any) -> Coded | None:
@@ -205,6 +215,31 @@ def _read_attributes(components: tuple[Component, ...], entries: list[Any]) -> d
     return found
 
 
+def _read_groups(structure: Structure, data: dict[str, Any]) -> _Groups:
+    """Attributes of values of some dimensions (`:0::`: the first of the second), by these' ids and then by codes."""
+    attributes, order = structure.attributes["dimensionGroup"], structure.order
+    found: _Groups = {(): {(): _read_attributes(attributes, [])}}
+    for key, entries in as_object(data.get("dimensionGroupAttributes")).items():
+        parts = key.split(":") if len(key) <= 1000 else []
+        named = [(component, part) for component, part in zip(order, parts, strict=False) if part]
+        names = tuple(component.id for component, _ in named)
+        codes = tuple(value["code"] for one, part in named if (value := _find_value(one, part)) is not None)
+        is_known = names in found or len(found) <= _MAX_GROUPS
+        if len(parts) == len(order) and len(codes) == len(names) and is_known:
+            own = found.setdefault(names, {}).setdefault(codes, {})
+            for component, entry in zip(attributes, as_list(entries), strict=False):
+                if entry is not None and (coded := _read_attribute(component, entry)) is not None:
+                    own[component.id] = coded
+    return found
+
+
+def _find_in_groups(groups: _Groups, dims: dict[str, Coded]) -> dict[str, Coded]:
+    found: dict[str, Coded] = {}
+    for names, by_codes in groups.items():
+        found |= by_codes.get(tuple(dims[name]["code"] for name in names if name in dims), {})
+    return found
+
+
 def _read_attribute(component: Component, entry: Any) -> Coded | None:
     if entry is None:
         return component.default
@@ -225,12 +260,17 @@ def _place(structure: Structure, series_key: str | None, key: str) -> dict[str, 
         if len(parts) != len(components):
             return None
         for component, part in zip(components, parts, strict=True):
-            at = int(part) if part.isascii() and part.isdigit() and len(part) < 10 else len(component.values)
-            found = component.values[at] if at < len(component.values) else None
+            found = _find_value(component, part)
             if found is None:
                 return None
             dims[component.id] = found
     return dims
+
+
+def _find_value(component: Component, part: str) -> Coded | None:
+    """The value that a number of a key points to."""
+    at = int(part) if part.isascii() and part.isdigit() and len(part) < 10 else len(component.values)
+    return component.values[at] if at < len(component.values) else None
 
 
 def _to_rows(

@@ -73,7 +73,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "E121": "A row field that the capability does not have.",
         "E122": "A required row field of the capability that an operation does not map.",
         "E123": "A table does not cover the values that its key can have.",
-        "E124": "A routing order names a provider that does not offer the capability.",
+        "E124": "A routing order names a provider that is not there or does not offer the capability, or one twice.",
         "E125": "A collection lacks something on which the code that keeps things in it relies.",
         "E131": "The cache ignores an input that changes the answer.",
         "E132": "The cache ignores an input that does not exist.",
@@ -93,7 +93,9 @@ CODES: Mapping[str, str] = MappingProxyType(
         "E402": "An example that cannot be run: it names something that does not exist.",
         "E403": "An operation or a tool without an example.",
         "E404": "The answer of an example does not fit the output schema that the tool publishes.",
+        "W001": "A file or a folder that looks like a spec, or like specs, and is not read.",
         "W201": "A text that stands for itself and reads like an expression: the `=` before it may be missing.",
+        "W202": "A text that looks like a secret; a secret comes from the environment and stands in no file.",
         "W301": "A mapped field that no example shows.",
         "W302": "A request value that no example shows.",
         "W303": "An error rule that no example triggers.",
@@ -106,7 +108,7 @@ CODES: Mapping[str, str] = MappingProxyType(
 )
 """Every code with what it means. Codes are stable.
 
-E0 is the file, E1 its shape, E2 and W2 names and expressions, E4 examples, W3 coverage.
+E0 and W0 are the file, E1 its shape, E2 and W2 names and expressions, E4 examples, W3 coverage.
 """
 
 
@@ -115,6 +117,8 @@ class Report:
     """All diagnostics of one run, in the order they were found."""
 
     found: list[Diagnostic] = field(default_factory=list)
+    left_out: set[str] = field(default_factory=set)
+    """Names of specs that have problems of their own, so that who names one of them is not blamed for it."""
 
     def add(self, code: str, place: Place, message: str, hint: str = "") -> None:
         """Note one more problem; the code must be a documented one."""
@@ -138,6 +142,12 @@ class Report:
         return [one for one in self if not one.is_error]
 
 
+def count_errors(report: Report) -> str:
+    """How many errors there are, in words."""
+    count = len(report.errors)
+    return f"{count} error{'s' if count != 1 else ''} in the specs"
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A suggestion for a mistyped word, or the list of what is known when that is short, or nothing."""
     names = sorted(set(known))
@@ -159,7 +169,8 @@ def render(diagnostic: Diagnostic, sources: Mapping[str, str], *, colour: bool =
     ]
     text = sources.get(place.file, "").splitlines()
     if 0 < place.line <= len(text):
-        shown = text[place.line - 1].replace("\t", " ")
+        # A file that is not text, or that means harm, may hold signs that a terminal obeys.
+        shown = "".join(one if one.isprintable() else " " if one == "\t" else "·" for one in text[place.line - 1])
         number = str(place.line)
         pad = " " * len(number)
         width = max(1, min(place.width, len(shown) - place.column + 1))

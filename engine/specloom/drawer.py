@@ -76,8 +76,9 @@ class Needed:
 
 ARTIFACTS = Needed("artifacts", lifetime=True)
 CONSENTS = Needed("consents")
-ENGINE_NEEDS = (ARTIFACTS, CONSENTS)
-"""What the engine itself keeps: large answers, and who has agreed to what."""
+MEMBERS = Needed("members", "shared")
+ENGINE_NEEDS = (ARTIFACTS, CONSENTS, MEMBERS)
+"""What the engine itself keeps: large answers, who has agreed to what, and who belongs to which workspace."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import functools
 import json
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +46,9 @@ from .wire import Answer, Request, Response
 Progress = Callable[[float, float | None, str | None], None]
 
 NOWHERE = Place("<engine>")
+OPTIONAL_SHARE = 4
+"""What only adds to an answer may take a fourth of the time that there is for the call, so that two such stages and the
+search before them fit into it."""
 MOST_FAILED = 50
 """Failed calls that are remembered (the tool contract's figure)."""
 
@@ -347,7 +350,11 @@ class Executor:
         meta |= outcome.meta
         if self.routes.routed and not outcome.explicit and outcome.served_by:
             meta["routing"] = say_routing(outcome)
-        return _Fresh(body, meta, [{"provider": name} for name in [outcome.served_by] if name])
+        ended: list[Mapping[str, Any]] = [
+            {"provider": one.provider, "error": KINDS[one.kind].wire} for one in outcome.failed if one.provider
+        ]
+        # A procedure is served by no provider, and counts as the tool, as when it fails.
+        return _Fresh(body, meta, [*ended, {"provider": outcome.served_by or tool.name}])
 
     async def keep(self, key: str, value: bytes, ttl: float) -> None:
         """Keep an answer: in memory by the end of this, on disk soon."""
@@ -357,7 +364,7 @@ class Executor:
     def offer(self) -> Offer:
         """Who can be asked now."""
         resting = frozenset(one["provider"] for one in self.breakers.snapshot() if not one["available"])
-        return Offer(self.routes.orders, self.configured, self.missing, resting)
+        return Offer(self.routes.orders, self.configured, self.missing, resting, self.routes.unmet)
 
     async def _pursue(self, tool: Tool, arguments: Arguments, owner: str, progress: Progress | None) -> Outcome:
         running = pursue(tool, self.model, arguments, self.tool_settings[tool.name], self.offer(), self.clock())
@@ -370,7 +377,8 @@ class Executor:
                 outcome: Outcome = stop.value
                 return outcome
             if isinstance(wanted, AskAll):
-                tasks = [asyncio.ensure_future(self._caught(ask)) for ask in wanted.asks]
+                within = tool.deadline / OPTIONAL_SHARE if wanted.optional else None
+                tasks = [asyncio.ensure_future(self._caught(ask, within)) for ask in wanted.asks]
                 try:
                     give = await asyncio.gather(*tasks)
                 finally:
@@ -391,23 +399,26 @@ class Executor:
         except Fault as fault:
             return fault
 
-    async def _caught(self, ask: Ask) -> Answer | Fault:
+    async def _caught(self, ask: Ask, within: float | None = None) -> Answer | Fault:
         try:
-            return await self.ask(ask.provider, ask.operation, ask.arguments)
+            return await self.ask(ask.provider, ask.operation, ask.arguments, within=within)
         except Fault as fault:
             return fault
 
     # --- operations -------------------------------------------------------------------------------------------------
 
-    async def ask(self, name: str, operation_name: str, arguments: Mapping[str, Any]) -> Answer:
-        """Run one operation of one provider behind its breaker and within its limits; raises Fault."""
+    async def ask(
+        self, name: str, operation_name: str, arguments: Mapping[str, Any], *, within: float | None = None
+    ) -> Answer:
+        """Run one operation of one provider behind its breaker and its limits, in `within` seconds; raises Fault."""
         provider = self.model.providers[name]
         operation = provider.operations[operation_name]
         count = self.provider_counts.setdefault(operation.id, Count())
         began = time.perf_counter()
         try:
             with self.breakers.of(name, operation_name).acquire() as permit:
-                answer = await self._with_keys(provider, operation, arguments)
+                async with _bounded(within, provider.title):
+                    answer = await self._with_keys(provider, operation, arguments)
                 permit.succeed()
         except Fault as fault:
             count.add(time.perf_counter() - began, fault)
@@ -481,6 +492,19 @@ class Executor:
             await close()
         if self.cache is not None:
             self.cache.close()
+
+
+@contextlib.asynccontextmanager
+async def _bounded(seconds: float | None, title: str) -> AsyncIterator[None]:
+    """A fault of the upstream where what is inside takes longer; None for as long as it takes."""
+    if seconds is None:
+        yield
+        return
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise Fault("upstream_unavailable", f"{title} gave no answer in {seconds:g} seconds") from None
 
 
 def _stand_ins(provider: Provider, values: Mapping[str, Any]) -> dict[str, Any]:

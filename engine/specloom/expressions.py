@@ -9,7 +9,7 @@ table).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -81,10 +81,18 @@ def _compile(text: str, context: Shape, tables: Tables, *, rooted: bool) -> tupl
     try:
         shape = inference.run(node)
         if inference.problems:
-            return None, sorted(inference.problems.values(), key=lambda problem: (problem.offset, problem.code))
+            found = [_explain_quotes(text, problem) for problem in inference.problems.values()]
+            return None, sorted(found, key=lambda problem: (problem.offset, problem.code))
         used = {name: tables[name] for name in inference.tables}
         code, native = build(node, SpecFunctions(used))
     except RecursionError:
         return None, [Problem("E201", "the expression is nested too deeply", "split it", 0)]
     evaluate = guard(text, code.run) if code.fails else code.run
     return Expression(text, shape, inference.uses(), frozenset(inference.tables), native, evaluate), []
+
+
+def _explain_quotes(text: str, problem: Problem) -> Problem:
+    """An unknown name in double quotes is mostly meant as a text, which the language writes in single ones."""
+    if problem.code != "E202" or text[problem.offset : problem.offset + 1] != '"':
+        return problem
+    return replace(problem, hint="double quotes stand around names; a text is written in single quotes")

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .expressions_parse import Node
 
 _NUMBERS = ("integer", "number")
+_COMPARED = {"text", "number", "boolean"}
 
 
 class Inference(Walk):
@@ -204,10 +205,17 @@ class Inference(Walk):
         return Value(joined)
 
     def _comparator(self, node: Node, current: Value, _position: Position, at: int) -> Value:
-        left, right = (strip(self.visit(child, current, Position.USE, at).shape) for child in node["children"])
-        if node["value"] in ("eq", "ne"):
-            return Value(BOOLEAN)
+        sides = [self.visit(child, current, Position.USE, at).shape for child in node["children"]]
+        left, right = map(strip, sides)
         kinds = {_order_kind(left), _order_kind(right)}
+        if node["value"] in ("eq", "ne"):
+            # Two nulls are equal, whatever they are null of.
+            if len(kinds) == 2 and kinds <= _COMPARED and not all(map(may_be_null, sides)):
+                message = f"{describe(left)} and {describe(right)} are never equal"
+                return self.report(
+                    "E204", message, "numbers, true and false stand in backticks, texts in single quotes", at
+                )
+            return Value(BOOLEAN)
         if kinds == {"text", "number"}:
             message = f"{describe(left)} and {describe(right)} have no order"
             return self.report("E204", message, "to_number(text) gives a number", at)

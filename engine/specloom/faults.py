@@ -114,6 +114,8 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
         self.message = message
         self.provider = provider
         self.retry_after = retry_after if retry_after is not None else KINDS[kind].retry_after
+        self.said_after = retry_after
+        """The seconds that somebody named; None where `retry_after` is only what is usual for the kind."""
         self.alternatives = tuple(alternatives)
         self.detail = detail
         self.action: Action = action or KINDS[kind].action

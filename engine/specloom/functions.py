@@ -267,14 +267,24 @@ def _pad(text: str | float | None, width: float, fill: str) -> str | None:
 @_function(
     "string",
     result=maybe(TEXT),
-    examples=(("host('https://User@Example.org:8080/a')", "example.org"), ("host('not a url')", None)),
+    examples=(
+        ("host('https://User@Example.org:8080/a')", "example.org"),
+        ("host('https://Bücher.example')", "xn--bcher-kva.example"),
+        ("host('not a url')", None),
+    ),
 )
 def _host(url: str) -> str | None:
-    """The host of the URL in lower case, without the port; null where it has none."""
+    """The host of the URL in lower case and as DNS has it, without the port; null where it has none."""
     try:
-        return urlsplit(url.strip()).hostname or None
-    except ValueError:
+        host = urlsplit(url.strip()).hostname or ""
+        if not host.isascii():
+            # Imported here because most hosts are ASCII and the tables are large.
+            import idna
+
+            host = idna.encode(host, uts46=True).decode("ascii")
+    except ValueError:  # a malformed address or name; the errors of IDNA are among them
         return None
+    return host or None
 
 
 @_function(

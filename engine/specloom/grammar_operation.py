@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .decode import DECODERS
-from .grammar_words import IDENTIFIER, duration, expression, name, prose, record, value, values
+from .grammar_words import IDENTIFIER, duration, expression, headers, name, prose, record, value, values
 from .rules import Flag, Items, Key, Named, Number, Ref, Rule, Text
 
 
@@ -99,7 +99,7 @@ _step = record(
             Text("value", r"https://\S+", "an https URL"),
             "Another host of the same upstream, which this step's path is under; headers, key and limits stay.",
         ),
-        "headers": Key(values, "Headers of this step."),
+        "headers": Key(headers, "Headers of this step."),
         "query": Key(values, "Query parameters of this step."),
         "body": Key(_body, "The body of a POST."),
         "paging": Key(_paging, "How the next page is asked for, and when to stop."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .faults import KINDS
-from .grammar_words import SETTING, duration, expression, record, values
+from .grammar_words import ABOVE_ZERO, SETTING, duration, expression, headers, record, values
 from .rules import Flag, Items, Key, Named, Number, Text
 
 error = record(
@@ -54,7 +54,9 @@ _auth = record(
     one_of=((("bearer", "basic", "scheme", "client_credentials"), True),),
 )
 
-_rate = Text("rate", r"\d+(?:\.\d+)?/(?:\d+(?:\.\d+)?)?(?:s|min|m|h|d)", "requests per time, like 3/s or 10/min")
+_rate = Text(
+    "rate", rf"{ABOVE_ZERO}/(?:{ABOVE_ZERO})?(?:s|min|m|h|d)", "requests per time above none, like 3/s or 10/min"
+)
 
 _limits = record(
     "`limits`",
@@ -67,7 +69,7 @@ _limits = record(
         "concurrency": Key(Number(1), "Requests at once."),
         "timeout": Key(duration, "For one request, redirects and body included."),
         "max_bytes": Key(
-            Text("size", r"\d+(?:\.\d+)?(?:KiB|MiB|KB|MB|B)", "a size like 5MiB"), "Body size after decompression."
+            Text("size", rf"{ABOVE_ZERO}(?:KiB|MiB|KB|MB|B)", "a size like 5MiB"), "Body size after decompression."
         ),
     },
 )
@@ -77,7 +79,7 @@ _retry = record(
     {
         "on": Key(Items(Text("kind", choices=tuple(KINDS)), 1), "Kinds of fault.", required=True),
         "times": Key(Number(1, 5), "How often at most.", required=True),
-        "wait": Key(duration, "Before the first retry; doubled each time. Retry-After is obeyed when it is longer."),
+        "wait": Key(duration, "Before the first retry; doubled each time. A Retry-After of up to 10 s is obeyed."),
     },
 )
 
@@ -91,7 +93,7 @@ service = record(
         ),
         "hosts": Key(Items(Text("value")), "Hosts that a redirect may lead to besides the base's own."),
         "private": Key(Flag(), "The operator names the host, so it may be private or plain http."),
-        "headers": Key(values, "Headers of every step."),
+        "headers": Key(headers, "Headers of every step."),
         "extra_headers": Key(expression, "A setting of type headers, added to every step."),
         "query": Key(values, "Query parameters of every step."),
         "auth": Key(_auth, "How the key travels when it is not a plain header or parameter."),

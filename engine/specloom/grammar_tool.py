@@ -130,7 +130,7 @@ _advice = record(
         "when": Key(expression, "Holds.", required=True),
         "reason": Key(name, "Replaces the reason."),
         "action": Key(name, "What to do.", required=True),
-        "parameter": Key(name, "With which input."),
+        "parameter": Key(name, "With which input; to leave that one out is then never advised."),
         "detail": Key(prose, "In a sentence.", required=True),
     },
 )

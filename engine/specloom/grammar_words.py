@@ -12,8 +12,10 @@ NAME = r"[a-z][a-z0-9_]{0,39}"
 STEM = r"[a-z][a-z0-9_-]{0,39}"
 SETTING = r"[A-Z][A-Z0-9_]{1,63}"
 IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
-DURATION = r"\d+(?:\.\d+)?(?:ms|s|m|h|d)"
-SCALAR_TYPES = ("text", "integer", "number", "boolean", "timestamp", "date", "url", "list", "object", "any")
+COUNT = r"\d{1,12}(?:\.\d{1,9})?"
+ABOVE_ZERO = rf"(?=[0.]*[1-9]){COUNT}"
+DURATION = rf"{COUNT}(?:ms|s|m|h|d)"
+SCALAR_TYPES = ("text", "document", "integer", "number", "boolean", "timestamp", "date", "url", "list", "object", "any")
 
 
 def record(title: str, keys: Mapping[str, Key], one_of: tuple[tuple[tuple[str, ...], bool], ...] = ()) -> Record:
@@ -28,6 +30,9 @@ duration = Text("duration", DURATION, "a number with ms, s, m, h or d, like 30s"
 
 values = Named(Ref("value"))
 """Request values: a string is itself, a string that starts with `=` is an expression, null leaves the key out."""
+
+headers = Named(Ref("value"), r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", "a header's name has letters, digits and hyphens")
+"""Request values that are sent as headers (RFC 9110 §5.1)."""
 
 value = Either(Anything(scalar=True, means="value"), Items(Ref("value")), Named(Ref("value")))
 

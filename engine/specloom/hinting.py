@@ -7,6 +7,7 @@ from typing import Any
 from .arguments import Arguments
 from .asking import Offer, Outcome
 from .model import Context, Tool
+from .refusals import not_asked
 from .values import evaluate, truthy
 
 EPISTEMIC_WARNING = (
@@ -44,18 +45,16 @@ def make_hints(tool: Tool, arguments: Arguments, context: Context, offer: Offer,
             reason = advice.reason or reason
             said = {"action": advice.action, "parameter": advice.parameter, "detail": advice.detail}
             actions.append({key: text for key, text in said.items() if text})
+    # An input with advice of its own is not one to leave out: its default may be narrower.
+    advised = {advice.parameter for advice in plan.also}
     actions += [
-        {"action": "remove_filter", "parameter": name, "detail": f"search again without {name}"} for name in narrowing
+        {"action": "remove_filter", "parameter": name, "detail": f"search again without {name}"}
+        for name in narrowing
+        if name not in advised
     ]
     actions = actions[:_MOST_ACTIONS]
     if len(actions) < _MOST_ACTIONS:
-        asked = set(outcome.tried)
-        others = [
-            name
-            for one in tool.capabilities
-            for name in offer.orders.get(one, ())
-            if name not in asked and name not in offer.resting
-        ]
+        others = not_asked(tool, offer, outcome)
         if others:
             actions.append({"action": "try_different_provider", "parameter": "provider", "value": others[0]})
     hints: dict[str, Any] = {"reason": reason}

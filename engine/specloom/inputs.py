@@ -55,6 +55,8 @@ def _compile_input(entry: Entry, around: Surroundings, report: Report) -> Input:
             report.add("E104", place, f"the default {default!r} is not in the enum", hint)
         if items or not _fits(default, kind):
             report.add("E104", place, f"the default {default!r} is not of type {kind}")
+        elif problem := _beyond(default, said):
+            report.add("E104", place, f"the default {default!r} is {problem}")
     format_ = said.get("format", "")
     if format_ and (kind not in ("string", "list") or items):
         place = _place(entry.value.get("format"), entry.place)
@@ -90,6 +92,22 @@ def _compile_input(entry: Entry, around: Surroundings, report: Report) -> Input:
     )
 
 
+def _beyond(value: Any, said: Mapping[str, Any]) -> str:
+    """Which bound of the input a value of its type is beyond, or nothing."""
+    size: float
+    if isinstance(value, str):
+        size, least, most, unit = len(value), said.get("min_length"), said.get("max_length"), " characters"
+    elif isinstance(value, list):
+        size, least, most, unit = len(value), None, said.get("max_items"), " items"
+    elif isinstance(value, (int, float)):
+        size, least, most, unit = value, said.get("minimum"), said.get("maximum"), ""
+    else:
+        return ""
+    if least is not None and size < least:
+        return f"below the least, {least}{unit}"
+    return f"above the most, {most}{unit}" if most is not None and size > most else ""
+
+
 def _items(entry: Entry, kind: str, around: Surroundings, report: Report) -> tuple[Input, ...]:
     """The fields of the objects of a list."""
     assert isinstance(entry.value, Map)
@@ -112,7 +130,7 @@ def _choices(node: Node | None, around: Surroundings, report: Report) -> tuple[t
         return tuple(sorted(around.lenses)), text
     found: set[str] = set()
     for capability in text.partition(".")[2].split("|"):
-        if capability not in around.capabilities:
+        if capability not in around.capabilities and capability not in report.left_out:
             hint = did_you_mean(capability, around.capabilities)
             report.add("E110", node.place, f"no capability is called {capability!r}", hint)
         found |= set(around.offering(capability))

@@ -120,6 +120,13 @@ def parse_source(file: str, data: bytes, report: Report, *, skip: frozenset[str]
         byte = f"0x{data[error.start]:02X}"
         report.add("E006", place, f"the byte {byte} at {error.start:,} is not UTF-8", "save the file as UTF-8")
         return Source(file, data.decode("utf-8", "replace"), None)
+    foreign = yaml.reader.Reader.NON_PRINTABLE.search(text)
+    if foreign is not None:
+        lines = f"{text[: foreign.start()]}.".splitlines()  # a stop in place of the sign, which may itself break lines
+        place = Place(file, len(lines), len(lines[-1]))
+        message = f"not valid YAML: the character U+{ord(foreign[0]):04X} cannot be seen and may not stand here"
+        report.add("E001", place, message, "remove it")
+        return Source(file, text, None)
     builder = _Builder(file, report, skip)
     try:
         root = builder.build(text)
@@ -153,6 +160,8 @@ def _hint(error: yaml.MarkedYAMLError, text: str) -> str:
         return "YAML is not indented with tabs; use spaces"
     if "mapping values are not allowed" in problem or "expected ',' or" in problem:
         return 'a value with ": " or a comma inside wants quotes or a line of its own'
+    if "did not find expected '-'" in problem or "did not find expected key" in problem:
+        return "this line is indented otherwise than the lines above it that it belongs to"
     if "cannot start any token" in problem:
         return "this character opens YAML syntax here; put the value in quotes"
     return ""
@@ -236,7 +245,9 @@ class _Builder:
                 continue
             value = self._node(next(self.events))
             key = self._key(key_node)
-            if key in entries:
+            if key == "<<":
+                self._fail("E003", key_node.place, "`<<` takes over the keys of another mapping", "write them out")
+            elif key in entries:
                 first = entries[key].place
                 self._fail("E002", key_node.place, f"key {key!r} stands twice", f"the first is in line {first.line}")
             else:

@@ -6,15 +6,16 @@ A table of more than a few rows is broken as a whole: its rows are data, not dec
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from json import dumps
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import Any
 
-from .diagnostics import Place, Report
+from .diagnostics import Place, Report, did_you_mean
 from .examples_providers import check_provider
 from .examples_tools import check_tool
 from .grammar import GRAMMARS
@@ -182,7 +183,20 @@ def mutate(model: Model, library: Library, names: Sequence[str] = (), *, workers
         return MutationReport(tuple(mutate_spec(spec, model) for spec in specs))
     # A compiled model holds closures, which cannot travel; a library can, so every worker weaves its own.
     with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (library,)) as pool:
-        return MutationReport(tuple(pool.map(_mutate_in_worker, specs)))
+        # An interrupt goes to the whole group of processes. The workers, which inherit what is blocked, leave it to the
+        # one that ends them, which would otherwise wait for what they are at.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            try:
+                results = pool.map(_mutate_in_worker, specs)
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            return MutationReport(tuple(results))
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in active_children():
+                worker.terminate()
+            raise
 
 
 _worker_model: list[Model] = []
@@ -204,7 +218,8 @@ def chosen_specs(model: Model, library: Library, names: Sequence[str]) -> list[S
     found = [spec for kind in KINDS for name, spec in library.of(kind).items() if name in compiled[kind]]
     unknown = [name for name in names if name not in {spec.name for spec in found}]
     if unknown:
-        raise ValueError(f"no provider or tool that compiles is called {unknown[0]!r}; see `specloom check`")
+        hint = did_you_mean(unknown[0], {spec.name for spec in found}) or "see `specloom check`"
+        raise ValueError(f"no provider or tool that compiles is called {unknown[0]!r}; {hint}")
     return [spec for spec in found if not names or spec.name in names]
 
 
@@ -246,7 +261,7 @@ def run(names: Sequence[str], json: bool = False, floor: float | None = None) ->
     try:
         report = mutate(model, library, names, workers=os.cpu_count() or 1)
     except ValueError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"specloom: {error}\n")
         return 2
     sys.stdout.write((dumps(report.to_json(), ensure_ascii=False, indent=2) if json else render_report(report)) + "\n")
     return int(floor is not None and any(one.score < floor for one in report.specs))

@@ -45,6 +45,8 @@ class Library:
     specs: dict[tuple[str, str], Spec] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     prompts: set[str] = field(default_factory=set)
+    unread: set[str] = field(default_factory=set)
+    """The stems of files that are no spec yet, or one of another name; what is wrong with them is reported."""
 
     def of(self, kind: str) -> dict[str, Spec]:
         """The specs of one kind, by name, sorted."""
@@ -114,6 +116,8 @@ def _load_layer(
             report.add("E001", Place(shown), f"the file cannot be read: {error.strerror}")
             continue
         spec = parse_spec(shown, data, report, library, skip=skip)
+        if spec is None or spec.name != path.stem:
+            library.unread.add(path.stem)
         if spec is None:
             continue
         key = (spec.kind, spec.name)

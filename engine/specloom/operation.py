@@ -33,10 +33,9 @@ def compile_operation(
     scope = scope.plus(steps=whole(shapes), page=ANY)
     arrangement = _arrangement(node.get("rows"), scope, tracker)
     facts = [(one.key, tracker.expression("the facts", one.value, scope)) for one in entries_of(node.get("meta"))]
-    if len(report.errors) > before:
+    if len(report.errors) > before or capability is None:
         return None
-    if capability:
-        _check_contract(f"{provider}.{entry.key}", capability, steps, arrangement, report)
+    _check_contract(f"{provider}.{entry.key}", capability, steps, arrangement, report)
     paths = {path for _, path in tracker.paths(dict(values))}
     used = frozenset(arguments if ("args",) in paths else (p[1] for p in paths if p[0] == "args" and len(p) > 1))
     for name in arguments:
@@ -45,7 +44,7 @@ def compile_operation(
     return Operation(
         provider,
         entry.key,
-        capability.name if capability else "",
+        capability.name,
         tuple(arguments),
         tuple(steps),
         entry.place,
@@ -53,7 +52,7 @@ def compile_operation(
         shard,
         arrangement,
         tuple((key, value) for key, value in facts if value is not None),
-        conformers(capability) if capability else (),
+        conformers(capability),
         used,
         to_plain(node.get("description")) or "",
     )
@@ -66,8 +65,9 @@ def _find_capability(
     name = str(to_plain(said)) if said else entry.key
     if name in capabilities:
         return capabilities[name]
-    place = said.place if said else entry.place
-    report.add("E110", place, f"no capability is called {name!r}", did_you_mean(name, capabilities))
+    if name not in report.left_out:
+        place = said.place if said else entry.place
+        report.add("E110", place, f"no capability is called {name!r}", did_you_mean(name, capabilities))
     return None
 
 

@@ -14,7 +14,7 @@ from .shapes import ANY, BOOLEAN, TEXT, ListOf, Record, Shape, maybe
 from .stages import compile_stages
 from .surroundings import Surroundings
 from .tracker import Tracker
-from .values import Scope, expand, whole
+from .values import Scope, expand, items_of, whole
 
 _FAULT = maybe(whole({"kind": TEXT, "message": TEXT}))
 
@@ -28,9 +28,11 @@ def declared_parts(plan: Node | None, around: Surroundings) -> dict[str, Shape]:
         for entry in parts if isinstance(parts, Map) else ():
             said = to_plain(entry.value)
             capability = around.capabilities.get(str(said.get("operation")))
-            if capability is not None:
-                added = {name: ANY for stage in said.get("after", ()) for name in _added(stage)}
-                found[entry.key] = _part_shape(whole({**capability.shape.fields, **added}))
+            if capability is None:
+                found[entry.key] = ANY
+                continue
+            added = {name: ANY for stage in said.get("after", ()) for name in _added(stage)}
+            found[entry.key] = _part_shape(whole({**capability.shape.fields, **added}))
     return found
 
 
@@ -44,18 +46,18 @@ def _part_shape(row: Record) -> Record:
     return whole({"rows": ListOf(row), "fault": _FAULT, "provider": maybe(TEXT), "asked": BOOLEAN, "meta": ANY})
 
 
-def compile_parts(node: Node | None, scope: Scope, around: Surroundings, tracker: Tracker) -> tuple[Part, ...]:
-    """The parts in order; each sees the ones before it, and those with problems are reported and left out."""
+def compile_parts(node: Node | None, scope: Scope, around: Surroundings, tracker: Tracker) -> tuple[Part, ...] | None:
+    """The parts in order, of which each sees the ones before it; None when one of them has problems."""
     assert isinstance(node, Map)
     found: list[Part] = []
     shapes: dict[str, Shape] = {}
     for entry in node:
         assert isinstance(entry.value, Map)
         part = _part(entry.key, entry.value, scope.plus(parts=whole(dict(shapes))), around, tracker)
+        shapes[entry.key] = _part_shape(part.shape) if part else ANY
         if part:
             found.append(part)
-            shapes[part.name] = _part_shape(part.shape)
-    return tuple(found)
+    return tuple(found) if len(found) == len(node.entries) else None
 
 
 def _part(name: str, node: Map, scope: Scope, around: Surroundings, tracker: Tracker) -> Part | None:
@@ -69,7 +71,7 @@ def _part(name: str, node: Map, scope: Scope, around: Surroundings, tracker: Tra
     overrides = overrides_of(what, node.get("with"), capability, scope, inner)
     after, shape = compile_stages(node.get("after"), scope, capability.shape, around, inner)
     uses = tracker.absorb(inner)
-    if providers is None:
+    if providers is None or len(after) < len(items_of(node.get("after"))):
         return None
     outcomes = to_plain(node.get("on")) or {}
     return Part(name, node.place, capability.name, providers, when, overrides, outcomes, after, shape, uses)

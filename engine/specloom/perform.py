@@ -32,6 +32,9 @@ class Wait:
 
 Running = Generator[Request | Wait, Response | None, Answer]
 
+LONGEST_PAUSE = 10
+"""Seconds that a call waits because an upstream says so; in what is longer than that, another one has answered."""
+
 
 def perform(
     provider: Provider,
@@ -178,8 +181,10 @@ def _exchange(provider: Provider, step: Step, request: Request, context: Context
             if retry is None or fault.kind not in retry.kinds or attempt >= retry.times:
                 raise _named(fault, provider) from None
             pause = retry.wait * 2**attempt
-            if fault.kind == "rate_limited" and fault.retry_after is not None:
-                pause = max(pause, float(fault.retry_after))
+            if fault.kind == "rate_limited" and fault.said_after is not None:
+                if fault.said_after > LONGEST_PAUSE:
+                    raise _named(fault, provider) from None
+                pause = max(pause, float(fault.said_after))
             attempt += 1
             yield Wait(pause)
 

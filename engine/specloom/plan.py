@@ -16,12 +16,12 @@ from .parts import declared_parts, questions, settle_parts, shape_of_parts, stag
 from .published import input_schema, output_schema, whole_schema
 from .running import asked_by, check_cached, check_kept, procedures_of, result_shape, settings_of_procedures
 from .settings import compile_settings, compile_tables, settings_shape
-from .shapes import ANY, INTEGER, NUMBER, TEXT, ListOf, Shape, maybe
+from .shapes import ANY, INTEGER, NUMBER, OPEN, TEXT, ListOf, Shape, maybe
 from .stages import compile_stages
 from .strategies import compile_plan, row_shape_of
 from .surroundings import Surroundings, lens_table
 from .tracker import Tracker
-from .values import Scope, compile_definitions, compile_text, entries_of, whole
+from .values import Scope, compile_definitions, compile_text, entries_of, items_of, whole
 
 DEFAULT_DEADLINE = 60.0
 _GROUPS = ListOf(whole({"key": ANY, "count": INTEGER}))
@@ -38,8 +38,12 @@ def compile_tool(spec: Spec, around: Surroundings, report: Report) -> Tool | Non
     scope = _scope(root, inputs, settings, around, report)
     values, scope = compile_definitions(entries_of(root.get("values")), scope)
     plan = settle_parts(compile_plan(root.get("plan"), scope, around, tracker), dict(values), report)
-    scope = scope.plus(parts=shape_of_parts(plan)) if "parts" in scope.names.fields else scope
-    after, row_shape = compile_stages(root.get("after"), scope, row_shape_of(plan, around), around, tracker)
+    is_whole = len(plan) == len(items_of(root.get("plan")))
+    # What a strategy that cannot be used would have given is not known, so nothing that names it is blamed.
+    scope = scope.plus(parts=shape_of_parts(plan)) if is_whole and "parts" in scope.names.fields else scope
+    given = row_shape_of(plan, around) if is_whole else OPEN
+    after, row_shape = compile_stages(root.get("after"), scope, given, around, tracker)
+    is_whole = is_whole and len(after) == len(items_of(root.get("after")))
     done = scope.plus(
         rows=ListOf(row_shape), served_by=maybe(TEXT), served_operation=maybe(TEXT), meta=ANY, not_applied=ListOf(TEXT)
     )
@@ -53,13 +57,14 @@ def compile_tool(spec: Spec, around: Surroundings, report: Report) -> Tool | Non
     cache = _cache(root.get("cache"), done, inputs)
     record = _record(root.get("record"), inputs, report)
     link = compile_link(root.get("link"), done, answer)
-    if len(report.errors) > before:
+    if len(report.errors) > before or not is_whole:
         return None
     reached = _reached(tracker, dict(values), plan, hints, inputs, around)
     _prove(root.get("cache"), reached, report)
     check_cached(root.get("cache"), procedures, report)
     for one in inputs.values():
-        if one.name not in reached and not (record and one.name == record[0]):
+        # A provider that is left out may be the one that uses it.
+        if one.name not in reached and not (record and one.name == record[0]) and not report.left_out:
             report.add("W307", one.place, f"input {one.name!r} is declared but changes nothing")
     if len(report.errors) > before:
         return None
@@ -122,7 +127,7 @@ def _envelope(node: Node | None, report: Report) -> Envelope | None:
 def _scope(
     root: Map, inputs: Mapping[str, Input], settings: Mapping[str, Setting], around: Surroundings, report: Report
 ) -> Scope:
-    lists: dict[str, Shape] = {name: ListOf(TEXT) for name in around.capabilities}
+    lists: dict[str, Shape] = dict.fromkeys((*around.capabilities, *report.left_out), ListOf(TEXT))
     parts = declared_parts(root.get("plan"), around)
     clamped = {one.name: maybe(INTEGER if one.kind == "integer" else NUMBER) for one in inputs.values() if one.clamp}
     names = whole(

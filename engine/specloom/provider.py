@@ -36,7 +36,7 @@ def compile_provider(spec: Spec, capabilities: Mapping[str, Capability], report:
         compiled = compile_operation(spec.name, entry, scope, capabilities, shared)
         if compiled:
             operations[entry.key] = compiled
-    if any(one.is_error for one in report.found[before:]):
+    if any(one.is_error for one in report.found[before:]) or len(operations) < len(operations_node.entries):
         return None
     assert service is not None
     plain = to_plain(root)

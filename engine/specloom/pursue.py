@@ -13,10 +13,11 @@ from .converter import Moment
 from .faults import Fault
 from .fields import map_row
 from .hinting import make_hints
+from .holding import LEFT_OUT, find_unheld
 from .hooks import HOOKS
 from .model import Context, Field, Model, Pair, Row, Strategy, Tool
 from .parts import questions, stages_of
-from .refusals import all_failed, none_configured, resolve
+from .refusals import all_failed, none_configured, point_to_others, resolve
 from .shapes import may_be_null
 from .staging import run_stages
 from .values import build, evaluate, how_many, truthy
@@ -66,8 +67,9 @@ def pursue(
     rows = yield from _strategies(tool, model, context, offer, outcome)
     context["served_by"] = outcome.served_by or None
     context["served_operation"] = outcome.operation or None
+    context["not_applied"] = find_unheld(tool, model, arguments, context, outcome)
+    outcome.meta.pop(LEFT_OUT, None)
     context["meta"] = outcome.meta
-    context["not_applied"] = _not_applied(tool, model, arguments, outcome)
     outcome.rows = yield from run_stages(tool.after, model, rows, context, offer, outcome)
     context["rows"] = outcome.rows
     outcome.answer = _answer(tool, context)
@@ -81,20 +83,10 @@ def pursue(
     return outcome
 
 
-def _not_applied(tool: Tool, model: Model, arguments: Arguments, outcome: Outcome) -> list[str]:
-    """The inputs that the caller set and that whoever answered does not take, though others in the plan may."""
-    if not outcome.served_by or not outcome.operation:
-        return []
-    known = {name for one in questions(tool.plan) for name in model.capabilities[one.operation].arguments}
-    taken = model.providers[outcome.served_by].operations[outcome.operation].input
-    said = (name for name in tool.inputs if name in arguments.explicit and name in known and name not in taken)
-    return [name for name in said if arguments.given[name] != tool.inputs[name].default]
-
-
 def _strategies(
     tool: Tool, model: Model, context: Context, offer: Offer, outcome: Outcome
 ) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
-    failed: list[Fault] = []
+    failed = outcome.failed
     empty_from = of = ""
     applied = False
     for strategy in tool.plan:
@@ -123,7 +115,7 @@ def _strategies(
         outcome.served_by, outcome.operation = empty_from, of
         return []
     if failed:
-        raise all_failed(failed)
+        raise point_to_others(all_failed(failed), tool, offer, outcome)
     if applied:
         wanted = dict.fromkeys(one.operation for one in questions(tool.plan))
         raise none_configured(tool, model, offer, tuple(wanted))

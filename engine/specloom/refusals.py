@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .asking import Offer
+from .asking import Offer, Outcome
 from .faults import Fault
 from .model import Model, Tool
 
@@ -72,6 +72,27 @@ def _rank(kind: str) -> int:
     return next((rank for rank, kinds in enumerate(_HEADLINES) if kind in kinds), len(_HEADLINES))
 
 
+_OF_ARGUMENTS = frozenset({"validation", "not_found"})
+"""What is wrong whoever is asked, so that nobody else is named."""
+
+
+def point_to_others(fault: Fault, tool: Tool, offer: Offer, outcome: Outcome) -> Fault:
+    """The fault of a call that nobody answered, with those whom the caller may ask by name instead."""
+    if fault.kind not in _OF_ARGUMENTS:
+        # Whom a procedure has asked is not in the outcome; of them, the one that the fault is of is known.
+        others = (name for name in not_asked(tool, offer, outcome) if name != fault.provider)
+        fault.alternatives = fault.alternatives or tuple(others)
+    return fault
+
+
+def not_asked(tool: Tool, offer: Offer, outcome: Outcome) -> list[str]:
+    """The providers in the routes of a tool that its caller may name, that were not asked and do not rest; in order."""
+    choices = tool.inputs["provider"].choices if "provider" in tool.inputs else ()
+    names = (name for one in tool.capabilities for name in offer.orders.get(one, ()))
+    asked = {*outcome.tried, *offer.resting}
+    return list(dict.fromkeys(name for name in names if name in choices and name not in asked))
+
+
 def none_configured(tool: Tool, model: Model, offer: Offer, capabilities: tuple[str, ...]) -> Fault:
     """The `config` fault that says which settings would make somebody able to answer."""
     names = list(dict.fromkeys(name for one in capabilities for name in model.offering(one)))
@@ -84,7 +105,12 @@ def none_configured(tool: Tool, model: Model, offer: Offer, capabilities: tuple[
     sentence = f"no provider is configured for {tool.name}; {what}"
     unrouted = [name for name in names if name in offer.configured]
     if unrouted and not any(offer.orders.get(one) for one in capabilities):
+        unmet = dict.fromkeys(name for one in capabilities for name in offer.unmet.get(one, ()) if name in needed)
+        mend = " or ".join(f"set {needed[name]} to use {name}" for name in unmet)
+        others = f"ask {' or '.join(unrouted)} by name"
         sentence = (
-            f"nobody is in the route of {tool.name}; ask {' or '.join(unrouted)} by name, or put it into SEARCH_ROUTING"
+            f"nobody in the route of {tool.name} is configured; {mend}, or {others}"
+            if mend
+            else f"nobody is in the route of {tool.name}; {others}, or put it into SEARCH_ROUTING"
         )
     return Fault("config", sentence, alternatives=names, action="check_api_key")

@@ -71,7 +71,7 @@ class Memory:
             else:
                 self._store = open_memory(self._collections)
         except (ValueError, OSError) as error:
-            raise Fault("config", f"Nothing can be remembered: {error}") from None
+            raise Fault("config", f"Nothing can be remembered: {error}", action="inform_user") from None
         if self._local:
             self._grant(self._store)
             self._start(self._store)

@@ -81,9 +81,11 @@ def _authorize(
 
 
 def _add_header(headers: dict[str, tuple[str, Header]], name: str, value: Any) -> None:
-    if value is None:
-        return
-    headers[name.lower()] = (name, value if isinstance(value, Secret) else _texts(value, name)[0])
+    texts = _texts(value, name)
+    if len(texts) == 1:
+        headers[name.lower()] = (name, texts[0])
+    elif texts:  # one header with several values has them in one line (RFC 9110 §5.3)
+        headers[name.lower()] = (name, ", ".join(str(text) for text in texts))
 
 
 def _texts(value: Any, name: str) -> list[str | Secret]:
@@ -121,7 +123,8 @@ def _path(step: Step, context: Context) -> str:
             # Encoding leaves "." and ".." alone, so a segment of dots is refused here rather than escaped.
             if not isinstance(text, str) or not text or text in {".", ".."}:
                 raise Fault("validation", f"{part.text} is {text!r}, which cannot stand in a path")
-        parts.append("/".join(quote(str(text), safe="") for text in segments))
+        # An at sign needs no escape in a path (RFC 3986, pchar), and there are upstreams that know it only as it is.
+        parts.append("/".join(quote(str(text), safe="@") for text in segments))
     return "".join(parts)
 
 

@@ -24,10 +24,15 @@ class Routes:
     routed: bool
     """A routing was set, or the default order has several providers: there is a choice worth reporting."""
     warnings: tuple[str, ...] = field(default=())
+    unmet: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """For each capability those who were written into its route and lack a setting."""
 
 
 def parse_routing(text: str) -> dict[str, list[str]]:
-    """`SEARCH_ROUTING` in either form: a comma list for everything, or a JSON object of comma lists by key."""
+    """`SEARCH_ROUTING` in either form: a comma list for everything, or a JSON object of comma lists by key.
+
+    Names are in lower case whatever the case they are written in, as those of all providers are.
+    """
     text = text.strip()
     if not text.startswith("{"):
         return {"default": _names(text)}
@@ -41,7 +46,7 @@ def parse_routing(text: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for key, value in said.items():
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
-            found[key] = [name.strip() for name in value if name.strip()]
+            found[key] = _names(",".join(value))
         elif isinstance(value, str):
             found[key] = _names(value)
         else:
@@ -50,14 +55,14 @@ def parse_routing(text: str) -> dict[str, list[str]]:
 
 
 def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
+    return [name.strip().lower() for name in text.split(",") if name.strip()]
 
 
 def plan_routes(model: Model, configured: frozenset[str], environ: Mapping[str, str]) -> Routes:
     """The order for every capability. Names that cannot be asked are left out with a warning, never silently."""
     warnings: list[str] = []
     chosen = parse_routing(environ[ROUTING]) if environ.get(ROUTING, "").strip() else {}
-    single = environ.get(SINGLE, "").strip()
+    single = environ.get(SINGLE, "").strip().lower()
     keys = {one.routing_key for one in model.capabilities.values()}
     known = ", ".join([*sorted(keys - {""}), "default"])
     unknown = [key for key in chosen if key not in keys and key != "default"]
@@ -65,6 +70,7 @@ def plan_routes(model: Model, configured: frozenset[str], environ: Mapping[str, 
     if single and single not in model.providers:
         warnings.append(f"{SINGLE} is {single!r}, which is not a provider; known: {', '.join(sorted(model.providers))}")
     orders: dict[str, tuple[str, ...]] = {}
+    unmet: dict[str, tuple[str, ...]] = {}
     for capability in model.capabilities.values():
         offering = model.offering(capability.name)
         written = chosen.get(capability.routing_key)
@@ -82,6 +88,8 @@ def plan_routes(model: Model, configured: frozenset[str], environ: Mapping[str, 
         wanted = written if written is not None else [name for name in capability.order if name in offering]
         able = (name for name in wanted if name in offering and name in configured)
         orders[capability.name] = tuple(dict.fromkeys(able))
+        lacking = (name for name in written or () if name in offering and name not in configured)
+        unmet[capability.name] = tuple(dict.fromkeys(lacking))
         for name in written or ():
             if name not in model.providers:
                 warnings.append(f"routing: {name!r} is not a provider")
@@ -91,4 +99,4 @@ def plan_routes(model: Model, configured: frozenset[str], environ: Mapping[str, 
                 needed = " and ".join(one.name for one in model.providers[name].settings.values() if one.required)
                 warnings.append(f"routing: {name!r} is not configured; set {needed}")
     routed = bool(chosen) or any(len(order) > 1 for order in orders.values())
-    return Routes(orders, routed, tuple(dict.fromkeys(warnings)))
+    return Routes(orders, routed, tuple(dict.fromkeys(warnings)), unmet)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from .diagnostics import Place, Report, did_you_mean
 from .load import Listing, Map, Node, Scalar
@@ -117,6 +118,15 @@ CONVERTER = "a converter"
 """What the grammar calls its record of converters, whose unknown names have a code of their own."""
 
 
+_FLAGS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("yes", "on", "y", "true", "1"), "write true, without quotes"),
+        **dict.fromkeys(("no", "off", "n", "false", "0"), "write false, without quotes"),
+    }
+)
+"""What to write for words that other readers of YAML take for a flag."""
+
+
 def check(node: Node, grammar: Grammar, report: Report) -> bool:
     """Hold a tree against its grammar; everything that does not fit is reported. True when all fits."""
     before = len(report.found)
@@ -201,7 +211,7 @@ def _check_scalar(node: Scalar, rule: Rule, report: Report, what: str) -> None:
         return
     if isinstance(rule, Flag):
         if not isinstance(value, bool):
-            _wrong(node, "true or false", report, what)
+            _wrong(node, "true or false", report, what, _FLAGS.get(str(value).lower(), ""))
         return
     if isinstance(rule, Number):
         if (
@@ -209,7 +219,8 @@ def _check_scalar(node: Scalar, rule: Rule, report: Report, what: str) -> None:
             or not isinstance(value, (int, float))
             or (rule.whole and not isinstance(value, int))
         ):
-            _wrong(node, _wanted(rule), report, what)
+            is_quoted = isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,18}", value) is not None
+            _wrong(node, _wanted(rule), report, what, "take it out of its quotes" if is_quoted else "")
         elif (rule.least is not None and value < rule.least) or (rule.most is not None and value > rule.most):
             least, most = rule.least, rule.most
             bounds = (
@@ -223,7 +234,10 @@ def _check_scalar(node: Scalar, rule: Rule, report: Report, what: str) -> None:
         return
     assert isinstance(rule, Text)
     if not isinstance(value, str):
-        _wrong(node, "text", report, what)
+        fits = not rule.choices and re.fullmatch(rule.pattern or ".*", str(value), re.DOTALL) is not None
+        wanted = rule.says or (f"known: {', '.join(rule.choices)}" if rule.choices else "")
+        hint = "put it in quotes" if fits else wanted
+        _wrong(node, "text", report, what, "" if value is None else hint)
     elif rule.choices and value not in rule.choices:
         hint = did_you_mean(value, rule.choices) or f"known: {', '.join(rule.choices)}"
         if f"a {rule.means}" == CONVERTER:
@@ -262,6 +276,5 @@ def _found(node: Node) -> str:
     return f"the number {node.value}"
 
 
-def _wrong(node: Node, wanted: str, report: Report, what: str) -> None:
-    hint = "put it in quotes" if wanted == "text" and isinstance(node, Scalar) and node.value is not None else ""
+def _wrong(node: Node, wanted: str, report: Report, what: str, hint: str = "") -> None:
     report.add("E103", node.place, f"{what} should be {wanted}, not {_found(node)}", hint)

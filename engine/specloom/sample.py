@@ -191,9 +191,12 @@ def _walk_xml(node: Any, path: tuple[str, ...], prefixes: dict[str, str]) -> Ite
     for name, value in node.attrib.items():
         if not name.startswith("{") and value.strip() and path:
             yield (*path, f"@{name}"), value.strip()
-    text = (node.text or "").strip()
-    if text and path and not len(node):
+    # An element with words of its own holds markup, not fields: its text is one value.
+    has_words = any(part and part.strip() for part in (node.text, *(child.tail for child in node)))
+    text = " ".join("".join(node.itertext()).split())
+    if has_words and path:
         yield path, text
+        return
     if len(path) < _DEPTH:
         for child in node:
             if isinstance(child.tag, str):
@@ -275,6 +278,8 @@ def fits(kind: str, value: Any) -> bool:
         return isinstance(value, list) and all(isinstance(one, str) for one in value)
     if kind == "object":
         return False  # its fields would have to be chosen one by one
+    if isinstance(value, int) and not isinstance(value, bool):
+        return True  # as an id mostly is
     return isinstance(value, str) and not re.match(r"https?://\S+$", value)
 
 

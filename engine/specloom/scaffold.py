@@ -60,7 +60,8 @@ def scaffold(model: Model, name: str, capability: str | None, data: bytes | None
         raise ScaffoldError(f"there is no capability {wanted!r}; {hint}".rstrip("; "))
     contract = model.capabilities[wanted]
     if base and (not re.match(r"https://[^\s/]+", base) or not _is_plain(base)):
-        raise ScaffoldError(f"{base!r} is not an address that can be asked; it starts with https://")
+        own = "for a service that you run, leave it out and write `base: =config.NAME` and `private: true`"
+        raise ScaffoldError(f"{base!r} is not an address that can be asked; it starts with https:// ({own})")
     try:
         sample = parse_sample(data, contract.row) if data is not None else None
     except ValueError as error:
@@ -195,12 +196,17 @@ class _Draft:
             one = self.contract.row[name]
             if leaf is None:
                 if one.required or (self.sample is None and one.kind != "object"):
-                    drafted.append((f"{name}: {_field(self._selector((name,)), one.required, [])}", "decide: a guess"))
+                    drafted.append((f"{name}: {_field(self._guessed(name), one.required, [])}", "decide: a guess"))
                 continue
             where = _field(self._selector(leaf.path), one.required, converters(one, leaf))
             drafted.append((f"{name}: {where}", _excerpt(leaf.value)))
         width = min(72, max((len(text) for text, _ in drafted), default=0))
         return [f"            {text:<{width}}  # {why}" for text, why in drafted]
+
+    def _guessed(self, name: str) -> str:
+        """A selector for a field that no leaf is like: its name, in the namespace of the results if they have one."""
+        prefix, colon, _ = self.sample.each.removeprefix("//").rpartition(":") if self.sample else ("", "", "")
+        return f"{prefix}{colon}{name}" if self.sample and self.sample.decoder == "xml" else self._selector((name,))
 
     def _selector(self, path: Sequence[str]) -> str:
         if self.sample is None or self.sample.decoder == "json":
@@ -302,6 +308,8 @@ def converters(one: Argument, leaf: Leaf) -> list[Any]:
         if is_epoch(value):
             return [{"epoch": "milliseconds" if value > 1e11 else "seconds"}]
         return ["timestamp" if one.kind == "timestamp" else "day"]
+    if one.kind == "text" and isinstance(value, int):
+        return ["text"]
     if one.kind in {"integer", "number"} and isinstance(value, str):
         return [one.kind]
     if one.kind == "url" and not str(value).startswith("http"):

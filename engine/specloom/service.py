@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .constants import check_constants
 from .diagnostics import Place, did_you_mean
 from .limits import Rate, parse_duration, parse_rate, parse_size
 from .load import Listing, Map, Node, to_plain
@@ -48,6 +49,8 @@ def compile_service(node: Map, scope: Scope, place: Place, settings: Mapping[str
                 continue
             value = compile_text(entry.value, scope)
             auth = (entry.key, value) if value else None
+    check_constants(node.get("headers"), scope.report, headers=True)
+    check_constants(node.get("query"), scope.report)
     extra = node.get("extra_headers")
     if extra is not None:
         _check_headers(extra, settings, scope)

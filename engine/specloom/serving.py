@@ -47,7 +47,7 @@ def run(options: ServeOptions) -> int:
         return int(stop.code or 0)
 
     def load_backend() -> Backend:
-        from .prompts import load_prompts
+        from .prompts_reading import load_prompts
         from .remembering import local_owner
         from .serve.backend import ExecutorBackend
         from .toolset import served_prompts
@@ -81,16 +81,17 @@ def load_catalogue(environ: Mapping[str, str], selection: Selection, *, replay: 
     catalogue = None if replay else load_image(environ, selection)
     if catalogue is not None:
         return catalogue
-    from .diagnostics import render
+    from .diagnostics import count_errors, render
     from .names import layer_roots
-    from .prompts import listed_prompt, load_prompts
+    from .prompts import listed_prompt
+    from .prompts_reading import load_prompts
     from .weave import weave_from
 
     model, library, report = weave_from(layer_roots(environ), examples=False)
     if report.errors:
         for one in report.errors:
             print(render(one, library.sources), file=sys.stderr)  # noqa: T201 - the way to the person who starts it
-        print(f"specloom: {len(report.errors)} errors in the specs; nothing is served", file=sys.stderr)  # noqa: T201
+        print(f"specloom: {count_errors(report)}; nothing is served", file=sys.stderr)  # noqa: T201
         raise SystemExit(1)
     try:
         prompts = [listed_prompt(one) for one in load_prompts(spec_layers(environ)).values()]
@@ -112,6 +113,7 @@ def make_executor(
     from pathlib import Path
 
     from .breaker import Breakers
+    from .diagnostics import count_errors
     from .executor import Executor
     from .names import layer_roots
     from .recording import RecordingSender, ReplaySender, Sender
@@ -120,9 +122,8 @@ def make_executor(
 
     model, _, report = weave_from(layer_roots(environ), examples=False)
     if report.errors:
-        first, count = report.errors[0], len(report.errors)
-        where = f"the first at {first.place}: {first.message}"
-        raise ValueError(f"{count} errors in the specs, {where}; run `specloom check`")
+        first = report.errors[0]
+        raise ValueError(f"{count_errors(report)}, the first at {first.place}: {first.message}; run `specloom check`")
     problems: list[str] = []
     allow_private = read_switch(environ, "SPECLOOM_ALLOW_PRIVATE", problems)
     sender: Sender

@@ -64,6 +64,9 @@ NULL = Scalar("null")
 SECRET = Scalar("secret")
 NOTHING = Scalar("nothing")
 
+OPEN = Record({}, closed=False)
+"""An object of which no field is known."""
+
 _NUMBERS = (INTEGER, NUMBER)
 _SCHEMA_TYPES = {"text": "string", "integer": "integer", "number": "number", "boolean": "boolean", "null": "null"}
 _TYPE_SCALARS = {word: Scalar(kind) for kind, word in _SCHEMA_TYPES.items()}

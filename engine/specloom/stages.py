@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from .diagnostics import did_you_mean
 from .load import Listing, Map, Node, Scalar, to_plain
 from .model import Stage, Value
 from .overrides import added_by, overrides_of
-from .shapes import ANY, Any_, ListOf, Record, Shape, maybe, strip
+from .shapes import ANY, OPEN, Any_, ListOf, Record, Shape, maybe, strip
 from .surroundings import Surroundings
 from .tracker import Tracker
 from .values import Scope, whole
@@ -41,9 +41,7 @@ def _stage(
     if kind == "set":
         pairs = [(entry.key, tracker.expression(what, entry.value, inside)) for entry in inner]
         made = tuple((name, value) for name, value in pairs if value)
-        return Stage(kind, node.place, parameters=made), whole(
-            {**row_shape.fields, **{name: value.shape for name, value in made}}
-        )
+        return Stage(kind, node.place, parameters=made), _with(row_shape, {name: value.shape for name, value in made})
     when = tracker.text(what, "when", inner, inside)
     if kind == "lookup":
         return _lookup(inner, what, inside, row_shape, around, tracker, when)
@@ -56,10 +54,10 @@ def _stage(
         parameters = tracker.pairs(what, inner.get("with"), inside)
         name, hook = around.find_hook(inner.get("hook"), inner.get("with"), scope.report)
         if hook is None:
-            return None, row_shape
+            return None, OPEN
         optional = to_plain(inner.get("optional")) is True
         enriching = Stage(kind, node.place, when=when, hook=name, parameters=parameters, optional=optional)
-        return enriching, whole({**row_shape.fields, **added_by(name, around)})
+        return enriching, _with(row_shape, added_by(name, around))
     if kind == "group":
         by, label = tracker.text(what, "by", inner, inside), str(to_plain(inner.get("as")))
         return Stage(kind, node.place, by, when=when, label=label), row_shape
@@ -80,9 +78,15 @@ def _stage(
     return Stage(kind, node.place, keys=keys, when=when), row_shape
 
 
+def _with(row: Record, added: Mapping[str, Shape]) -> Record:
+    """The row with more fields; one of which not everything is known stays so."""
+    fields = {**row.fields, **added}
+    return whole(fields) if row.closed else Record(fields, closed=False)
+
+
 def _check_fields(names: Iterable[Node | None], row_shape: Record, scope: Scope) -> None:
     for one in names:
-        if isinstance(one, Scalar) and one.value not in row_shape.fields:
+        if isinstance(one, Scalar) and row_shape.closed and one.value not in row_shape.fields:
             hint = did_you_mean(str(one.value), row_shape.fields)
             scope.report.add("E110", one.place, f"a row has no field {one.value!r}", hint)
 
@@ -95,7 +99,7 @@ def _expand(inner: Map, node: Map, row_shape: Record, scope: Scope) -> tuple[Sta
     if not isinstance(shape, (ListOf, Any_)):
         scope.report.add("E110", listed.place, f"the field {listed.value!r} is no list")
     item = shape.item if isinstance(shape, ListOf) else ANY
-    return Stage("expand", node.place, names=(str(listed.value), one)), whole({**row_shape.fields, one: item})
+    return Stage("expand", node.place, names=(str(listed.value), one)), _with(row_shape, {one: item})
 
 
 def _lookup(
@@ -109,7 +113,7 @@ def _lookup(
 ) -> tuple[Stage | None, Record]:
     capability = around.find_capability(node.get("operation"), scope.report)
     if capability is None:
-        return None, row_shape
+        return None, OPEN
     providers_node, take = node.get("providers"), node.get("take")
     assert providers_node is not None
     assert isinstance(take, Map)
@@ -134,4 +138,4 @@ def _lookup(
         providers=providers,
         fields=tuple((entry.key, str(to_plain(entry.value))) for entry in take),
     )
-    return stage, whole({**row_shape.fields, **added})
+    return stage, _with(row_shape, added)

@@ -96,7 +96,7 @@ def _look_up(
         asks = [
             Ask(name, stage.operation, {key: given[key] for key in taken if key in given}) for given in waiting.values()
         ]
-        got: list[Answer | Fault] = yield AskAll(tuple(asks))
+        got: list[Answer | Fault] = yield AskAll(tuple(asks), optional=stage.optional)
         for at, one in zip(list(waiting), got, strict=True):
             if isinstance(one, Fault):
                 failed.append(one)

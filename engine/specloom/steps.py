@@ -7,15 +7,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from .constants import check_constants
 from .decode import DECODERS
-from .diagnostics import Diagnostic, Report
 from .fields import Language, compile_field, compile_selection
 from .limits import parse_duration
 from .load import Listing, Map, Node, Scalar, to_plain
 from .model import Capability, Field, Paging, Reading, Step, Value
-from .shapes import ANY, ListOf, Record, Shape, from_schema, maybe
+from .shapes import ANY, ListOf, Record, Shape, from_schema, holds_secret, maybe
 from .tracker import Tracker
-from .values import Scope, whole
+from .values import Scope, explain_later, whole
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _WHAT = "a step"
@@ -33,7 +33,7 @@ def compile_steps(
         assert isinstance(item, Map)
         before = len(scope.report.found)
         step = _compile_step(item, scope.plus(steps=whole(dict(shapes))), capability, tracker)
-        _explain_later(scope.report, before, names[at:])
+        explain_later(scope.report, before, names[at:], "steps.", "a step sees the steps above it only")
         if step is None:
             shapes[_name_of(item)] = ANY
             continue
@@ -46,15 +46,6 @@ def compile_steps(
 
 def _name_of(node: Map) -> str:
     return str(to_plain(node.get("as")) or "main")
-
-
-def _explain_later(report: Report, start: int, later: list[str]) -> None:
-    """An unknown name that is the name of a step to come is no typo, so it is told in other words."""
-    for at, one in enumerate(report.found[start:], start):
-        name = one.message.removeprefix("unknown name ").strip("'")
-        if one.code == "E202" and name in later:
-            message = f"step {name!r} has not run yet when this is worked out"
-            report.found[at] = Diagnostic("E111", one.place, message, "a step sees the steps above it only")
 
 
 def _compile_step(node: Map, scope: Scope, capability: Capability | None, tracker: Tracker) -> Step | None:
@@ -74,6 +65,10 @@ def _compile_step(node: Map, scope: Scope, capability: Capability | None, tracke
         for entry in body_node:
             value = tracker.value(_WHAT, entry.value, scope)
             body = (entry.key, value) if value else None
+    check_constants(node.get("headers"), scope.report, headers=True)
+    check_constants(node.get("query"), scope.report)
+    for kind in ("json", "form"):
+        check_constants(body_node.get(kind) if isinstance(body_node, Map) else None, scope.report)
     reading = _reading(word, reading_node, scope, capability, tracker)
     paging_node = node.get("paging")
     step = Step(
@@ -122,13 +117,30 @@ def _path(node: Scalar, scope: Scope, tracker: Tracker) -> tuple[str | Value, ..
         if value:
             parts.append(value)
     parts.append(text[at:])
-    literal = "".join(part for part in parts if isinstance(part, str))
-    if not text.startswith("/") and text:
-        scope.report.add("E211", node.place, "a path starts with `/`", f"/{text}")
-    if "{" in literal or "}" in literal or "?" in literal or "#" in literal:
-        message = "a path has whole placeholders and no `?` or `#`"
-        scope.report.add("E211", node.place, message, "put parameters under `query`")
+    _check_path(node, "".join(part if isinstance(part, str) else "value" for part in parts), scope)
+    for part in parts:
+        if isinstance(part, Value) and holds_secret(part.shape):
+            hint = "send it as a header, as a parameter or with `auth`"
+            scope.report.add("E207", part.place, "a secret may not stand in a path", hint)
     return tuple(part for part in parts if part != "")
+
+
+def _check_path(node: Scalar, filled: str, scope: Scope) -> None:
+    """Report what is wrong with a path, `filled` being what it is with something in its placeholders (E211)."""
+
+    def wrong(message: str, hint: str) -> None:
+        scope.report.add("E211", node.place, message, hint)
+
+    if "://" in filled:
+        wrong("a path has no host", "the host stands in `base`, that of the service or one of this step")
+    elif filled and not filled.startswith("/"):
+        wrong("a path starts with `/`", f"/{node.value}")
+    if "{" in filled or "}" in filled:
+        wrong("a brace in a path opens or closes a placeholder, and this one does neither", "write {args.NAME}")
+    if "?" in filled or "#" in filled:
+        wrong("a path has no `?` and no `#`", "put parameters under `query`")
+    if {".", ".."} & set(filled.split("/")):
+        wrong("a path has no segment `.` or `..`", "write the path that is meant")
 
 
 def _reading(word: str, node: Map, scope: Scope, capability: Capability | None, tracker: Tracker) -> Reading:

@@ -45,6 +45,8 @@ def _strategy(node: Map, scope: Scope, around: Surroundings, tracker: Tracker) -
         return Strategy(name, kind, node.place, when=when, overrides=parameters, hook=called, outcomes=outcomes)
     if kind == "collect":
         parts = compile_parts(inner.get("parts"), scope, around, tracker)
+        if parts is None:
+            return None
         rows = rows_of_parts(inner, parts, scope.report)
         return Strategy(name, kind, node.place, when=when, outcomes=outcomes, parts=parts, rows=rows)
     capability = around.find_capability(inner.get("operation"), scope.report)

@@ -37,7 +37,7 @@ class Surroundings:
         """The capability that a node names; one that is not there is reported."""
         assert isinstance(node, Scalar)
         name = str(node.value)
-        if name not in self.capabilities:
+        if name not in self.capabilities and name not in report.left_out:
             hint = did_you_mean(name, self.capabilities)
             report.add("E110", node.place, f"no capability is called {name!r}", hint)
         return self.capabilities.get(name)

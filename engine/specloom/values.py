@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .diagnostics import Report
+from .diagnostics import Diagnostic, Report
 from .expressions import EvaluationError, Problem, compile_expression
 from .faults import Fault
 from .load import Entry, Listing, Map, Node, Scalar, to_plain
@@ -137,13 +137,29 @@ def compile_definitions(entries: Iterable[Entry], scope: Scope) -> tuple[tuple[P
     """The named expressions of `values` mappings; each sees those before it as values.NAME."""
     pairs: list[Pair] = []
     shapes: dict[str, Shape] = {}
-    for entry in entries:
+    entries = list(entries)
+    for at, entry in enumerate(entries):
+        before = len(scope.report.found)
         value = compile_text(entry.value, scope.plus(values=whole(dict(shapes))))
+        # The same name may be unknown somewhere else, as in `values: {region: args.region}`.
+        later = {one.key for one in entries[at:] if f"values.{one.key}" in str(to_plain(entry.value))}
+        explain_later(scope.report, before, later, "values.", "a value sees those above it")
         shapes[entry.key] = value.shape if value else ANY
         if value:
             known = dict(pairs)
             pairs.append((entry.key, _expanded(value, known)))
     return tuple(pairs), scope.plus(values=whole(shapes))
+
+
+def explain_later(report: Report, start: int, later: Container[str], before_name: str, hint: str) -> None:
+    """Tell an unknown name that is declared further down in other words, because it is no typo (E111).
+
+    Looks at what was reported from `start` on; `before_name` is how a spec names such a thing.
+    """
+    for at, one in enumerate(report.found[start:], start):
+        name = one.message.removeprefix("unknown name ").strip("'")
+        if one.code == "E202" and name in later:
+            report.found[at] = Diagnostic("E111", one.place, f"{before_name}{name} is not known yet here", hint)
 
 
 def _expanded(value: Value, known: Mapping[str, Value]) -> Value:
@@ -191,6 +207,11 @@ def _gathered(node: Node, parts: list[Value], make: Callable[[Context], Any], sh
 def entries_of(node: Node | None) -> list[Entry]:
     """The entries of a mapping; none when it is not there."""
     return list(node) if isinstance(node, Map) else []
+
+
+def items_of(node: Node | None) -> tuple[Node, ...]:
+    """The items of a list; none when it is not there."""
+    return node.items if isinstance(node, Listing) else ()
 
 
 def needed_definitions(shared: Iterable[Entry], node: Node) -> list[Entry]:

@@ -10,13 +10,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import __version__
-from .diagnostics import Diagnostic, Place
-from .folders import cache_folder
+from .diagnostics import Diagnostic, Place, Report
+from .folders import PROMPT_SUFFIX, PROMPTS, cache_folder
 from .hooks import GROUP
-from .names import FOLDERS, prompt_files, shown_as, spec_files
+from .names import FOLDERS, parse_spec, prompt_files, shown_as, spec_files
+from .overlooked import check_overlooked, find_overlooked
+
+if TYPE_CHECKING:
+    from .model import Model
 
 FORMAT = 1
 
@@ -69,10 +73,13 @@ def judge(roots: Sequence[Path]) -> Verdict:
     """Compile everything under these roots, run all examples, and look for what they do not show."""
     from .coverage import check_coverage
     from .examples import check_examples
+    from .prompts_check import check_prompts
     from .weave import weave_from
 
     began = time.perf_counter()
     model, library, report = weave_from(roots)
+    check_overlooked(roots, report)
+    check_prompts(roots, library.of("tool"), library.of("lens"), report, library.sources)
     check_examples(library, model, report)
     check_coverage(library, model, report)
     examples = 0
@@ -89,6 +96,24 @@ def judge(roots: Sequence[Path]) -> Verdict:
         "examples": examples,
     }
     return Verdict(tuple(report), counts, library.sources, time.perf_counter() - began)
+
+
+def judge_provider(shown: str, data: bytes, model: Model) -> Report:
+    """What `judge` would say about one provider file, held against a model that was compiled without it."""
+    from .coverage_providers import cover_provider
+    from .examples_providers import check_provider
+    from .proofs import check_tables
+    from .provider import compile_provider
+
+    report = Report()
+    spec = parse_spec(shown, data, report)
+    provider = compile_provider(spec, model.capabilities, report) if spec else None
+    if spec is not None and provider is not None:
+        check_tables(spec, provider, model.capabilities, report)
+        check_provider(spec, provider, report)
+        if not report.errors:
+            cover_provider(spec, provider, report)
+    return report
 
 
 def find_verdict(roots: Sequence[Path], environ: Mapping[str, str], *, remember: bool = True) -> Verdict:
@@ -119,7 +144,10 @@ def widen(paths: Iterable[Path], layers: Sequence[Path]) -> list[Path]:
         whole = path.resolve()
         if any(whole == layer or (layer in whole.parents and _is_read(whole, layer)) for layer in within):
             continue
-        if whole.is_dir() and not any((whole / folder).is_dir() for folder in FOLDERS):
+        if whole.name.endswith(PROMPT_SUFFIX) and whole.parent.as_posix().endswith(f"/{PROMPTS}"):
+            found.append(whole.parents[PROMPTS.count("/") + 1])
+            continue
+        if whole.is_dir() and not any((whole / folder).is_dir() for folder in (*FOLDERS, PROMPTS)):
             found += sorted(whole.rglob("*.yaml"))
         else:
             found.append(path)
@@ -127,7 +155,8 @@ def widen(paths: Iterable[Path], layers: Sequence[Path]) -> list[Path]:
 
 
 def _is_read(path: Path, layer: Path) -> bool:
-    return path.relative_to(layer).parts[0] in FOLDERS
+    at = path.relative_to(layer)
+    return at.parts[0] in FOLDERS or at.as_posix().startswith(PROMPTS)
 
 
 # --- what is remembered ---------------------------------------------------------------------------------------------
@@ -135,7 +164,7 @@ def _is_read(path: Path, layer: Path) -> bool:
 
 def _read_sources(roots: Sequence[Path]) -> Iterable[tuple[str, bytes]]:
     for at, root in enumerate(roots):
-        for path in spec_files(root) if root.exists() else ():
+        for path in (*spec_files(root), *prompt_files(root)) if root.exists() else ():
             try:
                 yield shown_as(path, root, at), path.read_bytes()
             except OSError:
@@ -150,6 +179,8 @@ def _digest(roots: Sequence[Path], sources: Mapping[str, bytes]) -> str:
         for path in (*spec_files(root), *prompt_files(root)) if root.exists() else ():
             stat = path.stat()
             seen.update(f"\n{path} {stat.st_size} {stat.st_mtime_ns}".encode())
+    for overlooked, *_ in find_overlooked(roots):
+        seen.update(f"\n{overlooked}".encode())
     for name, data in sorted(sources.items()):
         seen.update(f"\n{name} {len(data)} ".encode() + data)
     package = Path(__file__).parent

@@ -23,18 +23,23 @@ from .toolset import compile_toolset
 
 def weave(library: Library, report: Report) -> Model:
     """Compile every spec of a library. What has problems is reported and left out of the model."""
+    report.left_out |= library.unread
     capabilities = {name: compile_capability(spec) for name, spec in library.of("capability").items()}
     lenses: dict[str, Lens] = {}
     for name, spec in library.of("lens").items():
         lens = compile_lens(spec, report)
         if lens:
             lenses[name] = lens
+        else:
+            report.left_out.add(name)
     providers: dict[str, Provider] = {}
     for name, spec in library.of("provider").items():
         provider = compile_provider(spec, capabilities, report)
         if provider:
             providers[name] = provider
             check_tables(spec, provider, capabilities, report)
+        else:
+            report.left_out.add(name)
     _check_orders(library, providers, report)
     hooks = load_hooks()
     collections: dict[str, Collection] = {}
@@ -42,6 +47,8 @@ def weave(library: Library, report: Report) -> Model:
         collection = compile_collection(spec, report)
         if collection:
             collections[name] = collection
+        else:
+            report.left_out.add(name)
     check_needs(collections, report)
     around = Surroundings(providers, capabilities, lenses, hooks, PROCEDURES, collections)
     tools: dict[str, Tool] = {}
@@ -66,18 +73,23 @@ def weave(library: Library, report: Report) -> Model:
 
 
 def _check_orders(library: Library, providers: Mapping[str, Provider], report: Report) -> None:
-    """A routing order may only name providers that offer the capability."""
-    known = library.of("provider")
+    """A routing order names providers that offer the capability, each once."""
     for name, spec in library.of("capability").items():
         routing = spec.root.get("routing")
         order = routing.get("order") if isinstance(routing, Map) else None
         offering = [one.name for one in providers.values() if name in one.operations]
+        seen: set[str] = set()
         for item in order.items if isinstance(order, Listing) else ():
             assert isinstance(item, Scalar)
-            broken = item.value in known and item.value not in providers
-            if item.value not in offering and not broken:
-                hint = did_you_mean(str(item.value), offering)
-                report.add("E124", item.place, f"{item.value!r} does not offer {name!r}", hint)
+            said = str(item.value)
+            if said in seen:
+                report.add("E124", item.place, f"{said!r} stands twice in the order of {name!r}", "remove one")
+            elif said in providers and said not in offering:
+                report.add("E124", item.place, f"{said!r} does not offer {name!r}", did_you_mean(said, offering))
+            elif said not in providers and said not in report.left_out:
+                hint = did_you_mean(said, offering) or "write its file first, or leave it out of the order"
+                report.add("E124", item.place, f"there is no provider {said!r}", hint)
+            seen.add(said)
 
 
 def digest_sources(sources: Mapping[str, str]) -> str:

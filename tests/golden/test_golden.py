@@ -13,6 +13,7 @@ from specloom.coverage import check_coverage
 from specloom.diagnostics import CODES, Report, render
 from specloom.examples import check_examples
 from specloom.names import load_library
+from specloom.overlooked import check_overlooked
 from specloom.weave import weave
 
 HERE = Path(__file__).parent
@@ -81,6 +82,7 @@ def output_of(fixture: Path, root: Path, *, coverage: bool) -> str:
     model = weave(library, report)
     check_examples(library, model, report)
     if coverage:
+        check_overlooked([BASE, root], report)
         check_coverage(library, model, report)
     # An editor strips blanks at the ends of lines, and so may whoever edits a fixture.
     lines = (line.rstrip() for one in report for line in render(one, library.sources).splitlines())
