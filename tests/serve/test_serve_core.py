@@ -179,7 +179,9 @@ def test_a_fault_outside_of_tools_is_a_protocol_error(talk, kind, code):
 
     talk.backend = Broken()
 
-    assert talk.ask("resources/read", {"uri": "demo://one"})["error"]["code"] == code
+    error = talk.ask("resources/read", {"uri": "demo://one"})["error"]
+    assert error["code"] == code
+    assert error["message"] == ("Resource not found" if kind == "not_found" else "A sentence.")
 
 
 def test_an_exception_outside_of_tools_has_a_fixed_text(talk):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -253,6 +254,32 @@ def test_a_signal_lets_running_calls_answer():
 
         assert child.receive()["id"] == 1
         assert child.process.wait() == 0
+
+
+@POSIX
+def test_a_signal_ends_a_process_whose_answers_nobody_reads():
+    import fcntl
+    import struct
+    import termios
+
+    with Child() as child:
+        child.ask(initialize())
+        stdin, stdout = child.process.stdin.fileno(), child.process.stdout.fileno()
+        os.set_blocking(stdin, False)
+        line = json.dumps(request(1, "tools/list")).encode() + b"\n"
+        waiting, before = 0, -1
+        # With the way in full, what waits to be read no longer grows when the server waits for its way out.
+        while waiting != before or not waiting:
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    os.write(stdin, line)
+            threading.Event().wait(0.1)
+            before, waiting = waiting, struct.unpack("i", fcntl.ioctl(stdout, termios.FIONREAD, b"\0" * 4))[0]
+
+        child.process.send_signal(signal.SIGTERM)
+
+        assert child.process.wait() == 0
+        assert child.stderr() == b""
 
 
 @POSIX

@@ -100,6 +100,46 @@ def test_consent_is_recorded_shown_withdrawn_and_audited(folder, capsys):
     assert [row["event_type"] for row in rows_of(folder)] == ["consent.grant", "consent.withdraw"]
 
 
+def test_members_of_a_workspace_are_added_shown_removed_and_audited(folder, capsys):
+    def members(*words, workspace="zoo"):
+        code, out, err = run(capsys, "data", "members", "--workspace", workspace, *words)
+        return code, json.loads(out) if out else err
+
+    ann, bob = ("--tenant", "acme", "--user", "ann"), ("--user", "bob")
+    added = [members(*who, "--add") for who in (ann, bob, bob)]
+    shown, other = members(), members(workspace="other")
+    removed, again = members(*ann, "--remove"), members(*ann, "--remove")
+
+    assert added[0] == (0, {"status": "ok", "workspaceId": "zoo", "tenantId": "acme", "userId": "ann"})
+    named = [(one["tenantId"], one["userId"]) for one in shown[1]["members"]]
+    assert named == [("default", "bob"), ("acme", "ann")]
+    assert other == (0, {"workspaceId": "other", "members": []})
+    assert removed[0] == 0
+    assert again == (1, "specloom: user 'ann' of tenant 'acme' is not a member of 'zoo'\n")
+    assert [one["userId"] for one in members()[1]["members"]] == ["bob"]
+    assert [row["event_type"] for row in rows_of(folder)] == [
+        *("workspace.member.add",) * 3,
+        "workspace.member.remove",
+    ]
+    assert rows_of(folder)[0]["metadata"]["workspace_id"] == "zoo"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (("--workspace", "zoo", "--add"), 2, "say who: --user NAME"),
+        (("--workspace", "zoo", "--user", "anonymous", "--add"), 1, "name the user"),
+        (("--workspace", " ", "--user", "ann", "--add"), 1, "a name of 1 to 200 characters"),
+        (("--user", "ann", "--add"), 2, "--workspace"),
+    ],
+)
+def test_a_member_without_a_name_or_a_workspace_is_refused(folder, capsys, words, code, sentence):
+    done = run(capsys, "data", "members", *words)
+
+    assert done[0] == code
+    assert sentence in done[2]
+
+
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
@@ -142,7 +182,10 @@ def test_a_log_may_be_switched_off_or_be_elsewhere(folder, capsys, monkeypatch, 
     run(capsys, "data", "export", "--user", "ann")
     monkeypatch.setenv("AUDIT_MAX_BYTES", "much")
     wrong = run(capsys, "data", "export", "--user", "ann")
+    monkeypatch.setenv("AUDIT_OUTPUT_PATH", os.devnull)
+    nothing = run(capsys, "data", "export", "--user", "ann")
 
+    assert (nothing[0], "which is no file" in nothing[2]) == (2, True)
     assert not (folder / "audit.jsonl").exists()
     assert (tmp_path / "elsewhere" / "log.jsonl").exists()
     assert (wrong[0], "AUDIT_MAX_BYTES is 'much'; write a whole number" in wrong[2]) == (2, True)

@@ -19,13 +19,33 @@ from specloom.state.words import MOST_TERMS, count_terms, read_texts
         ("the bird’s", "bird"),
         ("don't", "don’t"),
         ("ﬁnd", "find"),
+        ("выдры", "выдра"),
+        ("крабов", "крабы"),
+        ("ещё", "еще"),
+        ("الثعالب", "ثَعالِب"),
+        ("मछलियाँ", "मछली"),
+        ("क़लम", "कलम"),
+        ("மீன்கள்", "மீன்"),
+        ("ΨΆΡΙΑ", "ψαρι"),
+        ("C++", "c++"),
     ],
 )
 def test_spellings_of_one_word_are_one(one, other):
     assert count_terms([one]) == count_terms([other]) != {}
 
 
-@pytest.mark.parametrize(("one", "other"), [("2019", "2018"), ("university", "universe"), ("東京", "京都"), ("C", "D")])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("2019", "2018"),
+        ("university", "universe"),
+        ("東京", "京都"),
+        ("C", "D"),
+        ("C++", "C#"),
+        ("हिन्दी", "नदी"),
+        ("пой", "пои"),
+    ],
+)
 def test_different_words_stay_different(one, other):
     assert not set(count_terms([one])) & set(count_terms([other]))
 
@@ -70,6 +90,39 @@ def test_a_rare_word_outweighs_a_common_one_and_a_short_item_a_long_one():
     assert ranked(index, "walrus") == [3, 4]
     assert ranked(index, "unknown") == []
     assert ranked(index_of(), "otter") == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("केकड़े", [0]),
+        ("हिन्दी", [1]),
+        ("पानी", [2]),
+        ("खाना", [0]),
+        ("घर", []),
+        ("蟹", [3, 4]),
+        ("게", [5]),
+        ("ปู", [6]),
+        ("краб", [7]),
+        ("c++", [8]),
+        ("சாப்பிடும்", [9]),
+    ],
+)
+def test_other_scripts_are_found_by_their_words_and_by_nothing_less(asked, found):
+    index = index_of(
+        "ऊदबिलाव केकड़े खाते हैं",
+        "हिन्दी भाषा का इतिहास",
+        "नदी का पानी ठंडा है",
+        "水獭吃螃蟹和鱼",
+        "カワウソは蟹を食べる",
+        "수달은 게를 먹는다",
+        "นากกินปู",
+        "выдры едят крабов",
+        "templates of C++",
+        "நீர்நாய் நண்டு சாப்பிடும்",
+    )
+
+    assert sorted(ranked(index, asked)) == found
 
 
 def test_a_word_with_the_same_beginning_counts_less_than_the_word_itself():

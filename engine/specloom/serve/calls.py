@@ -188,7 +188,7 @@ def to_protocol_error(fault: Fault, method: str, params: dict[str, Any]) -> Prot
         return NotFound(params["uri"])
     if fault.kind in {"not_found", "validation", "bad_request"}:
         return ProtocolError(INVALID_PARAMS, fault.message)
-    return ProtocolError(INTERNAL_ERROR, "Internal error", fault.to_json())
+    return ProtocolError(INTERNAL_ERROR, fault.message, fault.to_json())
 
 
 def check_params(method: str, params: dict[str, Any]) -> None:

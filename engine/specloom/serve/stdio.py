@@ -151,6 +151,8 @@ def serve_stdio(
     except _Stop:
         reader.stopped = True
     reader.stopped = True
+    if signals is not None:
+        signals.calm()
     if own:
         _leave_after(grace + 2 * CLOSING)
     connection.hang_up()
@@ -210,23 +212,40 @@ def _take_over(fd: int, instead: str | None) -> int:
 
 
 class _Signals:
-    """SIGTERM and SIGINT end the server like the end of input; a second one, or one while draining, at once."""
+    """SIGTERM and SIGINT end the server like the end of input; a second one, or one while draining, at once.
+
+    A reader that is kept from stopping, by an answer that nobody reads, is left behind after `CLOSING` seconds.
+    """
 
     def __init__(self, reader: _Reader) -> None:
         # `signal` only adds enums to this module, which take longer to make than the rest of the start.
         import _signal  # type: ignore[import-not-found]
 
         self.hurry = False
+        self.pending = False
+        """Whether the reader was told to stop and has not done so yet."""
         self._reader = reader
         self._signal = _signal
         for number in (_signal.SIGTERM, _signal.SIGINT):
             _signal.signal(number, self._caught)
 
     def _caught(self, *_: object) -> None:
-        if self.hurry:
+        if self.hurry or (self.pending and self._reader.stopped):
             os._exit(1)
         self.hurry = self._reader.stopped
+        if not self.hurry and hasattr(self._signal, "alarm"):
+            # The main thread may be waiting in a write, which goes on after the handler; another thread cannot be
+            # begun from here, because the main thread may just be beginning one.
+            self.pending = True
+            self._signal.signal(self._signal.SIGALRM, lambda *_: os._exit(0))
+            self._signal.alarm(int(CLOSING))
         self._reader.stop()
+
+    def calm(self) -> None:
+        """The reader has stopped, so nothing is left behind."""
+        if self.pending:
+            self.pending = False
+            self._signal.alarm(0)
 
     def ignore(self) -> None:
         """What comes while the interpreter ends changes nothing; it would put the default back, which kills."""

@@ -6,6 +6,8 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
+from .words import is_single
+
 # Term saturation and length normalisation of BM25 at the values that Robertson and Zaragoza (2009) recommend.
 _K1, _B = 1.2, 0.75
 _RELATED = 0.5
@@ -75,13 +77,18 @@ class Index:
         return sorted(scores.items(), key=lambda pair: (-pair[1], -pair[0]))
 
     def _widen(self, asked: dict[str, float]) -> dict[str, float]:
-        """The question's words with related ones and with their companions."""
+        """The question's words with those that hold a single character of it, related ones, and their companions."""
         weights = dict(asked)
         long = [term for term in asked if len(term) >= _BEGINNING]
         if long:
             for term in self._postings:
                 if term not in weights and any(_are_related(term, one) for one in long):
                     weights[term] = _RELATED
+        single = [term for term in asked if is_single(term)]
+        if single:
+            for term in self._postings:
+                if len(term) == 2 and any(one in term for one in single):
+                    weights.setdefault(term, 1.0)
         near: dict[str, float] = {}
         for one in asked:
             posting = self._postings.get(one, {})

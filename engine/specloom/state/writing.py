@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ..drawer import Change, CollectionSpec, Conflict, Item, Json
 from ..faults import Fault
 from .keys import is_current, seal_value, unseal_value
-from .rows import Place, Row, Rows, bind, touch_every
+from .rows import TOUCH_SECONDS, Place, Row, Rows, bind, touch_every
 from .words import count_terms, read_texts
 
 
@@ -186,9 +186,10 @@ def _make_room(rows: Rows, place: Place, row: Row | None, size: int) -> None:
 
 def _evict(rows: Rows, place: Place, spared: Row | None, count: int, size: int) -> int:
     """Remove the least recently used items until so many and so many bytes are gone; how many bytes went."""
+    # What was used in the future was used before the clock was put back, and so before everything since.
     oldest = rows.connection.execute(
-        "SELECT id, size FROM items WHERE collection = ? AND place = ? AND id IS NOT ? ORDER BY used, id",
-        (place.spec.name, place.place, spared.id if spared else None),
+        "SELECT id, size FROM items WHERE collection = ? AND place = ? AND id IS NOT ? ORDER BY used <= ?, used, id",
+        (place.spec.name, place.place, spared.id if spared else None, rows.clock() + TOUCH_SECONDS),
     )
     gone: list[tuple[int]] = []
     freed = 0
