@@ -174,13 +174,21 @@ def test_csl_of_other_writers():
                 {"title": "Second", "author": [{"family": "Berg", "non-dropping-particle": "van der", "given": "A."}]},
                 {"title": "Third", "author": [{"literal": "Acme, Inc."}, {"name": "A Group"}], "issued": "1999-05-04"},
                 {"title": "Fourth", "issued": {"raw": "March 3, 2020"}, "author": [{"family": "Plato"}]},
+                {"title": "Fifth", "author": "Doe, Jane; Roe, Ann"},
+                {"title": "Sixth", "author": {"family": "Doe", "given": "Jane"}},
+                {"title": "Seventh", "author": 5},
             ]
         )
     )
 
-    assert [entry.issued for entry in found.entries] == [(2020, 3), (), (1999, 5, 4), (2020, 3, 3)]
+    assert [entry.issued for entry in found.entries] == [(2020, 3), (), (1999, 5, 4), (2020, 3, 3), (), (), ()]
     assert found.entries[1].authors == (Name("van der Berg", "A."),)
     assert found.entries[2].authors == (Name("Acme, Inc."), Name("A Group"))
+    assert [entry.authors for entry in found.entries[4:]] == [
+        (Name("Doe", "Jane"), Name("Roe", "Ann")),
+        (Name("Doe", "Jane"),),
+        (),
+    ]
     assert (found.entries[0].kind, found.entries[0].key) == ("article-journal", "7")
 
 

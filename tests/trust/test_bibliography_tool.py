@@ -142,3 +142,19 @@ def test_no_field_adds_a_record_or_a_tag(piece: str, field: str, style: str) -> 
         assert len(re.findall(r"^@", text, re.MULTILINE)) == 1
     if style == "csl-json":
         assert len(json.loads(text)) == 1
+
+
+def test_what_is_left_out_is_named_by_its_place() -> None:
+    one = form("apa", [{"url": "https://a.example/"}, {"url": "ftp://b.example/", "title": "B"}])
+    many = form("ris", [{"title": "T"}] * 25)
+
+    assert (one["skipped"], one["skippedNote"]) == (1, "source 2 has neither a web address nor a DOI and was left out")
+    assert many["skipped"] == 25
+    assert many["skippedNote"].startswith("sources 1, 2, 3,")
+    assert many["skippedNote"].endswith("20 … have neither a web address nor a DOI and were left out")
+
+
+def test_a_suffix_without_a_comma_is_one() -> None:
+    said = form("apa", [{"url": "https://a.example/", "author": "Davis, Sammy Jr.; Smith, John", "title": "T"}])
+
+    assert said["bibliography"].startswith("Davis, S., Jr., & Smith, J. (n.d.). T.")

@@ -248,6 +248,20 @@ def test_of_the_sites_that_a_search_finds_the_one_with_the_very_name_counts() ->
     assert _research(desk, "", company="Otterware GmbH", depth="quick")["identity"]["domain"] == "otterware.com"
 
 
+@pytest.mark.parametrize(
+    ("title", "is_found"), [("Otter | Rafts for all", True), ("Otterbox: cases for phones", False), (None, False)]
+)
+def test_a_longer_name_in_a_domain_is_that_of_another_unless_its_page_says_the_name(title: Any, is_found: bool) -> None:
+    rows = [{"url": "https://www.otterbox.com/", "title": title}]
+    desk = BrandDesk({"https://otterbox.com/": HOME}, {"web": lambda _: Answer(rows)})
+
+    if is_found:
+        assert _research(desk, "", company="Otter Inc.", depth="quick")["identity"]["domain"] == "otterbox.com"
+    else:
+        with pytest.raises(Fault, match="no domain was found"):
+            _research(desk, "", company="Otter Inc.", depth="quick")
+
+
 def test_a_failed_search_among_others_is_no_failure() -> None:
     def search(arguments: Mapping[str, Any]) -> Answer:
         if "press" in arguments["query"]:

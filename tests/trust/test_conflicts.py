@@ -64,3 +64,40 @@ def test_names_in_a_title_are_found_whole_and_in_their_words() -> None:
 @given(st.text(max_size=200), st.text(max_size=100))
 def test_any_text_has_an_answer(biography: str, title: str) -> None:
     find_conflict(biography, title)
+
+
+@pytest.mark.parametrize(
+    "biography",
+    [
+        "Bob was an engineer at Otterware.",
+        "Bob is not affiliated with or funded by Otterware.",
+        "Bob has no shares in Otterware and is not paid by Otterware.",
+        "Bob doesn't work for Otterware.",
+        "Bob is a consultant with clients at Otterware's competitors.",
+        "Bob is a partner of Otterware's rival.",
+        "Bob is director of the Otterware research group for cancer.",
+        "Bob is an analyst who writes for Otterware users.",
+        "Bob works with Otterware every day.",
+        "Bob is a developer of Otterware clusters.",
+        "Bob shares Otterware tips.",
+    ],
+)
+def test_who_denies_left_or_only_uses_it_has_no_stake(biography: str) -> None:
+    assert find_conflict(biography, "Otterware is the best fish finder") is None
+
+
+@pytest.mark.parametrize(
+    "biography",
+    [
+        "Co-founder & CTO @ Otterware",
+        "Bob is an engineer at Otterware working on search.",
+        "Bob is an engineer at Otterware Inc. and lives by a river.",
+        "Bob, CEO, Otterware",
+        "Bob is not an expert. He works for Otterware.",
+    ],
+)
+def test_who_works_there_has_one(biography: str) -> None:
+    found = find_conflict(biography, "Otterware is the best fish finder")
+
+    assert found is not None
+    assert (found.kind, found.entity) == ("employed_by", "Otterware")

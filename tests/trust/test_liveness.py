@@ -124,6 +124,11 @@ async def test_an_archive_that_fails_leaves_the_link_as_it_was() -> None:
     "text",
     [
         "<title>404 Not Found</title>",
+        "<title>404</title>",
+        "<title>Error 404 | Otter News</title>",
+        "<title>404 - Otter News</title>",
+        "<title>404: Page missing</title>",
+        "<title>410 Gone</title>",
         "<title>Page not found | Otter News</title>",
         "<TITLE>\n Sorry, this page could not be found. </TITLE>",
         "<title>Otter News</title><h1>The page you requested was not found</h1>",
@@ -144,6 +149,8 @@ def test_a_page_that_says_it_is_gone_is_gone(text: str) -> None:
         "<title>Why a page is not found: HTTP explained</title>",
         "<title>The Page Not Found Gallery of Otters</title>",
         "<title>Lost and found</title><p>page not found</p>",
+        "<title>404 Media</title>",
+        "<title>404: The story of an error</title>",
         "",
     ],
 )

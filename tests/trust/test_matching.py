@@ -298,3 +298,104 @@ def test_long_repetitions_take_no_time_to_speak_of(piece):
     text = piece * (4000 // len(piece))
 
     assert match_text(text, ATTENTION) == match_text(text, ATTENTION)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("Li Wei", "Wei Li"),
+        ("Xi Jinping", "Xi, Jinping"),
+        ("Kim Min-jung", "Minjung Kim"),
+        ("BOURDIEU Pierre", "Bourdieu, Pierre"),
+        ("Łukasiewicz J.", "Lukasiewicz, Jan"),
+        ("Müller K.-H.", "Mueller, Karl-Heinz"),
+        ("King ML Jr", "King, Martin Luther"),
+        ("J.A. Doe", "Doe, Jane A."),
+        ("JRR Tolkien", "Tolkien, J. R. R."),
+        ("Dostoevskij, F. M.", "Dostoyevsky, Fyodor"),
+        ("Bob Smith", "Smith, Robert"),
+        ("IPCC", "Intergovernmental Panel on Climate Change"),
+    ],
+)
+def test_one_author_written_in_two_orders_and_spellings(one, two):
+    assert match_fields(to_record("T", authors=[two]), authors=parse_names(one)).authors.verdict == "match"
+
+
+@pytest.mark.parametrize("nobody", ["Anonymous", "[No author]", "Editors", "Unknown"])
+def test_what_stands_where_nobody_signed_accuses_nobody(nobody):
+    found = match_fields(to_record("T", authors=["Doe, Jane"]), authors=parse_names(nobody))
+
+    assert (found.authors.verdict, found.authors.reason) == ("not_checked", "no authors were supplied")
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("Bob Smith", "Smith, Alice"),
+        ("Wei Li", "Li, Xin"),
+        ("Martin, J.", "Morton, J."),
+        ("Li", "Lu"),
+        ("OECD", "Oxfam"),
+    ],
+)
+def test_other_people_of_nearly_one_name(one, two):
+    assert match_fields(to_record("T", authors=[two]), authors=parse_names(one)).authors.verdict == "mismatch"
+
+
+def test_a_name_that_is_a_word_of_the_title_is_no_author_in_loose_text():
+    record = to_record("Cooking of brown rice in hot rivers", authors=["Brown, Tim"])
+
+    assert match_text("Weir on brown rice", record).authors.verdict == "not_checked"
+    assert (
+        match_text("Cooking of rice, after Brown", to_record("Rice", authors=["Brown, Tim"])).authors.verdict == "match"
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("Voina i mir", "War and Peace"),
+        ("Cien años de soledad", "One Hundred Years of Solitude"),
+        ("Capital: A Critique of Political Economy", "Das Kapital"),
+        ("Prestuplenie i nakazanie", "Crime and Punishment"),
+        ("Estudio comparativo sobre nutrias", "Comparative study of otters"),
+        ("Undersökning av uttrar", "Investigation of otters"),
+        ("Tutkimus saukoista Suomessa", "A study of otters in Finland"),
+        ("Bir otter hakkında yeni araştırmalar", "New studies on an otter"),
+    ],
+)
+def test_a_title_in_another_language_accuses_nobody(one, two):
+    for supplied, recorded in ((one, two), (two, one)):
+        assert match_fields(to_record(recorded), title=supplied).title.verdict == "not_checked"
+
+
+def test_a_translated_title_of_the_same_people_and_year_is_like_the_work():
+    record = to_record("Zur Elektrodynamik bewegter Körper", authors=["Einstein, A."], years=[1905])
+
+    found = match_text("Einstein, A. (1905). On the electrodynamics of moving bodies. Annalen der Physik.", record)
+
+    assert (found.title.verdict, found.confidence) == ("not_checked", "low")
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "families"),
+    [
+        ("Piketty, Thomas. Capital and Ideology. HUP, 2020.", "Capital and Ideology", ["Piketty"]),
+        ("García Márquez, Gabriel. Cien años de soledad. 1967.", "Cien años de soledad", ["García Márquez"]),
+        ("Doe, Jane (2024), 'A title with a boy's name', J. Test.", "A title with a boy's name", ["Doe"]),
+        (
+            "Smith, John. ‘Schrödinger’s cat and the boys’ night’, Physics.",
+            "Schrödinger’s cat and the boys’ night",
+            ["Smith"],
+        ),
+        ('Doe, J. (2001) "A title here." J. Test.', "A title here", ["Doe"]),
+    ],
+)
+def test_references_with_whole_names_and_single_quotes(text, title, families):
+    found = parse_reference(text)
+
+    assert (found.title, [name.family for name in found.authors]) == (title, families)
+
+
+def test_pages_are_no_years():
+    assert parse_reference("Long short-term memory, Neural Computation 9, 1735–1780, 1997").years == (1997,)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from specloom.faults import Fault
 from specloom.guard import check_url
+from specloom.trust.folding import strip_markup
 from specloom.trust.liveness import Link, find_copy
 
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
 BUDGET = 25.0
 """Seconds that a capture may take (the tool contract's figure)."""
+LONGEST_ADDRESS = 2048
+"""Bytes of an address that is handed in (the tool contract's figure)."""
+LONGEST_REASON = 300
 SOURCE = "web.archive.org Save Page Now"
 CALENDAR = "https://web.archive.org/web/*/"
 # The status of the archive that a kind of fault stands for, where it stands for one.
@@ -27,6 +31,8 @@ async def archive(desk: Desk, url: str) -> dict[str, Any]:
     """
     # Private and loopback hosts are nobody else's to keep, whatever this server may read itself.
     target = str(check_url(url.strip()))
+    if len(target.encode()) > LONGEST_ADDRESS:
+        raise Fault("validation", f"the address is longer than {LONGEST_ADDRESS} bytes, which no archive takes")
     told: dict[str, Any] = {"requestedUrl": url, "captured": False, "source": SOURCE, "provenance": []}
     desk.tell(0, 2, "asking for a capture")
     if not desk.offering("archive"):
@@ -70,7 +76,7 @@ async def _capture(desk: Desk, url: str, told: dict[str, Any]) -> tuple[dict[str
         reason, pending = f"the capture had not finished after {BUDGET:g} seconds", True
     except Fault as fault:
         # A refusal for good comes as arguments that are refused; what is slow, throttled or down may still be done.
-        reason, pending = fault.message, fault.kind != "bad_request"
+        reason, pending = _to_line(fault.message), fault.kind != "bad_request"
         told["httpStatus"] = _STATUS.get(fault.kind, 200 if fault.kind == "content_empty" else None)
     else:
         told["httpStatus"] = 200
@@ -78,6 +84,14 @@ async def _capture(desk: Desk, url: str, told: dict[str, Any]) -> tuple[dict[str
         if row.get("snapshot_url"):
             told["provenance"].append(f"capture: job {row['job']} is done")
             return row, "", False
-        reason, pending = f"the archive could not take a copy: {row.get('problem') or 'it did not say why'}", False
+        problem = _to_line(str(row.get("problem") or "")) or "it did not say why"
+        if row.get("for_good") is False:
+            problem = f"{problem.rstrip('.')}; a later try may succeed"
+        reason, pending = f"the archive could not take a copy: {problem}", False
     told["provenance"].append(f"capture: {reason}")
     return None, reason, pending
+
+
+def _to_line(text: str) -> str:
+    """What an archive says, as one line without markup: it quotes the pages of strangers."""
+    return strip_markup(text)[:LONGEST_REASON]

@@ -34,6 +34,10 @@ SEARCHES = 3
 PATIENCE = 90.0
 """Seconds after which no further title is looked for and no further source read; what is left says so."""
 NO_CLAIMS = "No entry had a claim, so no source was held against what it is cited for."
+SWAPPED = (
+    "In {count} of {total} entries the identifier is that of a work with another title, which has no flag of its own: "
+    "see titleMatch."
+)
 
 
 async def audit(
@@ -63,8 +67,12 @@ async def audit(
         "entries": told,
         "checkedAt": datetime.fromtimestamp(desk.now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
+    swapped = sum(one.get("titleMatch") == "mismatch" for one in told)
+    warnings = [SWAPPED.format(count=swapped, total=len(told))] if swapped else []
     if not any(item.claim for item in items):
-        answer["warning"] = NO_CLAIMS
+        warnings.append(NO_CLAIMS)
+    if warnings:
+        answer["warning"] = " ".join(warnings)
     if problems:
         answer["unreadable"] = [
             {"index": one.index, "line": one.line, "message": one.message} for one in problems[:MOST_ENTRIES]
@@ -109,8 +117,11 @@ async def _check_existence(desk: Desk, items: Sequence[Item], progress: _Progres
     async def check(item: Item) -> None:
         if item.doi:
             item.standing = known[item.doi]
-        # Where no registry could say, the title may still be known.
-        if item.standing is None or item.standing.state == "unknown":
+        elif item.number is not None and not progress.is_late():
+            async with turns:
+                item.standing = await find_identified(desk, item.number)
+        # Where no registry could say the title may still be known, and a wrong DOI may stand beside the right title.
+        if item.standing is None or item.standing.state != "found":
             async with turns:
                 await _look_for_title(desk, item, progress)
                 await _look_for_book(desk, item, progress)

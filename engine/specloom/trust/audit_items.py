@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from specloom.faults import Fault
 from specloom.trust.bibliography.documents import Problem, parse_bibliography
-from specloom.trust.bibliography.entry import Entry, from_source
+from specloom.trust.bibliography.entry import Entry, clean, from_source
 from specloom.trust.dois import find_doi
 from specloom.trust.existence import Standing
 from specloom.trust.grounds import Grounds
+from specloom.trust.identifiers import Identifier, find_identifiers
 from specloom.trust.isbn import find_flaw, to_isbn13
 from specloom.trust.liveness import Link
 from specloom.trust.searching import Found
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
 
 LONG_DOCUMENT = 100_000
 """Characters from which a document is parsed beside the event loop."""
+_NUMBERS = ("arxiv", "pmid", "pmcid", "rfc", "nct")
+"""Kinds of identifiers in addresses whose registers list everything of the kind."""
 _DIGITS = re.compile(r"[0-9]{9}[0-9X]|[0-9]{12}[0-9X]")
 
 
 @dataclass(slots=True)
 class Item:
-    """One entry on its way through the audit."""
+    """One entry on its way through the audit; `number` is what its address is of, where it gives no DOI."""
 
     entry: Entry
     claim: str = ""
@@ -41,25 +44,34 @@ class Item:
     found: Found | None = None
     grounds: Grounds | None = None
     late: str = ""
+    number: Identifier | None = None
     reasons: list[str] = field(default_factory=list)
 
     @property
     def exists(self) -> bool:
         """Whether a registry has it, or its title is certainly that of a recorded work.
 
-        A record that is probably the work is enough beside an address that answers: two weak signs of one thing.
+        A record that is probably the work is enough beside an address that answers: two weak signs of one thing. What a
+        registry denies does not exist under that name, whatever else has its title.
         """
-        if self.standing is not None and self.standing.state == "found":
-            return True
+        if self.standing is not None and self.standing.state != "unknown":
+            return self.standing.state == "found"
         live = self.link is not None and self.link.live is True
         return self.found is not None and self.found.confidence in (("high", "medium") if live else ("high",))
 
     @property
     def work(self) -> Work | None:
         """The record of it, where it is certain that it is one of it."""
-        if self.standing is not None and self.standing.work is not None:
+        if self.standing is not None and (self.standing.work is not None or self.standing.state == "absent"):
             return self.standing.work
         return self.found.work if self.found is not None and self.found.confidence == "high" else None
+
+    @property
+    def other(self) -> Work | None:
+        """The work that has its title and another DOI, where the DOI that it gives is not registered."""
+        absent = self.standing is not None and self.standing.state == "absent"
+        sure = self.found is not None and self.found.confidence == "high"
+        return self.found.work if absent and sure and self.found is not None else None
 
     @property
     def isbn(self) -> str:
@@ -104,10 +116,15 @@ def _to_item(source: Mapping[str, str], *, claims: bool = True) -> Item:
     url = given.get("url", "").strip()
     if url and not item.entry.url:
         item.url, item.problem = url, "the address is not one of a web page"
+    doi = clean(given.get("doi", ""))
+    if doi and not item.entry.doi:
+        item.reasons.append(f"{doi[:80]!r} is no DOI: those begin with 10. and have a stroke")
     item.claim = given.get("claim", "").strip() if claims else ""
     return item
 
 
 def _from_entry(entry: Entry) -> Item:
     derived = bool(entry.doi) and entry.url == f"https://doi.org/{entry.doi}"
-    return Item(entry, doi=entry.doi or find_doi(entry.url), url="" if derived else entry.url)
+    doi = entry.doi or find_doi(entry.url)
+    number = next((each for each in find_identifiers(entry.url) if each.kind in _NUMBERS), None) if not doi else None
+    return Item(entry, doi=doi, url="" if derived else entry.url, number=number)

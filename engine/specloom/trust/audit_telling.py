@@ -10,6 +10,8 @@ from specloom.trust.audit_items import Item
 from specloom.trust.liveness import tell_link
 from specloom.trust.matching import Match, match_reference
 from specloom.trust.references import from_fields
+from specloom.trust.searching import Found
+from specloom.trust.titles import is_called_retracted
 from specloom.trust.works import compare_fields, tell_match
 
 
@@ -32,7 +34,7 @@ def tell(index: int, item: Item) -> dict[str, Any]:
         "matchedTitle": work.title if work is not None else None,
         "titleMatch": match.title.verdict if match is not None else None,
         "comparison": tell_match(match) if match is not None else None,
-        "matchConfidence": "high" if item.work is not None else found.confidence if found is not None else None,
+        "matchConfidence": _to_confidence(item),
         "provenance": [*(standing.trail if standing is not None else ()), *(found.trail if found is not None else ())],
     }
     if item.link is not None:
@@ -41,6 +43,14 @@ def tell(index: int, item: Item) -> dict[str, Any]:
         named = {"contentWords": "claimContentWords", "sparsityNote": "claimSparsityNote"}
         told |= {named.get(name, name): value for name, value in item.grounds.told.items()}
     return {name: value for name, value in told.items() if value not in (None, "", []) or name in {"flags", "title"}}
+
+
+def _to_confidence(item: Item) -> str | None:
+    """How sure it is that a record is the work; None where a registry denies it, or nothing was looked for."""
+    if item.work is not None:
+        return "high"
+    absent = item.standing is not None and item.standing.state == "absent"
+    return item.found.confidence if item.found is not None and not absent else None
 
 
 def _notice(item: Item) -> dict[str, Any] | None:
@@ -69,15 +79,17 @@ def _flag(item: Item, match: Match | None) -> list[str]:
         flags.append("retracted")
         when = f" on {notice['date']}" if notice.get("date") else ""
         item.reasons.append(f"the work was retracted{when}")
+    elif notice is None and item.work is not None and is_called_retracted(item.work.title):
+        item.reasons.append("no notice is listed, but the recorded title says that the work was retracted")
     link = item.link
     if link is not None and link.live is False:
         flags.append("dead_link")
         copy = "; an archived copy exists" if link.archived else ""
-        item.reasons.append(f"the link is dead: {link.reason or f'status {link.status}'}{copy}")
+        item.reasons.append(f"the link is dead: {link.reason.rstrip('.') or f'status {link.status}'}{copy}")
     if item.grounds is not None and item.grounds.label == "not_addressed":
         flags.append("mischaracterized")
         item.reasons.append(f"the source does not speak of the claim: {item.grounds.told['claimReason']}")
-    for field_ in ("title", "authors") if match is not None else ():
+    for field_ in ("title", "authors", "year") if match is not None else ():
         judgement = getattr(match, field_)
         if judgement.verdict == "mismatch":
             item.reasons.append(f"the record has another {field_.rstrip('s')}: {judgement.recorded[:120]!r}")
@@ -86,13 +98,15 @@ def _flag(item: Item, match: Match | None) -> list[str]:
     absent = item.standing.reason if item.standing is not None and item.standing.state == "absent" else ""
     if item.exists:
         return flags
-    if link is not None and link.live:
-        if absent:
-            item.reasons.append(f"the link answers, but {absent}")
-    elif absent or item.flaw:
+    live = link is not None and link.live
+    # That a link answers does not make up for a DOI that nobody gave out; the number in an address it does, since the
+    # newest are registered hours later.
+    if (absent and (item.doi or not live)) or (item.flaw and not live):
         flags.append("not_found")
         item.reasons.extend([absent] if absent else [])
-    else:
+        if item.other is not None:
+            item.reasons.append(f"a work of this title has the DOI {item.other.doi or '(none)'}")
+    elif not live:
         flags.append("unchecked")
         item.reasons.append(_why_unchecked(item))
     return flags
@@ -103,14 +117,20 @@ def _why_unchecked(item: Item) -> str:
     if item.standing is not None:
         said.append(item.standing.reason)
     if item.found is not None:
-        near = f"; the nearest record is {item.found.work.title!r}" if item.found.work is not None else ""
-        said.append(
-            f"no index has a work of this title{near}" if item.found.asked else "no index could be asked for the title"
-        )
+        said.append(_why_unfound(item.found))
     elif not item.entry.title:
         said.append("it has no title to look for")
     told = "; ".join(part for part in said if part)
     return f"nothing confirms it, which is no sign against it: {told}"
+
+
+def _why_unfound(found: Found) -> str:
+    """Why a title confirms nothing: what the indexes that were asked have, and which could not be asked."""
+    if found.obstacle:
+        return found.obstacle
+    near = f"; the nearest record is {found.work.title!r}" if found.work is not None else ""
+    silent = f", and {' and '.join(found.failed)} could not be asked" if found.failed else ""
+    return f"no index that was asked has a work of this title{silent}{near}"
 
 
 def sum_up(items: Sequence[Item], told: Sequence[Mapping[str, Any]]) -> dict[str, int]:

@@ -9,17 +9,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from specloom.faults import Fault
-from specloom.trust.classify import classify
-from specloom.trust.conflicts import find_conflict
-from specloom.trust.dois import find_doi
 from specloom.trust.existence import Standing, find_by_doi
+from specloom.trust.folding import strip_unseen
 from specloom.trust.grounds import Reading, judge_claim, read_first
 from specloom.trust.identifiers import Detected, detect
 from specloom.trust.identifiers_law import find_parties
-from specloom.trust.liveness import Link, check_links, tell_link
+from specloom.trust.liveness import check_links
 from specloom.trust.matching import Match
+from specloom.trust.pages import read_link, tell_address, tell_liveness, tell_page, to_readable
+from specloom.trust.references import parse_reference
 from specloom.trust.registers import find_identified
-from specloom.trust.searching import Found, find_by_words
+from specloom.trust.searching import Found, find_by_reference, find_by_words
+from specloom.trust.titles import is_called_retracted
 from specloom.trust.words import terms
 from specloom.trust.works import Work, compare_fields, compare_text, find_addresses, tell_match
 
@@ -31,12 +32,14 @@ BARE = (
     "Only the identifier was given, so it was not compared with a title: the work exists, but whether it is the one "
     "that was meant is not known."
 )
+CALLED_RETRACTED = "No notice is listed, but the recorded title says that the work was retracted or withdrawn."
+DIFFERS = "The work exists, but the citation and its record differ in {fields}: see comparison."
 _FEWEST_TERMS = 3
 
 
 async def verify(desk: Desk, citation: str, claim: str = "") -> dict[str, Any]:
     """The record of one citation under the names of the tool contract; raises a `validation` fault for an empty one."""
-    text = citation.strip()
+    text = strip_unseen(citation).strip()
     if not text:
         raise Fault("validation", "the citation is empty; give a DOI, an address or a reference")
     found = detect(text)
@@ -44,16 +47,18 @@ async def verify(desk: Desk, citation: str, claim: str = "") -> dict[str, Any]:
     identifier = found.identifier
     if identifier is not None:
         told["identifier"] = {"kind": identifier.kind, "value": identifier.value}
+        others = [each.value for each in found.identifiers if each.kind == "doi" and each.value != identifier.value]
+        if identifier.kind == "doi" and others:
+            told["provenance"].append(f"identifier: only the first DOI was looked up, and not {', '.join(others[:5])}")
     desk.tell(0, 3, "looking for the source")
     standing = await find_identified(desk, identifier, text) if identifier is not None else None
     if standing is not None:
         addresses = await _tell_identified(desk, told, found, standing, live=found.input_type == "url")
         reading = None
     elif found.input_type == "url" and identifier is not None:
-        addresses, reading = await _tell_address(desk, told, identifier.value, citation, wanted=bool(claim.strip()))
+        addresses, reading = await tell_address(desk, told, identifier.value, citation, wanted=bool(claim.strip()))
     else:
-        addresses = await _tell_reference(desk, told, found.rest or text, _urls_of(found))
-        reading = None
+        addresses, reading = await _tell_reference(desk, told, found.rest or text, _urls_of(found))
     desk.tell(2, 3, "looking at the claim")
     await _tell_claim(desk, told, claim, addresses, reading)
     desk.tell(3, 3, "done")
@@ -74,7 +79,9 @@ async def _tell_identified(
     if match is not None:
         told["comparison"] = tell_match(match)
         if match.title.verdict == "not_checked" and told["exists"]:
-            told["authenticityCaveat"] = BARE if not found.rest else f"The title was not checked: {match.title.reason}."
+            _add_caveat(told, BARE if not found.rest else f"The title was not checked: {match.title.reason}.")
+        if differing := [one.field for one in match.judgements if one.verdict == "mismatch"]:
+            _add_caveat(told, DIFFERS.format(fields=" and ".join(differing)))
     elif standing.near is not None:
         told["possibleMatch"] = standing.near.to_json()
         told["comparison"] = tell_match(_compare(found, standing.near))
@@ -85,20 +92,24 @@ async def _tell_identified(
         if other.work is not None and other.confidence == "high" and standing.state == "unknown" and not standing.doi:
             # What a catalogue does not list may be found by its words.
             told |= {"exists": True, "verificationStatus": "confirmed", "statusReason": None, "matchConfidence": "high"}
-            told["matchedRecord"] = other.work.to_json()
-            told["comparison"] = tell_match(other.match) if other.match is not None else []
-            return find_addresses(other.work, other.work.doi)
+            told["titleMatch"] = other.match.title.verdict if other.match is not None else "not_checked"
+            return await _tell_found(desk, told, other)
         if other.work is not None and other.confidence in ("high", "medium"):
             told["possibleMatch"] = other.work.to_json()
             told["comparison"] = tell_match(other.match) if other.match is not None else []
     addresses = find_addresses(work, standing.doi) if standing.state == "found" else []
     if live and (urls := _urls_of(found)):
         link = (await check_links(desk, urls[:1]))[0]
-        _tell_liveness(told, link)
-        if link.live:
+        tell_liveness(told, link)
+        # An address stands for the identifier in it, and for no other that somebody put beside it.
+        if link.live and found.identifier is not None and found.identifier.start < len(urls[0]):
             told |= {"exists": True, "verificationStatus": "confirmed", "statusReason": None}
-        addresses = [*_readable(link), *addresses]
+        addresses = [*to_readable(link), *addresses]
     return addresses
+
+
+def _add_caveat(told: dict[str, Any], said: str) -> None:
+    told["authenticityCaveat"] = " ".join(filter(None, (told.get("authenticityCaveat"), said)))
 
 
 def _compare(found: Detected, work: Work) -> Match:
@@ -120,96 +131,36 @@ def _tell_standing(told: dict[str, Any], standing: Standing) -> None:
     if standing.work is not None:
         told["matchedRecord"] = standing.work.to_json()
         told["matchConfidence"] = "high"
-
-
-# --- addresses ---
-
-
-async def _tell_address(
-    desk: Desk, told: dict[str, Any], url: str, citation: str, *, wanted: bool
-) -> tuple[list[str], Reading | None]:
-    """Fills in what is known of an address; the page is read once, for its own DOI and for the claim."""
-    link = (await check_links(desk, [url]))[0]
-    if link.live is None:
-        raise Fault("validation", link.reason)
-    told["exists"] = link.live
-    told["verificationStatus"] = "confirmed" if link.live else "not_found"
-    told["statusReason"] = None if link.live else link.reason or f"the server answers with status {link.status}"
-    _tell_liveness(told, link)
-    addresses = _readable(link)
-    labels = classify(url)
-    scholarly = labels.source_type == "peer_reviewed" or labels.domain_category == "academic"
-    told["titleMatch"] = "not_checked"
-    if not addresses or not (wanted or scholarly or (link.live and not link.blocked)):
-        return addresses, None
-    reading = await read_first(desk, addresses)
-    if reading.page is None:
-        told["provenance"].append(f"page: it could not be read ({reading.error})")
-        return addresses, reading
-    page = reading.page
-    told["provenance"].append(f"page: {reading.url} was read by {page.get('extracted_by') or 'the reader'}")
-    doi = str(page.get("detected_doi") or "") or (find_doi(url) if scholarly else "")
-    if doi:
-        await _tell_article(desk, told, doi, page, citation)
-    return addresses, reading
-
-
-async def _tell_article(desk: Desk, told: dict[str, Any], doi: str, page: Any, citation: str) -> None:
-    """Fills in what the registries know of the DOI that a scholarly page declares as its own."""
-    standing = await find_by_doi(desk, doi)
-    told["detectedDoi"] = doi
-    told["provenance"] += (f"doi: the page declares {doi} as its own", *standing.trail)
-    told["retractionStatus"] = standing.notice
-    metadata = page.get("metadata") or {}
-    if standing.work is not None:
-        match = compare_fields(standing.work, {"title": str(metadata.get("title") or "")})
-        told["matchedRecord"] = standing.work.to_json()
-        told["matchConfidence"] = "high"
-        told["titleMatch"] = match.title.verdict
-        told["comparison"] = tell_match(match)
-    conflict = find_conflict(str(metadata.get("author") or ""), f"{metadata.get('title') or ''}. {citation}")
-    told["conflictOfInterest"] = conflict.to_json() if conflict is not None else None
-
-
-def _tell_liveness(told: dict[str, Any], link: Link) -> None:
-    said = tell_link(link)
-    told |= {name: said[name] for name in ("linkLive", "httpStatus", "archivedUrl", "archivedAt") if name in said}
-    state = "was not looked at" if link.live is None else "answers" if link.live else "does not answer"
-    reason = f" ({link.reason})" if link.reason else ""
-    told["provenance"].append(f"link: {link.url} {state}, status {link.status}{reason}")
-    if link.blocked:
-        told["provenance"].append("link: the server is there and refuses programs, so the link is not dead")
-    if link.live is False:
-        copy = link.archived or "no archived copy was found"
-        told["provenance"].append(f"archive: {copy}")
-
-
-def _readable(link: Link) -> list[str]:
-    """Where what an address stood for can be read: itself, or its archived copy."""
-    if link.live:
-        return [link.url]
-    return [link.archived] if link.archived else []
+        if standing.notice is None and is_called_retracted(standing.work.title):
+            _add_caveat(told, CALLED_RETRACTED)
 
 
 # --- plain words ---
 
 
-async def _tell_reference(desk: Desk, told: dict[str, Any], text: str, urls: list[str]) -> list[str]:
-    """Fills in what the indexes have for a reference in plain words, and whether the address in it still answers."""
-    found = await find_by_words(desk, text)
+async def _tell_reference(
+    desk: Desk, told: dict[str, Any], text: str, urls: list[str]
+) -> tuple[list[str], Reading | None]:
+    """Fills in what the indexes have for a reference in plain words, and whether it is what its address leads to."""
+    reference = parse_reference(text)
+    found = await find_by_reference(desk, reference)
     told["provenance"] += found.trail
     told["matchConfidence"] = found.confidence
     told["exists"] = found.confidence == "high"
     told["titleMatch"] = found.match.title.verdict if found.match is not None else "not_checked"
     told["verificationStatus"], told["statusReason"] = _to_status(found)
     addresses = await _tell_found(desk, told, found) if found.work is not None else []
-    if urls:
-        link = (await check_links(desk, urls[:1]))[0]
-        _tell_liveness(told, link)
-        addresses = [*_readable(link), *addresses]
-        if link.live:
-            told |= {"exists": True, "verificationStatus": "confirmed", "statusReason": None}
-    return addresses
+    if not urls:
+        return addresses, None
+    link = (await check_links(desk, urls[:1]))[0]
+    reading = None
+    if not told["exists"] and to_readable(link):
+        link, reading = await read_link(desk, link)
+    tell_liveness(told, link)
+    if not told["exists"]:
+        tell_page(told, reference, link, reading)
+    known = reading is not None and reading.page is not None
+    return [*to_readable(link), *addresses], reading if known else None
 
 
 async def _tell_found(desk: Desk, told: dict[str, Any], found: Found) -> list[str]:
@@ -225,6 +176,8 @@ async def _tell_found(desk: Desk, told: dict[str, Any], found: Found) -> list[st
         return []
     exact = _prefer(standing.work if standing is not None else None, found.work)
     told["matchedRecord"] = exact.to_json()
+    if told.get("retractionStatus") is None and is_called_retracted(exact.title):
+        _add_caveat(told, CALLED_RETRACTED)
     return find_addresses(exact, exact.doi)
 
 
@@ -239,9 +192,13 @@ def _to_status(found: Found) -> tuple[str, str | None]:
         return "confirmed", None
     if found.confidence in ("medium", "low"):
         return "uncertain", f"the nearest record matches with confidence {found.confidence} only"
-    if found.asked:
-        return "not_found", "no index that was asked has a work like it"
-    return "unchecked", "no index could be asked for it"
+    if found.obstacle:
+        return "unchecked", found.obstacle
+    silent = f"; {' and '.join(found.failed)} could not be asked" if found.failed else ""
+    # What a few have not does not tell what most would have had.
+    if len(found.failed) > len(found.answered):
+        return "unchecked", f"nothing like it is in {' and '.join(found.answered)}{silent}"
+    return "not_found", f"no index that was asked has a work like it{silent}"
 
 
 # --- the claim ---

@@ -25,6 +25,11 @@ _ORDINARY = to_word_set(
 )
 _SHORTEST = 3
 _AFTER = r"(?![\w-]|\.\w)"
+# What may follow the name of an employer: the end of the phrase, or a word that begins another.
+_ENDS = (
+    r"(?=\s*(?:$|[.,;:!?)|&—–/-]|(?:a|and|as|at|based|but|by|for|from|in|is|of|on|or|since|that|the|to|where|which|while"
+    r"|who|whose|with|[a-z]+ing)\b))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +67,10 @@ def find_conflict(biography: str, title: str) -> Conflict | None:
         name = rf"{re.escape(entity)}(?:,?\s+{_FORM})?{_AFTER}"
         for kind, confidence, patterns in _SIGNS:
             for pattern in patterns:
-                match = re.search(pattern.replace("NAME", name), text)
-                if match and not _is_over(text, match.start()):
+                # A name that a noun follows only qualifies it: an engineer of Acme clusters does not work for Acme.
+                last = _ENDS if pattern.endswith("NAME") else ""
+                match = re.search(pattern.replace("NAME", name) + last, text)
+                if match and not _is_over(text, match.start()) and not _is_denied(text, match.start()):
                     sentence = _sentence_around(text, match.start(), match.end())
                     return Conflict(kind, entity, match[0].strip(" ,."), sentence, confidence)
     return None
@@ -74,8 +81,8 @@ _SIGNS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "employed_by",
         "high",
         (
-            rf"(?i:\b{_ROLE}\b[\w\s,&/-]{{0,40}}?\s(?:at|of|for|with)\s(?:the\s)?)NAME",
-            r"(?i:\b(?:works|working|I\s+work|leads|runs|heads)\b[\w\s]{0,40}?\s(?:at|for|with)\s)NAME",
+            rf"(?i:\b{_ROLE}\b[\w\s,&/-]{{0,40}}?(?:\s(?:at|of|for)\s|\s@\s?)(?:the\s)?)NAME",
+            r"(?i:\b(?:works|working|I\s+work|leads|runs|heads)\b[\w\s]{0,40}?\s(?:at|for)\s)NAME",
             r"(?i:\bemployed\s(?:by|at)\s)NAME",
             r"(?i:\b(?:founded|co-?founded|leads|runs|heads)\s)NAME",
             rf"NAME(?:['’]s?)?\s+(?i:{_ROLE})\b",
@@ -91,18 +98,26 @@ _SIGNS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "owns_equity",
         "medium",
         (
-            r"(?i:\b(?:advis[oe]r|board\s+member|shareholder|investor|shares|stock|equity|stake)\b(?:\s+(?:to|of|in|at|for))?\s)NAME",
+            r"(?i:\b(?:advis[oe]r|board\s+member|shareholder|investor|shares|stock|equity|stake)\s+(?:to|of|in|at|for)\s)NAME",
             r"(?i:\b(?:advises|sits\s+on\s+the\s+board\s+of|invest(?:s|ed)\s+in|owns\s+(?:shares|stock)\s+(?:of|in))\s)NAME",
         ),
     ),
 )
 _FORMER = re.compile(
-    r"\b(?:former(?:ly)?|ex|previously|until|used\s+to|once|retired)\b[\s-]*[\w\s,]{0,30}$", re.IGNORECASE
+    r"\b(?:former(?:ly)?|ex|previously|until|used\s+to|once|retired|was|had\s+been)\b[\s-]*[\w\s,]{0,30}$",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"\b(?:not|no|never|neither|nor|without|nothing)\b[^.;!?]{0,60}$|n['’]t\b[^.;!?]{0,60}$", re.IGNORECASE
 )
 
 
 def _is_over(text: str, at: int) -> bool:
     return bool(_FORMER.search(text[max(0, at - 60) : at]))
+
+
+def _is_denied(text: str, at: int) -> bool:
+    return bool(_DENIED.search(text[max(0, at - 80) : at]))
 
 
 def _sentence_around(text: str, start: int, end: int) -> str:

@@ -98,7 +98,9 @@ def assess(claim: str, text: str) -> Coverage:
     coverage, reach = share(window, wanted), share(spoken, wanted)
     words = sum(said.words for said in spoken)
     label, reason = _judge(wanted, hits, spoken, coverage, words, comparable=_comparable(claim, text, own, language))
-    ranked = sorted((said for said in spoken if said.hits), key=lambda said: -score(said, wanted))
+    # Of sentences that are said again, the first stands for all.
+    told = {said.sentence: said for said in reversed(spoken) if said.hits}
+    ranked = sorted((said for said in spoken if told.get(said.sentence) is said), key=lambda said: -score(said, wanted))
     best = {id(said) for said in ranked[:MOST_EVIDENCE]}
     evidence = [said for said in spoken if id(said) in best]
     cues = find_cues(claim, evidence, wanted, language)

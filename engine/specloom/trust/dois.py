@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from specloom.trust.folding import strip_unseen
+
 # ISO 26324 allows any printable character; these are the ones that registered names use, outside of which prose begins.
 # A name ends where the next one of a list or a tag begins.
 _DOI = re.compile(
     r"""(?:(?<![\w.])|(?<=doi))10\.[0-9]{4,9}/
-    (?:(?![;,]\s?(?:doi:)?10\.[0-9]{4,9}/)(?!</?[a-z]+[ />])[-\w.;()/:<>\[\]+\#~&*@=,%]){1,300}""",
+    (?:(?![;,]\s?(?:doi:)?10\.[0-9]{4,9}/)(?!</?[a-z]+[ />])(?!\.?PMC?ID:)
+    (?:[-‐-–−\w.;()/:<>\[\]+\#~&*@=,%]|\\(?=[_&%\#]))){1,300}""",
     re.IGNORECASE | re.VERBOSE,
 )
-CUE = re.compile(r"(?:\bdoi\b[\s:]*(?:no\.?)?|https?://(?:dx\.|www\.)?doi\.org/|doi:)\s*$", re.IGNORECASE)
+CUE = re.compile(r"(?:\bdoi\b[\s:]*(?:no\.?)?|(?:https?://)?(?:dx\.|www\.)?doi\.org/|doi:)\s*$", re.IGNORECASE)
 URL = re.compile(r"https?://[^\s<>\"'“”‘’{}|\\^`]{1,2000}", re.IGNORECASE)
 _VIEWER = re.compile(
     r"""/(?:full|abstract|abs|pdf|epdf|pdfdirect|html|meta|references|full-text|fulltext|supplementary|suppl|suppinfo
@@ -25,7 +28,9 @@ _FILE = re.compile(r"\.(?:pdf|html?|xml|epub)$", re.IGNORECASE)
 # bioRxiv and medRxiv put the version and the view right behind the name; openRxiv took the second prefix over.
 _PREPRINT_PREFIXES = ("10.1101/", "10.64898/")
 _PREPRINT_VIEW = re.compile(r"(?<=[0-9])v[0-9]{1,2}(?:\.[a-z.-]{1,40})?$")
-_TRAILING = ".,;:!?'\"*_"
+_TRAILING = ".,;:!?'\"*_–"
+# Word processors and PDFs make other bars of hyphens, and TeX escapes signs; no agency registers such.
+_WRITTEN = str.maketrans(dict.fromkeys("‐‑‒–−", "-") | {"\\": ""})
 _CLOSERS = {")": "(", "]": "[", ">": "<"}
 # "10.2020/11" is more often a date than a name; behind "doi:" it is one.
 _SHORTEST_UNCUED = 3
@@ -46,7 +51,7 @@ def find_doi(text: str) -> str:
 
 def to_doi(text: str) -> str:
     """The normal form of a text that is a DOI, with or without its address or "doi:"; "" for anything else."""
-    text = text.strip()
+    text = strip_unseen(text).strip()
     found = next(find_dois(text), None)
     if found is None:
         return ""
@@ -58,18 +63,19 @@ def find_dois(text: str) -> Iterator[Doi]:
     """Every DOI of a text in its order; one in an address is read from the whole address, without viewer suffixes."""
     for start, piece in _to_pieces(text):
         address = "://" in piece
-        decoded = _decode(piece) if address else piece
+        decoded = _decode(_cut_fragment(piece)) if address else piece
         for match in _DOI.finditer(decoded):
             raw = match[0]
             if address:
                 raw = _cut_address(raw, decoded)
-            value = trim(raw)
+            raw = trim(raw).rstrip("/")
+            value = raw.translate(_WRITTEN)
             suffix = value.partition("/")[2]
             cued = address or bool(CUE.search(decoded[: match.start()])) or len(value) == len(piece.strip())
             if not any(character.isalnum() for character in suffix) or (len(suffix) < _SHORTEST_UNCUED and not cued):
                 continue
             if decoded == piece:
-                yield Doi(value.lower(), value, start + match.start())
+                yield Doi(value.lower(), raw, start + match.start())
             else:
                 yield Doi(value.lower(), piece, start)
 
@@ -91,6 +97,12 @@ def _to_pieces(text: str) -> Iterator[tuple[int, str]]:
         at = end
     if at < len(text):
         yield at, text[at:]
+
+
+def _cut_fragment(address: str) -> str:
+    """An address without its fragment, which is no part of a name: one in a name would be written %23."""
+    before, _, fragment = address.partition("#")
+    return before if fragment and "10." in before else address
 
 
 def _decode(address: str) -> str:

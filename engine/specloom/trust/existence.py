@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from specloom.faults import Fault
 from specloom.trust.dois import to_doi
+from specloom.trust.titles import is_called_retracted
 from specloom.trust.works import Work, to_work
 
 if TYPE_CHECKING:
@@ -125,6 +126,8 @@ async def _ask_registry(desk: Desk, doi: str, trail: list[str]) -> Standing:
 def _tell_notices(work: Work) -> str:
     if work.notice is not None:
         return f"retraction: {work.provider} lists a notice ({work.notice.get('kind')})"
+    if is_called_retracted(work.title):
+        return f"retraction: {work.provider} lists no notice, but the recorded title says that it was retracted"
     if work.notices_known:
         return f"retraction: {work.provider} lists no notice"
     return f"retraction: {work.provider} does not list notices, so nothing is known"

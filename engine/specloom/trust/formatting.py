@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from specloom.desk import Desk
 
 
+_MOST_PLACES = 20
+
+
 async def format_sources(
     desk: Desk, style: str, sources: Sequence[Mapping[str, str]] | None, session: str
 ) -> dict[str, Any]:
@@ -29,13 +32,21 @@ async def format_sources(
     today = datetime.fromtimestamp(desk.now(), UTC).date().isoformat()
     rendered = render(entries, style, accessed=today if style in ("apa", "mla") else "")
     told: dict[str, Any] = {"style": rendered.style, "entryCount": rendered.count, "bibliography": rendered.text}
-    skipped = sum(1 for entry in entries if not entry.url)
+    skipped = [at for at, entry in enumerate(entries, 1) if not entry.url]
     if skipped:
-        told["skipped"] = skipped
-        told["skippedNote"] = f"{skipped} of the sources have no address and were left out"
+        told["skipped"] = len(skipped)
+        told["skippedNote"] = _tell_skipped(skipped)
     if not sources:
         told["sessionId"] = session
     return told
+
+
+def _tell_skipped(places: Sequence[int]) -> str:
+    """Which sources were left out, counted from 1; of many the first."""
+    shown = ", ".join(map(str, places[:_MOST_PLACES])) + (" …" if len(places) > _MOST_PLACES else "")
+    few = len(places) == 1
+    said = f"source {shown} has" if few else f"sources {shown} have"
+    return f"{said} neither a web address nor a DOI and {'was' if few else 'were'} left out"
 
 
 async def _of_session(desk: Desk, session: str) -> list[dict[str, str]]:

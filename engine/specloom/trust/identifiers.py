@@ -93,7 +93,7 @@ _ISBN = re.compile(
 # What announces an identifier, and goes with it when only the other words are wanted.
 _CUES = re.compile(
     r"""(?:\b(?:doi|arxiv|pmid|pmcid|isbn(?:-1[03])?|available\s+at|retrieved\s+from|accessed\s+at)\b[\s:]*
-    |https?://(?:dx\.|www\.)?doi\.org/)$""",
+    |(?:https?://)?(?:dx\.|www\.)?doi\.org/)$""",
     re.IGNORECASE | re.VERBOSE,
 )
 
@@ -152,7 +152,7 @@ def _without(text: str, found: tuple[Identifier, ...]) -> str:
         kept.append(text[end : max(start, end)])
         end = max(end, stop)
     rest = " ".join([*kept, text[end:]])
-    return " ".join(_EMPTY.sub(" ", rest).split()).strip(" ,.;:-–—")
+    return " ".join(_EMPTY.sub(" ", rest).split()).strip(" ,.;:/-–—")
 
 
 def _is_url(address: str) -> bool:

@@ -26,10 +26,14 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One comparison: `field`, the verdict, what was supplied and recorded, and in words why."""
+    """One comparison: `field`, the verdict, what was supplied and recorded, and in words why.
+
+    `partial` says that a match rests on a part of what was supplied or recorded, which another field has to bear out.
+    """
 
     field: str
     verdict: Verdict
     supplied: str
     recorded: str
     reason: str
+    partial: bool = False

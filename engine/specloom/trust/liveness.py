@@ -29,7 +29,7 @@ _MOST_BYTES = 512 * 1024
 _HEADING = re.compile(rb"<(title|h1)\b[^>]*>(.{0,400}?)</\1", re.IGNORECASE | re.DOTALL)
 # What a page says that stands for one that is gone. Whole headings only: an article may be about such pages.
 _GONE = re.compile(
-    r"""(?:error\s*)?(?:404|410)(?:\W.*)?
+    r"""(?:error\s*)?(?:404|410)(?:\s*[|–—·»-]\s.*|\W+(?:error|page|file|document|not\s+found|gone|oops|sorry)\b.*)?\W*
     |(?:(?:sorry|oops|uh[\s-]?oh)\W+)?(?:(?:this|the|that)\s+)?(?:requested\s+)?(?:page|article|document|file|content|resource)
         \s+(?:(?:you\s+(?:requested|are\s+looking\s+for|were\s+looking\s+for)|requested)\s+)?
         (?:(?:was|is|could|can|has|does|may)\s+)?(?:not\s+(?:be\s+)?(?:found|exist|available)|no\s+longer\s+(?:available|exists?)
@@ -41,11 +41,13 @@ _GONE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _PARKED = re.compile(
-    rb"(?:this|the)\s+domain(?:\s+name)?\s+(?:is|may\s+be)\s+(?:for\s+sale|parked)|buy\s+this\s+domain"
-    rb"|domain\s+has\s+expired",
+    r"(?:this|the)\s+domain(?:\s+name)?\s+(?:is|may\s+be)\s+(?:for\s+sale|parked)|buy\s+this\s+domain|domain\s+has\s+expired",
     re.IGNORECASE,
 )
+# A page of more words than this is about something, be it the sale of domains.
+_LONGEST_OFFER = 2000
 _SHORTEST_NAME = 6
+FOR_SALE = "the page says that the domain is for sale"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +133,17 @@ def _judge(url: str, response: Response) -> Link:
 
 
 async def find_copy(desk: Desk, link: Link, date: str = "") -> Link:
-    """A link with the address of an archived copy, nearest to a date where one is given; as it was where none is."""
+    """A link with the address of an archived copy, nearest to a date where one is given; as it was where none is.
+
+    A copy of a page that was gone already, or of an error, is none.
+    """
     try:
         answer = await desk.ask("snapshots", {"url": link.url, "date": date or None})
     except Fault:
         return link
-    if not answer.rows:
+    row = next((row for row in answer.rows if int(row.get("status_code") or 200) < 400), None)
+    if row is None:
         return link
-    row = answer.rows[0]
     return replace(link, archived=str(row["snapshot_url"]), archived_at=str(row.get("captured_at") or ""))
 
 
@@ -158,16 +163,26 @@ def find_soft_failure(url: str, response: Response) -> str:
     """
     body = response.body[:_MOST_BYTES]
     for match in _HEADING.finditer(body[:100_000]):
-        heading = " ".join(strip_markup(match[2].decode("utf-8", "replace")).split())
-        if heading and _GONE.fullmatch(heading):
-            return f"the page says that it is gone: {heading[:80]!r}"
+        if gone := find_gone(match[2].decode("utf-8", "replace")):
+            return gone
     before, after = to_host(url), to_host(response.url or url)
-    if len(body) < 100_000 and _PARKED.search(body):
-        return "the page says that the domain is for sale"
+    if len(body) < 100_000 and _PARKED.search(body.decode("utf-8", "replace")):
+        return FOR_SALE
     same_site = (to_registrable(before) or before) == (to_registrable(after) or after)
     if same_site and _is_front(response.url or url) and _is_deep(url):
         return "the address leads to the front page of the site"
     return ""
+
+
+def find_gone(heading: str) -> str:
+    """Why a page of this title or heading is not there; "" when that is not what it says."""
+    heading = strip_markup(heading)
+    return f"the page says that it is gone: {heading[:80]!r}" if heading and _GONE.fullmatch(heading) else ""
+
+
+def find_parked(text: str) -> str:
+    """Why the text of a page is only the offer of its domain; "" when it is not."""
+    return FOR_SALE if len(text) <= _LONGEST_OFFER and _PARKED.search(text) else ""
 
 
 def _is_front(url: str) -> bool:

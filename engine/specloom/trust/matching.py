@@ -15,7 +15,7 @@ from specloom.trust.judgements import Confidence, Judgement, Record
 from specloom.trust.matching_authors import compare_authors
 from specloom.trust.matching_title import UNLIKE_IN_PROSE, compare_title
 from specloom.trust.references import Reference, from_fields, parse_reference
-from specloom.trust.titles import DISTINCTIVE, to_share
+from specloom.trust.titles import DISTINCTIVE, is_translated, to_share
 from specloom.trust.venues import is_keeper, normalize_venue, same_venue, shares_words
 from specloom.trust.words import terms
 
@@ -109,8 +109,9 @@ def _to_confidence(
     if title.verdict == "match":
         long = len(terms(title.recorded)) >= DISTINCTIVE or len(title.recorded.split()) >= _LONG_TITLE
         long = long or find_script(title.recorded) == "CJK"
-        # "Editorial" or "Cancer" is the title of many works, and so is a quoted pair of words.
-        if "mismatch" not in others and (long or "match" in others):
+        # "Editorial" or "Cancer" is the title of many works, and so is a quoted pair of words; what agrees only in part
+        # may be another edition, part or sequel.
+        if "mismatch" not in others and ((long and not title.partial) or "match" in others):
             return "high"
         return "medium"
     best = max((to_share(each, reference.text) for each in record.titles), default=0.0)
@@ -119,4 +120,6 @@ def _to_confidence(
         return "medium"
     if title.verdict != "mismatch" and others == ("match", "match") and best >= UNLIKE_IN_PROSE:
         return "medium"
-    return "low" if max(best, back) > 0 else "none"
+    # A translated title shares no word with the original, but the people and the year are the same.
+    translated = others == ("match", "match") and is_translated(reference.title, record.titles)
+    return "low" if max(best, back) > 0 or translated else "none"

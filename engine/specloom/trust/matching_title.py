@@ -10,7 +10,7 @@ from specloom.trust.judgements import Judgement, Record, Verdict
 from specloom.trust.matching_authors import compare_authors
 from specloom.trust.people import stands_in
 from specloom.trust.references import Reference
-from specloom.trust.titles import DISTINCTIVE, find_inside, find_sameness, is_translated, to_share
+from specloom.trust.titles import DISTINCTIVE, find_inside, find_sameness, is_other_work, is_translated, to_share
 from specloom.trust.venues import is_part
 from specloom.trust.words import terms, to_word_set, tokens
 
@@ -36,12 +36,12 @@ def compare_title(reference: Reference, record: Record) -> Judgement:
     if not candidates or not recorded:
         missing = "no title was supplied" if recorded else "the record has no title"
         return Judgement("title", "not_checked", reference.text, " / ".join(recorded), missing)
-    for supplied in candidates:
-        for title in recorded:
-            if reason := find_sameness(supplied, title):
-                return Judgement("title", "match", supplied, title, reason)
-    if reference.title_sign != "field" and (title := find_inside(reference.text, recorded)):
-        return Judgement("title", "match", reference.text, title, "the recorded title stands in the text")
+    found = [(supplied, title, find_sameness(supplied, title)) for supplied in candidates for title in recorded]
+    same = [(supplied, title, sameness) for supplied, title, sameness in found if sameness is not None]
+    for supplied, title, sameness in sorted(same, key=lambda one: not one[2].whole):
+        return Judgement("title", "match", supplied, title, sameness.reason, partial=not sameness.whole)
+    if reference.title_sign != "field" and (title := find_inside(reference.text, recorded, _list_around(record))):
+        return Judgement("title", "match", reference.text, title, "the recorded title stands in the text", partial=True)
     supplied = candidates[0]
     title = max(recorded, key=lambda each: to_share(supplied, each))
     verdict, reason = _judge_difference(reference, record, supplied, recorded)
@@ -51,15 +51,28 @@ def compare_title(reference: Reference, record: Record) -> Judgement:
 def _find_candidates(reference: Reference) -> list[str]:
     """What may be the title of a reference, the likeliest first."""
     if reference.title_sign == "field":
-        # A page puts the name of its site behind its title; each cut is tried, the whole first.
-        found = [reference.title]
-        for mark in re.finditer(r"\s[|·•»–—-]\s|\s::\s", reference.title):
-            found.append(reference.title[: mark.start()])
-            found.append(reference.title[mark.end() :])
-        return [each.strip() for each in found if terms(each)] or ([reference.title] if reference.title else [])
+        return cut_title(reference.title)
     if reference.title:
         return [reference.title]
     return [reference.text] if terms(reference.text) else []
+
+
+def cut_title(title: str) -> list[str]:
+    """What may be the title in the title of a page, which has the name of its site behind it: the whole, then its cuts.
+
+    "Otters – a reply" is not cut, since that is no page about otters.
+    """
+    found = [title]
+    for mark in re.finditer(r"\s[|·•»–—-]\s|\s::\s", title):
+        head, rest = title[: mark.start()], title[mark.end() :]
+        if not is_other_work(head) and not is_other_work(rest):
+            found += [head, rest]
+    return [each.strip() for each in found if terms(each)] or ([title] if title else [])
+
+
+def _list_around(record: Record) -> list[str]:
+    """The names that may stand right beside a title: of authors and venues."""
+    return [*(name.family for name in record.authors), *(name.given for name in record.authors), *record.venues]
 
 
 def _judge_difference(

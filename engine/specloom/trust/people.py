@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from specloom.trust.bibliography.names import Name
 from specloom.trust.folding import find_script, is_near, to_latin
@@ -15,24 +16,62 @@ _SOUNDS = (
 )  # fmt: skip
 
 
+_TELLING = 5
+"""So many consonants in one order belong to one family name."""
+# First names and what people of that name are called, where the two begin with different letters.
+_CALLED = {
+    frozenset(pair.split("|"))
+    for pair in (
+        "robert|bob", "robert|bobby", "william|bill", "william|billy", "richard|dick", "john|jack", "margaret|peggy",
+        "elizabeth|betty", "elizabeth|liz", "edward|ted", "edward|ned", "theodore|ed", "charles|chuck", "henry|harry",
+        "henry|hank", "mary|molly", "anthony|tony", "james|jim", "alexander|sasha", "theresa|tess", "antonio|toni",
+    )
+}  # fmt: skip
+
+
 def same_person(one: Name, two: Name) -> bool:
-    """Whether two names may be one author: family names agree, and initials where both sides have them."""
+    """Whether two names may be one author: family names agree, and initials where both sides have them.
+
+    Of names that some write family name first (Li Heng, Bartók Béla) nobody can tell which half is which.
+    """
     if not _same_family(one, two):
+        return _is_turned(one, two)
+    first, second = to_latin(one.given), to_latin(two.given)
+    called = frozenset(given.partition(" ")[0] for given in (first, second)) in _CALLED
+    return (
+        not first or not second or first[0] == second[0] or called or find_script(one.given) != find_script(two.given)
+    )
+
+
+def _is_turned(one: Name, two: Name) -> bool:
+    """Whether the family name of the one is the given name of the other, both of them whole."""
+    if not one.given or not two.given:
         return False
-    first, second = to_latin(one.given)[:1], to_latin(two.given)[:1]
-    return not first or not second or first == second or find_script(one.given) != find_script(two.given)
+    left, right = (re.findall(r"\w+", to_latin(f"{name.family} {name.given}")) for name in (one, two))
+    whole = sum(len(word) > 1 for word in left) > 1
+    turned = "".join(re.findall(r"\w", to_latin(f"{two.given} {two.family}")))
+    return whole and (set(left) == set(right) or "".join(left) == turned)
 
 
 def _same_family(one: Name, two: Name) -> bool:
     left, right = _spellings(one), _spellings(two)
     if not left.isdisjoint(right):
         return True
-    if find_script(one.family) != find_script(two.family):
+    if _script(one) != _script(two):
         skeletons = {_skeleton(each) for each in left}
         return not skeletons.isdisjoint(_skeleton(each) for each in right)
-    return any(is_near(first, second) for first in left for second in right)
+    if any(is_near(first, second) for first in left for second in right):
+        return True
+    # Romanisations of one long name (Dostoevskij, Dostoyevsky) agree in all that they write of its consonants.
+    return not _skeletons(one).isdisjoint(_skeletons(two))
 
 
+@lru_cache(maxsize=8192)
+def _script(name: Name) -> str:
+    return find_script(name.family)
+
+
+@lru_cache(maxsize=8192)
 def _spellings(name: Name) -> frozenset[str]:
     """The ways to write a family name in Latin letters without accents: whole, without particles, umlauts as two."""
     family = name.family
@@ -41,9 +80,15 @@ def _spellings(name: Name) -> frozenset[str]:
     words = re.split(r"[\s’'-]+", to_latin(family))
     # Of a double name either half may be given alone, of one with particles the last word.
     found.update(word for word in (words[0], words[-1]) if len(word) >= 4)
-    if not name.given:
-        found.add("".join(word[0] for word in words if word and word not in ("of", "the", "and", "for")))
+    if not name.given and len(words) > 1:
+        found.add("".join(word[0] for word in words if word and word not in ("of", "on", "the", "and", "for")))
     return frozenset("".join(character for character in each if character.isalnum()) for each in found if each)
+
+
+@lru_cache(maxsize=8192)
+def _skeletons(name: Name) -> frozenset[str]:
+    """The skeletons of a family name that are long enough to tell it from others."""
+    return frozenset(found for found in map(_skeleton, _spellings(name)) if len(found) >= _TELLING)
 
 
 def _skeleton(text: str) -> str:
@@ -55,5 +100,8 @@ def _skeleton(text: str) -> str:
 
 def stands_in(name: Name, text: str) -> bool:
     """Whether a text holds the family name of a person as a word."""
-    family = to_latin(name.family)
-    return len(family) >= 3 and bool(re.search(rf"(?<!\w){re.escape(family)}(?!\w)", to_latin(text)))
+    family, text = to_latin(name.family), to_latin(text)
+    # Most names of a long list do not occur at all, which is quickly seen.
+    if len(family) < 3 or family not in text:
+        return False
+    return bool(re.search(rf"(?<!\w){re.escape(family)}(?!\w)", text))

@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 from specloom.faults import Fault
 from specloom.trust.classify import classify
-from specloom.trust.conflicts import find_conflict
+from specloom.trust.conflicts import find_conflict, find_entities
 from specloom.trust.coverage import assess
 from specloom.trust.hosts import to_host, to_registrable
 from specloom.trust.liveness import Link, check_links
-from specloom.trust.words import to_word_set, tokens
+from specloom.trust.words import terms, to_word_set, tokens
 
 if TYPE_CHECKING:
     from specloom.desk import Desk
@@ -93,8 +93,12 @@ async def audit_recommendations(
             _look_at_host(item)
             if not late:
                 await _look_at_page(desk, item)
-            if claim.strip() and item.title and desk.now() - began <= PATIENCE:
+            wanted = bool(claim.strip() and item.title)
+            late = late or (wanted and desk.now() - began > PATIENCE)
+            if wanted and not late:
                 await _look_elsewhere(desk, item, claim.strip(), lenses, most, searches)
+            if late:
+                item.reasons.append("the call had no time left to look into it further")
         done += 1
         desk.tell(done, len(items), f"looked into {done} of {len(items)} recommendations")
 
@@ -208,22 +212,29 @@ async def _look_elsewhere(
     said = set(tokens(f"{item.title} {claim}"))
     wanted = [lens for lens in lenses if lens["name"] != RECORDS_LENS or not _RECORDS.isdisjoint(said)]
 
-    async def search(lens: Mapping[str, Any]) -> dict[str, Any] | None:
+    async def search(lens: Mapping[str, Any]) -> dict[str, Any] | Fault | None:
         async with searches:
             return await _search(desk, item, claim, lens, most)
 
-    found = [one for one in await asyncio.gather(*[search(lens) for lens in wanted]) if one is not None]
+    answers = await asyncio.gather(*[search(lens) for lens in wanted])
+    found = [one for one in answers if isinstance(one, dict)]
     if found:
         item.told["corroborationSearches"] = found
+    failed = [(lens["name"], one.kind) for lens, one in zip(wanted, answers, strict=True) if isinstance(one, Fault)]
+    if failed:
+        fields, kinds = (" and ".join(dict.fromkeys(said)) for said in zip(*failed, strict=True))
+        item.reasons.append(f"nobody could be asked in the fields {fields} ({kinds})")
 
 
-async def _search(desk: Desk, item: _Item, claim: str, lens: Mapping[str, Any], most: int) -> dict[str, Any] | None:
-    """What one field has about a recommendation; None where nobody answered or nothing was found in it."""
+async def _search(
+    desk: Desk, item: _Item, claim: str, lens: Mapping[str, Any], most: int
+) -> dict[str, Any] | Fault | None:
+    """What one field has about a recommendation; None where nothing was found, the fault where nobody answered."""
     query, domains = f"{item.title} {claim}"[:_LONGEST_QUERY], list(lens["domains"])
     try:
         answer = await desk.ask("web", {"query": query, "num_results": most, "sites": domains})
-    except Fault:
-        return None
+    except Fault as fault:
+        return fault
     inside = [row for row in answer.rows if _is_within(str(row.get("url") or ""), domains)]
     own = to_registrable(to_host(item.url))
     # What a brand says about itself corroborates nothing.
@@ -249,7 +260,7 @@ def _judge(row: Mapping[str, Any], title: str, claim: str) -> dict[str, Any]:
     text = f"{row.get('title') or ''}. {row.get('snippet') or ''}"
     found = assess(f"{title} {claim}", text)
     # A result that does not name what is recommended says nothing about it.
-    named = not set(tokens(title)).isdisjoint(tokens(text))
+    named = _names(title, text)
     stance = "silent"
     if named and found.contrast:
         stance = "disagree"
@@ -264,6 +275,14 @@ def _judge(row: Mapping[str, Any], title: str, claim: str) -> dict[str, Any]:
         "stance": stance,
     }
     return {name: value for name, value in said.items() if value not in (None, "")}
+
+
+def _names(title: str, text: str) -> bool:
+    """Whether a text names what a recommendation is of: a name in its title, else most of the title's own words."""
+    said = set(tokens(text))
+    names = [set(tokens(name)) for name in find_entities(title)]
+    words = set(terms(title))
+    return any(name and name <= said for name in names) or (not names and len(words & said) * 2 > len(words))
 
 
 def _is_within(url: str, domains: Sequence[str]) -> bool:

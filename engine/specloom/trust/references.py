@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from specloom.trust.bibliography.names import Name, parse_name, parse_names
 from specloom.trust.folding import strip_markup
+from specloom.trust.titles import answers
 
 _YEAR = r"(?:1[5-9]|20)[0-9]{2}[a-z]?"
 _FAMILY = r"[^\W\d_][^\W\d_'’.-]*(?:[\s'’-][^\W\d_][^\W\d_'’.-]*){0,3}"
@@ -24,9 +25,16 @@ _ET_AL = rf"{_FAMILY}(?:\set\sal\.?|\s(?:and|&)\s{_FAMILY})"
 _APA = re.compile(
     rf"(?P<authors>[^()\"“]{{2,600}}?)[\s,.]*\((?P<year>{_YEAR})(?:,\s[^()]{{1,30}})?\)[.,:]?\s+(?P<rest>.+)"
 )
-_QUOTED = re.compile(r"[\"“«„](?P<title>[^\"“”«»„]{8,400}?)[,.]?[\"”»“]")
-_LED = re.compile(rf"(?P<authors>{_INVERTED}|{_VANCOUVER}|{_PLAIN}|{_ET_AL})[.:]\s+(?P<rest>\S.+)")
-_ANY_YEAR = re.compile(r"(?<![\w/.:-])(?:1[5-9]|20)[0-9]{2}(?![\w/-]|\.[0-9])")
+_QUOTED = re.compile(
+    r"[\"“«„](?P<title>[^\"“”«»„]{8,400}?)[,.]?[\"”»“]"
+    # Single quotes are apostrophes too: the one that opens follows no letter, the one that closes ends a phrase.
+    r"|(?<!\w)['‘](?=\S)(?P<single>[^\"“”«»„]{8,400}?)(?:[,.?!]['’]|['’](?=[,.;:)]|\s*[(\[]|\s*$))"
+)
+# "Doe, Jane, and Ann Roe. Title": whole given names, as MLA writes them.
+_GIVEN = r"[^\W\d_a-z][^\W\d_]+(?:\s[^\W\d_a-z]\.?|\s[^\W\d_a-z][^\W\d_]+){0,2}"
+_SPELLED = rf"{_FAMILY},\s{_GIVEN}(?:,?\s(?:and|&)\s{_GIVEN}\s{_FAMILY}|,?\set\sal)?"
+_LED = re.compile(rf"(?P<authors>{_INVERTED}|{_VANCOUVER}|{_PLAIN}|{_ET_AL}|{_SPELLED})[.:]\s+(?P<rest>\S.+)")
+_ANY_YEAR = re.compile(r"(?<![\w/.:–-])(?:1[5-9]|20)[0-9]{2}(?![\w/–-]|\.[0-9])")
 _VENUE_LIKE = re.compile(
     r"(?:The\s)?(?:Journal|Proceedings|Annals|Transactions|Bulletin|Archives|Reviews?|Int\.|J\.)\b"
 )
@@ -70,11 +78,17 @@ def parse_reference(text: str) -> Reference:
     text = strip_markup(text)
     years = tuple(dict.fromkeys(int(year) for year in _ANY_YEAR.findall(text)))
     if (found := _APA.match(text)) and (authors := _parse_authors(found["authors"])):
-        title, rest = _split_title(found["rest"])
-        return Reference(text, title, authors, (int(found["year"][:4]),), _to_venue(rest), "year")
-    if quoted := _QUOTED.search(text):
+        quoted = _QUOTED.match(found["rest"])
+        title, rest = (
+            (quoted["title"] or quoted["single"], found["rest"][quoted.end() :])
+            if quoted
+            else _split_title(found["rest"])
+        )
+        return Reference(text, title.strip(), authors, (int(found["year"][:4]),), _to_venue(rest), "year")
+    if (quoted := _QUOTED.search(text)) and not answers(text[: quoted.start()]):
         authors = _parse_authors(text[: quoted.start()].strip(" ,.:"))
-        return Reference(text, quoted["title"].strip(), authors, years, _to_venue(text[quoted.end() :]), "quoted")
+        title = quoted["title"] or quoted["single"]
+        return Reference(text, title.strip(), authors, years, _to_venue(text[quoted.end() :]), "quoted")
     if led := _LED.match(text):
         title, rest = _split_title(led["rest"])
         # A year between authors and title belongs to neither.

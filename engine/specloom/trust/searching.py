@@ -24,12 +24,24 @@ _FEWEST_TERMS = 2
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The best record for a reference: the work and how it compares, or None; `asked` says whether anybody answered."""
+    """The best record for a reference: the work and how it compares, or None; who answered, and who could not."""
 
     work: Work | None
     match: Match | None
-    asked: bool
+    answered: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
     trail: tuple[str, ...] = ()
+
+    @property
+    def obstacle(self) -> str:
+        """Why nobody answered; "" when somebody did."""
+        if self.answered:
+            return ""
+        return (
+            f"{' and '.join(self.failed)} could not be asked"
+            if self.failed
+            else self.trail[-1].removeprefix("search: ")
+        )
 
     @property
     def confidence(self) -> str:
@@ -46,17 +58,19 @@ async def find_by_reference(desk: Desk, reference: Reference, *, most: int = 9) 
     """The best record for a reference whose parts are known."""
     query = _to_query(reference)
     if len(terms(query)) < _FEWEST_TERMS:
-        return Found(None, None, False, ("search: the text has too few words to look for",))
+        return Found(None, None, trail=("search: the text has too few words to look for",))
     best: tuple[Work, Match] | None = None
     trail: list[str] = []
-    asked = False
+    answered: list[str] = []
+    failed: list[str] = []
     for provider in desk.offering("scholarly")[:most]:
         try:
             answer = await desk.ask("scholarly", {"query": query, "num_results": RESULTS}, provider=provider)
         except Fault as fault:
             trail.append(f"search: {provider} could not be asked ({fault.kind})")
+            failed.append(provider)
             continue
-        asked = True
+        answered.append(provider)
         found = _find_best(answer.rows, provider, reference)
         level = found[1].confidence if found else "none"
         trail.append(f"search: the best of {len(answer.rows)} results of {provider} matches with confidence {level}")
@@ -66,7 +80,8 @@ async def find_by_reference(desk: Desk, reference: Reference, *, most: int = 9) 
             break
     if not trail:
         trail.append("search: no scholarly index is configured")
-    return Found(best[0] if best else None, best[1] if best else None, asked, tuple(trail))
+    work, match = best or (None, None)
+    return Found(work, match, tuple(answered), tuple(failed), tuple(trail))
 
 
 def _find_best(rows: list[dict[str, Any]], provider: str, reference: Reference) -> tuple[Work, Match] | None:
@@ -76,8 +91,10 @@ def _find_best(rows: list[dict[str, Any]], provider: str, reference: Reference) 
     return min(matches, key=lambda one: _rank(one[1]), default=None)
 
 
-def _rank(match: Match) -> int:
-    return _ORDER.index(match.confidence)
+def _rank(match: Match) -> tuple[int, bool, int]:
+    """The surest first; of equally sure ones that whose whole title agrees, then that with most other fields."""
+    agreed = sum(one.verdict == "match" for one in match.judgements)
+    return _ORDER.index(match.confidence), match.title.partial, -agreed
 
 
 def _to_query(reference: Reference) -> str:

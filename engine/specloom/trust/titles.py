@@ -3,51 +3,97 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
+from typing import NamedTuple
 
 from specloom.trust.folding import compact, find_script, fold, is_near
+from specloom.trust.titles_aligned import count_slips, to_words
 from specloom.trust.words import is_number, terms, to_american, to_word_set, tokens
 
-# Shares of substantive words and of letters, calibrated on tests/gold: two titles of one work that differ in more than
-# spelling share nine words in ten.
-_SAME = 0.85
-_NEAR_SPELLING = 0.92
 # A title of this many substantive words is not shared by chance.
 DISTINCTIVE = 3
 _NEGATIONS = frozenset(("not", "no", "without", "never"))
-# Publishers put what became of a work in front of its title.
+# What stands in front of a title or behind it and is no part of it: what became of the work (publishers), the number of
+# an article in its issue (old journals), the edition, and what kind of thing it is (references).
+_FATE = r"(?:retracted|withdrawn|removed)(?:\s+(?:article|chapter|paper|manuscript))?"
+_FATE_BEHIND = r"\s*[\[(]\s*(?:retracted|withdrawn)[^()\[\]]{0,40}[\])]\s*$"
 _MARKER = re.compile(
-    r"^\s*[\[(]?(?:retracted|withdrawn|removed)(?:\s+(?:article|chapter|paper|manuscript))?[\])]?\s*[:–—-]?\s+(?=\S)",
-    re.IGNORECASE,
+    rf"""^\s*[\[(]?{_FATE}[\])]?\s*[:–—-]?\s+(?=\S)
+    |^\s*[IVXL]{{1,5}}\.\s*[—–]\s*
+    |{_FATE_BEHIND}
+    |\s*[\[(](?:pdf|html|internet|online|preprint|e-?book|book|video|data\s?set|(?:computer\s)?software)[\])]\s*$
+    |[,\s]+[\[(]?(?:[0-9]{{1,2}}(?:st|nd|rd|th)|second|third|fourth|fifth|revised)\s+ed(?:ition|n|\.)?\.?[\])]?\s*$""",
+    re.IGNORECASE | re.VERBOSE,
 )
+# Without a mark behind it, it is a word like any other ("Withdrawn children").
+_CALLED = re.compile(rf"^\s*[\[(]{_FATE}|^\s*{_FATE}\s*[:–—-]\s|{_FATE_BEHIND}", re.IGNORECASE)
+# What is written about a work, or is another part of it, has a title of its own that begins or ends with the other's.
+_ANSWER = (
+    r"(?:repl(?:y|ies)|responses?\s+(?:to|from|by)|response$|rejoinder|rebuttal|comments?|commentary|critique|correction"
+    r"|corrigend(?:um|a)|errat(?:um|a)|addend(?:um|a)|retraction|retracted|discussion|review\s+of)"
+)
+_OTHER_WORK = re.compile(
+    rf"""^(?:an?\s+|the\s+|some\s+|further\s+|(?:author|editor|publisher)(?:['’]?s['’]?)?\s+)?{_ANSWER}\b
+    |\bprotocol\b|\bsupplement(?:ary|al)?\b
+    |\b(?:part|vol(?:ume)?|no|book|chapter|issue)\.?\s+(?:[ivx]+|[0-9]+|two|three|four|five)\b
+    |^(?:[ivx]+|[0-9]{{1,2}})\W*$""",
+    re.VERBOSE,
+)
+_LAST_ONE = re.compile(r"\s+I$")
 
 
-def find_sameness(supplied: str, recorded: str) -> str:
-    """Why two titles are the title of one work; "" when that cannot be said."""
-    supplied, recorded = _MARKER.sub("", supplied), _MARKER.sub("", recorded)
+class Sameness(NamedTuple):
+    """Why two titles are the title of one work, and whether all of them agrees or one leaves a subtitle out."""
+
+    reason: str
+    whole: bool = True
+
+
+def find_sameness(supplied: str, recorded: str) -> Sameness | None:
+    """Why two titles are the title of one work; None when that cannot be said.
+
+    Each word of weight has to have its like in the other title, in the same order: works that differ in nothing but one
+    word (men and women, northern and southern) are as a rule two works.
+    """
+    supplied, recorded = (_LAST_ONE.sub("", _MARKER.sub("", title)) for title in (supplied, recorded))
     if not _same_numbers(supplied, recorded) or _negated(supplied) != _negated(recorded):
-        return ""
+        return None
     one, two = compact(supplied), compact(recorded)
     if one and one == two:
-        return "equal but for case, punctuation, accents or markup"
+        return Sameness("equal but for case, punctuation, accents or markup")
     for whole, part, name in ((recorded, supplied, "supplied"), (supplied, recorded, "recorded")):
-        head = _main_part(whole)
-        if head and compact(head) == compact(part) and (len(terms(part)) >= 2 or find_script(part) == "CJK"):
-            return f"equal but for the subtitle, which the {name} title leaves out"
-    left, right = terms(supplied), terms(recorded)
-    if min(len(left), len(right)) < DISTINCTIVE:
-        return ""
-    if to_share(supplied, recorded) >= _SAME and to_share(recorded, supplied) >= _SAME:
-        return "nearly all substantive words are the same"
-    if _spelling_ratio(one, two) >= _NEAR_SPELLING and len(one) >= 20:
-        return "equal but for a few letters"
-    return ""
+        head, rest = _split_subtitle(whole)
+        same = head and compact(head) == compact(part) and not is_other_work(rest)
+        if same and (len(terms(part)) >= 2 or find_script(part) == "CJK"):
+            return Sameness(f"equal but for the subtitle, which the {name} title leaves out", whole=False)
+    slips = count_slips(supplied, recorded)
+    if slips == 0:
+        return Sameness("equal but for small words and how words are spelled or inflected")
+    if slips is not None and len(to_words(recorded)) >= DISTINCTIVE:
+        return Sameness("equal but for a few letters")
+    return None
 
 
-def _main_part(title: str) -> str:
-    """A title up to its subtitle, "" when it has none."""
+def is_called_retracted(title: str) -> bool:
+    """Whether a title says in front or behind that the work was retracted or withdrawn."""
+    return bool(_CALLED.search(title))
+
+
+def is_other_work(text: str) -> bool:
+    """Whether what stands beside a title says that it is of another work: a reply, a correction, a second part."""
+    return bool(_OTHER_WORK.search(fold(text).strip(" .()[]")))
+
+
+def answers(before: str) -> bool:
+    """Whether the last words in front of a title say that it is only spoken of ("Comment on", "A reply to Weir")."""
+    words = re.findall(r"[^\W_]+", before)
+    return any(is_other_work(" ".join(words[-count:])) for count in (1, 2, 3, 4) if len(words) >= count)
+
+
+def _split_subtitle(title: str) -> tuple[str, str]:
+    """A title up to its subtitle, and the subtitle; "" for both when it has none."""
     parts = re.split(r"\s*[:：]\s+|\s+[–—-]\s+|(?<=[?!？！])\s+|\.\s+(?=[A-Z])|—|：", title, maxsplit=1)
-    return parts[0] if len(parts) > 1 else ""
+    return (parts[0], parts[1]) if len(parts) > 1 else ("", "")
 
 
 def _same_numbers(first: str, second: str) -> bool:
@@ -88,28 +134,65 @@ def to_share(supplied: str, recorded: str) -> float:
     return hits / len(left)
 
 
-def _spelling_ratio(one: str, two: str) -> float:
-    from difflib import SequenceMatcher
+def find_inside(text: str, recorded: Sequence[str], around: Iterable[str] = ()) -> str:
+    """The recorded title that stands as a whole in a text, "" when none that is distinctive does.
 
-    if not one or not two or abs(len(one) - len(two)) > max(len(one), len(two)) * 0.15:
-        return 0.0
-    return SequenceMatcher(None, one[:400], two[:400], autojunk=False).ratio()
-
-
-def find_inside(text: str, recorded: Sequence[str]) -> str:
-    """The recorded title that stands as a whole in a text, "" when none that is distinctive does."""
-    joined = compact(text)
+    It has to stand for itself: between marks, or beside words that are `around` a title (names of authors and venues).
+    What goes on ("… in adolescents") or speaks of it ("Comment on …") is another title.
+    """
+    folded = fold(text)
+    places = [at for at, character in enumerate(folded) if character.isalnum()]
+    joined = "".join(folded[at] for at in places)
+    known = {word for name in around for word in re.findall(r"\w+", fold(name))}
     for title in recorded:
-        if len(terms(title)) >= DISTINCTIVE and compact(title) in joined:
-            return title
+        name = compact(_MARKER.sub("", title))
+        if len(terms(title)) < DISTINCTIVE or not name:
+            continue
+        start = joined.find(name)
+        while start >= 0:
+            before, after = folded[: places[start]], folded[places[start + len(name) - 1] + 1 :]
+            if _ends_before(before, known) and _begins_after(after, known):
+                return title
+            start = joined.find(name, start + 1)
     return ""
 
 
+# Words that lead to a title without being part of one.
+_LEADS = to_word_set("article called cite cited entitled named paper preprint read see source title titled via")
+_QUOTES = "\"'“”„«»‘’"
+
+
+def _ends_before(before: str, known: Set[str]) -> bool:
+    """Whether what stands before a title ends there."""
+    bare = before.rstrip(f" ([{_QUOTES}")
+    words = re.findall(r"[^\W_]+", bare)
+    if answers(bare):
+        return False
+    if not bare or any(mark in _QUOTES for mark in before[len(bare) :]):
+        return True
+    if not bare[-1].isalnum():
+        return bare[-1] != "-" or before != bare
+    return bare[-1].isdigit() or words[-1] in _LEADS or words[-1] in known
+
+
+def _begins_after(after: str, known: Set[str]) -> bool:
+    """Whether what stands behind a title is no part of it; a subtitle may follow it."""
+    bare = after.lstrip(f" {_QUOTES})]")
+    if not bare or any(mark in _QUOTES for mark in after[: len(after) - len(bare)]):
+        return not is_other_work(bare.lstrip(" :.,–—-"))
+    if not bare[0].isalnum():
+        return (bare[0] != "-" or after != bare) and not is_other_work(re.split(r"[.;]", bare[1:], maxsplit=1)[0])
+    first = re.match(r"[^\W_]+", bare)
+    return bare[0].isdigit() or (first is not None and first[0] in known)
+
+
 def is_translated(supplied: str, recorded: Sequence[str]) -> bool:
-    """Whether the languages of two titles can be told and differ."""
+    """Whether two titles may be one in two languages: both can be told and differ, or only one of them is English."""
     known = {_language(title) for title in recorded}
     own = _language(supplied)
-    return bool(own) and "" not in known and own not in known
+    if own and "" not in known:
+        return own not in known
+    return _is_foreign(supplied) != any(map(_is_foreign, recorded))
 
 
 # Function words that tell languages apart in as little as a title; one hit is enough, two languages make none.
@@ -131,3 +214,22 @@ def _language(title: str) -> str:
     best = max(counts.values())
     leaders = [name for name, count in counts.items() if count == best]
     return leaders[0] if best and len(leaders) == 1 else ""
+
+
+# Function words that English has not, without those that names and formulas have most.
+_FOREIGN = to_word_set(
+    """att av czyli da das dei del della den der des di die dla do dos du e ein el en et för het il ile je la las le les
+    los med na nad och og oraz para po pod por pour pri pro przez på sobre sur tentang til um un una und une untuk ve w
+    y yang z za zu zum zur över"""
+)
+
+
+def _is_foreign(title: str) -> bool:
+    """Whether a title in Latin letters is hardly English: by accents, function words, or how most of its words end."""
+    language = _language(title)
+    if language:
+        return language != "en"
+    words = re.findall(r"[^\W\d_]+", title.casefold())
+    long = [word for word in words if len(word) >= 4]
+    vowels = sum(word.endswith(("a", "i", "o", "u", "ie")) for word in long)
+    return not _FOREIGN.isdisjoint(words) or any(not word.isascii() for word in long) or 0 < len(long) <= vowels * 2

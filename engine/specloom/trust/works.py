@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
 from specloom.trust.bibliography.names import Name, parse_name, to_display
 from specloom.trust.dois import to_doi
+from specloom.trust.folding import strip_markup
 from specloom.trust.judgements import Record
 from specloom.trust.matching import Match, match_fields, match_text
 
+MOST_AUTHORS = 30
+"""Authors of a record that are told."""
 _LONGEST_ABSTRACT = 1000
 _RESOLVERS = ("https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/")
 
@@ -32,23 +35,27 @@ class Work:
 
     @property
     def title(self) -> str:
-        """Its title, "" when the record has none."""
-        return str(self.row.get("title") or "")
+        """Its title without markup, "" when the record has none."""
+        return strip_markup(str(self.row.get("title") or ""))
 
     def to_json(self) -> dict[str, Any]:
-        """The record as the tools tell it; what is not known is left out."""
-        row = self.row
+        """The record as the tools tell it; what is not known is left out.
+
+        Collaborations sign with thousands of names: of more than MOST_AUTHORS the first are told, and their number.
+        """
+        row, authors = self.row, self.record.authors
         said = {
-            "title": row.get("title"),
-            "authors": [to_display(name) for name in self.record.authors],
+            "title": self.title,
+            "authors": [to_display(name) for name in authors[:MOST_AUTHORS]],
+            "authorCount": len(authors) if len(authors) > MOST_AUTHORS else None,
             "year": row.get("year"),
             "journal": self.record.venues[0] if self.record.venues else None,
-            "publisher": row.get("publisher"),
+            "publisher": strip_markup(str(row.get("publisher") or "")),
             "type": row.get("type"),
             "doi": self.doi,
             "url": row.get("url"),
             "pdfUrl": row.get("pdf_url"),
-            "abstract": str(row.get("abstract") or "")[:_LONGEST_ABSTRACT],
+            "abstract": strip_markup(str(row.get("abstract") or ""))[:_LONGEST_ABSTRACT],
             "citationCount": row.get("citation_count"),
             "openAccess": row.get("open_access"),
             "source": self.provider,
@@ -68,10 +75,10 @@ def to_work(row: Mapping[str, Any], provider: str) -> Work:
     return Work(
         provider,
         Record(
-            titles=tuple(dict.fromkeys(str(title) for title in titles if title)),
+            titles=_to_lines(titles),
             authors=tuple(filter(None, (_to_name(author, organisations) for author in row.get("authors") or ()))),
             years=tuple(dict.fromkeys(int(year) for year in years if year and str(year).isdecimal())),
-            venues=tuple(dict.fromkeys(str(venue) for venue in venues if venue)),
+            venues=_to_lines(venues),
         ),
         row,
         to_doi(str(row.get("doi") or "")),
@@ -80,12 +87,19 @@ def to_work(row: Mapping[str, Any], provider: str) -> Work:
     )
 
 
+def _to_lines(values: Iterable[object]) -> tuple[str, ...]:
+    """Each value once and without markup, which registries keep as it was handed in."""
+    return tuple(dict.fromkeys(filter(None, (strip_markup(str(value)) for value in values if value))))
+
+
 def _to_name(text: str, organisations: Set[str]) -> Name | None:
-    if text in organisations:
+    known = text in organisations
+    text = strip_markup(str(text))
+    if known:
         return Name(text)
-    family, comma, given = str(text).partition(", ")
+    family, comma, given = text.partition(", ")
     # A registry that parts the two knows better than a guess: "Lee, Tsung Dao" and "van der Berg, J.".
-    return Name(family, given) if comma and given and "," not in given else parse_name(str(text))
+    return Name(family, given) if comma and given and "," not in given else parse_name(text)
 
 
 def find_addresses(work: Work | None, doi: str = "") -> list[str]:

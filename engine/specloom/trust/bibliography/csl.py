@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from specloom.trust.bibliography.entry import KINDS, Entry, Issued, normalize, parse_issued, to_issued
-from specloom.trust.bibliography.names import Name, parse_name
+from specloom.trust.bibliography.names import Name, parse_name, parse_names
 
 # Types of CSL, and of registries that use its fields, that are no kinds of an entry themselves.
 _KINDS = {
@@ -139,7 +139,10 @@ def _to_text(value: object) -> str:
 
 
 def _parse_authors(value: object) -> Iterator[Name]:
-    for author in value if isinstance(value, list) else ():
+    if isinstance(value, str):
+        yield from parse_names(value)
+        return
+    for author in value if isinstance(value, list) else [value]:
         if isinstance(author, str):
             name = parse_name(author)
             if name is not None:

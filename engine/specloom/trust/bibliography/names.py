@@ -27,10 +27,10 @@ _PARTICLES = to_word_set(
 )
 # A word that people's names do not have; in the languages in which organisations sign most pages.
 _ORGANISATION = re.compile(
-    r"""\b(?:academy|administration|agency|associates|association|authority|bank|board|bureau|cent(?:er|re)s?
-    |collaborat(?:ion|ive)|college|commission|committee|company|consortium|corp(?:oration)?|council|court|department|dept|editors?|foundation
+    r"""\b(?:academy|administration|agency|alliance|associates|association|authority|bank|board|bureau|cent(?:er|re)s?
+    |collaborat(?:ion|ive)|college|commission|committee|company|consortium|corp(?:oration)?|council|court|department|dept|editors?|federation|foundation
     |fund|gmbh|group|hospital|inc|initiative|investigators|institut(?:e|es|ion|o|ut)?|journal|laborator(?:y|ies)|league|library|limited
-    |llc|ltd|magazine|ministry|museum|network|news|newsroom|office|organi[sz]ation|parliament|party|press|project
+    |llc|ltd|magazine|ministry|museum|network|news|newsroom|office|organi[sz]ation|panel|parliament|party|press|project
     |research|school|service[s]?|society|staff|team|times|trust|union|universit(?:y|ies|at|ät|é|e|à|at|eit|et|as)
     |universidad|universidade|université|università|verein|stiftung|verlag|ministerium|ministère|ministerio|wikipedia)\b""",
     re.IGNORECASE | re.VERBOSE,
@@ -41,6 +41,8 @@ _ET_AL = re.compile(r"[,;]?\s*(?:\bet\s+al\b\.?|\band\s+others\b|…)\s*$", re.I
 # As indexes of medicine write given names: "Doe JQ".
 _INDEXED = re.compile(r"(?!II|IV)[A-Z]{1,3}")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?[\s-]?){1,4}")
+# As publishers write them: "Doe J.", "Müller K.-H.".
+_TRAILING_INITIALS = re.compile(r"(?P<family>[^.]*[^\W\d_]{2,}) (?P<given>[^\W\d_a-z]\.(?:[\s-]?[^\W\d_a-z]\.){0,3})")
 # Han, kana and Hangul: written family name first, and often without a blank.
 _EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 
@@ -102,6 +104,13 @@ def parse_name(text: str) -> Name | None:
         return Name(words[0], " ".join(words[1:])) if len(words) == 2 else Name(text)
     if _INDEXED.fullmatch(words[-1]) and not any(word.isupper() for word in words[:-1]):
         return Name(" ".join(words[:-1]), words[-1])
+    if len(words) > 2 and _SUFFIX.fullmatch(words[-1]) and _INDEXED.fullmatch(words[-2]):
+        return Name(" ".join(words[:-2]), words[-2], words[-1])
+    if found := _TRAILING_INITIALS.fullmatch(text):
+        return Name(found["family"], found["given"])
+    # "BOURDIEU Pierre": where only the first word is all capitals, and no initials (JRR), it is the family name.
+    if len(words) == 2 and len(words[0]) > 3 and words[0].isupper() and "." not in text and not words[1].isupper():
+        return Name(words[0], words[1])
     suffix = words.pop() if len(words) > 2 and _SUFFIX.fullmatch(words[-1]) else ""
     start = len(words) - 1
     while start > 1 and words[start - 1] in _PARTICLES:
@@ -124,7 +133,9 @@ def _parse_inverted(parts: list[str], text: str) -> Name:
         if _SUFFIX.fullmatch(parts[1]):
             plain = parse_name(parts[0])
             return Name(plain.family, plain.given, parts[1]) if plain and plain.given else Name(text)
-        return Name(parts[0], parts[1])
+        given, _, last = parts[1].rpartition(" ")
+        # "Davis, Sammy Jr." has no comma in front of the suffix.
+        return Name(parts[0], given, last) if given and _SUFFIX.fullmatch(last) else Name(parts[0], parts[1])
     if _SUFFIX.fullmatch(parts[1]):
         return Name(parts[0], parts[2], parts[1])
     return Name(parts[0], parts[1], parts[2]) if _SUFFIX.fullmatch(parts[2]) else Name(text)

@@ -35,7 +35,8 @@ def to_domain(text: str, *, allow_private: bool = False) -> str:
 async def find_domain(desk: Desk, name: str) -> str:
     """The domain of a company by its name: what an index of brands says, else the site that a web search finds.
 
-    A site counts only if its domain has the name in it; a `not_found` fault says that none does.
+    A site counts only if its domain is the name, or begins with it and its title has the name in words of its own, so
+    that Otterbox is not taken for Otter; a `not_found` fault says that none does.
     """
     if desk.offering("brand_domains"):
         try:
@@ -45,12 +46,17 @@ async def find_domain(desk: Desk, name: str) -> str:
         if answer is not None and answer.rows:
             return to_domain(str(answer.rows[0]["domain"]), allow_private=desk.allow_private)
     found = await desk.ask("web", {"query": f'"{name}" official website', "num_results": _RESULTS})
-    domains = [to_site(str(row["url"])) for row in found.rows]
-    wanted = _to_label(name)
-    for fits in (str.__eq__, str.startswith):
-        for domain in domains:
-            if wanted and len(wanted) >= _SHORTEST and fits(_to_label(domain.partition(".")[0]), wanted):
-                return domain
+    words = _to_words(name)
+    wanted = "".join(words)
+    sites = [(to_site(str(row["url"])), _to_words(str(row.get("title") or ""))) for row in found.rows]
+    labels = [(site, "".join(_to_words(site.partition(".")[0])), title) for site, title in sites]
+    if len(wanted) >= _SHORTEST:
+        for site, label, _ in labels:
+            if label == wanted:
+                return site
+        for site, label, title in labels:
+            if label.startswith(wanted) and set(words) <= set(title):
+                return site
     raise Fault("not_found", f"no domain was found for {name!r}; give its url.")
 
 
@@ -60,7 +66,6 @@ def to_site(url: str) -> str:
     return to_registrable(host) or host
 
 
-def _to_label(name: str) -> str:
-    """A name as domains have it: Latin letters and digits run together, without what only tells its legal form."""
-    words = [word for word in re.findall(r"[a-z0-9]+", to_latin(name).lower()) if word not in _LEGAL]
-    return "".join(words)
+def _to_words(name: str) -> list[str]:
+    """The words of a name as domains spell them: Latin letters and digits, without what only tells its legal form."""
+    return [word for word in re.findall(r"[a-z0-9]+", to_latin(name).lower()) if word not in _LEGAL]
