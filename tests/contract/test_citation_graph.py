@@ -17,7 +17,7 @@ INPUTS: dict[str, dict[str, Any]] = {
 }
 ALWAYS = {"seed", "direction", "provider", "trust"}
 BY_DIRECTION = {"citedBy", "citedByCount", "references", "referencesCount"}
-ADDED = {"seedTitle"}
+ADDED = {"seedTitle", "note"}
 PAPER = {"title", "url", "source"}
 MAYBE = {
     "doi",

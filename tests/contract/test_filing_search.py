@@ -18,7 +18,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "sessionId": {"type": "string", "maxLength": 128},
 }
 ALWAYS = {"filings", "query", "resultCount", "trust"}
-SOMETIMES = {"provider", "hints", "requestedNumResults"}
+SOMETIMES = {"provider", "hints", "requestedNumResults", "notApplied"}
 FILING = {"company", "cik", "formType", "filingDate", "periodOfReport", "accession", "url", "description", "source"}
 FIGURE = {"concept", "unit", "value"}
 

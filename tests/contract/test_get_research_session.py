@@ -9,7 +9,7 @@ from .test_sequential_search import SOURCE, STEP
 
 INPUTS: dict[str, dict[str, Any]] = {
     "sessionId": {"type": "string", "required": True, "minLength": 1, "maxLength": 128},
-    "stepId": {"type": "integer", "minimum": 1},
+    "stepId": {"type": "integer", "minimum": 0},
 }
 ALWAYS = {"sessionId", "responseMode", "researchGoal", "stepCount", "trust"}
 SOMETIMES = {

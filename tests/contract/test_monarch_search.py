@@ -44,6 +44,8 @@ OF_AN_ITEM = {
     "subjectLabel",
     "objectId",
     "objectLabel",
+    "predicate",
+    "negated",
     "primaryKnowledgeSource",
     "text",
     "url",
@@ -59,7 +61,7 @@ def test_the_output_schema_has_every_documented_key() -> None:
     schema = shipped_tool("monarch_search").output_schema
 
     assert set(schema["required"]) == {"operation", "results", "resultCount", "provider", "trust"}
-    assert set(schema["properties"]) == set(schema["required"]) | {"requestedNumResults", "hints"}
+    assert set(schema["properties"]) == set(schema["required"]) | {"requestedNumResults", "notApplied", "hints"}
     assert set(schema["properties"]["results"]["items"]["properties"]) == OF_AN_ITEM
 
 

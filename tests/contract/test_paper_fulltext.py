@@ -1,4 +1,4 @@
-"""paper_fulltext keeps as much of its contract as can be kept without reading pages."""
+"""paper_fulltext keeps its contract."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ INPUTS: dict[str, dict[str, Any]] = {
     "identifier": {"type": "string", "required": True, "minLength": 1, "maxLength": 2048},
     "max_length": {"type": "integer", "default": 50_000, "minimum": 1000, "maximum": 200_000},
 }
-ALWAYS = {"identifier", "truncated", "trust"}
+ALWAYS = {"identifier", "resolvedUrl", "content", "source", "truncated", "citation", "trust"}
 MAYBE = {
-    "resolvedUrl",
-    "content",
     "title",
-    "source",
+    "scrapeTier",
+    "tldr",
     "doi",
     "pdfUrl",
     "openAccess",
@@ -25,14 +24,14 @@ MAYBE = {
     "abstract",
     "journal",
 }
-ADDED = {"hints", "requestedMaxLength"}
+ADDED = {"note", "requestedMaxLength"}
 
 
 def test_inputs_are_those_of_the_contract() -> None:
     assert published_inputs(shipped_tool("paper_fulltext")) == INPUTS
 
 
-def test_the_output_schema_has_every_key_that_an_archive_can_fill() -> None:
+def test_the_output_schema_has_every_documented_key() -> None:
     schema = shipped_tool("paper_fulltext").output_schema
 
     assert set(schema["required"]) == ALWAYS

@@ -28,6 +28,7 @@ KEYS = {
     "note",
     "summary",
     "sizeMetadata",
+    "_contextSource",
     "recommendations",
     "components",
     "hints",

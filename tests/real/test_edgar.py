@@ -52,6 +52,17 @@ def test_a_company_is_found_in_every_way_that_it_is_called() -> None:
         "the latest filings of Apple": "CIK0000320193.json",
         "brk.b": "CIK0001067983.json",
         "eli lilly": "CIK0000059478.json",
+        "Eli Lilly and Company": "CIK0000059478.json",
+        "AAPL 10-K": "CIK0000320193.json",
+        "Apple's 10-K": "CIK0000320193.json",
+        "Apple FY2023 10-K": "CIK0000320193.json",
+        "Apple 10-Q, Q3 2024": "CIK0000320193.json",
+        "Coca-Cola": "CIK0000021344.json",
+        "McDonald’s annual report": "CIK0000063908.json",
+        "Procter and Gamble": "CIK0000080424.json",
+        "AT&T": "CIK0000732717.json",
+        "T-Mobile": "CIK0001283699.json",
+        "meta": "CIK0001326801.json",
     }
 
     asked = {query: ask({"query": query, "num_results": 1})[1][-1] for query in wanted}

@@ -60,7 +60,9 @@ def test_associations_name_both_sides_and_the_source() -> None:
         "object_id": "MONDO:0021569",
         "object_label": "Emery-Dreifuss muscular dystrophy 2, autosomal dominant",
         "category": "biolink:CaseToDiseaseAssociation",
+        "predicate": "biolink:has_disease",
         "primary_knowledge_source": "infores:phenopacket-store",
+        "url": "https://monarchinitiative.org/phenopacket.store:LMNA.PMID_10939567_Patient_Spo69",
     }
 
 

@@ -32,7 +32,7 @@ def test_an_old_record_may_have_neither_abstract_nor_doi() -> None:
     rows = records("efetch-two-articles")
 
     assert rows[0] == {
-        "title": "The treatment of AIDS behind the walls of correctional facilities.",
+        "title": "The treatment of AIDS behind the walls of correctional facilities",
         "url": "https://pubmed.ncbi.nlm.nih.gov/12091962/",
         "authors": ["J Michael Olivero"],
         "journal": "Social justice (San Francisco, Calif.)",

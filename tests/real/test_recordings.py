@@ -11,6 +11,7 @@ from .support import shipped_model
 HERE = Path(__file__).parent
 WITHOUT = {
     "brandfetch_search": "no recording",
+    "brave_context": "no recording of passages",
     "core": "no recording",
     "doi_registry": "recorded is which agency a DOI is of, and asked is whether it is registered",
     "ecosystems": "no recording",

@@ -57,6 +57,16 @@ def test_a_paper_has_its_doi_its_venue_and_a_free_pdf() -> None:
     ]
 
 
+def test_one_paper_has_every_name_under_which_others_know_it() -> None:
+    body = [json.loads(recorded("semantic-scholar/paper-by-doi-full.json"))]
+    rows, requests = replay("semanticscholar", "paper", {"pmid": "38799228"}, body)
+
+    assert [request["json"] for request in requests] == [{"ids": ["PMID:38799228"]}]
+    assert len(rows) == 1
+    assert (rows[0]["doi"], rows[0]["arxiv_id"]) == ("10.1038/s42256-024-00832-8", "2304.05376")
+    assert rows[0]["pdf_url"] == "https://www.nature.com/articles/s42256-024-00832-8.pdf"
+
+
 def test_papers_of_a_batch_read_like_those_of_a_search() -> None:
     papers = [one for one in json.loads(recorded("semantic-scholar/paper-batch-with-null.json")) if one]
     rows, _ = replay("semanticscholar", "scholarly", {"query": "x"}, {"total": len(papers), "data": papers})

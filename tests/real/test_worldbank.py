@@ -21,10 +21,11 @@ def test_the_latest_years_come_first_and_a_null_is_not_available() -> None:
     assert [request["get"] for request in requests] == [
         "https://api.worldbank.org/v2/country/US/indicator/NY.GDP.MKTP.CD"
     ]
+    series = {"series_id": "NY.GDP.MKTP.CD", "title": "GDP (current US$) — United States"}
     assert rows == [
-        {"series_id": "NY.GDP.MKTP.CD", "date": "2023", "available": False},
-        {"series_id": "NY.GDP.MKTP.CD", "date": "2022", "value": 25439700000000, "available": True},
-        {"series_id": "NY.GDP.MKTP.CD", "date": "2021", "value": 23315080560000, "available": True},
+        {**series, "date": "2023", "available": False},
+        {**series, "date": "2022", "value": 25439700000000, "available": True},
+        {**series, "date": "2021", "value": 23315080560000, "available": True},
     ]
 
 

@@ -21,7 +21,8 @@ from specloom.image import make_catalogue
 from specloom.limits import Rate
 from specloom.model import Model
 from specloom.names import shipped_root
-from specloom.prompts import listed_prompt, load_prompts
+from specloom.prompts import listed_prompt
+from specloom.prompts_reading import load_prompts
 from specloom.selection import Selection
 from specloom.serve.backend import ExecutorBackend
 from specloom.serve.sdk import Host

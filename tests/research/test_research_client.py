@@ -15,6 +15,7 @@ from research_server import ADA, ENVIRON, ERAS, GRACE, NOW, SWITCHES, Server, as
 
 from specloom.serve.backend import ExecutorBackend
 from specloom.serve.contract import Call
+from specloom.wire import Request, Response
 
 
 @pytest.fixture
@@ -120,6 +121,62 @@ async def test_a_session_tells_every_documented_field(server: Server, era: str) 
     assert resource == found
 
 
+PAGE = (
+    b"<html><head><title>Otters</title></head><body><article>"
+    + b"<p>Otters eat crabs.</p>" * 60
+    + b"</article></body></html>"
+)
+
+
+async def test_a_session_counts_who_was_asked_in_vain_and_pages_that_were_read() -> None:
+    server = Server({**ENVIRON, "SEARCH_ROUTING": "serper,brave"})
+    search = server.web.send
+
+    async def send(request: Request) -> Response:
+        if "page.example" in request.url:
+            return Response(200, {"content-type": "text/html"}, PAGE, request.url)
+        return await search(request)
+
+    server.web.send = send  # type: ignore[method-assign]
+    async with server.client(ADA) as client:
+        session = await begin(client)
+        await ask(client, "web_search", query="otters", sessionId=session)
+        await ask(client, "scrape_page", url="https://page.example/otters", sessionId=session)
+        found = await ask(client, "get_research_session", sessionId=session)
+
+    assert found["providerStats"] == {
+        "brave": {"attempts": 1, "successes": 1},
+        "scrape_page": {"attempts": 1, "successes": 1},
+        "serper": {"attempts": 1, "successes": 0},
+    }
+    assert {one["url"] for one in found["sources"]} >= {"https://page.example/otters"}
+
+
+async def hang(_: Request) -> Response:
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+async def test_what_takes_too_long_costs_neither_a_step_nor_an_export(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("specloom.research.stepping.SECONDS", 0.01)
+    monkeypatch.setattr("specloom.research.exporting.SECONDS", 0.01)
+    async with server.client(ADA) as client:
+        session = await begin(client)
+        await ask(client, "web_search", query="otters", sessionId=session)
+        server.web.send = hang  # type: ignore[method-assign]
+        told = {"searchStep": "On", "stepNumber": 2, "nextStepNeeded": True, "sessionId": session, "depth": "thorough"}
+        step = await ask(client, "sequential_search", knowledgeGap="Which crabs?", **told)
+        exported = await ask(client, "research_export", sessionId=session, format="json", verify_links=True)
+
+    assert {one["error"] for one in step["refinementResults"]} == {"The providers took too long to answer this."}
+    assert step["refinementWarning"] == "3 of 3 queries found nothing or failed."
+    assert [one["stepNumber"] for one in step["steps"]] == [1, 2]
+    assert len(exported["document"]["sources"]) == 2
+    assert all("verified" not in one for one in exported["document"]["sources"])
+
+
 async def test_a_thorough_step_tells_how_far_it_is(server: Server) -> None:
     steps: list[tuple[float, str | None]] = []
 
@@ -190,7 +247,7 @@ async def test_a_session_that_is_not_there_is_told_with_what_is_known(server: Se
 
 
 async def test_memories_spaces_and_counts_are_kept_for_those_who_agreed(server: Server) -> None:
-    from specloom.research.findings import add_member
+    from specloom.members import add_member
 
     await server.agree(ADA, "memory", "analytics", "workspace")
     await add_member(server.store.drawer("members", ADA, space="zoo"), ADA, NOW)

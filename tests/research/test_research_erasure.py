@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 async def keep_everything(server: Server, owner: str, client: Client) -> str:
     """Something in every collection there is, by the tools; the session."""
-    from specloom.research.findings import add_member
+    from specloom.members import add_member
 
     await server.agree(owner, "memory", "analytics", "workspace", "monitoring")
     await add_member(server.store.drawer("members", owner, space="zoo"), owner, 0.0)

@@ -140,7 +140,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Server:
 
 
 async def test_nothing_of_one_owner_reaches_another_by_any_tool_resource_or_completion(server: Server) -> None:
-    from specloom.research.findings import add_member
+    from specloom.members import add_member
 
     for owner in (ADA, GRACE):
         await server.agree(owner, *PURPOSES)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from specloom import consents
+from specloom import consents, members
 from specloom.collection import load_collections
 from specloom.drawer import join_owner
 from specloom.faults import Fault
@@ -173,9 +173,6 @@ async def test_a_note_has_its_provenance_and_bounds(store):
     ):
         with pytest.raises(Fault, match=sentence):
             memories.make_note(**wrong)
-    largest = memories.make_note(note='"' * 65_536, topic="t" * 200, tags=["t" * 100] * 50)
-    with pytest.raises(Fault, match="may have 98304 bytes"):
-        await memories.save(drawer, largest, new_id="2", now=NOW)
 
 
 async def test_notes_go_after_ninety_days(store, clock):
@@ -188,15 +185,26 @@ async def test_notes_go_after_ninety_days(store, clock):
     assert await memories.recall(drawer, query="penguin") == []
 
 
+@pytest.mark.parametrize("sign", ["x", '"', "\n", "\x00", "é"])
+async def test_the_longest_note_is_kept_whatever_it_is_made_of(store, sign):
+    note = "x" + sign * ((memories.MOST_NOTE_BYTES - 1) // len(sign.encode()))
+    kept = memories.make_note(note=note, topic='"' * 200, tags=['"' * 100] * 50, url="https://a.example/" + "x" * 2000)
+
+    await memories.save(store.drawer("memories", ANN), kept, new_id="1", now=NOW)
+
+    (found,) = await memories.recall(store.drawer("memories", ANN))
+    assert found["note"] == note
+
+
 # --- shared -----------------------------------------------------------------------------------------------------------
 
 
 async def test_a_space_is_shared_by_its_members_and_a_member_who_is_erased_is_gone_from_it(store):
-    def members(owner):
+    def view(owner):
         return store.drawer("members", owner, space="team")
 
     for owner in (ANN, BOB):
-        await findings.add_member(members(owner), owner, NOW)
+        await members.add_member(view(owner), owner, NOW)
     for user, owner in (("ann", ANN), ("bob", BOB)):
         await findings.contribute(
             store.drawer("findings", owner, space="team"),
@@ -224,16 +232,16 @@ async def test_a_space_is_shared_by_its_members_and_a_member_who_is_erased_is_go
     }
     assert erased.deleted == {"findings": 1, "members": 1}
     assert [one["id"] for one in await findings.read(store.drawer("findings", BOB, space="team"))] == ["of-bob"]
-    assert [await findings.is_member(members(owner), owner) for owner in (ANN, BOB)] == [False, True]
-    assert await findings.is_member(store.drawer("members", BOB, space="other"), BOB) is False
-    assert await findings.remove_member(members(BOB), BOB) is True
-    assert await findings.is_member(members(BOB), BOB) is False
+    assert [await members.is_member(view(owner), owner) for owner in (ANN, BOB)] == [False, True]
+    assert await members.is_member(store.drawer("members", BOB, space="other"), BOB) is False
+    assert await members.remove_member(view(BOB), BOB) is True
+    assert await members.is_member(view(BOB), BOB) is False
 
 
 @pytest.mark.parametrize("space", ["", "  ", "x" * 201])
 def test_a_space_needs_a_name(space):
     with pytest.raises(Fault, match="1 to 200"):
-        findings.check_space(space)
+        members.check_space(space)
 
 
 # --- counts of use ----------------------------------------------------------------------------------------------------
@@ -289,6 +297,17 @@ async def test_a_watch_tells_what_is_new_once(store):
         await watches.check(store.drawer("watches", BOB), query="otter news", provider="north", rows=[], now=NOW)
         is None
     )
+
+
+async def test_what_is_found_twice_in_one_look_is_new_once(store):
+    drawer = store.drawer("watches", ANN)
+    await watches.save(drawer, query="otters", provider="", urls=[], days=30, now=NOW)
+    found = rows("https://b.example/x", "http://www.b.example/x/?utm_source=y", "https://c.example")
+
+    told = await watches.check(drawer, query="otters", provider="", rows=found, now=NOW)
+
+    assert told["newCount"] == 2
+    assert told["newResults"] == rows("https://b.example/x", "https://c.example")
 
 
 async def test_a_watch_is_over_after_its_days_and_no_longer_counts(store, clock):

@@ -164,6 +164,28 @@ async def test_a_revised_step_is_marked_wherever_it_is_shown(drawer):
     assert (shown["lastSteps"][2]["branchId"], shown["lastSteps"][2]["branchFromStep"]) == ("deep", 1)
 
 
+async def test_a_step_told_again_as_its_own_revision_supersedes_the_earlier_telling_alone(drawer):
+    again = told(2, "looked again", is_revision=True, revises=2)
+    taken = await begin(
+        drawer, told(2), again, told(3, is_revision=True, revises=1), told(4, is_revision=True, revises=1)
+    )
+
+    shown = views.show_progress(taken.trail.session, taken.trail.steps, number=4)
+
+    assert [entry.get("supersededBy") for entry in shown["steps"]] == [4, 2, None, None, None]
+    assert "supersededBy" not in views.show_one_step(taken.trail.session, taken.trail.steps, 2)["step"]
+
+
+async def test_a_question_that_finds_no_room_is_said_to_be_lost(drawer):
+    full = await begin(drawer, *(told(at, gap=f"question {at}") for at in range(2, 102)))
+    swapped = await sessions.proceed(drawer, "s1", told(102, gap="another", settled=("question 2",)))
+    taken = await sessions.proceed(drawer, "s1", told(103, gap="one more"))
+
+    assert "100 questions are open already, so this one was not kept" in " ".join(taken.warnings)
+    assert (full.warnings, swapped.warnings) == ((), ())
+    assert len(taken.trail.session.open_gaps) == 100
+
+
 async def test_questions_are_opened_once_and_settled_by_their_words_or_nearly_so(drawer):
     taken = await begin(
         drawer,
@@ -251,10 +273,9 @@ async def test_a_session_of_somebody_else_is_not_there(store, drawer):
     with pytest.raises(sessions.SessionLost) as lost:
         await sessions.proceed(theirs, "s1", told(4))
 
-    assert (
-        lost.value.to_json()["error"] | {"kind": "session_not_found", "lastKnownStep": 3, "canResume": False}
-        == lost.value.to_json()["error"]
-    )
+    block = lost.value.to_json()["error"]
+    assert block["kind"] == "session_not_found"
+    assert block["recoveryHint"] == {"lastKnownStep": 3, "canResume": False}
     assert await sessions.note_rows(theirs, "s1", "web", [{"url": "https://a.example"}]) is False
     assert (await sessions.find(drawer, "s1")).session.sources == ()
 
@@ -277,6 +298,52 @@ async def test_a_session_lives_four_hours_from_its_last_use(drawer, clock):
     clock.now += 4.1 * 3600
     with pytest.raises(sessions.SessionLost):
         await sessions.find(drawer, "s1")
+
+
+async def test_a_session_that_goes_while_a_step_is_told_is_lost_like_any_other(drawer, monkeypatch):
+    await begin(drawer)
+    append = drawer.append
+
+    async def make_room_first(key, event, **more):
+        await drawer.delete(key)
+        return await append(key, event, **more)
+
+    monkeypatch.setattr(type(drawer), "append", lambda _, *given, **more: make_room_first(*given, **more))
+
+    with pytest.raises(sessions.SessionLost) as lost:
+        await sessions.proceed(drawer, "s1", told(4))
+
+    assert lost.value.last_step == 3
+
+
+async def test_after_the_clock_was_put_back_new_sessions_do_not_crowd_each_other_out(drawer, clock):
+    year = 365 * 86_400
+    clock.now += year
+    for at in range(50):
+        await sessions.begin(drawer, told(1), new_id=f"ahead{at}")
+    clock.now -= year
+
+    for at in range(3):
+        clock.now += 1
+        await sessions.begin(drawer, told(1), new_id=f"now{at}")
+
+    for at in range(3):
+        assert (await sessions.find(drawer, f"now{at}")).steps
+
+
+async def test_a_session_of_the_longest_sources_and_questions_goes_on(drawer):
+    wide = "\U0001f9a6"
+    rows = [
+        {"url": f"https://{at}.example/" + "x" * 2000, "title": wide * 500, "author": wide * 300, "year": "y" * 40}
+        for at in range(500)
+    ]
+    await begin(drawer, *(told(at, gap=f"{at} " + wide * 990) for at in range(2, 102)))
+    assert await sessions.note_rows(drawer, "s1", "web", rows)
+    await sessions.note_outcomes(drawer, "s1", [trail.Outcome("p" * 40, "network", "x" * 2048, 1, NOW)] * 200)
+
+    taken = await sessions.proceed(drawer, "s1", told(102, summary=wide * 8000))
+
+    assert (len(taken.trail.session.sources), len(taken.trail.session.open_gaps)) == (500, 100)
 
 
 async def test_the_fifty_first_session_takes_the_place_of_the_one_used_longest_ago(drawer, clock):
@@ -330,6 +397,36 @@ def test_sources_beyond_the_bound_are_counted_and_known_ones_still_learn():
     session = sources.merge_sources(session, [trail.Source("https://a.example/7", title="late")])
 
     assert (len(session.sources), session.more_sources, session.sources[7].title) == (500, 3, "late")
+
+
+@pytest.mark.parametrize(
+    ("row", "title", "date"),
+    [
+        (
+            {"company": "Otter Inc.", "formType": "10-K", "periodOfReport": "2025-09-27", "filingDate": "2025-10-31"},
+            "Otter Inc. 10-K (2025-09-27)",
+            "2025-10-31",
+        ),
+        ({"company": "Otter Inc.", "formType": "8-K"}, "Otter Inc. 8-K", ""),
+        ({"formType": "4"}, "4", ""),
+        ({"caseName": "Otter v. Beaver", "dateFiled": "2014-11-17"}, "Otter v. Beaver", "2014-11-17"),
+        ({"id": "MONDO:1", "label": "otter lung"}, "otter lung", ""),
+        ({"subjectId": "HGNC:1", "subjectLabel": "OTR1", "objectLabel": "otter lung"}, "OTR1", ""),
+    ],
+)
+def test_every_tool_calls_its_sources_by_a_name_of_its_own(row, title, date):
+    (source,) = sources.read_sources([{"url": "https://a.example", **row}], "web")
+
+    assert (source.title, source.date) == (title, date)
+
+
+def test_a_patent_has_an_inventor_and_a_place_a_website():
+    patent = {"url": "https://a.example", "title": "Raft", "inventor": "Ada Diver", "filed": "2019-01-02"}
+    found = sources.read_sources([patent, {**patent, "granted": "2021-03-04"}], "patent")
+    (place,) = sources.read_sources([{"name": "Holt", "website": "https://holt.example"}], "local")
+
+    assert [(one.author, one.date) for one in found] == [("Ada Diver", "2019-01-02"), ("Ada Diver", "2021-03-04")]
+    assert (place.url, place.title) == ("https://holt.example", "Holt")
 
 
 @given(st.text(max_size=60))
@@ -401,6 +498,19 @@ def test_queries_go_where_the_session_has_not_been():
     ]
     assert coverage.suggest_queries("", gaps, covered) == ["otters counted 2019 after:2019", "otter numbers"]
     assert len(coverage.suggest_queries("g", [trail.Gap(f"question word{at}") for at in range(9)], covered)) == 6
+
+
+def test_a_goal_of_many_words_is_not_looked_for_as_it_stands_and_queries_fit_a_search():
+    goal = "Find out what the otters of the coast of Wales eat in winter and who counts them"
+    covered = coverage.describe_coverage([source("a.example", at=at) for at in range(4)])
+
+    queries = coverage.suggest_queries(goal, [trail.Gap("Which crabs?")], covered)
+    long = coverage.suggest_queries("otter " * 400, [trail.Gap("crab " + "x" * 900), trail.Gap("獺" * 900)], covered)
+
+    assert queries == [f"{goal} crabs", f"{goal} -site:a.example", f"{goal} peer-reviewed"]
+    assert max(map(len, long)) <= 400
+    assert long[0].endswith("otter crab")
+    assert set(long[1].rpartition(" ")[2]) == {"獺"}
 
 
 # --- exported ---------------------------------------------------------------------------------------------------------
@@ -524,6 +634,10 @@ async def test_the_whole_session_is_exported_as_data(drawer):
     links = {"https://dead.example/": export.LinkState(False, 404, "https://archive.example/1", NOW)}
 
     document = export.export_answer(found, "json", now=NOW, tenant="acme", links=links)["document"]
+    await sessions.note_outcomes(
+        drawer, "s1", [trail.Outcome("brave", "network", "https://a.example/", 2, NOW), trail.Outcome("serper", at=NOW)]
+    )
+    met = export.to_document(await sessions.find(drawer, "s1"))
 
     assert [step["stepNumber"] for step in document["steps"]] == [1, 2, 3]
     assert document["steps"][0]["supersededBy"] == 3
@@ -532,4 +646,10 @@ async def test_the_whole_session_is_exported_as_data(drawer):
         "verified": False, "archivedUrl": "https://archive.example/1", "verifiedAt": "2023-11-14T22:13:20Z",
     }  # fmt: skip
     assert len(document["gaps"]) == 2
-    assert (await sessions.find(drawer, "s1")) == found
+    assert met["outcomes"] == [
+        {
+            "provider": "brave", "success": False, "errorKind": "network", "url": "https://a.example/",
+            "stepNumber": 2, "timestamp": "2023-11-14T22:13:20Z",
+        },
+        {"provider": "serper", "success": True, "timestamp": "2023-11-14T22:13:20Z"},
+    ]  # fmt: skip

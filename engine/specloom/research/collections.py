@@ -7,6 +7,5 @@ from ..drawer import Needed
 SESSIONS = Needed("sessions", events=True)
 MEMORIES = Needed("memories", indexes=("topic",), search=True)
 FINDINGS = Needed("findings", "shared")
-MEMBERS = Needed("members", "shared")
 USAGE = Needed("usage")
 WATCHES = Needed("watches")

@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from ..consents import REASONS, find_refusal
 from ..drawer import split_owner
+from ..members import check_space, is_member
 from . import findings, memories, usage, watches
+from .searching import SEARCH, find_answer, search
 
 if TYPE_CHECKING:
     from ..desk import Desk
 
-NOT_MEMBER = "This user is not a member of that workspace. The host application manages who is."
+NOT_MEMBER = (
+    "This user is not a member of that workspace. The host application manages who is; "
+    "on a local server, `specloom data members` does."
+)
 LIMIT_REACHED = "There are {} watched queries already; they end when their days are over."
 NOT_WATCHED = "This query is not watched with this provider, or its days are over: save it first."
-SEARCH = "web"
+OTHER_ASKED = "{0} was asked when this was saved and gave no answer now; {1} was, so what only {1} finds counts as new."
 RESULTS = 10
 """Results that a watched question is compared by; the contract's number."""
 
@@ -58,14 +63,14 @@ async def recall_memories(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any
 async def _kept_out(desk: Desk, space: str) -> dict[str, Any] | None:
     if refused := await _refused(desk, "workspace"):
         return refused
-    if not await findings.is_member(desk.state("members", space=space), desk.owner):
+    if not await is_member(desk.state("members", space=space), desk.owner):
         return {"status": "not_member", "reason": NOT_MEMBER}
     return None
 
 
 async def share_finding(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Put a finding into a space that the caller is a member of."""
-    space = findings.check_space(given["workspace_id"])
+    space = check_space(given["workspace_id"])
     if refused := await _kept_out(desk, space):
         return refused
     tenant, user = split_owner(desk.owner)
@@ -85,7 +90,7 @@ async def share_finding(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
 
 async def read_findings(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     """The findings of a space that the caller is a member of; a member is looked up anew each time."""
-    space = findings.check_space(given["workspace_id"])
+    space = check_space(given["workspace_id"])
     if refused := await _kept_out(desk, space):
         return {**refused, "count": 0, "contributions": []}
     found = await findings.read(desk.state("findings", space=space))
@@ -105,13 +110,15 @@ async def save_watch(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     if refused := await _refused(desk, "monitoring"):
         return refused
     query, provider = given["query"], given.get("provider") or ""
-    rows = await _search(desk, query, provider)
+    order = (provider,) if provider else desk.offering(SEARCH)
+    found = find_answer(await search(desk, query, RESULTS, order))
     drawer = desk.state("watches")
     saved = await watches.save(
         drawer,
         query=query,
         provider=provider,
-        urls=[row["url"] for row in rows if isinstance(row.get("url"), str)],
+        asked=found.provider,
+        urls=[row["url"] for row in found.rows if isinstance(row.get("url"), str)],
         # The contract reads 0 as the default.
         days=given.get("ttl_days") or watches.DEFAULT_DAYS,
         now=desk.now(),
@@ -128,16 +135,17 @@ async def check_watch(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
         return {**refused, **nothing}
     query, provider, drawer = given["query"], given.get("provider") or "", desk.state("watches")
     # Nobody is asked about a question that is not watched.
-    if await watches.find(drawer, query, provider, desk.now()) is None:
+    watch = await watches.find(drawer, query, provider, desk.now())
+    if watch is None:
         return {"status": "not_found", "reason": NOT_WATCHED, **nothing}
-    rows = await _search(desk, query, provider)
-    found = await watches.check(drawer, query=query, provider=provider, rows=rows, now=desk.now())
+    # Indexes differ, so only who was asked before can tell what is new since then; others do where it does not answer.
+    before = watch.get("asked", "")
+    order = (provider,) if provider else sorted(desk.offering(SEARCH), key=lambda name: name != before)
+    answer = find_answer(await search(desk, query, RESULTS, order, empty_counts=True))
+    found = await watches.check(drawer, query=query, provider=provider, rows=answer.rows, now=desk.now())
     if found is None:
         return {"status": "not_found", "reason": NOT_WATCHED, **nothing}
     fresh = {"new_count": found["newCount"], "rows": found["newResults"], "last_run_at": found["lastRunAt"]}
+    if before and answer.provider != before and found["newCount"]:
+        fresh["reason"] = OTHER_ASKED.format(before, answer.provider)
     return {"status": "ok", **fresh}
-
-
-async def _search(desk: Desk, query: str, provider: str) -> list[dict[str, Any]]:
-    asked = {"query": query, "num_results": RESULTS}
-    return (await desk.ask(SEARCH, asked, provider=provider)).rows[:RESULTS]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +17,10 @@ RUN_QUERIES = 3
 """Suggested questions that a thorough step runs."""
 RUN_RESULTS = 5
 """Results that each of those asks for."""
+QUOTED_WORDS = 8
+"""Words of a goal that is looked for as it stands; hardly a page has the whole of a longer one."""
+_GOAL, _NOVEL = 200, 150
+"""Characters of a question that a goal and the words of an open question may take: web searches take 400."""
 THIN = 3
 """Fewer sources than this are called few."""
 DOMINANT = 0.6
@@ -64,6 +68,7 @@ def describe_coverage(sources: Sequence[Source]) -> dict[str, Any]:
 
 def suggest_queries(goal: str, gaps: Sequence[Gap], coverage: dict[str, Any]) -> list[str]:
     """Questions that would go where the session has not been: open questions first, then hosts, then types."""
+    goal = _shorten(goal.split(), _GOAL)
     queries = [_ask_for(goal, gap.description) for gap in gaps]
     if goal and (dominant := coverage.get("dominantDomain")):
         queries.append(f"{goal} -site:{dominant}")
@@ -76,10 +81,17 @@ def suggest_queries(goal: str, gaps: Sequence[Gap], coverage: dict[str, Any]) ->
 def _ask_for(goal: str, gap: str) -> str:
     known = {word.casefold() for word in _WORD.findall(goal)}
     words = [word for word in _WORD.findall(gap) if word.casefold() not in _SAY_NOTHING | known]
-    novel = list(dict.fromkeys(words))
+    novel = _shorten(dict.fromkeys(words), _NOVEL)
     year = _YEAR.search(gap)
     since = f" after:{year[0]}" if year else ""
     if not goal:
-        return " ".join(novel) + since if novel else ""
-    quoted = goal.replace('"', "")
-    return f'"{quoted}" {" ".join(novel)}{since}' if novel else f"{goal} latest{since}"
+        return novel + since if novel else ""
+    plain = goal.replace('"', "")
+    sought = f'"{plain}"' if len(plain.split()) <= QUOTED_WORDS else plain
+    return f"{sought} {novel}{since}" if novel else f"{goal} latest{since}"
+
+
+def _shorten(words: Iterable[str], characters: int) -> str:
+    """As many of these words as fit, and of a first one that is too long its beginning."""
+    text = " ".join(words)
+    return text if len(text) <= characters else text[: characters + 1].rpartition(" ")[0] or text[:characters]

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 from ..dates import from_epoch
 from .outcomes import error_patterns, provider_stats
 from .sessions import Trail
-from .steps import superseded_by
-from .trail import Source
-from .views import TRUST, show_gap, show_source, show_step, summarise
+from .trail import Outcome, Source
+from .views import TRUST, show_gap, show_source, show_steps, summarise
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -64,7 +63,6 @@ def export_answer(
 def to_document(trail: Trail, links: Mapping[str, LinkState] = NO_LINKS) -> dict[str, Any]:
     """The whole session as data."""
     session = trail.session
-    superseded = superseded_by(trail.steps)
     document: dict[str, Any] = {
         "id": session.id,
         "researchGoal": session.goal,
@@ -72,7 +70,7 @@ def to_document(trail: Trail, links: Mapping[str, LinkState] = NO_LINKS) -> dict
         "createdAt": from_epoch(session.started) or "",
         "completed": bool(session.completed),
         "summary": summarise(session, trail.steps),
-        "steps": [show_step(step, superseded) for step in trail.steps],
+        "steps": show_steps(trail.steps),
         "sources": [{**show_source(one), **_show_link(links.get(one.url))} for one in session.sources],
         "gaps": [show_gap(gap) for gap in session.gaps],
     }
@@ -81,6 +79,7 @@ def to_document(trail: Trail, links: Mapping[str, LinkState] = NO_LINKS) -> dict
     if session.more_sources:
         document["sourcesNotKept"] = session.more_sources
     if session.outcomes:
+        document["outcomes"] = [_show_outcome(one) for one in session.outcomes]
         document["providerStats"] = provider_stats(session.outcomes)
         document["errorPatterns"] = error_patterns(session.outcomes)
     return document
@@ -89,8 +88,8 @@ def to_document(trail: Trail, links: Mapping[str, LinkState] = NO_LINKS) -> dict
 def to_report(trail: Trail, now: float, tenant: str, links: Mapping[str, LinkState] = NO_LINKS) -> str:
     """The session as Markdown; whatever came from outside is text in it and never markup."""
     session = trail.session
-    superseded = superseded_by(trail.steps)
-    steps = [(_head(show_step(step, superseded)), step, from_epoch(step.at) or "") for step in trail.steps]
+    shown = show_steps(trail.steps)
+    steps = [(_head(one), step, one["timestamp"]) for one, step in zip(shown, trail.steps, strict=True)]
     return _template().render(
         session=session,
         started=from_epoch(session.started) or "",
@@ -128,6 +127,18 @@ def _describe(source: Source, link: LinkState | None) -> dict[str, Any]:
         "state": "" if link is None or link.is_live is None else "live" if link.is_live else "dead",
         "archived": to_target(link.archived) if link and link.archived else "",
     }
+
+
+def _show_outcome(outcome: Outcome) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "provider": outcome.provider,
+        "success": not outcome.error,
+        "errorKind": outcome.error,
+        "url": outcome.url,
+        "stepNumber": outcome.step,
+        "timestamp": from_epoch(outcome.at) or "",
+    }
+    return {name: value for name, value in shown.items() if value or name == "success"}
 
 
 def _show_link(link: LinkState | None) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..drawer import split_owner
@@ -14,7 +16,10 @@ if TYPE_CHECKING:
     from ..desk import Desk
     from .trail import Source
 
-FORMATS = ("markdown", "json")
+SECONDS = 90.0
+"""Time for all addresses, within that of the call; those that were not looked at by then are left open."""
+TOGETHER = 16
+"""Addresses after which it is told how far this has come."""
 
 
 async def export(desk: Desk, session: str, form: str, verify_links: bool) -> dict[str, Any]:
@@ -28,8 +33,12 @@ async def _look_at(desk: Desk, sources: tuple[Source, ...]) -> Mapping[str, Link
     """What became of the addresses; what cannot be told of one is left open and fails nothing."""
     from ..trust.liveness import check_links
 
-    urls = [source.url for source in sources]
-    desk.tell(0, 1, f"looking at {len(urls)} addresses")
-    looked = await check_links(desk, urls, dates=[source.date for source in sources])
-    now = desk.now()
-    return {one.url: LinkState(one.live, one.status, one.archived, now) for one in looked}
+    states: dict[str, LinkState] = {}
+    with suppress(TimeoutError):
+        async with asyncio.timeout(SECONDS):
+            for at in range(0, len(sources), TOGETHER):
+                desk.tell(at, len(sources), f"{at} of {len(sources)} addresses looked at")
+                some = sources[at : at + TOGETHER]
+                looked = await check_links(desk, [one.url for one in some], dates=[one.date for one in some])
+                states |= {one.url: LinkState(one.live, one.status, one.archived, desk.now()) for one in looked}
+    return states

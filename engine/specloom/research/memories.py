@@ -48,18 +48,17 @@ async def recall(
 ) -> list[dict[str, Any]]:
     """Notes of this owner: about the words of `query`, best first; else on the topic, newest first.
 
-    A topic is first taken as it was written; where no note has exactly that one, its words are looked for instead.
+    A topic is first taken as it was written; where no note has exactly that one, its words are looked for as well.
     """
     limit = max(1, min(limit, MOST_RECALLED))
-    if query.strip():
-        where = {"topic": topic.strip()} if topic.strip() else {}
-        return [_value(found.item) for found in await drawer.search(query, where=where, limit=limit)]
-    if not topic.strip():
-        return [_value(item) for item in await drawer.items(limit=limit)]
-    exact = await drawer.items(where={"topic": topic.strip()}, limit=limit)
-    if exact:
+    topic, query = topic.strip(), query.strip()
+    where = {"topic": topic} if topic else {}
+    exact = await drawer.items(where=where, limit=limit) if topic or not query else []
+    if topic and not exact:
+        where, query = {}, f"{topic} {query}"
+    if not query:
         return [_value(item) for item in exact]
-    return [_value(found.item) for found in await drawer.search(topic, limit=limit)]
+    return [_value(found.item) for found in await drawer.search(query, where=where, limit=limit)]
 
 
 def _value(item: Item) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..consents import find_refusal
 from . import sessions, usage
+from .memories import LONGEST_URL
 from .trail import Outcome
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ async def note_in_session(drawers: Drawers, seen: Seen) -> None:
         await sessions.note_rows(drawer, seen.session, seen.kind, seen.rows)
     if seen.outcomes:
         ended = [
-            Outcome(str(one["provider"]), str(one.get("error", "")), str(one.get("url", "")), at=seen.at)
+            Outcome(str(one["provider"]), str(one.get("error", "")), str(one.get("url", ""))[:LONGEST_URL], at=seen.at)
             for one in seen.outcomes
         ]
         await sessions.note_outcomes(drawer, seen.session, ended)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from specloom.drawer import CONSENTS
+from specloom.drawer import CONSENTS, MEMBERS
 from specloom.hooks import procedure
 from specloom.records import OBJECT, TEXT, WHOLE, closed, listed, record, texts
 
-from .collections import FINDINGS, MEMBERS, MEMORIES, USAGE, WATCHES
+from .collections import FINDINGS, MEMORIES, USAGE, WATCHES
 from .switches import MEMORY, MONITORING, USAGE_COUNTS, WORKSPACES
 
 if TYPE_CHECKING:

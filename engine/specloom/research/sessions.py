@@ -33,7 +33,7 @@ class SessionLost(Fault):
     def to_json(self) -> dict[str, Any]:
         """The block of a fault, with what is known about where the caller was."""
         block = super().to_json()["error"]
-        return {"error": {**block, "lastKnownStep": self.last_step, "canResume": False}}
+        return {"error": {**block, "recoveryHint": {"lastKnownStep": self.last_step, "canResume": False}}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,12 @@ async def proceed(drawer: Drawer, id_: str, told: Told) -> Taken:
     def change(value: Json, _: int) -> Json:
         return to_json(take_step(from_json(value), told))
 
-    item = await drawer.append(id_, step_to_json(told.step), change=change)
+    try:
+        item = await drawer.append(id_, step_to_json(told.step), change=change)
+    except Fault as fault:
+        if fault.kind == "not_found":  # it made room for another one since it was looked for
+            raise SessionLost(drawer.spec.lifetime, max(0, told.step.number - 1)) from None
+        raise
     steps = trail.steps
     if item.last != len(steps) + 1:
         # Somebody else told a step in between, which belongs before this one.

@@ -17,9 +17,12 @@ _DEFAULT_PORTS = frozenset({None, 80, 443})
 _LONGEST = {"url": 2048, "title": 500, "author": 300, "date": 40, "doi": 200}
 """Characters of a field that are kept."""
 
-_ADDRESSES = ("url", "link", "pdfUrl", "sourceUrl")
-_AUTHORS = ("author", "authors", "inventors", "creator")
-_DATES = ("publishedAt", "publishedDate", "date", "filingDate", "publicationDate", "year")
+_ADDRESSES = ("url", "link", "pdfUrl", "sourceUrl", "website")
+_TITLES = ("title", "name", "caseName", "label", "subjectLabel")
+_AUTHORS = ("author", "authors", "inventor", "inventors", "creator")
+_DATES = (
+    "publishedAt", "publishedDate", "date", "filingDate", "dateFiled", "publicationDate", "granted", "filed", "year",
+)  # fmt: skip
 
 
 def merge_sources(session: Session, found: Iterable[Source]) -> Session:
@@ -77,13 +80,20 @@ def _read_source(row: Mapping[str, Any], kind: str, step: int) -> Source | None:
         return None
     return Source(
         url,
-        title=" ".join(_first(row, ("title", "name", "caseName")).split())[: _LONGEST["title"]],
+        title=" ".join(_find_title(row).split())[: _LONGEST["title"]],
         kind=kind or _first(row, ("sourceType",)),
         author=_first(row, _AUTHORS)[: _LONGEST["author"]],
         date=_first(row, _DATES)[: _LONGEST["date"]],
         doi=doi[: _LONGEST["doi"]],
         found_in=step,
     )
+
+
+def _find_title(row: Mapping[str, Any]) -> str:
+    """The title; of a filing, which has none, its company, its form and the period that it is about."""
+    period = _first(row, ("periodOfReport",))
+    parts = (_first(row, ("company",)), _first(row, ("formType",)), period and f"({period})")
+    return _first(row, _TITLES) or " ".join(filter(None, parts))
 
 
 def _first(row: Mapping[str, Any], names: Iterable[str]) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..drawer import split_owner
 from ..faults import KINDS, Fault
 from . import coverage, sessions, views
+from .searching import SEARCH, find_answer, search
 from .sessions import Taken, Trail
 from .steps import Told
 from .trail import Outcome, Step
@@ -18,15 +21,16 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 """The mode of an answer that fits the length of its session."""
-SEARCH = "web"
-"""The capability that suggested questions are put to, and what kind of sources it finds."""
+SECONDS = 40.0
+"""Time for all suggested questions, within that of the call: their step is kept by then, and its answer has to come."""
+OVERDUE = "The providers took too long to answer this."
 
 
 async def tell_step(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Keep a step and show where the session stands; SessionLost where there is none to go on with."""
     drawer, told, warnings = desk.state("sessions"), read_step(given, desk.now()), []
     session = given.get("sessionId") or ""
-    if told.step.number == 1 and not told.step.is_revision:
+    if told.step.number == 1 and not (told.step.is_revision and session):
         if session:
             warnings.append(f"Step 1 opened a new session; {session[:100]!r} is left as it was.")
         taken = await sessions.begin(drawer, told, new_id=desk.new_id(), tenant=split_owner(desk.owner)[0])
@@ -78,11 +82,14 @@ async def _go_deeper(desk: Desk, drawer: Drawer, taken: Taken, told: Told, depth
     shown: dict[str, Any] = {"depth": depth, "coverage": described, "refinementQueries": queries}
     if depth != "thorough":
         return shown
-    results = []
+    results: list[dict[str, Any]] = []
     chosen = queries[: coverage.RUN_QUERIES]
-    for number, query in enumerate(chosen):
-        desk.tell(number, len(chosen), f"searching: {query}")
-        results.append(await _run(desk, drawer, session.id, query, told.step.number))
+    with suppress(TimeoutError):
+        async with asyncio.timeout(SECONDS):
+            for number, query in enumerate(chosen):
+                desk.tell(number, len(chosen), f"searching: {query}")
+                results.append(await _run(desk, drawer, session.id, query, told.step.number))
+    results += [{"query": query, "error": OVERDUE} for query in chosen[len(results) :]]
     desk.tell(len(chosen), len(chosen), "searched")
     shown["refinementResults"] = results
     if len(queries) > len(chosen):
@@ -95,34 +102,20 @@ async def _go_deeper(desk: Desk, drawer: Drawer, taken: Taken, told: Told, depth
 
 async def _run(desk: Desk, drawer: Drawer, session: str, query: str, step: int) -> dict[str, Any]:
     """What one question finds, asked of one provider after the other; how each of them fared goes to the session."""
-    outcomes: list[Outcome] = []
+    asked = await search(desk, query, coverage.RUN_RESULTS, desk.offering(SEARCH))
+    outcomes = [
+        Outcome(one.provider, KINDS[one.fault.kind].wire if one.fault else "", step=step, at=desk.now())
+        for one in asked
+        if one.provider
+    ]
+    await sessions.note_outcomes(drawer, session, outcomes)
     try:
-        rows = await _ask(desk, query, step, outcomes)
+        rows = find_answer(asked).rows
     except Fault as fault:
         return {"query": query, "error": fault.message}
-    finally:
-        await sessions.note_outcomes(drawer, session, outcomes)
     await sessions.note_rows(drawer, session, SEARCH, rows, step)
     results = [{name: str(row.get(name) or "") for name in ("title", "url", "snippet")} for row in rows]
     return {"query": query, "resultCount": len(results), "results": results}
-
-
-async def _ask(desk: Desk, query: str, step: int, outcomes: list[Outcome]) -> Sequence[dict[str, Any]]:
-    asked = {"query": query, "num_results": coverage.RUN_RESULTS}
-    failed: Fault | None = None
-    for name in desk.offering(SEARCH):
-        try:
-            answer = await desk.ask(SEARCH, asked, provider=name)
-        except Fault as fault:
-            failed = fault
-            outcomes.append(Outcome(name, KINDS[fault.kind].wire, step=step, at=desk.now()))
-            continue
-        outcomes.append(Outcome(name, step=step, at=desk.now()))
-        return answer.rows[: coverage.RUN_RESULTS]
-    if failed is not None:
-        raise failed
-    # Nobody can be asked, and this says why.
-    return (await desk.ask(SEARCH, asked)).rows
 
 
 async def recover(desk: Desk, session: str, number: int) -> dict[str, Any]:

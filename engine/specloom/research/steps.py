@@ -66,6 +66,8 @@ def find_oddities(session: Session, steps: Sequence[Step], told: Told) -> list[s
         found.append(f"revisesStep names step {step.revises}, which was never told.")
     if step.branches_from and step.branches_from not in numbers:
         found.append(f"branchFromStep names step {step.branches_from}, which was never told.")
+    if told.gap and all(_fold(gap.description) != _fold(told.gap) for gap in take_step(session, told).gaps):
+        found.append(f"{MOST_GAPS} questions are open already, so this one was not kept: settle some by resolvedGaps.")
     found += [
         f"No open question is worded like {words[:80]!r}, so none was settled by it."
         for words in told.settled
@@ -74,9 +76,15 @@ def find_oddities(session: Session, steps: Sequence[Step], told: Told) -> list[s
     return found
 
 
-def superseded_by(steps: Sequence[Step]) -> dict[int, int]:
-    """For each step that a later one revises, the number of the latest that does."""
-    return {step.revises: step.number for step in steps if step.is_revision and step.revises}
+def superseded_by(steps: Sequence[Step]) -> list[int]:
+    """For each step the number of the latest of those told after it that revise it, 0 where none does."""
+    latest: dict[int, int] = {}
+    found = []
+    for step in reversed(steps):
+        found.append(latest.get(step.number, 0))
+        if step.is_revision and step.revises:
+            latest.setdefault(step.revises, step.number)
+    return found[::-1]
 
 
 def _settle(gap: Gap, settled: Sequence[str], number: int) -> Gap:

@@ -19,8 +19,12 @@ _LINE, _SNIPPET, _SNIPPETS = 120, 80, 5
 """Characters of a step in the index, of a step in a generated summary, and steps in that."""
 
 
-def show_step(step: Step, superseded: dict[int, int]) -> dict[str, Any]:
-    """A step whole, with the number of the one that supersedes it."""
+def show_steps(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """Every step whole, with the number of the one that supersedes it."""
+    return [_show_step(step, superseded) for step, superseded in zip(steps, superseded_by(steps), strict=True)]
+
+
+def _show_step(step: Step, superseded: int) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "stepNumber": step.number,
         "description": step.description,
@@ -32,7 +36,7 @@ def show_step(step: Step, superseded: dict[int, int]) -> dict[str, Any]:
         "branchId": step.branch,
         "branchFromStep": step.branches_from,
         "timestamp": from_epoch(step.at) or "",
-        "supersededBy": superseded.get(step.number, 0),
+        "supersededBy": superseded,
     }
     always = ("stepNumber", "description", "timestamp")
     return {name: value for name, value in shown.items() if value or name in always}
@@ -40,16 +44,15 @@ def show_step(step: Step, superseded: dict[int, int]) -> dict[str, Any]:
 
 def show_index(steps: Sequence[Step]) -> list[dict[str, Any]]:
     """One line for each step."""
-    superseded = superseded_by(steps)
     entries = []
-    for step in steps:
+    for step, superseded in zip(steps, superseded_by(steps), strict=True):
         entry: dict[str, Any] = {
             "stepNumber": step.number,
             "oneLiner": cut(step.description, _LINE),
             "branchId": step.branch,
             "confidence": step.confidence,
         }
-        entries.append({**entry, "supersededBy": superseded[step.number]} if step.number in superseded else entry)
+        entries.append({**entry, "supersededBy": superseded} if superseded else entry)
     return entries
 
 
@@ -142,7 +145,7 @@ def show_recovery(session: Session, steps: Sequence[Step]) -> dict[str, Any]:
 
 def show_one_step(session: Session, steps: Sequence[Step], number: int) -> dict[str, Any] | None:
     """One step of a session whole, the latest that was told under its number; None when there is none."""
-    found = next((step for step in reversed(steps) if step.number == number), None)
+    found = next((step for step in reversed(show_steps(steps)) if step["stepNumber"] == number), None)
     if found is None:
         return None
     return {
@@ -150,15 +153,14 @@ def show_one_step(session: Session, steps: Sequence[Step], number: int) -> dict[
         "responseMode": "step",
         "researchGoal": session.goal,
         "stepCount": len(steps),
-        "step": show_step(found, superseded_by(steps)),
+        "step": found,
         "trust": TRUST,
     }
 
 
 def _show_around(session: Session, steps: Sequence[Step]) -> dict[str, Any]:
-    superseded = superseded_by(steps)
     return {
-        "lastSteps": [show_step(step, superseded) for step in steps[-LAST_STEPS:]],
+        "lastSteps": show_steps(steps)[-LAST_STEPS:],
         "gaps": [show_gap(gap) for gap in session.open_gaps],
         "sources": [show_source(source) for source in session.sources],
     }

@@ -24,9 +24,12 @@ def watch_key(query: str, provider: str) -> str:
 
 
 async def save(
-    drawer: Drawer, *, query: str, provider: str, urls: Iterable[str], days: int, now: float
+    drawer: Drawer, *, query: str, provider: str, urls: Iterable[str], days: int, now: float, asked: str = ""
 ) -> dict[str, Any] | None:
-    """Watch a question from what it gives now, in place of an earlier watch on it; None when there are too many."""
+    """Watch a question from what it gives now, in place of an earlier watch on it; None when there are too many.
+
+    `provider` is the one that the owner wants to be asked, if any, and `asked` the one that gave the addresses.
+    """
     key = watch_key(query, provider)
     if await drawer.get(key) is None and await _count_alive(drawer, now) >= drawer.spec.max_items:
         return None
@@ -34,6 +37,7 @@ async def save(
     record = {
         "query": query,
         "provider": provider,
+        "asked": asked,
         "seen": seen,
         "savedAt": from_epoch(now) or "",
         "lastRunAt": from_epoch(now) or "",
@@ -58,7 +62,7 @@ async def check(
     drawer: Drawer, *, query: str, provider: str, rows: Iterable[Mapping[str, Any]], now: float
 ) -> dict[str, Any] | None:
     """The rows that were not there before, which count as seen from now on; None when nothing watches the question."""
-    given = [row for row in rows if isinstance(row.get("url"), str)]
+    given = {canonical_address(row["url"]): row for row in reversed(list(rows)) if isinstance(row.get("url"), str)}
     fresh: list[Mapping[str, Any]] = []
 
     def change(value: Any) -> Any:
@@ -66,9 +70,9 @@ async def check(
         if value is None or value["until"] <= now:
             return None
         known = set(value["seen"])
-        fresh = [row for row in given if canonical_address(row["url"]) not in known]
-        seen = [*value["seen"], *_names(row["url"] for row in fresh)]
-        return {**value, "seen": seen[-MOST_SEEN:], "lastRunAt": from_epoch(now) or ""}
+        new = [name for name in reversed(given) if name not in known]
+        fresh = [given[name] for name in new]
+        return {**value, "seen": [*value["seen"], *new][-MOST_SEEN:], "lastRunAt": from_epoch(now) or ""}
 
     item = await drawer.update(watch_key(query, provider), change)
     if item is None or item.value["until"] <= now:
