@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demo_specs import CAPABILITY, PROVIDER, TEXTS, TOOL, demo_executor, write_demo
-from specloom import executor as executors
-from specloom import hooks
+from specloom import hooks, observing
 from specloom.arguments import parse_arguments
 from specloom.breaker import Breakers
 from specloom.cache import AnswerCache
-from specloom.executor import Called, Executor
+from specloom.called import Called
+from specloom.executor import Executor
 from specloom.faults import Fault
 from specloom.hooks import Observer, Seen
 from specloom.wire import Request, Response
@@ -153,10 +153,10 @@ async def test_a_response_that_may_be_kept_is_asked_for_once_per_key(tmp_path: P
     stub, cache = Stub(), memory()
     executor = demo_executor(write_demo(tmp_path, edits), sender=stub, cache=cache)
     other = demo_executor(tmp_path, sender=stub, cache=cache, environ={"DEMO_KEY": "another-key"})
-    first = await executor.ask("demo", "demo_pages", {"query": "otters"})
+    first = await executor.upstreams.ask("demo", "demo_pages", {"query": "otters"})
 
-    again = await executor.ask("demo", "demo_pages", {"query": "otters"})
-    await other.ask("demo", "demo_pages", {"query": "otters"})
+    again = await executor.upstreams.ask("demo", "demo_pages", {"query": "otters"})
+    await other.upstreams.ask("demo", "demo_pages", {"query": "otters"})
 
     assert again == first
     assert len(stub.sent) == 2  # one for each key, because what one may see another may not
@@ -174,7 +174,7 @@ async def test_a_kept_response_holds_no_secret(tmp_path: Path) -> None:
     stub = Stub(lambda _: {"results": PAGE["results"], "echo": "s3cr3t-demo-key"})
     executor = demo_executor(write_demo(tmp_path, edits), sender=stub, cache=cache)
 
-    await executor.ask("demo", "demo_pages", {"query": "otters"})
+    await executor.upstreams.ask("demo", "demo_pages", {"query": "otters"})
 
     assert seen
     assert not any(b"s3cr3t" in one for one in seen)
@@ -443,7 +443,7 @@ async def test_sources_go_to_the_session_from_the_cache_as_well_as_anew(
         raise Fault("session_not_found", "which keeps no answer back")
 
     monkeypatch.setattr(hooks, "OBSERVERS", [Observer(note, {})])
-    monkeypatch.setattr(executors, "OBSERVERS", hooks.OBSERVERS)
+    monkeypatch.setattr(observing, "OBSERVERS", hooks.OBSERVERS)
     executor = demo_executor(
         write_demo(tmp_path), sender=Stub(), cache=memory(), clock=lambda: 1000.0, drawers=cast("Any", object())
     )
@@ -478,7 +478,7 @@ async def test_calls_and_faults_are_counted_for_tools_and_operations(tmp_path: P
     with pytest.raises(Fault):
         await executor.call("demo_find", {"query": "b"})
 
-    count = executor.provider_counts["demo.demo_pages"]
+    count = executor.upstreams.counts["demo.demo_pages"]
 
     assert (count.calls, count.faults, count.kinds) == (2, 1, {"rate_limited": 1})
     assert executor.tool_counts["demo_find"].faults == 1

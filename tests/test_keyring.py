@@ -68,7 +68,7 @@ async def test_each_call_begins_with_the_next_key(tmp_path: Path) -> None:
     executor = keyed(tmp_path, upstream, "a, b,c")
 
     for _ in range(4):
-        await executor.ask("keyed", "demo_pages", {"query": "x"})
+        await executor.upstreams.ask("keyed", "demo_pages", {"query": "x"})
 
     assert upstream.seen == ["a", "b", "c", "a"]
 
@@ -77,7 +77,7 @@ async def test_a_spent_key_is_followed_by_the_next(tmp_path: Path) -> None:
     upstream = Upstream({"a": 402, "b": 401})
     executor = keyed(tmp_path, upstream, "a,b,c")
 
-    await executor.ask("keyed", "demo_pages", {"query": "x"})
+    await executor.upstreams.ask("keyed", "demo_pages", {"query": "x"})
 
     assert upstream.seen == ["a", "b", "c"]
 
@@ -87,7 +87,7 @@ async def test_when_all_keys_are_spent_the_last_fault_is_told_without_any_key(tm
     executor = keyed(tmp_path, upstream, "secret-a,secret-b")
 
     with pytest.raises(Fault) as caught:
-        await executor.ask("keyed", "demo_pages", {"query": "x"})
+        await executor.upstreams.ask("keyed", "demo_pages", {"query": "x"})
 
     assert caught.value.kind == "quota_exhausted"
     assert "secret-" not in json.dumps(caught.value.to_json()) + caught.value.message
@@ -98,7 +98,7 @@ async def test_a_fault_that_no_other_key_would_mend_is_told_at_once(tmp_path: Pa
     executor = keyed(tmp_path, upstream, "a,b")
 
     with pytest.raises(Fault):
-        await executor.ask("keyed", "demo_pages", {"query": "x"})
+        await executor.upstreams.ask("keyed", "demo_pages", {"query": "x"})
 
     assert upstream.seen == ["a"]
 

@@ -243,7 +243,7 @@ async def test_a_live_call_goes_through_the_executor_and_reports_progress() -> N
     assert done.answer["text"] == "Hello"
     assert done.answer["note"] == "mine"
     assert told == ["read"]
-    assert executor.provider_counts["alpha.find"].calls == 2
+    assert executor.upstreams.counts["alpha.find"].calls == 2
 
 
 async def test_a_fault_of_a_procedure_is_the_fault_of_the_call() -> None:

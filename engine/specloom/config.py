@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from .model import Provider, Setting
@@ -89,3 +90,46 @@ def missing_settings(provider: Provider, values: Mapping[str, Any]) -> list[str]
         for one in provider.settings.values()
         if one.required and values.get(one.name) is None
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """What is set for all providers."""
+
+    settings: Mapping[str, dict[str, Any]]
+    """The values of each provider by name."""
+    names: frozenset[str]
+    """The providers that have what they need."""
+    missing: Mapping[str, tuple[str, ...]]
+    """For each of the others the variables to set."""
+    problems: tuple[str, ...]
+    """A sentence for each value that could not be read."""
+
+
+def configure(providers: Iterable[Provider], environ: Mapping[str, str], *, always: bool = False) -> Configured:
+    """What is set for these providers; with `always` what they need is made up where it is missing."""
+    settings: dict[str, dict[str, Any]] = {}
+    names: set[str] = set()
+    missing: dict[str, tuple[str, ...]] = {}
+    problems: list[str] = []
+    for provider in providers:
+        values, found = read_settings(provider.settings, environ)
+        problems += found
+        if is_configured(provider, values):
+            names.add(provider.name)
+        elif always:
+            names.add(provider.name)
+            values |= _stand_ins(provider, values)
+        else:
+            missing[provider.name] = tuple(missing_settings(provider, values))
+        settings[provider.name] = values
+    return Configured(settings, frozenset(names), missing, tuple(problems))
+
+
+def _stand_ins(provider: Provider, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values for needed settings when nothing is sent anyway."""
+    needed = [one for one in provider.settings.values() if one.required and values.get(one.name) is None]
+    return {
+        one.name: Secret("replayed") if one.secret else "https://replay.invalid" if one.kind == "url" else "replayed"
+        for one in needed
+    }

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
 import json
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,83 +16,33 @@ from .asking import Ask, AskAll, Offer, Outcome, Run
 from .breaker import Breakers
 from .cache import AnswerCache
 from .cache_entry import Entry
-from .cachekeys import answer_key, key_prefix, request_key
-from .config import is_configured, missing_settings, read_settings
+from .cachekeys import answer_key, key_prefix
+from .called import MOST_FAILED, Auditor, Called, Done, Failed
+from .config import configure, read_settings
 from .counts import Count
-from .desk import Artifact, ArtifactKeeper
-from .diagnostics import Place, did_you_mean
+from .desk import ArtifactKeeper
+from .diagnostics import did_you_mean
 from .drawer import Drawers, split_owner
-from .driving import drive_live
-from .exchange import redact
 from .faults import KINDS, Fault
 from .flights import Flights
-from .hooks import CLOSERS, ENVELOPES, OBSERVERS, PROCEDURES, Observer, Seen
-from .keyring import SPENT, Key, Keyring
-from .limits import Limiter
+from .hooks import CLOSERS, ENVELOPES, PROCEDURES
 from .linking import link_large
 from .livedesk import LiveDesk
-from .model import Model, Operation, Provider, Row, Tool
-from .perform import perform
+from .model import Model, Row, Tool
+from .observing import Watch
 from .provenance import say_freshness, say_routing
 from .pursue import pursue
-from .recording import Sender, from_recording, to_recording
+from .recording import Sender
 from .route import RoutingError, plan_routes
-from .settings import make_setting
 from .tally import Tallies
-from .vault import Secret
-from .wire import Answer, Request, Response
+from .upstreams import Upstreams
+from .wire import Answer
 
 Progress = Callable[[float, float | None, str | None], None]
 
-NOWHERE = Place("<engine>")
 OPTIONAL_SHARE = 4
 """What only adds to an answer may take a fourth of the time that there is for the call, so that two such stages and the
 search before them fit into it."""
-MOST_FAILED = 50
-"""Failed calls that are remembered (the tool contract's figure)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Called:
-    """A call that has ended, for the record: `error` is the kind of its fault as clients know it, or empty."""
-
-    owner: str
-    tool: str
-    session: str
-    seconds: float
-    error: str
-    arguments: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """A call that failed: when, whose, of which tool, and how; `kind` is the word that clients know."""
-
-    at: float
-    owner: str
-    tool: str
-    kind: str
-    provider: str
-    message: str
-
-
-Auditor = Callable[[Called], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """An answered call: the answer as JSON text, and what stands beside it in `_meta`."""
-
-    body: str
-    meta: dict[str, Any]
-    linked: Artifact | None = None
-    """Where the whole answer is, when `body` only stands for it."""
-
-    @property
-    def answer(self) -> dict[str, Any]:
-        """The answer as an object."""
-        parsed: dict[str, Any] = json.loads(self.body)
-        return parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,22 +90,10 @@ class Executor:
         self.validate = validate
         self.isolate = isolate
         self.problems: list[str] = []
-        self.settings: dict[str, dict[str, Any]] = {}
-        configured = set()
-        missing: dict[str, tuple[str, ...]] = {}
-        for provider in model.providers.values():
-            values, problems = read_settings(provider.settings, environ)
-            self.problems += problems
-            self.settings[provider.name] = values
-            if is_configured(provider, values):
-                configured.add(provider.name)
-            elif always_configured:  # a replay needs no keys
-                configured.add(provider.name)
-                self.settings[provider.name] = {**values, **_stand_ins(provider, values)}
-            else:
-                missing[provider.name] = tuple(missing_settings(provider, values))
-        self.configured = frozenset(configured)
-        self.missing = missing
+        # A replay needs no keys.
+        found = configure(model.providers.values(), environ, always=always_configured)
+        self.problems += found.problems
+        self.settings, self.configured, self.missing = found.settings, found.names, found.missing
         try:
             self.routes = plan_routes(model, self.configured, environ)
         except RoutingError as error:
@@ -169,17 +106,13 @@ class Executor:
             self.problems += problems
             self.tool_settings[tool.name] = values
         self.tool_counts: dict[str, Count] = {name: Count() for name in model.tools}
-        self.provider_counts: dict[str, Count] = {}
         self.tallies = Tallies()
         self.recent: deque[Failed] = deque(maxlen=MOST_FAILED)
-        self._observers: list[tuple[Observer, Mapping[str, Any]]] = []
-        for one in OBSERVERS if drawers is not None else ():
-            declared = {name: make_setting(name, said, NOWHERE) for name, said in one.settings.items()}
-            values, problems = read_settings(declared, environ)
-            self.problems += problems
-            self._observers.append((one, values))
-        self._limiters: dict[str, Limiter] = {}
-        self._keyrings = {one.name: Keyring(one, self.settings[one.name]) for one in model.providers.values()}
+        self._watch = Watch(drawers, environ, clock)
+        self.problems += self._watch.problems
+        self.upstreams = Upstreams(
+            model.providers, self.settings, sender=sender, breakers=self.breakers, cache=cache, clock=clock
+        )
         self.flights = Flights()
         self._prefixes: dict[str, bytes] = {}
 
@@ -205,7 +138,7 @@ class Executor:
             arguments = parse_arguments(tool, raw)
         except Fault:
             return None
-        if self._watched(tool, arguments):
+        if self._watch.watching(tool, arguments):
             return None
         entry = self.cache.peek(self.cache_key(tool, arguments, owner))
         if entry is None:
@@ -225,7 +158,7 @@ class Executor:
         try:
             arguments = parse_arguments(tool, raw)
             given = arguments.given
-            done = await self._watch(tool, arguments, began, owner, progress)
+            done = await self._watched(tool, arguments, began, owner, progress)
             if tool.link is not None and self.artifacts is not None:
                 linked = await link_large(tool, arguments.given, done.body, self.artifacts, owner)
                 done = Done(linked[0], done.meta, linked[1]) if linked else done
@@ -248,7 +181,7 @@ class Executor:
             session = str(given.get(tool.record[0]) or "") if tool.record else ""
             self.audit(Called(owner, tool.name, session, time.perf_counter() - began, error, given))
 
-    async def _watch(
+    async def _watched(
         self, tool: Tool, arguments: Arguments, began: float, owner: str, progress: Progress | None
     ) -> Done:
         """Answer, and tell those who look at calls how it went."""
@@ -258,9 +191,9 @@ class Executor:
         except Fault as fault:
             failed = {"provider": fault.provider or tool.name, "error": KINDS[fault.kind].wire}
             outcomes.append({**failed, "url": str(arguments.given.get("url") or "")})
-            await self._observe(tool, arguments, owner, "", outcomes)
+            await self._watch.tell(tool, arguments, owner, "", outcomes)
             raise
-        await self._observe(tool, arguments, owner, done.body, outcomes)
+        await self._watch.tell(tool, arguments, owner, done.body, outcomes)
         return done
 
     async def _done(
@@ -309,26 +242,6 @@ class Executor:
             aged = {**json.loads(body), tool.cache.age_as: int(entry.age(now))}
             body = json.dumps(aged, ensure_ascii=False, separators=(",", ":"))
         return Done(body, meta)
-
-    def _watched(self, tool: Tool, arguments: Arguments) -> list[tuple[Observer, Mapping[str, Any]]]:
-        """Who looks at a call: those for its session, and those who look at every call."""
-        session = bool(tool.record and arguments.given.get(tool.record[0]))
-        return [one for one in self._observers if session or (one[0].every and one[1].get(one[0].every))]
-
-    async def _observe(
-        self, tool: Tool, arguments: Arguments, owner: str, body: str, outcomes: list[Mapping[str, Any]]
-    ) -> None:
-        watching = self._watched(tool, arguments)
-        if not watching or self.drawers is None:
-            return
-        field, kind = tool.record or ("", "")
-        rows = _sources(tool, json.loads(body)) if body and field else []
-        for one, config in watching:
-            session = str(arguments.given.get(field) or "")
-            seen = Seen(owner, tool.name, session, kind, rows, outcomes, self.clock(), config)
-            # What cannot be remembered keeps no answer from whoever asked.
-            with contextlib.suppress(Fault):
-                await one.function(self.drawers, seen)
 
     async def _answer(
         self, tool: Tool, arguments: Arguments, key: str, owner: str, progress: Progress | None
@@ -401,87 +314,9 @@ class Executor:
 
     async def _caught(self, ask: Ask, within: float | None = None) -> Answer | Fault:
         try:
-            return await self.ask(ask.provider, ask.operation, ask.arguments, within=within)
+            return await self.upstreams.ask(ask.provider, ask.operation, ask.arguments, within=within)
         except Fault as fault:
             return fault
-
-    # --- operations -------------------------------------------------------------------------------------------------
-
-    async def ask(
-        self, name: str, operation_name: str, arguments: Mapping[str, Any], *, within: float | None = None
-    ) -> Answer:
-        """Run one operation of one provider behind its breaker and its limits, in `within` seconds; raises Fault."""
-        provider = self.model.providers[name]
-        operation = provider.operations[operation_name]
-        count = self.provider_counts.setdefault(operation.id, Count())
-        began = time.perf_counter()
-        try:
-            with self.breakers.of(name, operation_name).acquire() as permit:
-                async with _bounded(within, provider.title):
-                    answer = await self._with_keys(provider, operation, arguments)
-                permit.succeed()
-        except Fault as fault:
-            count.add(time.perf_counter() - began, fault)
-            raise self._owned(fault, name) from None
-        count.add(time.perf_counter() - began)
-        return answer
-
-    async def _with_keys(self, provider: Provider, operation: Operation, arguments: Mapping[str, Any]) -> Answer:
-        """The answer with the key whose turn it is; where that one is spent, with the next."""
-        spent: Fault | None = None
-        for key in self._keyrings[provider.name].turn():
-            try:
-                return await self._drive(provider, operation, arguments, key)
-            except Fault as fault:
-                if fault.kind not in SPENT:
-                    raise
-                spent = fault
-        assert spent is not None
-        raise spent
-
-    async def _drive(self, provider: Provider, operation: Operation, arguments: Mapping[str, Any], key: Key) -> Answer:
-        running = perform(provider, operation, arguments, key.settings, self.clock(), key.tokens)
-        return await drive_live(running, lambda request: self._send(provider, request))
-
-    async def _send(self, provider: Provider, request: Request) -> Response:
-        if request.keep_for and self.cache is not None:
-            key = "kept:" + request_key(request)
-            entry = await self.cache.get(key)
-            if entry is not None:
-                return from_recording(json.loads(entry.value)["response"], request.url)
-            response = await self._send_now(provider, request)
-            if response.status < 300:
-                kept = json.dumps(to_recording(request, response)).encode()
-                await self.keep(key, kept, request.keep_for)
-            return response
-        return await self._send_now(provider, request)
-
-    async def _send_now(self, provider: Provider, request: Request) -> Response:
-        service = provider.service
-        if service.rate is None and service.concurrency is None and not service.faster:
-            return await self.sender.send(request)
-        limiter = self._limiters.get(provider.name)
-        if limiter is None:
-            values = self.settings[provider.name]
-            rate = next((one for name, one in service.faster if values.get(name) is not None), service.rate)
-            limiter = self._limiters[provider.name] = Limiter(rate, service.concurrency, name=provider.title)
-        async with limiter.slot(request.policy.timeout):
-            return await self.sender.send(request)
-
-    def _owned(self, fault: Fault, provider: str) -> Fault:
-        """The fault with the provider's name, and without any secret that the upstream may have echoed."""
-        values = self.settings[provider].values()
-        secrets = [one for value in values for one in (value.values() if isinstance(value, dict) else [value])]
-        known = [one for one in secrets if isinstance(one, Secret)]
-        return Fault(
-            fault.kind,
-            redact(fault.message, known),
-            provider=fault.provider or provider,
-            retry_after=fault.retry_after,
-            alternatives=fault.alternatives,
-            detail=redact(fault.detail, known),
-            action=fault.action,
-        )
 
     async def aclose(self) -> None:
         """Close connections and the cache, and end what procedures have started."""
@@ -492,39 +327,6 @@ class Executor:
             await close()
         if self.cache is not None:
             self.cache.close()
-
-
-@contextlib.asynccontextmanager
-async def _bounded(seconds: float | None, title: str) -> AsyncIterator[None]:
-    """A fault of the upstream where what is inside takes longer; None for as long as it takes."""
-    if seconds is None:
-        yield
-        return
-    try:
-        async with asyncio.timeout(seconds):
-            yield
-    except TimeoutError:
-        raise Fault("upstream_unavailable", f"{title} gave no answer in {seconds:g} seconds") from None
-
-
-def _stand_ins(provider: Provider, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values for needed settings when nothing is sent anyway."""
-    needed = [one for one in provider.settings.values() if one.required and values.get(one.name) is None]
-    return {
-        one.name: Secret("replayed") if one.secret else "https://replay.invalid" if one.kind == "url" else "replayed"
-        for one in needed
-    }
-
-
-def _sources(tool: Tool, answer: Mapping[str, Any]) -> list[Row]:
-    """The sources that an answer tells of, which is what a session records: its rows, or itself where it is one."""
-    key = next((one.name for one in tool.answer if one.fields is not None), "")
-    rows = answer.get(key) or answer.get("sources")
-    if isinstance(rows, list):
-        return rows
-    # A source that is the answer itself keeps what it says of itself apart, under `metadata`.
-    about = answer.get("metadata")
-    return [{**(about if isinstance(about, dict) else {}), **answer}] if isinstance(answer.get("url"), str) else []
 
 
 def _check_answer(tool: Tool, answer: dict[str, Any]) -> None:

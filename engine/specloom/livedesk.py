@@ -62,7 +62,7 @@ class LiveDesk:
             taken = model.providers[name].operations[operation].input
             given = {key: arguments[key] for key in taken if arguments.get(key) is not None}
             try:
-                return await self._executor.ask(name, operation, given)
+                return await self._executor.upstreams.ask(name, operation, given)
             except Fault as fault:
                 failed.append(fault)
         raise all_failed(failed) if failed else none_configured(self._tool, model, offer, (operation,))

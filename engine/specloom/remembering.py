@@ -14,7 +14,7 @@ from .drawer import CollectionSpec, Drawer, join_owner, split_owner
 
 if TYPE_CHECKING:
     from .audit import AuditLog
-    from .executor import Called
+    from .called import Called
     from .state.store import Store
 
 TIDY_EVERY = 900.0

@@ -15,8 +15,9 @@ from mcp import Client
 
 from specloom.artifacts import Artifacts
 from specloom.cache import AnswerCache
+from specloom.called import Auditor
 from specloom.consents import decide
-from specloom.executor import Auditor, Executor
+from specloom.executor import Executor
 from specloom.image import make_catalogue
 from specloom.limits import Rate
 from specloom.model import Model

@@ -143,9 +143,9 @@ class Resources:
             if provider.name in executor.missing:
                 said["set"] = list(executor.missing[provider.name])
             calls = {
-                one.name: _count(executor.provider_counts[one.id])
+                one.name: _count(executor.upstreams.counts[one.id])
                 for one in provider.operations.values()
-                if one.id in executor.provider_counts
+                if one.id in executor.upstreams.counts
             }
             found.append({**said, "calls": calls} if calls else said)
         return {"providers": found, "routes": {name: list(order) for name, order in executor.routes.orders.items()}}
@@ -163,7 +163,7 @@ class Resources:
             if at_once:
                 pace["atOnce"] = at_once
             if pace and provider.name in executor.configured:
-                counts = [executor.provider_counts.get(one.id) for one in provider.operations.values()]
+                counts = [executor.upstreams.counts.get(one.id) for one in provider.operations.values()]
                 refused = sum(count.kinds.get(REFUSED, 0) for count in counts if count)
                 paces[provider.name] = {**pace, "refused": refused}
         tenant, now = split_owner(self._owner)[0], executor.clock()

@@ -1,0 +1,56 @@
+"""What is known of a call that has ended: its answer, or how it failed, and the line that a record has of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .desk import Artifact
+
+MOST_FAILED = 50
+"""Failed calls that are remembered (the tool contract's figure)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A call that has ended, for the record: `error` is the kind of its fault as clients know it, or empty."""
+
+    owner: str
+    tool: str
+    session: str
+    seconds: float
+    error: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A call that failed: when, whose, of which tool, and how; `kind` is the word that clients know."""
+
+    at: float
+    owner: str
+    tool: str
+    kind: str
+    provider: str
+    message: str
+
+
+Auditor = Callable[[Called], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An answered call: the answer as JSON text, and what stands beside it in `_meta`."""
+
+    body: str
+    meta: dict[str, Any]
+    linked: Artifact | None = None
+    """Where the whole answer is, when `body` only stands for it."""
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The answer as an object."""
+        parsed: dict[str, Any] = json.loads(self.body)
+        return parsed
