@@ -9,8 +9,17 @@ from specloom.scrape import tree
 from specloom.scrape.content.blocks import to_blocks
 from specloom.scrape.content.frame import Frame, to_frame
 from specloom.scrape.content.page import Page
-from specloom.scrape.content.structure import AMID, TABLE, find_lists, find_tables, take_amid, take_headings
+from specloom.scrape.content.structure import (
+    AMID,
+    TABLE,
+    find_lists,
+    find_tables,
+    take_amid,
+    take_behind,
+    take_headings,
+)
 from specloom.scrape.content.wording import Words
+from specloom.scrape.extract import extract
 
 SAYS_NOTHING = Page((), "", "", ())
 
@@ -130,3 +139,56 @@ def test_what_is_taken_is_never_given_up_for_its_headings() -> None:
     chosen = np.array([False, True, True, False])
 
     assert (take_headings(page, np.zeros(4), chosen) >= chosen).all()
+
+
+DATA = "<table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>"
+
+
+@pytest.mark.parametrize(
+    ("behind", "kept"),
+    [
+        (DATA, True),
+        ("<ul><li>a</li><li>b</li></ul>", True),
+        ("<ol><li>a<ul><li>b</li></ul></li><li>c</li></ol>", True),
+        (f"<div>{DATA}</div>", False),
+        (f"<p>Other</p>{DATA}", False),
+    ],
+)
+def test_a_table_or_list_beside_what_is_taken_and_right_behind_it_is_taken(behind: str, *, kept: bool) -> None:
+    page = frame(f"<article><p>Before</p>{behind}</article><p>Far</p>")
+    chosen = np.array([text == "Before" for text in texts(page, slice(None))])
+    groups = [*find_tables(page), *find_lists(page)]
+
+    found = take_behind(page, groups, np.full(len(chosen), 0.3), chosen)
+
+    assert texts(page, found) == (["Before", *texts(page, slice(1, len(chosen) - 1))] if kept else ["Before"])
+    assert take_behind(page, groups, np.full(len(chosen), 0.2), chosen).tolist() == chosen.tolist()
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "<table><tr><th>Year</th><th>Otters</th></tr><tr><td>2019</td><td>112</td></tr></table>",
+        "<ul><li>112 below the weir</li><li>8 above it</li><li>none in the moat</li></ul>",
+    ],
+)
+@pytest.mark.parametrize("around", ["article", "main", "div"])
+def test_an_article_keeps_what_it_ends_with(end: str, around: str) -> None:
+    prose = "".join(
+        f"<p>{sentence}</p>"
+        for sentence in (
+            "The river has otters again, and they eat mostly trout and eels, as the counts show in every reach.",
+            "Two volunteers walk the banks each spring, from the weir to the tide, and note each holt.",
+            "In 2019 the first cubs were seen below the old mine, where the water is clean since the adit was shut.",
+            "Anglers were worried at first; by now most of them say that there are as many fish as there were before.",
+        )
+    )
+    page = (
+        f"<title>Otters of the Tamar</title><nav><a href=/>Home</a></nav><{around}><h1>Otters of the Tamar</h1>{prose}"
+        f"<h2>Counts</h2>{end}</{around}><footer>Made by the river trust</footer>"
+    )
+
+    text = extract(page).markdown
+
+    assert all(word in text for word in ("112", "Counts", "adit"))
+    assert "river trust" not in text

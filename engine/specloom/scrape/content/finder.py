@@ -26,6 +26,7 @@ from specloom.scrape.content.structure import (
     find_lists,
     find_tables,
     take_amid,
+    take_behind,
     take_headings,
 )
 
@@ -83,8 +84,10 @@ def choose(frame: Frame, chances: Any) -> tuple[Any, float]:
         # Half a table is worth little.
         smoothed[rows] = np.average(chances[rows], weights=words[rows])
     taken, _, _ = best_cut(smoothed, words)
+    lists = find_lists(frame)
     taken = take_amid(tables, smoothed, taken, least=TABLE, amid=AMID)
-    taken = take_amid(find_lists(frame), smoothed, taken, least=LIST, amid=BETWEEN)
+    taken = take_amid(lists, smoothed, taken, least=LIST, amid=BETWEEN)
+    taken = take_behind(frame, [*tables, *lists], smoothed, taken)
     series = number_series(frame)
     taken = leave_copies(frame, take_series(frame, series, smoothed, taken))
     taken = take_authors(frame, series, take_headings(frame, smoothed, taken))

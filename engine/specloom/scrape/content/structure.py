@@ -21,10 +21,15 @@ TABLE: Final = 0.1
 AMID: Final = 3
 """The chance from which a table is taken with what is taken within so many blocks before and after it."""
 
+LISTS: Final = frozenset({"ol", "ul"})
 LIST: Final = 0.1
 BETWEEN: Final = 1
 LINKED: Final = 0.3
 """The same for a list, and the share of its words up to which they may be links: more make a menu."""
+
+LAST: Final = 0.25
+"""The chance from which a table or a list is taken right behind what is taken beside it, as short pages end. Lower ones
+bring in lists of references; from 0.35 on short tables are lost. On sites not seen it costs nothing."""
 
 MAX_CELL: Final = 100
 MAX_MEAN: Final = 20
@@ -82,7 +87,7 @@ def find_lists(frame: Frame) -> list[Any]:
     begins, ends = [], []
     until = 0
     for at, block in enumerate(frame.blocks):
-        if at >= until and block.tag in {"ol", "ul"}:
+        if at >= until and block.tag in LISTS:
             until = block.end
             begins.append(at)
             ends.append(until)
@@ -102,6 +107,27 @@ def take_amid(groups: Sequence[Any], chances: Any, taken: Any, *, least: float, 
         if around and chances[units].mean() >= least:
             found[units] = True
     return found
+
+
+def take_behind(frame: Frame, groups: Sequence[Any], chances: Any, taken: Any) -> Any:
+    """The choice, with the groups right behind what is taken beside them in one element, where they are not unlikely:
+    texts end with tables and lists, and then there is nothing behind these."""
+    found = taken.copy()
+    for units in groups:
+        first = int(units[0])
+        if first and found[first - 1] and chances[units].mean() >= LAST and _stands_behind(frame, first):
+            found[units] = True
+    return found
+
+
+def _stands_behind(frame: Frame, first: int) -> bool:
+    """Whether the table or list that begins with a unit is beside the unit before it, in one element."""
+    blocks = frame.blocks
+    before = blocks[frame.at[first - 1]].parent
+    at = int(frame.at[first])
+    while at > before and blocks[at].parent != before:
+        at = blocks[at].parent
+    return at > before and (blocks[at].tag == "table" or blocks[at].tag in LISTS)
 
 
 def take_headings(frame: Frame, chances: Any, taken: Any) -> Any:
