@@ -17,9 +17,9 @@ from specloom.scrape.content.structure import (
     take_amid,
     take_behind,
     take_headings,
+    take_whole,
 )
 from specloom.scrape.content.wording import Words
-from specloom.scrape.extract import extract
 
 SAYS_NOTHING = Page((), "", "", ())
 
@@ -166,29 +166,12 @@ def test_a_table_or_list_beside_what_is_taken_and_right_behind_it_is_taken(behin
 
 
 @pytest.mark.parametrize(
-    "end",
-    [
-        "<table><tr><th>Year</th><th>Otters</th></tr><tr><td>2019</td><td>112</td></tr></table>",
-        "<ul><li>112 below the weir</li><li>8 above it</li><li>none in the moat</li></ul>",
-    ],
+    ("chances", "whole"), [((0.2, 0.8, 0.8), True), ((0.19, 0.8, 0.8), False), ((0.2, 0.2, 0.8), False)]
 )
-@pytest.mark.parametrize("around", ["article", "main", "div"])
-def test_an_article_keeps_what_it_ends_with(end: str, around: str) -> None:
-    prose = "".join(
-        f"<p>{sentence}</p>"
-        for sentence in (
-            "The river has otters again, and they eat mostly trout and eels, as the counts show in every reach.",
-            "Two volunteers walk the banks each spring, from the weir to the tide, and note each holt.",
-            "In 2019 the first cubs were seen below the old mine, where the water is clean since the adit was shut.",
-            "Anglers were worried at first; by now most of them say that there are as many fish as there were before.",
-        )
-    )
-    page = (
-        f"<title>Otters of the Tamar</title><nav><a href=/>Home</a></nav><{around}><h1>Otters of the Tamar</h1>{prose}"
-        f"<h2>Counts</h2>{end}</{around}><footer>Made by the river trust</footer>"
-    )
+def test_a_list_of_which_most_is_taken_is_taken_unless_a_part_is_unlikely(chances: list[float], *, whole: bool) -> None:
+    page = frame("<p>Before</p><ul><li>one</li><li>two</li><li>six</li></ul><p>Behind</p>")
+    each = np.array([0.1, *chances, 0.1])
 
-    text = extract(page).markdown
+    found = take_whole(find_lists(page), page.words, each, each > 0.5)
 
-    assert all(word in text for word in ("112", "Counts", "adit"))
-    assert "river trust" not in text
+    assert texts(page, found) == (["one", "two", "six"] if whole else texts(page, each > 0.5))

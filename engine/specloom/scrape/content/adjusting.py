@@ -12,6 +12,7 @@ from specloom.scrape.content.articles import without_comments
 from specloom.scrape.content.asides import without_asides
 from specloom.scrape.content.body import without_outskirts
 from specloom.scrape.content.cards import with_cards
+from specloom.scrape.content.colophon import without_colophon
 from specloom.scrape.content.inserts import without_inserts
 from specloom.scrape.content.landmarks import without_landmarks
 from specloom.scrape.content.posts import without_other_posts
@@ -32,5 +33,6 @@ def adjust(frame: Frame, page: Page, likely: Mapping[str, float], chances: Any) 
     chances = without_inserts(frame, likely, chances)
     chances = without_landmarks(frame, likely, chances)
     chances = without_other_posts(frame, chances)
+    chances = without_colophon(frame, chances)
     chances = without_outskirts(frame, likely, chances)
     return with_title(frame, likely, chances)

@@ -28,6 +28,7 @@ from specloom.scrape.content.structure import (
     take_amid,
     take_behind,
     take_headings,
+    take_whole,
 )
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def choose(frame: Frame, chances: Any) -> tuple[Any, float]:
     lists = find_lists(frame)
     taken = take_amid(tables, smoothed, taken, least=TABLE, amid=AMID)
     taken = take_amid(lists, smoothed, taken, least=LIST, amid=BETWEEN)
-    taken = take_behind(frame, [*tables, *lists], smoothed, taken)
+    taken = take_behind(frame, [*tables, *lists], smoothed, take_whole(lists, words, smoothed, taken))
     series = number_series(frame)
     taken = leave_copies(frame, take_series(frame, series, smoothed, taken))
     taken = take_authors(frame, series, take_headings(frame, smoothed, taken))
