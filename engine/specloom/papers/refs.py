@@ -6,11 +6,12 @@ import hashlib
 import re
 from dataclasses import dataclass
 
+from specloom.trust.identifiers import from_arxiv_doi
+
 from .codes import Refusal
 
 _DOI = re.compile(r"10\.[0-9]{4,9}/[A-Za-z0-9._/():-]{1,256}")
 _ARXIV = re.compile(r"[0-9]{4}\.[0-9]{4,5}(?:v[0-9]+)?|[a-z]+(?:-[a-z]+)*(?:\.[A-Z]{2})?/[0-9]{7}(?:v[0-9]+)?")
-_ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.IGNORECASE)
 _PUBMED = re.compile(
     r"pmid:(?P<pmid>[0-9]+)|(?:pmcid:)?(?P<pmcid>pmc[0-9]+)"
     r"|https?://(?:(?:www\.)?pubmed\.ncbi\.nlm\.nih\.gov|(?:www\.)?ncbi\.nlm\.nih\.gov/pubmed)/(?P<at>[0-9]+)(?:[/?#]\S*)?"
@@ -76,8 +77,8 @@ def parse_entry_ref(text: str) -> Ref:
 
 def preprint_of(doi: str) -> Ref | None:
     """The paper that a DOI names which arXiv registered for it; None for any other DOI."""
-    found = _ARXIV_DOI.fullmatch(doi)
-    return Ref("arxiv", found[1]) if found and _ARXIV.fullmatch(found[1]) else None
+    number = from_arxiv_doi(doi)
+    return Ref("arxiv", number) if _ARXIV.fullmatch(number) else None
 
 
 def pubmed_number(ref: Ref) -> tuple[str, str]:

@@ -9,13 +9,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from specloom.faults import Fault
-from specloom.trust.bibliography.bibtex import to_bibtex
-from specloom.trust.bibliography.entry import from_source
-from specloom.trust.bibliography.keys import assign_keys
-from specloom.trust.citing import cite
+from specloom.trust.citing import cite_for_bibliography
 from specloom.trust.identifiers import to_arxiv_doi
-
-from .paper_names import PaperName, to_paper_name
+from specloom.trust.paper_names import PaperName, to_paper_name
 
 if TYPE_CHECKING:
     from specloom.desk import Desk
@@ -226,7 +222,6 @@ def _cite(search: _Search, known: Mapping[str, Any], url: str) -> dict[str, Any]
     """The citation of a paper whose record is known, in the form of that of a page."""
     authors, year = "; ".join(known.get("authors") or ()), str(known.get("year") or "")
     today = datetime.fromtimestamp(search.desk.now(), UTC).date().isoformat()
-    said = cite(url, known.get("title") or "", authors, known.get("journal") or "", year, today)
-    entry = from_source({"url": url, "doi": known.get("doi") or search.name.doi, **said["metadata"]})
-    said["formatted"]["bibtex"] = to_bibtex(assign_keys([entry]))
-    return said
+    doi = known.get("doi") or search.name.doi
+    title, journal = known.get("title") or "", known.get("journal") or ""
+    return cite_for_bibliography(url, title, authors, journal, year, today, doi=doi)

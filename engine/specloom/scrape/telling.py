@@ -6,10 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from specloom.faults import Fault
-from specloom.trust.bibliography.bibtex import to_bibtex
-from specloom.trust.bibliography.entry import from_source
-from specloom.trust.bibliography.keys import assign_keys
-from specloom.trust.citing import cite
+from specloom.trust.citing import cite_for_bibliography
 from specloom.trust.classify import Classification, classify
 
 from .charset import decode
@@ -132,9 +129,7 @@ def _cite(desk: Desk, url: str, page: Page | None = None) -> dict[str, Any]:
     """The citation of a page, or of an address alone; the contract's two styles, and an entry for a bibliography."""
     known = ("; ".join(page.authors) or page.author, page.site, page.published) if page else ("", "", "")
     today = datetime.fromtimestamp(desk.now(), UTC).date().isoformat()
-    said = cite(url, page.title if page else "", *known, today)
-    said["formatted"]["bibtex"] = to_bibtex(assign_keys([from_source({"url": url, **said["metadata"]})]))
-    return said
+    return cite_for_bibliography(url, page.title if page else "", *known, today)
 
 
 def _metadata(page: Page) -> dict[str, Any] | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from specloom.trust.bibliography.entry import Entry, clean, parse_issued
+from specloom.trust.bibliography.bibtex import to_bibtex
+from specloom.trust.bibliography.entry import Entry, clean, from_source, parse_issued
+from specloom.trust.bibliography.keys import assign_keys
 from specloom.trust.bibliography.names import parse_names
 from specloom.trust.bibliography.styles import to_apa, to_mla
 
@@ -32,3 +34,13 @@ def cite(url: str, title: str, author: str, site: str, published: str, accessed:
         "metadata": {"title": title, "author": author, "site": site, "date": published},
         "formatted": {"apa": to_apa(entry, seen), "mla": to_mla(entry, seen)},
     }
+
+
+def cite_for_bibliography(
+    url: str, title: str, author: str, site: str, published: str, accessed: str, *, doi: str = ""
+) -> dict[str, Any]:
+    """The same as `cite`, with `bibtex` among what is `formatted`: an entry that has the DOI, where one is given."""
+    said = cite(url, title, author, site, published, accessed)
+    entry = from_source({"url": url, "doi": doi, **said["metadata"]})
+    said["formatted"]["bibtex"] = to_bibtex(assign_keys([entry]))
+    return said

@@ -18,6 +18,7 @@ from specloom.trust.isbn import find_flaw, to_isbn13
 
 KINDS = ("doi", "pmid", "pmcid", "arxiv", "isbn", "rfc", "nct", "orcid", "patent", "case", "url")
 """Every kind, the one that says most about a work first; an address says least."""
+_ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.IGNORECASE)
 _LONGEST_TEXT = 10_000
 
 
@@ -243,3 +244,9 @@ def to_address(identifier: Identifier) -> str:
 def to_arxiv_doi(value: str) -> str:
     """The DOI that arXiv registers for each of its papers (since 2022 for all of them)."""
     return f"10.48550/arxiv.{value.lower()}"
+
+
+def from_arxiv_doi(doi: str) -> str:
+    """The number of the paper that a DOI names which arXiv registered for it; "" for any other DOI."""
+    found = _ARXIV_DOI.fullmatch(doi)
+    return found[1] if found else ""

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from specloom.trust.dois import find_doi, to_doi
-from specloom.trust.identifiers import Identifier, detect, to_address
+from specloom.trust.identifiers import Identifier, detect, from_arxiv_doi, to_address
 
 _PMCID = re.compile(r"^(?:pmcid:?\s*|https?://\S+/)?(PMC[0-9]{1,9})(?:\.[0-9]{1,2})?(?:[/?#]\S*)?$", re.IGNORECASE)
 _PMID = re.compile(
@@ -19,7 +19,6 @@ _INDEX_ID = re.compile(
     r"(?:([0-9a-f]{40})|CorpusID:\s*([0-9]{1,12}))/?(?:[?#]|$)",
     re.IGNORECASE,
 )
-_ARXIV_DOI = re.compile(r"^10\.48550/arxiv\.(.+)$")
 _ADDRESS = re.compile(r"^https?://[^/\s]", re.IGNORECASE)
 
 
@@ -57,12 +56,12 @@ def to_paper_name(text: str) -> PaperName:
     address = text if _ADDRESS.match(text) else ""
     pmcid, pmid, index = _PMCID.match(text), _PMID.match(text), _INDEX_ID.match(text)
     doi = "" if pmcid or pmid or index else find_doi(text) if address else to_doi(text)
-    arxiv = _ARXIV_DOI.match(doi)
+    preprint = from_arxiv_doi(doi)
     return PaperName(
         doi=doi,
         pmcid=pmcid[1].upper() if pmcid else "",
         pmid=pmid[1] if pmid else "",
-        arxiv_id=arxiv[1] if arxiv else "" if doi else _to_arxiv_id(text),
+        arxiv_id=preprint if doi else _to_arxiv_id(text),
         index_id=(index[1].lower() if index[1] else f"CorpusId:{index[2]}") if index else "",
         address=address,
     )
