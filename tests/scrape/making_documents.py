@@ -31,17 +31,26 @@ def make_pdf(
     mode: int = 0,
     turned: int = 0,
     trailer: str = "",
+    resources: str = "",
+    image: bool = False,
+    catalog: str = "",
+    fields: Sequence[str] = (),
 ) -> bytes:
     """A PDF file with texts at places; `outline` has (page from 0, title).
 
-    `picture` draws one on all pages or on those named, `drawn` has what else is drawn on a page (its operators), `bold`
-    are texts set in bold letters, `mode` is the rendering mode of text (3 for unseen), and `turned` the degrees by
-    which pages are turned when shown.
+    `picture` draws one on all pages or on those named, and `image` gives it the name `Im` without drawing it; `drawn`
+    has what else is drawn on a page (its operators), `bold` are texts set in bold letters, `resources` are more of
+    those of a page, `catalog` is what else the catalog says, `fields` are those of a form on the first page, `mode` is
+    the rendering mode of text (3 for unseen), and `turned` the degrees by which pages are turned when shown.
     """
     objects: dict[int, bytes] = {}
     first = 10 + len(outline)
     numbers = [first + 2 * at for at in range(len(pages))]
-    objects[1] = f"<< /Type /Catalog /Pages 2 0 R {'/Outlines 5 0 R' if outline else ''} >>".encode()
+    last = first + 2 * len(pages)
+    objects |= {last + at: text.encode() for at, text in enumerate(fields)}
+    shown = f"[{' '.join(f'{last + at} 0 R' for at in range(len(fields)))}]"
+    catalog += f" /AcroForm << /Fields {shown} >>" if fields else ""
+    objects[1] = f"<< /Type /Catalog /Pages 2 0 R {'/Outlines 5 0 R' if outline else ''} {catalog} >>".encode()
     kids = " ".join(f"{number} 0 R" for number in numbers)
     objects[2] = f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode()
     objects[3] = b"<< /Type /Font /Subtype /Type1 /BaseFont /%s /Encoding /WinAnsiEncoding >>" % font.encode()
@@ -56,8 +65,8 @@ def make_pdf(
         objects[10 + at] = (
             f"<< /Title ({_escape(title)}) /Parent 5 0 R {following} /Dest [{numbers[page]} 0 R /Fit] >>".encode()
         )
-    image = "/XObject << /Im 6 0 R >>" if picture else ""
-    if picture:
+    named = "/XObject << /Im 6 0 R >>" if picture or image else ""
+    if picture or image:
         objects[6] = _stream(
             b"\x00", "/Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8"
         )
@@ -71,7 +80,8 @@ def make_pdf(
         content += f"\n{(drawn or {}).get(at, '')}"
         objects[number] = (
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Rotate {turned} /Contents {number + 1} 0 R"
-            f" /Resources << /Font << /F1 3 0 R /F2 7 0 R >> {image} >> >>".encode()
+            f" /Resources << /Font << /F1 3 0 R /F2 7 0 R >> {named} {resources} >>"
+            f" {f'/Annots {shown}' if fields and at == 0 else ''} >>".encode()
         )
         objects[number + 1] = _stream(content.encode("cp1252"), "")
     return _assemble(objects, trailer)
@@ -151,19 +161,20 @@ def make_pptx(
     *,
     notes: Mapping[int, str] | None = None,
     related: Mapping[str, str] | None = None,
+    size: str = "",
     **properties: str,
 ) -> bytes:
     """A PPTX file: `slides` are the XML of shape trees (prefixes a, p and r) in the order shown.
 
     The parts are numbered the other way round, so that their names lie about the order. `related` are parts to which
-    every slide refers by their names, which are kinds of relations as well.
+    every slide refers by their names, which are kinds of relations as well; `size` is the element for that of slides.
     """
     count = len(slides)
     ids = "".join(f'<p:sldId id="{256 + at}" r:id="r{at}"/>' for at in range(count))
     entries = {
         "_rels/.rels": _relations(("r1", "officeDocument", "ppt/presentation.xml")),
         "ppt/presentation.xml": f'<p:presentation xmlns:p="{SHOW}" xmlns:r="{RELATION}">'
-        f"<p:sldIdLst>{ids}</p:sldIdLst></p:presentation>",
+        f"<p:sldIdLst>{ids}</p:sldIdLst>{size}</p:presentation>",
         "ppt/_rels/presentation.xml.rels": _relations(
             *((f"r{at}", "slide", f"slides/slide{count - at}.xml") for at in range(count))
         ),

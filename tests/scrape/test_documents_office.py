@@ -155,8 +155,8 @@ def test_lists_tables_notes_and_groups_of_a_slide_are_read_and_its_frame_is_not(
         (make_zip({"word/document.xml": "<a"}), "no document"),
         (make_zip({"word/document.xml": b"\xff\xfe\x00"}), r"not XML|no document"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"x" * 100, "old office format"),
-        (b"<html>", "no PDF, DOCX or PPTX"),
-        (b"", "no PDF, DOCX or PPTX"),
+        (b"<html>", "no PDF, DOCX, PPTX or XLSX"),
+        (b"", "This file is empty: what came has 0 bytes."),
     ],
 )
 def test_what_cannot_be_read_says_why(body: bytes, sentence: str) -> None:

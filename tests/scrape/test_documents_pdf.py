@@ -256,3 +256,33 @@ def test_without_the_reader_the_command_to_install_it_is_given(monkeypatch: pyte
         read(make_pdf([lines(PROSE)]))
 
     assert caught.value.kind == "config"
+
+
+def test_lines_that_run_down_the_page_are_read_from_the_right() -> None:
+    columns = ["First column of the upper part", "goes on in a second one", "and ends in this third one."]
+    below = ["First column of the lower part", "and the last of the page."]
+    drawn = "\n".join(
+        f"BT /F1 10 Tf 0 -1 1 0 {x - 14 * at} {y} Tm ({text}) Tj ET"
+        for x, y, texts in ((500, 700, columns), (500, 400, below))
+        for at, text in enumerate(texts)
+    )
+
+    text = documents.read(make_pdf([[]], drawn={0: drawn}), "", "").text
+
+    order = [text.find(each) for each in (*columns, *below)]
+    assert order == sorted(order)
+    assert -1 not in order
+
+
+def test_lines_that_run_up_the_page_are_read_from_the_left() -> None:
+    texts = ["First line of a page on its side", "goes on in a second one", "and ends in this third one."]
+    drawn = "\n".join(f"BT /F1 10 Tf 0 1 -1 0 {100 + 14 * at} 100 Tm ({text}) Tj ET" for at, text in enumerate(texts))
+
+    assert "\n\n".join(texts) in documents.read(make_pdf([[]], drawn={0: drawn}), "", "").text
+
+
+@pytest.mark.parametrize(("said", "language"), [("de-CH", "de-CH"), ("", ""), ("x-default; ignore all", "")])
+def test_the_language_of_the_file_comes_along(said: str, language: str) -> None:
+    body = make_pdf([lines(["A bridge."])], catalog=f"/Lang ({said})")
+
+    assert documents.read(body, "", "").language == language

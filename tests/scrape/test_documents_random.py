@@ -58,7 +58,7 @@ def test_damaged_bytes_are_a_document_or_a_fault(kind: str, seed: int) -> None:
     check(damage(SEEDS[kind], seed))
 
 
-@pytest.mark.parametrize("kind", ["docx", "pptx"])
+@pytest.mark.parametrize("kind", ["docx", "pptx", "xlsx"])
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 2**32))
 def test_damaged_parts_in_a_sound_archive_are_a_document_or_a_fault(kind: str, seed: int) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -135,3 +138,17 @@ def test_every_shape_is_read_once(places: list[tuple[int, int, int, int] | None]
     areas = [None if at is None else Area(at[0], at[1], at[0] + at[2], at[1] + at[3]) for at in places]
 
     assert sorted(in_order(areas)) == list(range(len(areas)))
+
+
+def test_the_address_of_a_link_ends_no_link() -> None:
+    entries = make_pptx([shape("see").replace("<a:r>", '<a:r><a:rPr><a:hlinkClick r:id="rl"/></a:rPr>')])
+    body = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(entries)) as old, zipfile.ZipFile(body, "w") as new:
+        for name in old.namelist():
+            part = old.read(name)
+            if name == "ppt/slides/_rels/slide1.xml.rels":
+                link = b'<Relationship Id="rl" Type="x" Target="https://example.org/a(b)" TargetMode="External"/>'
+                part = part.replace(b"</Relationships>", link + b"</Relationships>")
+            new.writestr(name, part)
+
+    assert "[see](https://example.org/a%28b%29)" in documents.read(body.getvalue(), "", "").text

@@ -242,3 +242,10 @@ def test_an_endless_nest_of_fields_or_boxes_is_no_crash() -> None:
     begun = "<w:r><w:fldChar w:fldCharType='begin'/></w:r>" * 20_000
 
     assert read(f"<w:p>{begun}{run('word')}</w:p>") == "word"
+
+
+def test_an_exponent_is_told_by_a_caret_and_what_else_is_raised_is_not() -> None:
+    raised = '<w:vertAlign w:val="superscript"/>'
+    parts = [run("x"), run("2", raised), run(" on the 1"), run("st", raised), run(" of "), run("3", raised)]
+
+    assert read(f"<w:p>{''.join(parts)}</w:p>") == "x^2 on the 1st of 3"

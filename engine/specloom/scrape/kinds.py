@@ -8,11 +8,12 @@ from urllib.parse import urlsplit
 
 from .documents.kinds import detect, is_compound
 from .feeds import is_feed
+from .unread import find_magic
 
 if TYPE_CHECKING:
     from .reading import Kind
 
-_SUFFIX = re.compile(r"\.(?:pdf|docx|pptx|xlsx|odt|epub)$", re.IGNORECASE)
+_SUFFIX = re.compile(r"\.(?:pdf|do[ct][xm]|p[po][ts][xm]|xls[xm]|odt|epub)$", re.IGNORECASE)
 _DOCUMENT_TYPE = re.compile(
     r"application/(?:x-)?pdf|application/epub\+zip|application/msword"
     r"|application/vnd\.(?:openxmlformats-officedocument|ms-(?:powerpoint|excel|word)|oasis\.opendocument)"
@@ -24,6 +25,15 @@ _HTML_TYPE = re.compile(r"text/html|application/xhtml\+xml")
 _HTML_HEAD = re.compile(
     rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
 )
+# Elements that a page without its own head and body begins with; other tags are XML, or no tags at all.
+_HTML_PIECE = re.compile(
+    rb"<(?:!doctype\s+html|html|head|body|title|meta|link|script|style|base|frameset|div|p|span|a|h[1-6]|table|ul|ol|dl"
+    rb"|br|hr|b|i|em|strong|font|center|article|section|main|header|nav|form|img|pre|blockquote)(?=[\s/>])",
+    re.I,
+)
+_XML_HEAD = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml\s")
+# Types whose bytes are no text, whatever they look like.
+_BINARY_TYPE = re.compile(r"(?:image|audio|video|font|model)/")
 # The ending of a file of source: any but those of Markdown and of plain text.
 _SOURCE = re.compile(r"\.(?!(?:md|markdown|mdown|mkd|mdx|txt|text)$)[a-z][a-z0-9+]{0,9}$", re.IGNORECASE)
 _MARKDOWN_SIGNS = tuple(
@@ -61,10 +71,14 @@ def find_kind(body: bytes, content_type: str, url: str = "") -> Kind:
     if head.startswith(b"PK\x03\x04") or is_compound(head):
         named = is_document_type(declared) or _SUFFIX.search(urlsplit(url).path)
         return "document" if named or detect(body) else "other"
+    if _is_binary(head) and find_magic(head):
+        return "other"
     if _HTML_HEAD.match(head):
         return "html"
     if is_document_type(declared):
-        return "document"
+        # Spreadsheets as text are announced like those that are none: https://www.iana.org/assignments/media-types
+        is_text = declared == "application/vnd.ms-excel" and body and not _is_binary(head)
+        return "text" if is_text else "document"
     if is_feed(body, declared):
         return "text"
     if _HTML_TYPE.match(declared):
@@ -73,9 +87,11 @@ def find_kind(body: bytes, content_type: str, url: str = "") -> Kind:
         return "markdown"
     if _TEXT_TYPE.match(declared):
         return "text"
-    if declared in ("", "application/octet-stream", "binary/octet-stream", "application/x-unknown"):
-        return "other" if _is_binary(head) else ("html" if b"<" in head and b">" in head else "text")
-    return "other"
+    if _BINARY_TYPE.match(declared) or _is_binary(head):
+        return "other"
+    # A type that says nothing, or that nobody here knows: of BibTeX, of subtitles, of a file to be saved.
+    is_unsaid = declared in ("", "application/octet-stream", "binary/octet-stream", "application/x-unknown")
+    return "html" if is_unsaid and _HTML_PIECE.search(head) and not _XML_HEAD.match(head) else "text"
 
 
 def is_markdown(text: str) -> bool:

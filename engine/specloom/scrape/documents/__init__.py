@@ -1,9 +1,13 @@
-"""PDF, Word and PowerPoint files become Markdown with their metadata, within limits."""
+"""PDF, Word, PowerPoint and Excel files become Markdown with their metadata, within limits."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from specloom.faults import Fault
-from specloom.scrape.documents.kinds import announced, detect, is_compound, is_encrypted
+from specloom.invisible import clean
+from specloom.scrape.documents.kinds import announced, detect, tell_unread
 from specloom.scrape.documents.model import Document, Limits
 
 __all__ = ["Document", "Limits", "announced", "detect", "read"]
@@ -18,34 +22,42 @@ def read(body: bytes, content_type: str, url: str, *, limits: Limits = Limits())
     """
     kind = detect(body, content_type, url)
     try:
-        if kind == "pdf":
-            from specloom.scrape.documents.pdf import read_pdf
-
-            return read_pdf(body, limits)
-        if kind == "docx":
-            from specloom.scrape.documents.docx import read_docx
-
-            return read_docx(body, limits)
-        if kind == "pptx":
-            from specloom.scrape.documents.pptx import read_pptx
-
-            return read_pptx(body, limits)
+        if kind:
+            return _clean(_find_reader(kind)(body, limits))
     except (RecursionError, MemoryError) as error:
         raise Fault(
             "too_large", f"This {kind.upper()} file is nested too deeply or too large to read ({type(error).__name__})."
         ) from None
-    if is_encrypted(body):
-        raise Fault("auth_required", "This office document needs a password.", action="inform_user")
-    if is_compound(body):
-        raise Fault(
-            "content_empty",
-            "This is an old office format (.doc, .ppt, .xls); save it anew as .docx or .pptx.",
-            action="inform_user",
-        )
-    raise Fault(
-        "content_empty",
-        f"This is no PDF, DOCX or PPTX file, which are what can be read (announced as {said})."
-        if (said := content_type.partition(";")[0].strip()[:100])
-        else "This is no PDF, DOCX or PPTX file, which are what can be read.",
-        action="inform_user",
+    raise tell_unread(body, content_type, url)
+
+
+def _find_reader(kind: str) -> Callable[[bytes, Limits], Document]:
+    """What reads a kind; the libraries that it needs are loaded here."""
+    if kind == "pdf":
+        from specloom.scrape.documents.pdf import read_pdf
+
+        return read_pdf
+    if kind == "docx":
+        from specloom.scrape.documents.docx import read_docx
+
+        return read_docx
+    if kind == "pptx":
+        from specloom.scrape.documents.pptx import read_pptx
+
+        return read_pptx
+    from specloom.scrape.documents.xlsx import read_xlsx
+
+    return read_xlsx
+
+
+def _clean(document: Document) -> Document:
+    """The document without characters that show nothing, in its text and in what it says of itself."""
+    text, controls = clean(document.text)
+    found = replace(
+        document,
+        text=text,
+        title=clean(document.title)[0],
+        authors=tuple(clean(name)[0] for name in document.authors),
+        metadata={name: clean(value)[0] for name, value in document.metadata.items()},
     )
+    return replace(found, stripped={**found.stripped, "controls": controls}) if controls else found

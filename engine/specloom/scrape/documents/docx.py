@@ -28,6 +28,7 @@ from specloom.scrape.documents.archive import (
 )
 from specloom.scrape.documents.docx_inline import Inline
 from specloom.scrape.documents.docx_styles import Lists, Style, heading_level, to_int, to_lists, to_styles
+from specloom.scrape.documents.docx_unseen import Unseen
 from specloom.scrape.documents.drawings import Budget
 from specloom.scrape.documents.equations import to_line
 from specloom.scrape.documents.model import Document, Limits
@@ -61,9 +62,16 @@ def read_docx(body: bytes, limits: Limits) -> Document:
     content = child(root, "body")
     if content is None:
         raise Fault("content_empty", "This DOCX file has no document in it.", action="inform_user")
-    inline = Inline(archive, archive.relations(part), Budget(limits.cells), lambda box: _join(_gather(box, state)))
+    styles = archive.xml(archive.related(part, "styles") or "word/styles.xml")
+    unseen = Unseen(
+        {attribute(each, "styleId"): each for each in children(styles, "style")},
+        is_coloured=child(root, "background") is not None,
+    )
+    inline = Inline(
+        archive, archive.relations(part), Budget(limits.cells), lambda box: _join(_gather(box, state)), unseen
+    )
     state = _State(
-        to_styles(archive.xml(archive.related(part, "styles") or "word/styles.xml")),
+        to_styles(styles),
         to_lists(archive.xml(archive.related(part, "numbering") or "word/numbering.xml")),
         inline,
         limits,
@@ -85,6 +93,7 @@ def read_docx(body: bytes, limits: Limits) -> Document:
         language=found.get("language", ""),
         metadata=found,
         truncated=state.is_cut or inline.budget.cells < 0,
+        stripped={"hidden": unseen.count} if unseen.count else {},
     )
 
 

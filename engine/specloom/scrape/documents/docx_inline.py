@@ -10,6 +10,7 @@ from typing import Final
 from lxml import etree
 
 from specloom.scrape.documents.archive import Archive, attribute, child, children, get_relation, local
+from specloom.scrape.documents.docx_unseen import Unseen
 from specloom.scrape.documents.drawings import Budget, read_drawing, to_picture
 from specloom.scrape.documents.equations import to_line
 
@@ -20,32 +21,44 @@ Piece = tuple[str, str]
 _WRAPPERS: Final = frozenset({"sdt", "sdtContent", "ins", "moveTo", "smartTag", "customXml", "dir", "bdo", "fldSimple"})
 _NOTE_PARTS: Final = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
 _LINK_FIELD: Final = re.compile(r'\s*HYPERLINK\s+"([^"]*)"', re.IGNORECASE)
+# What is set above the line is told by a caret where it is an exponent; ordinals and signs need nothing.
+_EXPONENT: Final = re.compile(r"[-+−–]?\s?(?:[0-9]{1,3}|[a-z])[-+]?", re.IGNORECASE)
 _DEEPEST: Final = 20
-_OFF: Final = frozenset({"0", "false", "off"})
 # Fonts of signs put them here, and another font has no sign there.
 _PRIVATE: Final = range(0xE000, 0xF900)
 
 
 @dataclass(slots=True)
 class Inline:
-    """What the lines of a part are read with: its relations, how to read a text box, and the notes met so far."""
+    """What the lines of a part are read with: its relations, how to read a text box, what is unseen, and the notes."""
 
     archive: Archive
     links: Mapping[str, str]
     budget: Budget
     read_box: Callable[[etree._Element], str]
+    unseen: Unseen
     notes: dict[tuple[str, str], int] = field(default_factory=dict)
+    style: str = ""
+    """That of the paragraph."""
 
     def pieces(self, paragraph: etree._Element) -> list[Piece]:
         """The pieces of a paragraph in their order."""
-        return _linked(self._inline(paragraph))
+        outer, self.style = self.style, attribute(child(paragraph, "pPr", "pStyle"), "val")
+        found = _linked(self._inline(paragraph))
+        # The paragraphs of a text box are read within that to which it belongs.
+        self.style = outer
+        return found
 
     def _inline(self, element: etree._Element) -> Iterator[Piece]:
+        is_hidden = False
         for each in element:
             name = local(each)
             if name == "r":
-                if not is_on(child(each, "rPr", "vanish")):
+                was_hidden, is_hidden = is_hidden, self.unseen.hides(each, self.style)
+                if not is_hidden:
                     yield from self._run(each)
+                elif not was_hidden and _has_text(each):
+                    self.unseen.count += 1
             elif name == "hyperlink":
                 yield from _to_link(list(self._inline(each)), self.links.get(get_relation(each), ""))
             elif name in ("oMath", "oMathPara"):
@@ -58,10 +71,11 @@ class Inline:
                 yield from self._inline(each)
 
     def _run(self, run: etree._Element) -> Iterator[Piece]:
+        is_raised = attribute(child(run, "rPr", "vertAlign"), "val") == "superscript"
         for each in run:
             name = local(each)
             if name == "t":
-                yield "text", each.text or ""
+                yield "raised" if is_raised else "text", each.text or ""
             elif name in ("tab", "ptab"):
                 yield "text", "\t"
             elif name in ("br", "cr"):
@@ -99,9 +113,8 @@ class Inline:
             yield "text", to_picture(next((each for each in drawing.iter() if local(each) == "docPr"), None))
 
 
-def is_on(switch: etree._Element | None) -> bool:
-    """Whether a property that is a switch is there and not turned off."""
-    return switch is not None and attribute(switch, "val").lower() not in _OFF
+def _has_text(run: etree._Element) -> bool:
+    return any((each.text or "").strip() for each in children(run, "t"))
 
 
 def _chosen(alternatives: etree._Element) -> etree._Element:
@@ -137,6 +150,11 @@ def _linked(pieces: Iterator[Piece]) -> list[Piece]:
         elif kind == "instruction":
             if fields and not fields[-1][1][0]:
                 fields[-1][0].append(text)
+        elif kind == "raised":
+            base = found[-1][1][-1:] if found and found[-1][0] == "text" else ""
+            found.append(
+                ("text", f"^{text}" if _EXPONENT.fullmatch(text) and (base.isalnum() or base == ")") else text)
+            )
         elif kind in ("text", "box"):
             found.append((kind, text))
     # A field may end in another paragraph.
@@ -146,13 +164,14 @@ def _linked(pieces: Iterator[Piece]) -> list[Piece]:
 def _to_link(pieces: list[Piece], target: str) -> Iterator[Piece]:
     text = "".join(part for kind, part in pieces if kind == "text")
     if target.startswith(("http://", "https://")) and text.strip():
-        yield "text", f"[{text.strip()}]({_to_target(target)})"
+        yield "text", f"[{text.strip()}]({to_target(target)})"
         yield from (piece for piece in pieces if piece[0] != "text")
     else:
         yield from pieces
 
 
-def _to_target(address: str) -> str:
+def to_target(address: str) -> str:
+    """An address as it can stand in a link of Markdown."""
     return address.replace(" ", "%20").replace("(", "%28").replace(")", "%29")[:2000]
 
 

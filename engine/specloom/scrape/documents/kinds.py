@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlsplit
 
-PDF, DOCX, PPTX = "pdf", "docx", "pptx"
+from specloom.faults import Fault
+
+PDF, DOCX, PPTX, XLSX = "pdf", "docx", "pptx", "xlsx"
 
 # Readers accept rubbish before the header of a PDF, up to here (ISO 32000-1, implementation note 13).
 _HEADER_WITHIN: Final = 1024
@@ -21,14 +23,25 @@ _TYPES: Final = {
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": PPTX,
     "application/vnd.openxmlformats-officedocument.presentationml.slideshow": PPTX,
     "application/vnd.ms-powerpoint.presentation.macroenabled.12": PPTX,
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": XLSX,
+    "application/vnd.ms-excel.sheet.macroenabled.12": XLSX,
 }
 _SUFFIXES: Final = {
     ".pdf": PDF, ".docx": DOCX, ".docm": DOCX, ".dotx": DOCX, ".pptx": PPTX, ".pptm": PPTX, ".ppsx": PPTX,
+    ".xlsx": XLSX, ".xlsm": XLSX,
 }  # fmt: skip
+# What else is announced as a document: what it is called, how its types begin, its suffix, and what to do.
+_OPEN: Final = "application/vnd.oasis.opendocument."
+_OTHERS: Final = (
+    ("an OpenDocument text (ODT)", f"{_OPEN}text", ".odt", "save it as .docx or look for a PDF of it"),
+    ("an OpenDocument spreadsheet (ODS)", f"{_OPEN}spreadsheet", ".ods", "look for its data as CSV"),
+    ("an OpenDocument presentation (ODP)", f"{_OPEN}presentation", ".odp", "save it as .pptx or look for a PDF of it"),
+    ("an electronic book (EPUB)", "application/epub", ".epub", "look for its text as a page or a PDF"),
+)  # fmt: skip
 
 
 def detect(body: bytes, content_type: str = "", url: str = "") -> str:
-    """`pdf`, `docx`, `pptx`, or "" for bytes that are none of them, whatever type or address say."""
+    """`pdf`, `docx`, `pptx`, `xlsx`, or "" for bytes that are none of them, whatever type or address say."""
     if b"%PDF-" in body[:_HEADER_WITHIN]:
         return PDF
     if not body.startswith(_ZIP):
@@ -39,6 +52,8 @@ def detect(body: bytes, content_type: str = "", url: str = "") -> str:
         return DOCX
     if b"ppt/presentation" in directory:
         return PPTX
+    if b"xl/workbook.xml" in directory:
+        return XLSX
     named = announced(content_type, url)
     return named if named != PDF else ""
 
@@ -62,3 +77,30 @@ def is_compound(body: bytes) -> bool:
 def is_encrypted(body: bytes) -> bool:
     """Whether the bytes are an office document under a password, which is a stream of an OLE file ([MS-OFFCRYPTO])."""
     return body.startswith(_OLE) and _PACKAGE in body
+
+
+def tell_unread(body: bytes, content_type: str, url: str) -> Fault:
+    """The fault for bytes that are no document of a kind that is read: what they are, and what to do."""
+    said = content_type.partition(";")[0].strip()[:100]
+    if not body.strip():
+        return _refuse(f"This file is empty: what came has {len(body)} bytes.")
+    if is_encrypted(body):
+        return Fault("auth_required", "This office document needs a password.", action="inform_user")
+    if is_compound(body):
+        return _refuse("This is an old office format (.doc, .ppt, .xls); save it anew as .docx, .pptx or .xlsx.")
+    for name, types, suffix, advice in _OTHERS:
+        if said.lower().startswith(types) or (not said.startswith("text/") and suffix and _ends(url, suffix)):
+            return _refuse(f"This is {name}, which is not read; {advice}.")
+    announced_as = f" (announced as {said})" if said else ""
+    return _refuse(f"This is no PDF, DOCX, PPTX or XLSX file, which are what can be read{announced_as}.")
+
+
+def _refuse(sentence: str) -> Fault:
+    return Fault("content_empty", sentence, action="inform_user")
+
+
+def _ends(url: str, suffix: str) -> bool:
+    try:
+        return urlsplit(url).path.lower().endswith(suffix)
+    except ValueError:
+        return False

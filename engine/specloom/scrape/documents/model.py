@@ -34,9 +34,11 @@ class Limits:
 class Document:
     """A document as Markdown; "", () or 0 for what it does not say.
 
-    `kind` is `pdf`, `docx` or `pptx`; `pages` counts pages or slides (0 where the format has none); `published` is an
-    ISO date, of the document's creation; `metadata` has what else it says of itself, by the format's own names.
-    `truncated` says that a limit cut the text.
+    `kind` is `pdf`, `docx`, `pptx` or `xlsx`; `pages` counts pages or slides (0 where the format has none), and
+    `pages_read` those that `text` has; `published` is an ISO date, of the document's creation; `metadata` has what else
+    it says of itself, by the format's own names.
+    `truncated` says that a limit cut the text. `stripped` counts what was taken out because nobody sees it: `hidden`
+    stretches of text, and `controls`, characters that show nothing.
     """
 
     kind: str
@@ -47,5 +49,7 @@ class Document:
     modified: str = ""
     language: str = ""
     pages: int = 0
+    pages_read: int = 0
     metadata: Mapping[str, str] = field(default_factory=dict)
     truncated: bool = False
+    stripped: Mapping[str, int] = field(default_factory=dict)

@@ -6,20 +6,25 @@ where the file may be hostile, read it through `apart`.
 
 from __future__ import annotations
 
+import ctypes
 import re
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, Final
 
 from specloom.faults import Fault
 from specloom.scrape.documents.model import PAGES_WITHOUT_TEXT, Document, Limits
+from specloom.scrape.documents.pdf_down import order_down
+from specloom.scrape.documents.pdf_fields import read_fields
 from specloom.scrape.documents.pdf_layout import FEW_LETTERS, Page, find_title, to_key, to_markdown
 from specloom.scrape.documents.pdf_letters import Letters
 from specloom.scrape.documents.pdf_lines import clean, part_columns
 from specloom.scrape.documents.pdf_tables import find_tables, place
+from specloom.scrape.documents.pdf_unseen import find_unseen
 from specloom.scrape.documents.titles import to_title
 from specloom.scrape.metadata_dates import to_iso
 from specloom.scrape.metadata_names import to_names, to_text
@@ -31,6 +36,8 @@ _MOST_OUTLINE: Final = 2000
 # More objects than a book of a thousand pages has; the reader would build a table of all of them.
 _MOST_OBJECTS: Final = 1_000_000
 _PASSWORD_ERROR: Final = 4
+_LONGEST_LANGUAGE: Final = 128
+_LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8}){0,4}")
 _DATE: Final = re.compile(
     r"D:([0-9]{4})([0-9]{2})?([0-9]{2})?([0-9]{2})?([0-9]{2})?([0-9]{2})?(Z|[+-][0-9]{2}'?[0-9]{2})?"
 )
@@ -74,6 +81,9 @@ def _open(pdfium: Any, body: bytes) -> Any:
     if count == 0:
         document.close()
         raise Fault("content_empty", "This PDF file has no pages.", action="inform_user")
+    # Before any page is loaded; a form that cannot be opened is a file without one.
+    with suppress(pdfium.PdfiumError):
+        document.init_forms()
     return document
 
 
@@ -91,9 +101,11 @@ def _read(pdfium: Any, document: Any, limits: Limits, deadline: float) -> Docume
         size += sum(map(len, page.texts()))
         letters += page.count_letters()
     pictures = [number for number, page in enumerate(pages, start=1) if page.is_picture]
+    hidden = sum(page.hidden for page in pages)
     is_scan = any(page.is_picture and not page.lines for page in pages) and letters < FEW_LETTERS * min(len(pages), 5)
     if letters == 0 or is_scan:
-        raise Fault("content_empty", _to_sentence(len(pictures), len(pages), count), action="inform_user")
+        sentence = _to_sentence(len(pictures), len(pages), count, is_hidden=hidden > 0)
+        raise Fault("content_empty", sentence, action="inform_user")
     texts = to_markdown(pages, _read_outline(pdfium, document))
     text = "\n\n".join(texts)
     found = _read_properties(pdfium, document)
@@ -106,9 +118,12 @@ def _read(pdfium: Any, document: Any, limits: Limits, deadline: float) -> Docume
         authors=to_names([found.get("Author", "")], split=True),
         published=_to_date(found.get("CreationDate", "")),
         modified=_to_date(found.get("ModDate", "")),
+        language=_read_language(pdfium.raw, document),
         pages=count,
+        pages_read=len(pages),
         metadata=found,
         truncated=is_cut or len(text) > limits.text,
+        stripped={"hidden": hidden} if hidden else {},
     )
 
 
@@ -123,26 +138,29 @@ def _read_page(pdfium: Any, document: Any, number: int) -> Page:
         text_page = page.get_textpage()
         try:
             letters = Letters(pdfium.raw, text_page)
-            placed = letters.lines()
+            unseen = find_unseen(pdfium.raw, document, page, letters)
+            letters.blank(unseen)
+            placed = order_down(letters.lines())
             tables = find_tables(pdfium.raw, page, letters, placed)
             lines = part_columns(place(letters, placed, tables), letters.to_characters())
         finally:
             text_page.close()
-        found = Page(tuple(lines), height)
+        found = Page(tuple(lines), height, hidden=len(unseen))
         has_picture = found.count_letters() < FEW_LETTERS and any(
             True for _ in page.get_objects(filter=[pdfium.raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)
         )
-        return replace(found, is_picture=has_picture)
+        fields = tuple(read_fields(pdfium.raw, document, page))
+        return replace(found, is_picture=has_picture, fields=fields)
     except pdfium.PdfiumError:
         return Page((), 0.0)
     finally:
         page.close()
 
 
-def _to_sentence(pictures: int, read: int, count: int) -> str:
+def _to_sentence(pictures: int, read: int, count: int, *, is_hidden: bool) -> str:
     """Why a file of so many pages has no text, when so many were read of which so many are pictures."""
     if not pictures:
-        return "This PDF file has no text."
+        return "This PDF file has no text that anybody could see." if is_hidden else "This PDF file has no text."
     pages = f"{count} pages" if count > 1 else "only page"
     over = f"its {pages}" if pictures == read else f"{pictures} of its {pages}"
     return (
@@ -176,6 +194,15 @@ def _read_outline(pdfium: Any, document: Any) -> dict[int, dict[str, int]]:
     except (pdfium.PdfiumError, ValueError, UnicodeError):
         return found
     return found
+
+
+def _read_language(raw: Any, document: Any) -> str:
+    """The language that the file says it is in, "" without one and for readers before 2025, which cannot say."""
+    ask = getattr(raw, "FPDFCatalog_GetLanguage", None)
+    written = ctypes.create_string_buffer(_LONGEST_LANGUAGE)
+    size = ask(document.raw, ctypes.cast(written, ctypes.POINTER(ctypes.c_ushort)), len(written)) if ask else 0
+    said = written.raw[:size].decode("utf-16-le", "ignore").strip("\0 ") if 2 < size <= len(written) else ""
+    return said if _LANGUAGE.fullmatch(said) else ""
 
 
 def _read_properties(pdfium: Any, document: Any) -> dict[str, str]:

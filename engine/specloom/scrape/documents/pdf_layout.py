@@ -42,14 +42,21 @@ _CJK: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as its lines in reading order, its height in points, and whether it is a picture with next to no text."""
+    """A page as its lines in reading order, its height in points, and whether it is a picture with next to no text.
+
+    `hidden` counts the stretches of text on it that are not among its lines because nobody sees them; `fields` are what
+    is filled into its form.
+    """
 
     lines: tuple[Line, ...]
     height: float
     is_picture: bool = False
+    hidden: int = 0
+    fields: tuple[str, ...] = ()
 
     def texts(self) -> Iterator[str]:
-        """What the page says: its lines, and the cells of its tables."""
+        """What the page says: its lines, the cells of its tables, and the fields of its form."""
+        yield from self.fields
         for line in self.lines:
             yield line.text
             for row in line.cells:
@@ -79,6 +86,8 @@ def to_markdown(pages: Sequence[Page], outline: Mapping[int, Mapping[str, int]])
         blocks = _to_blocks(kept, body, outline.get(number, {}))
         if page.is_picture:
             blocks.append(_REST if blocks else _PICTURE)
+        if page.fields:
+            blocks.append("\n".join(["Filled in:", "", *(f"- {field}" for field in page.fields)]))
         texts.append("\n\n".join([f"--- Page {number + 1} ---", *blocks]))
     return texts
 

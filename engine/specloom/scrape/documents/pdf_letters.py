@@ -86,6 +86,18 @@ class Letters:
                     found.append((left, bottom, right, top))
         return found
 
+    def drawn_by(self, at: int) -> Any:
+        """The text object of the reader that a letter is from, false for a letter that the reader made up."""
+        return self._raw.FPDFText_GetTextObject(self._handle, self._index(at))
+
+    def blank(self, spans: Sequence[tuple[int, int]]) -> None:
+        """Put blanks in the place of some letters, so that no line and no word has them; lines end where they did."""
+        if spans:
+            text = list(self.text)
+            for start, end in spans:
+                text[start:end] = _WORD.sub(lambda word: " " * len(word[0]), self.text[start:end])
+            self.text = "".join(text)
+
     def find_turn(self) -> int:
         """By how many quarters (against the clock) the page is turned to read most of it."""
         asked = range(0, len(self.text), max(1, len(self.text) // _ASKED))

@@ -22,7 +22,8 @@ _APART: Final = 3.0
 _SAME: Final = 1.5
 
 Matrix = tuple[float, float, float, float, float, float]
-_IDENTITY: Final[Matrix] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+"""The six numbers of a transformation (ISO 32000-1, 8.3.3)."""
+IDENTITY: Final[Matrix] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def read_rules(raw: Any, page: Any, turn: int) -> Rules:
     upright: list[Rule] = []
     budget = [_MOST_OBJECTS, _MOST_SEGMENTS]
     try:
-        for left, bottom, right, top in _read_edges(raw, page.raw, _IDENTITY, budget, 0):
+        for left, bottom, right, top in _read_edges(raw, page.raw, IDENTITY, budget, 0):
             box = _turned((left, bottom, right, top), turn)
             width, height = box[2] - box[0], box[3] - box[1]
             if height <= _THIN and width >= _SHORTEST and width > 2 * height:
@@ -107,9 +108,9 @@ def _read_edges(raw: Any, holder: Any, matrix: Matrix, budget: list[int], depth:
         kind = raw.FPDFPageObj_GetType(each)
         if kind == raw.FPDF_PAGEOBJ_PATH and _is_seen(raw, each):
             for box in _read_path(raw, each, budget):
-                yield _moved(box, matrix) if is_form else box
-        elif kind == raw.FPDF_PAGEOBJ_FORM and depth < _DEEPEST and (own := _read_matrix(raw, each)):
-            yield from _read_edges(raw, each, _multiplied(own, matrix), budget, depth + 1)
+                yield moved(box, matrix) if is_form else box
+        elif kind == raw.FPDF_PAGEOBJ_FORM and depth < _DEEPEST and (own := read_matrix(raw, each)):
+            yield from _read_edges(raw, each, multiplied(own, matrix), budget, depth + 1)
 
 
 def _is_seen(raw: Any, path: Any) -> bool:
@@ -141,7 +142,7 @@ def _read_path(raw: Any, path: Any, budget: list[int]) -> Iterator[Box]:
     budget[1] -= count
     if budget[1] < 0:
         raise OverflowError
-    own = _read_matrix(raw, path)
+    own = read_matrix(raw, path)
     if own is None:
         return
     x, y = ctypes.c_float(), ctypes.c_float()
@@ -170,7 +171,8 @@ def _to_edge(one: tuple[float, float], two: tuple[float, float]) -> Iterator[Box
         yield min(one[0], two[0]), min(one[1], two[1]), max(one[0], two[0]), max(one[1], two[1])
 
 
-def _read_matrix(raw: Any, each: Any) -> Matrix | None:
+def read_matrix(raw: Any, each: Any) -> Matrix | None:
+    """The matrix of an object; None where it has none that can be used."""
     found = raw.FS_MATRIX()
     if not raw.FPDFPageObj_GetMatrix(each, ctypes.byref(found)):
         return None
@@ -178,7 +180,7 @@ def _read_matrix(raw: Any, each: Any) -> Matrix | None:
     return matrix if all(map(math.isfinite, matrix)) else None
 
 
-def _multiplied(one: Matrix, two: Matrix) -> Matrix:
+def multiplied(one: Matrix, two: Matrix) -> Matrix:
     """The matrix that does the first and then the second (ISO 32000-1, 8.3.4)."""
     a, b, c, d, e, f = one
     g, h, i, j, k, m = two
@@ -190,6 +192,7 @@ def _to_point(x: float, y: float, matrix: Matrix) -> tuple[float, float]:
     return a * x + c * y + e, b * x + d * y + f
 
 
-def _moved(box: Box, matrix: Matrix) -> Box:
+def moved(box: Box, matrix: Matrix) -> Box:
+    """The box around what a matrix makes of a box."""
     one, two = _to_point(box[0], box[1], matrix), _to_point(box[2], box[3], matrix)
     return min(one[0], two[0]), min(one[1], two[1]), max(one[0], two[0]), max(one[1], two[1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from lxml import etree
@@ -19,22 +20,30 @@ from specloom.scrape.documents.archive import (
     properties,
     to_authors,
 )
+from specloom.scrape.documents.docx_inline import to_target
 from specloom.scrape.documents.docx_styles import to_int
 from specloom.scrape.documents.drawings import Budget, read_drawing, to_picture
 from specloom.scrape.documents.equations import to_line
 from specloom.scrape.documents.model import Document, Limits
 from specloom.scrape.documents.pipes import to_table
 from specloom.scrape.documents.pptx_order import Area, in_order, to_area, to_key, to_place
+from specloom.scrape.documents.pptx_unseen import SHAPES, read_size, strip_unseen
 from specloom.scrape.documents.titles import to_title
 from specloom.scrape.metadata_dates import to_iso
 
 _TITLES: Final = frozenset({"title", "ctrTitle"})
 # What a template prints on every slide.
 _FRAME: Final = frozenset({"sldNum", "ftr", "dt", "hdr", "sldImg"})
-# What may say something, and where its own settings are.
-_SETTINGS: Final = {"sp": "nvSpPr", "graphicFrame": "nvGraphicFramePr", "pic": "nvPicPr", "grpSp": "nvGrpSpPr"}
-_ON: Final = frozenset({"1", "true"})
 _LISTS: Final = frozenset({"body", "obj", "subTitle", ""})
+
+
+@dataclass(slots=True)
+class _State:
+    archive: Archive
+    budget: Budget
+    size: Area | None
+    layouts: dict[str, dict[str, Area]] = field(default_factory=dict)
+    hidden: int = 0
 
 
 def read_pptx(body: bytes, limits: Limits) -> Document:
@@ -42,11 +51,12 @@ def read_pptx(body: bytes, limits: Limits) -> Document:
     deadline = time.monotonic() + limits.seconds
     archive = Archive(body, limits)
     part = archive.related("", "officeDocument") or "ppt/presentation.xml"
-    names = _find_slides(archive, part)
+    root = archive.xml(part)
+    names = _find_slides(archive, part, root)
     if not names:
         raise Fault("content_empty", "This PPTX file has no slides in it.", action="inform_user")
     budget = Budget(limits.cells)
-    layouts: dict[str, dict[str, Area]] = {}
+    state = _State(archive, budget, read_size(root))
     parts: list[str] = []
     size, first_title, has_text = 0, "", False
     is_cut = len(names) > limits.pages
@@ -54,7 +64,7 @@ def read_pptx(body: bytes, limits: Limits) -> Document:
         if parts and time.monotonic() > deadline:
             is_cut = True
             break
-        title, text = _read_slide(archive, name, budget, layouts)
+        title, text = _read_slide(name, state)
         first_title = first_title or title
         has_text = has_text or bool(title or text)
         heading = f"## {title}" if title else ""
@@ -76,29 +86,32 @@ def read_pptx(body: bytes, limits: Limits) -> Document:
         modified=to_iso(found.get("modified", "")),
         language=found.get("language", ""),
         pages=len(names),
+        pages_read=len(parts),
         metadata=found,
         truncated=is_cut or budget.cells <= 0,
+        stripped={"hidden": state.hidden} if state.hidden else {},
     )
 
 
-def _find_slides(archive: Archive, part: str) -> list[str]:
+def _find_slides(archive: Archive, part: str, root: etree._Element | None) -> list[str]:
     """The parts of the slides in the order of the presentation, whatever their names are."""
-    root = archive.xml(part)
     links = archive.relations(part)
     listed = (links.get(get_relation(each), "") for each in children(child(root, "sldIdLst"), "sldId"))
     return list(dict.fromkeys(filter(None, listed)))
 
 
-def _read_slide(archive: Archive, name: str, budget: Budget, layouts: dict[str, dict[str, Area]]) -> tuple[str, str]:
+def _read_slide(name: str, state: _State) -> tuple[str, str]:
     """The title of a slide and the rest of it in reading order, speaker's notes last."""
+    archive, budget, layouts = state.archive, state.budget, state.layouts
     root = archive.xml(name)
     links = archive.relations(name)
     tree = child(root, "cSld", "spTree")
-    title = next((shape for shape in _shapes(tree) if _to_placeholder(shape) in _TITLES), None)
     layout = archive.related(name, "slideLayout")
     if layout not in layouts:
         layouts[layout] = _read_layout(archive, layout)
     inherited = layouts[layout]
+    state.hidden += strip_unseen(tree, state.size, inherited)
+    title = next((shape for shape in _shapes(tree) if _to_placeholder(shape) in _TITLES), None)
 
     def read(holder: etree._Element | None) -> list[str]:
         """The blocks of a slide or a group."""
@@ -115,7 +128,7 @@ def _read_slide(archive: Archive, name: str, budget: Budget, layouts: dict[str, 
         return [block for at in in_order(areas) for block in parts[at]]
 
     blocks = read(tree)
-    if notes := _read_notes(archive, name):
+    if notes := _read_notes(name, state):
         blocks.append(notes)
     if attribute(root, "show") in ("0", "false"):
         blocks.insert(0, "(This slide is hidden.)")
@@ -147,12 +160,14 @@ def _lines(shape: etree._Element, links: Mapping[str, str]) -> list[tuple[int, s
     return list(_paragraphs(child(shape, "txBody"), links))
 
 
-def _read_notes(archive: Archive, slide: str) -> str:
-    name = archive.related(slide, "notesSlide")
-    root = archive.xml(name) if name else None
+def _read_notes(slide: str, state: _State) -> str:
+    name = state.archive.related(slide, "notesSlide")
+    root = state.archive.xml(name) if name else None
+    tree = child(root, "cSld", "spTree")
+    state.hidden += strip_unseen(tree, None, {})
     lines = [
         text
-        for shape in _shapes(child(root, "cSld", "spTree"))
+        for shape in _shapes(tree)
         if _to_placeholder(shape) == "body"
         for _, text in _paragraphs(child(shape, "txBody"), {})
     ]
@@ -160,7 +175,7 @@ def _read_notes(archive: Archive, slide: str) -> str:
 
 
 def _shapes(tree: etree._Element | None) -> Iterator[etree._Element]:
-    """The shapes of a slide that are shown, those in groups where their group is."""
+    """The shapes of a slide, those in groups where their group is."""
     for each in _parts(tree):
         if local(each) == "grpSp":
             yield from _shapes(each)
@@ -169,13 +184,11 @@ def _shapes(tree: etree._Element | None) -> Iterator[etree._Element]:
 
 
 def _parts(holder: etree._Element | None) -> Iterator[etree._Element]:
-    """The shapes and groups right in a slide or a group, without those that are not shown."""
+    """The shapes and groups right in a slide or a group."""
     for each in holder if holder is not None else ():
         if local(each) == "AlternateContent":
             yield from _parts(next(children(each, "Choice"), None))
-        elif (settings := _SETTINGS.get(local(each))) and attribute(
-            child(each, settings, "cNvPr"), "hidden"
-        ) not in _ON:
+        elif local(each) in SHAPES:
             yield each
 
 
@@ -203,7 +216,7 @@ def _pieces(paragraph: etree._Element, links: Mapping[str, str]) -> Iterator[str
             click = child(each, "rPr", "hlinkClick")
             target = links.get(get_relation(click), "") if click is not None else ""
             is_link = target.startswith(("http://", "https://")) and text.strip()
-            yield f"[{text.strip()}]({target.replace(' ', '%20').replace(')', '%29')[:2000]})" if is_link else text
+            yield f"[{text.strip()}]({to_target(target)})" if is_link else text
         elif name == "m" or name.startswith("oMath"):
             yield to_line(each)
 

@@ -1,0 +1,231 @@
+"""What stands below and above the letters of a PDF page: rectangles of one colour, and what nobody can tell apart."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from specloom.scrape.documents.pdf_lines import Box
+from specloom.scrape.documents.pdf_rules import IDENTITY, Matrix, moved, multiplied, read_matrix
+from specloom.scrape.documents.pdf_shapes import (
+    area,
+    cut,
+    holds,
+    is_pale,
+    is_rectangle,
+    is_upright,
+    meets,
+    read_bounds,
+    read_clip,
+)
+
+Ground = tuple[int, int, int]
+"""Red, green and blue of 255."""
+
+PAPER: Final[Ground] = (255, 255, 255)
+_MOST_OBJECTS: Final = 20_000
+_DEEPEST: Final = 3
+# Points: what is smaller covers no letter.
+_LEAST: Final = 2.0
+# Points of a row of the page, by which things are looked up, and how many rows there are up and down.
+_ROW: Final = 24.0
+_MOST_ROWS: Final = 150
+# Of 255: what is less opaque lets something through.
+_OPAQUE: Final = 250
+# Of 255, in each colour: what differs by less looks the same.
+_SAME: Final = 10
+_MOST_DRAWN: Final = 8
+_MOST_WORK: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """Something drawn: its place in the order, where it is, and its colour; None for what is not of one colour."""
+
+    order: int
+    box: Box
+    colour: Ground | None
+    handle: Any
+
+
+@dataclass(slots=True)
+class Grounds:
+    """What is drawn on a page, by the rows where it stands; and in which place of the order each text object is."""
+
+    patterns: Patterns
+    rows: dict[int, list[_Drawn]] = field(default_factory=dict)
+    orders: dict[int, int] = field(default_factory=dict)
+    pictured: float = 0.0
+    """Square points of the largest picture."""
+    work: int = _MOST_WORK
+    """How many more things may be looked at."""
+    is_known: bool = True
+    """Whether everything was looked at; a drawing of very many things is not."""
+
+    def is_near(self, box: Box) -> bool:
+        """Whether something may be drawn where a box is."""
+        return not self.is_known or _to_row(box) in self.rows
+
+    def is_covered(self, text: int, box: Box) -> bool:
+        """Whether something of one opaque colour was drawn over some letters of a text object."""
+        order = self.orders.get(text)
+        if order is None:
+            return False
+        return any(
+            each.order > order and each.colour and holds(each.box, box) and not self.patterns.are_tiles(each.handle)
+            for each in self._near(box)
+        )
+
+    def is_lost(self, text: int, box: Box, colour: Ground) -> bool:
+        """Whether letters of a text object have the colour of what they stand on, as far as anybody can say."""
+        order = self.orders.get(text)
+        ground: Ground | None = PAPER
+        below: _Drawn | None = None
+        for each in self._near(box):
+            if not meets(each.box, box):
+                continue
+            if order is None:
+                return False
+            if each.order < order:
+                ground, below = (each.colour if holds(each.box, box) else None), each
+        if (
+            not self.is_known
+            or ground is None
+            or any(abs(one - two) > _SAME for one, two in zip(colour, ground, strict=True))
+        ):
+            return False
+        if below is None:
+            return True
+        return not self.patterns.are_tiles(below.handle) and (
+            ground != PAPER or self.patterns.is_white(below.handle, box)
+        )
+
+    def _near(self, box: Box) -> Sequence[_Drawn]:
+        """What is drawn in the row of a box, in its order; nothing where that is too much to look through."""
+        found = self.rows.get(_to_row(box), ())
+        self.work -= len(found)
+        self.is_known = self.is_known and self.work >= 0
+        return found if self.is_known else ()
+
+
+@dataclass(slots=True)
+class Patterns:
+    """Which objects of a page are filled with a pattern, whose colour the reader does not know."""
+
+    raw: Any
+    document: Any
+    page: Any
+    tiled: dict[int, bool] = field(default_factory=dict)
+    white: dict[int, bool] = field(default_factory=dict)
+
+    def are_tiles(self, handle: Any) -> bool:
+        """Whether an object is filled with tiles, between which one may see through; older readers cannot say."""
+        address = ctypes.addressof(handle.contents)
+        if address not in self.tiled:
+            ask = getattr(self.raw, "FPDFPageObj_GetRenderedFillPattern", None)
+            bitmap = ask(self.document.raw, handle) if ask is not None else None
+            if bitmap:
+                self.raw.FPDFBitmap_Destroy(bitmap)
+            self.tiled[address] = bool(bitmap)
+        return self.tiled[address]
+
+    def is_white(self, handle: Any, box: Box) -> bool:
+        """Whether an object that the reader calls white is: the reader says so of all that runs from colour to colour.
+
+        A part of the page is drawn to know it, once for an object, and for a few objects of a page.
+        """
+        address = ctypes.addressof(handle.contents)
+        if address not in self.white:
+            is_asked = len(self.white) < _MOST_DRAWN
+            self.white[address] = not is_asked or is_pale(self.raw, self.page, box)
+        return self.white[address]
+
+
+def read_grounds(raw: Any, document: Any, page: Any, texts: Collection[int]) -> Grounds:
+    """What is drawn on an open page of the reader; `texts` are the addresses of the text objects that are asked for."""
+    found = Grounds(Patterns(raw, document, page))
+    written: list[tuple[int, Any]] = []
+    try:
+        for order, (kind, each, matrix) in enumerate(_walk(raw, page.raw, IDENTITY, [_MOST_OBJECTS], 0)):
+            if kind == raw.FPDF_PAGEOBJ_TEXT:
+                written.append((order, each))
+            elif (drawn := _to_drawn(raw, kind, each, matrix, order)) is not None:
+                _note(found, drawn)
+                if kind == raw.FPDF_PAGEOBJ_IMAGE:
+                    found.pictured = max(found.pictured, area(drawn.box))
+    except OverflowError:
+        found.is_known = False
+    if found.rows:
+        addresses = ((ctypes.addressof(each.contents), order) for order, each in written)
+        found.orders = {address: order for address, order in addresses if address in texts}
+    return found
+
+
+def find_colour(raw: Any, each: Any) -> tuple[int, int, int, int] | None:
+    """Red, green, blue and opacity in which an object is filled, of 255; None where the reader does not know."""
+    parts = [ctypes.c_uint() for _ in range(4)]
+    if not raw.FPDFPageObj_GetFillColor(each, *parts):
+        return None
+    red, green, blue, opacity = (part.value for part in parts)
+    return red, green, blue, opacity
+
+
+def _walk(raw: Any, holder: Any, matrix: Matrix, budget: list[int], depth: int) -> Iterator[tuple[int, Any, Matrix]]:
+    """The objects of a page in the order in which they are drawn, those of forms in the place of their form."""
+    is_form = depth > 0
+    count = raw.FPDFFormObj_CountObjects(holder) if is_form else raw.FPDFPage_CountObjects(holder)
+    budget[0] -= count
+    if budget[0] < 0:
+        raise OverflowError
+    for number in range(count):
+        each = raw.FPDFFormObj_GetObject(holder, number) if is_form else raw.FPDFPage_GetObject(holder, number)
+        kind = raw.FPDFPageObj_GetType(each)
+        if kind != raw.FPDF_PAGEOBJ_FORM:
+            yield kind, each, matrix
+        elif depth < _DEEPEST and (own := read_matrix(raw, each)):
+            yield from _walk(raw, each, multiplied(own, matrix), budget, depth + 1)
+
+
+def _to_drawn(raw: Any, kind: int, each: Any, matrix: Matrix, order: int) -> _Drawn | None:
+    """What an object that is no text puts on the page, None for nothing that matters."""
+    colour: tuple[int, int, int, int] | None = None
+    if kind == raw.FPDF_PAGEOBJ_PATH:
+        fill, is_stroked = ctypes.c_int(), ctypes.c_int()
+        if not raw.FPDFPath_GetDrawMode(each, fill, is_stroked) or not fill.value:
+            return None
+    bounds = read_bounds(raw, each)
+    if bounds is None or _is_small(box := moved(bounds, matrix)):
+        return None
+    clip = read_clip(raw, each)
+    if clip is not None and _is_small(box := cut(box, moved(clip[0], matrix))):
+        return None
+    if kind == raw.FPDF_PAGEOBJ_PATH:
+        colour = find_colour(raw, each)
+        if colour is not None and colour[3] == 0:
+            return None
+    is_plain = (
+        colour is not None
+        and colour[3] >= _OPAQUE
+        and (clip is None or clip[1])
+        and is_upright(matrix)
+        and is_rectangle(raw, each)
+        and not raw.FPDFPageObj_HasTransparency(each)
+    )
+    return _Drawn(order, box, colour[:3] if is_plain and colour is not None else None, each)
+
+
+def _note(found: Grounds, drawn: _Drawn) -> None:
+    """Keep something drawn by every row in which the middle of a letter on it may be."""
+    first, last = (min(max(int(edge // _ROW), -_MOST_ROWS), _MOST_ROWS) for edge in (drawn.box[1], drawn.box[3]))
+    for row in range(first, last + 1):
+        found.rows.setdefault(row, []).append(drawn)
+
+
+def _to_row(box: Box) -> int:
+    return min(max(int((box[1] + box[3]) / 2 // _ROW), -_MOST_ROWS), _MOST_ROWS)
+
+
+def _is_small(box: Box) -> bool:
+    return box[2] - box[0] < _LEAST or box[3] - box[1] < _LEAST
