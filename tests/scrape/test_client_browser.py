@@ -64,3 +64,15 @@ async def test_what_a_script_writes_is_read_and_what_it_may_not_reach_is_refused
     assert "cloud metadata" in sentence
     assert nothing["kind"] == "content_empty"
     assert "browser: " in nothing["detail"]
+
+
+async def test_where_no_browser_follows_a_route_the_page_is_told_to_be_without_it() -> None:
+    with Loopback(lambda call: (200, HTML, page(STORY))) as server:
+        async with connected() as client:
+            said = await ask(client, "scrape_page", url=server.url + "/app#/docs/install")
+            part = await ask(client, "scrape_page", url=server.url + "/app#install")
+
+    assert said["extractionQuality"] == "partial"
+    assert "This is the page without #/docs/install, which only a browser can follow." in said["sparsityWarning"]
+    assert part["extractionQuality"] == "complete"
+    assert "which only a browser" not in part.get("sparsityWarning", "")

@@ -118,7 +118,7 @@ CASES: dict[str, Case] = {
     "content_empty: a picture": Case(
         "content_empty",
         "inform_user",
-        "No content extracted: {url} — image/png is not a page or document that can be read.",
+        "No content extracted: {url} — image/png is not a page or document that can be read: it is a picture;",
         (200, {"Content-Type": "image/png"}, b"\x89PNG\x00"),
         retryable=True,
     ),

@@ -105,8 +105,11 @@ async def test_what_is_neither_page_nor_document_ends_the_climb() -> None:
         fault = await fail(server.url)
 
     assert fault.kind == "content_empty"
-    assert fault.detail == "html: image/png is not a page or document that can be read."
-    assert fault.message.endswith("— image/png is not a page or document that can be read.")
+    sentence = (
+        "image/png is not a page or document that can be read: it is a picture; look for a page that describes it."
+    )
+    assert fault.message.endswith(f"— {sentence}")
+    assert fault.detail.startswith("html: image/png is not a page")
     assert fault.action == "inform_user"
     assert len(server.calls) == 1
 
@@ -226,6 +229,29 @@ async def test_no_listener_is_a_network_fault_after_one_try() -> None:
     assert fault.detail.count("could not be reached") == 1
 
 
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_wall_is_no_call_to_come_back_later_whatever_its_status(status: int) -> None:
+    with Loopback(lambda call: (status, HTML, "<script>window.KPSDK={}</script>")) as server:
+        fault = await fail(server.url)
+
+    assert fault.kind == "blocked"
+    assert f"html: HTTP {status}, a wall against robots" in fault.detail
+
+
+async def test_a_wall_that_asks_for_consent_is_told_as_one() -> None:
+    def reply(call: Call) -> Reply:
+        if call.path == "/zustimmung":
+            return 200, HTML, "<p>We and our partners use cookies. Subscribe, or agree to tracking.</p>" * 2
+        return 302, {"Location": "/zustimmung?for=/a"}, ""
+
+    with Loopback(reply) as server:
+        fault = await fail(server.url + "/a")
+
+    assert fault.kind == "blocked"
+    assert fault.message.startswith(f"Blocked: {server.url}/a — it asks for consent to cookies")
+    assert "html: a wall that asks for consent" in fault.detail
+
+
 async def test_a_long_rest_is_respected_and_told() -> None:
     with Loopback(lambda call: (429, {"Retry-After": "120"}, "")) as server:
         async with open_desk() as (desk, station):
@@ -331,6 +357,21 @@ async def test_a_page_that_only_refreshes_to_another_is_followed() -> None:
 
     assert reading.url == server.url + "/real?a=1&b=2"
     assert len(server.calls) == 2
+
+
+@pytest.mark.parametrize(("value", "follows"), [("0; url=/end", True), ("3;URL='/end'", True), ("60; url=/end", False)])
+async def test_a_header_that_refreshes_to_another_page_is_followed_where_it_is_soon(value: str, follows: bool) -> None:
+    def reply(call: Call) -> Reply:
+        return (
+            (200, HTML, ARTICLE)
+            if call.path == "/end"
+            else (200, {**HTML, "Refresh": value}, "<p>Please wait.</p>" * 9)
+        )
+
+    with Loopback(reply) as server:
+        reading = await read(server.url + "/start")
+
+    assert reading.url == server.url + ("/end" if follows else "/start")
 
 
 async def test_a_cookie_opens_the_door_to_a_site_that_redirects_until_it_sees_it() -> None:

@@ -15,8 +15,8 @@ from test_reading_tools import read as read_tool
 from loopback import Call, Loopback, Reply
 from specloom.faults import Fault
 from specloom.scrape.extract import extract
-from specloom.scrape.missing import is_missing
 from specloom.scrape.walls import judge
+from specloom.trust.missing import is_missing
 from specloom.wire import Response
 
 URL = "https://otters.example/dens"

@@ -80,6 +80,25 @@ async def test_a_plain_request_is_passed_on_without_what_was_for_the_proxy() -> 
     assert server.last.headers == {"host": f"127.0.0.1:{server.port}", "x": "y", "connection": "close"}
 
 
+async def test_a_host_that_says_nothing_is_an_answer_once_the_page_is_there() -> None:
+    server = Loopback(lambda call: (200, {}, ""))
+
+    def hang(call: Call) -> Reply:
+        server.stopped.wait(10)
+        return 200, {}, ""
+
+    server.handler = hang
+    with server:
+        async with open_proxy() as proxy:
+            ticket = proxy.open_ticket(allow_private=True)
+            ticket.patience = 0.1
+            async with connect(proxy, ticket) as client:
+                answer = await client.ask(f"GET {server.url}/")
+
+    # A connection that only ends is asked for anew by browsers.
+    assert answer.startswith(b"HTTP/1.1 504 ")
+
+
 async def test_a_body_is_passed_on() -> None:
     with Loopback(reply) as server:
         answer, _ = await through(f"POST {server.url}/", "Content-Length: 5", body=b"hello and a second request")

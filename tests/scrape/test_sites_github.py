@@ -164,6 +164,27 @@ async def test_a_file_is_a_block_of_its_language() -> None:
     assert len(desk.sent) == 1
 
 
+@pytest.mark.parametrize(
+    ("mark", "named", "lines"),
+    [
+        ("#L2", "line 2", "two()"),
+        ("#L2-L3", "lines 2 to 3", "two()\nthree()"),
+        ("#L3C1-L2C4", "lines 2 to 3", "two()\nthree()"),
+        ("#L2-9", "lines 2 to 9", "two()\nthree()"),
+        ("#L80", "", ""),
+        ("#two", "", ""),
+    ],
+)
+async def test_the_lines_that_are_linked_to_come_first(mark: str, named: str, lines: str) -> None:
+    text = "one()\ntwo()\nthree()\n"
+    page, _ = await page_of(f"https://github.com/otter/db/blob/main/a.py{mark}", {f"{RAW}/main/a.py": text})
+
+    whole = f"```py\n{text.strip()}\n```"
+    head = f"{named.capitalize()} of the file, and then all of it:\n\n```py\n{lines}\n```\n\n" if named else ""
+    assert page.content == head + whole
+    assert page.title == "otter/db: a.py" + (f", {named}" if named else "")
+
+
 async def test_a_text_is_no_block() -> None:
     page, _ = await page_of("https://github.com/otter/db/blob/main/NOTES.md", {f"{RAW}/main/NOTES.md": "# Notes\n"})
 

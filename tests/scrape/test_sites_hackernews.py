@@ -57,6 +57,26 @@ async def test_a_story_is_followed_by_its_best_comments() -> None:
     }
 
 
+async def test_a_comment_that_is_linked_to_is_told_first_and_once() -> None:
+    comments = {
+        f"item/{number}": {"id": number, "by": "bob", "type": "comment", "text": f"said {number}"} for number in (2, 3)
+    }
+    deep = {"item/99": {"id": 99, "by": "eve", "type": "comment", "text": "far down"}}
+    item = {"item/901": story(901, descendants=3, kids=[2, 3])}
+
+    far, _ = await page_of("https://news.ycombinator.com/item?id=901#99", item | comments | deep)
+    near, _ = await page_of("https://news.ycombinator.com/item?id=901#3", item | comments)
+    gone, _ = await page_of("https://news.ycombinator.com/item?id=901#98", item | comments | {"item/98": "null"})
+
+    assert (
+        "## The comment that is linked to\n\n### eve\n\nfar down\n\n## Top comments\n\n### bob\n\nsaid 2" in far.content
+    )
+    assert near.content.count("said 3") == 1
+    assert near.content.index("said 3") < near.content.index("said 2")
+    assert "linked to" not in gone.content
+    assert (far.title, far.truncated) == ("Story 901", False)
+
+
 async def test_ten_comments_are_read_and_the_rest_is_said_to_be_there() -> None:
     kids = list(range(1, 12))
     answers = {f"item/{kid}": {"id": kid, "by": "bob", "type": "comment", "text": f"c{kid}"} for kid in kids}

@@ -222,6 +222,21 @@ async def test_a_post_on_reddit_is_followed_by_its_comments() -> None:
     assert len(desk.sent) == 1
 
 
+async def test_a_comment_on_reddit_that_is_linked_to_is_read_with_its_answers() -> None:
+    linked = comment(2, "Here", comment(3, "Thanks", parent_id="t1_k2"), parent_id="t1_k1")
+
+    page, desk = await page_of(
+        "https://www.reddit.com/r/otters/comments/1abcde/comment/k00002/", {f"{REDDIT}.json": listing(linked)}
+    )
+
+    assert page.content.endswith(
+        "## The comment that is linked to, and answers\n\n#### u2 · 48 points\n\nHere\n\n#### u3 · 47 points\n\nThanks"
+    )
+    assert page.content.startswith("# Otters return\n")
+    assert page.truncated
+    assert "comment=k00002" in desk.sent[0]
+
+
 async def test_ten_comments_on_reddit_are_shown_and_five_are_signals() -> None:
     comments = [comment(at, "x" * 600) for at in range(1, 13)]
 

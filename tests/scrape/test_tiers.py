@@ -41,6 +41,17 @@ from specloom.scrape.spa import is_spa_host
         (b"plain words", "application/octet-stream", "", "text"),
         (b"\x00\x01", "application/octet-stream", "", "other"),
         (b"\x89PNG", "image/png", "", "other"),
+        (b"<svg/>", "image/svg+xml", "", "other"),
+        (b"\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01<p>", "text/html", "", "other"),
+        (b"GIF89a is the name of a format.", "text/plain", "", "text"),
+        (b"@book{a}", "application/x-bibtex", "", "text"),
+        (b'{"a": 1}', "application/jsonl", "", "text"),
+        (b"a,b", "application/vnd.ms-excel", "", "text"),
+        (b"a,b", "application/force-download", "", "text"),
+        (b"\x01\x02\x03\x04", "application/x-something", "", "other"),
+        (b"<?xml version='1.0'?><note><a>x</a></note>", "", "", "text"),
+        (b"#include <stdio.h>\nint main(void)", "application/octet-stream", "https://a.example/a.c", "text"),
+        (b"if a < b and c > d", "", "", "text"),
     ],
 )
 def test_what_a_body_is(body: bytes, content_type: str, url: str, kind: str) -> None:
@@ -52,6 +63,10 @@ def test_what_a_body_is(body: bytes, content_type: str, url: str, kind: str) -> 
     [
         ("https://a.example/x/Paper.PDF?download=1", True),
         ("https://a.example/x.pptx", True),
+        ("https://a.example/x.docm", True),
+        ("https://a.example/x.ppsx", True),
+        ("https://a.example/x.xlsm", True),
+        ("https://a.example/x.do", False),
         ("https://arxiv.org/pdf/1902.02534", True),
         ("https://www.arxiv.org/pdf/1902.02534v2", True),
         ("https://arxiv.org/abs/1902.02534", False),

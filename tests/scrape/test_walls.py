@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.scrape.walls import judge, judge_raw, score
+from specloom.scrape.walls import is_challenge, judge, judge_raw, score
 
 WALLS = [
     ("Just a moment...", "Checking your browser before accessing example.org. This process is automatic."),
@@ -163,3 +163,49 @@ def test_hostile_markup_is_judged_in_linear_time(piece: bytes) -> None:
     # A quadratic search through this takes so many minutes that nobody overlooks it.
     assert judge("x", html=html) in {"wall", "shell", "login"}
     assert judge_raw(html) in {"good", "wall"}
+
+
+NOTICE = "We and our partners use cookies to personalise content. Choose what you consent to, or subscribe."
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://consent.example.org/m?continue=https://www.example.org/",
+        "https://www.example.org/zustimmung?url=%2Fa",
+        "https://guce.example.org/v2/collectConsent",
+        "https://www.example.org/sonstiges/zustimmung/auswahl.html",
+    ],
+)
+def test_a_place_for_consent_that_one_was_led_to_is_no_page(url: str) -> None:
+    assert judge(NOTICE, html=PAGE, asked="https://www.example.org/a", url=url) == "consent"
+    assert judge(NOTICE + " " + ABOUT, html=PAGE, asked="https://www.example.org/a", url=url) == "consent"
+    # Who asks for that very place reads it.
+    assert judge(NOTICE * 3, html=PAGE, asked=url, url=url) != "consent"
+    assert judge(ABOUT, html=PAGE, asked="https://a.example/", url="https://a.example/consent-in-law") != "consent"
+
+
+def test_a_notice_about_cookies_and_nothing_else_is_a_shell() -> None:
+    story = "The potter lit the kiln at dawn. " * 12
+    html = b"<html><body>" + NOTICE.encode() + b"</body></html>"
+
+    assert judge(NOTICE, html=html) == "shell"
+    assert judge(f"{NOTICE} {story}", html=html) == "good"
+    assert judge("Cookies keep a week in a tin, and ours are baked with butter. " * 2, html=html) == "good"
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "challenge"),
+    [
+        (b"<script>window.KPSDK={}</script>", {}, True),
+        (b"<script src=https://a.awswaf.com/challenge.js></script>", {}, True),
+        (b"verifying", {"x-vercel-mitigated": "challenge"}, True),
+        (b"verifying", {"cf-mitigated": "challenge"}, True),
+        (b"<div id=cf-error-details>Error 522: connection timed out</div>", {}, False),
+        (b"Too many requests", {"retry-after": "30"}, False),
+    ],
+)
+def test_a_refusal_by_the_machinery_of_a_vendor_is_a_wall(
+    body: bytes, headers: dict[str, str], challenge: bool
+) -> None:
+    assert is_challenge(body, headers) is challenge

@@ -1,6 +1,10 @@
-"""What runs inside a page: watching it fall quiet, refusing cookies, scrolling, and taking it as HTML."""
+"""What runs inside a page: muting it, watching it fall quiet, measuring it, scrolling, and taking it as HTML."""
 
 from __future__ import annotations
+
+MUTE = """
+for (const name of Object.keys(console)) if (typeof console[name] === "function") console[name] = () => {};
+"""
 
 # Resolves once nothing changed for `quiet` milliseconds, or after `most`.
 QUIET = """([quiet, most]) => new Promise(resolve => {
@@ -11,51 +15,43 @@ QUIET = """([quiet, most]) => new Promise(resolve => {
   setTimeout(done, most);
 })"""
 
-# Refusing comes first; a button counts only in something that lies over the page or speaks of cookies.
-CONSENT = r"""() => {
-  const wanted = [
-    /^(reject|decline|refuse|deny)( all| optional| non-essential)?( cookies)?$/i,
-    /^(only|use|accept)? ?(strictly )?(necessary|essential|required)( cookies)?( only)?$/i,
-    /^(alle )?(ablehnen|cookies ablehnen)$|^tout refuser$|^rechazar todo$|^rifiuta tutto$|^nur notwendige/i,
-    /^continue without (accepting|consent)/i,
-    /^(i )?(accept|agree|allow)( to)?( all)?( cookies)?( & continue| and continue)?$|^got it!?$|^ok(ay)?!?$/i,
-    /^(alle )?(akzeptieren|cookies akzeptieren)$|^tout accepter$|^aceptar todo$|^accetta tutto$|^zustimmen$/i,
-  ];
-  const about = /cookie|consent|privacy|gdpr|datenschutz|tracking|personal data/i;
-  const lies = element => {
-    for (let at = element; at && at !== document.body; at = at.parentElement) {
-      const style = getComputedStyle(at);
-      const over = style.position === "fixed" || style.position === "sticky" || at.matches("dialog, [role=dialog]");
-      if (over && about.test(at.innerText || "")) return true;
-      if (about.test(at.id + " " + at.className)) return true;
-    }
-    return false;
-  };
-  const buttons = [...document.querySelectorAll("button, [role=button], a, input[type=button], input[type=submit]")]
-    .slice(0, 2000)
-    .map(element => [element, (element.innerText || element.value || "").trim()])
-    .filter(([element, text]) => text && text.length <= 40 && element.getClientRects().length);
-  for (const pattern of wanted)
-    for (const [element, text] of buttons)
-      if (pattern.test(text) && lies(element)) { element.click(); return text; }
-  return "";
-}"""
-
 # The markup of a page that says little, which may be a wall; nothing of a page that says much.
 PEEK = """() => {
   const little = document.body && document.body.innerText.length <= 2048;
   return little ? document.documentElement.outerHTML.slice(0, 200000) : "";
 }"""
 
-SCROLL = "() => window.scrollTo(0, document.documentElement.scrollHeight)"
-EXTENT = (
-    """() => [document.body ? document.body.innerText.length : 0, document.documentElement.scrollHeight, innerHeight]"""
-)
+# How many characters there are to read, shadow roots and frames without an address included; counted up to `most`.
+TEXT = """most => {
+  const count = root => {
+    let size = root.body ? root.body.innerText.trim().length : root.textContent.trim().length;
+    for (const element of root.querySelectorAll("*")) {
+      if (size > most) break;
+      if (element.shadowRoot) size += count(element.shadowRoot);
+      else if (element instanceof HTMLIFrameElement && element.contentDocument) size += count(element.contentDocument);
+    }
+    return size;
+  };
+  return document.body ? count(document) : 0;
+}"""
 
-# Open shadow roots are not part of a document's HTML, so their content is put where it is seen.
+SCROLL = "() => window.scrollTo(0, document.documentElement.scrollHeight)"
+EXTENT = "() => document.body && [document.body.innerText.length, document.documentElement.scrollHeight, innerHeight]"
+
+# Open shadow roots, and frames without an address of their own, are not part of a document's HTML, so their content is
+# put where it is seen.
 TAKE = r"""most => {
   let left = 500;
   const flatten = root => {
+    for (const frame of root.querySelectorAll("iframe")) {
+      const inner = /^(about:|blob:|data:|$)/.test(frame.getAttribute("src") || "") ? frame.contentDocument : null;
+      if (!inner || !inner.body || inner.body.innerText.length < 200) continue;
+      if (!frame.getClientRects().length || left-- <= 0) continue;
+      flatten(inner);
+      const inside = document.createElement("div");
+      for (const node of inner.body.childNodes) inside.appendChild(document.importNode(node, true));
+      frame.replaceWith(inside);
+    }
     for (const host of root.querySelectorAll("*")) {
       if (!host.shadowRoot || left-- <= 0) continue;
       flatten(host.shadowRoot);

@@ -11,7 +11,7 @@ from specloom.faults import Fault
 from .failures import ROBOTS, from_fault, to_outcome
 from .reading import Candidate, Fetched, Mode, Outcome, Reading
 from .rests import SHORT_REST
-from .walls import is_app
+from .walls import is_app, is_challenge
 
 if TYPE_CHECKING:
     from .options import Options
@@ -65,7 +65,11 @@ def note_fault(climb: Climb, rung: Rung, fault: Fault) -> None:
 
 def note_status(climb: Climb, rung: Rung, fetched: Fetched, kind: str) -> None:
     """An answer whose status says that it is none, which means `kind`."""
-    climb.outcomes.append(to_outcome(fetched.tier, kind, f"HTTP {fetched.status}"))
+    said = f"HTTP {fetched.status}"
+    if kind in ("rate_limited", "network") and is_challenge(fetched.body, fetched.headers):
+        # However often and whenever one asks again, this is what comes.
+        kind, said = "blocked", f"{said}, a wall against robots"
+    climb.outcomes.append(to_outcome(fetched.tier, kind, said))
     if kind == "rate_limited" and rung.local:
         rest = rung.rest(fetched.url)
         climb.retry_after = rest or climb.retry_after

@@ -30,6 +30,8 @@ Send = Callable[[Request], Awaitable[Response]]
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 SMALL_PAGE = 8192
 """Only a page of at most so many bytes is taken for one that merely leads elsewhere."""
+SOON = 5
+"""Seconds after which such a page leads there at the latest."""
 
 # What browsers refuse to ask over HTTP: https://fetch.spec.whatwg.org/#port-blocking
 # fmt: off
@@ -50,6 +52,11 @@ _REFRESH = re.compile(
 )
 
 
+_REFRESH_HEADER = re.compile(
+    r"""\s*(\d{1,2})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?["']?([^"'\s]{1,2000})""", re.IGNORECASE
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """How one tier goes out: its name, who it says it is, who carries its requests, and its time limit in seconds."""
@@ -61,7 +68,7 @@ class Way:
 
 
 class Elsewhere(Exception):  # noqa: N818 - nothing went wrong
-    """An address leads to `url`, whose site tells it through its API: better than any tier could read it."""
+    """An address leads to `url`, whose site tells it through its API, or to a document that a browser cannot read."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
@@ -177,8 +184,10 @@ def _find_next(response: Response, at: ParsedUrl, *, follow_pages: bool) -> str 
     location = response.headers.get("location", "") if response.status in REDIRECTS else ""
     if not location and follow_pages and response.status == 200 and len(response.body) <= SMALL_PAGE:
         found = _REFRESH.search(response.body)
-        if found and int(found[1]) <= 5:
+        if found and int(found[1]) <= SOON:
             location = html.unescape(found[2].decode("latin-1"))
+        elif header := _REFRESH_HEADER.match(response.headers.get("refresh", "")):
+            location = header[2] if int(header[1]) <= SOON else ""
     if not location:
         return None
     # Servers put raw UTF-8 and blanks into this header; browsers encode both.

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 LARGE = 200_000
 """Bytes of a body from which an extractor runs in a thread, so that other readings go on."""
 MOST_FRAMES = 2
+CONSENT = (
+    "it asks for consent to cookies and tracking, and shows nothing before it is given. Try an alternative source."
+)
 
 # Frames that never hold the text of a page: counting, advertising, challenges, players and buttons.
 _USELESS = re.compile(
@@ -42,6 +45,7 @@ _USELESS = re.compile(
 _WORDS = {
     "wall": ("blocked", "a wall against robots"),
     "login": ("auth_required", "a log-in page"),
+    "consent": ("blocked", "a wall that asks for consent"),
     "shell": ("content_empty", "a shell that a script fills"),
     "empty": ("content_empty", "empty"),
 }
@@ -114,10 +118,11 @@ async def _try(climb: Climb, rung: Rung) -> Reading | None:
     climb.last_body = fetched.body
     if climb.mode == "raw":
         return _take_raw(climb, fetched)
-    if fetched.kind == "other" and fetched.body:
-        said = fetched.content_type.partition(";")[0].strip()[:60] or "what came"
-        sentence = f"{said} is not a page or document that can be read."
-        climb.outcomes.append(from_reader(tier, Fault("content_empty", sentence, action="inform_user")))
+    try:
+        if fetched.kind == "other" and fetched.body:
+            fetched = _open(fetched, climb.options.max_html_bytes)
+    except Fault as fault:
+        climb.outcomes.append(from_reader(tier, fault))
         climb.stopped = True
         return None
     try:
@@ -138,7 +143,10 @@ async def _try(climb: Climb, rung: Rung) -> Reading | None:
         return None
     kind, words = _WORDS[verdict]
     size = len(candidate.text.encode("utf-8", "replace"))
-    climb.outcomes.append(to_outcome(tier, kind, f"{words} ({size} bytes of text)" if size else words))
+    outcome = to_outcome(tier, kind, f"{words} ({size} bytes of text)" if size else words)
+    if verdict == "consent":
+        outcome = replace(outcome, fault=Fault(kind, CONSENT, action="inform_user"))
+    climb.outcomes.append(outcome)
     if verdict == "shell":
         value = score(candidate.text)
         if value > climb.best_score:
@@ -147,6 +155,17 @@ async def _try(climb: Climb, rung: Rung) -> Reading | None:
         climb.frames = candidate.frames
         climb.scripted = climb.scripted or b"<script" in fetched.body.lower()
     return None
+
+
+def _open(fetched: Fetched, most: int) -> Fetched:
+    """What is in a packed file; a fault that tells what else cannot be read, and what to do instead."""
+    from .unpacking import unpack
+    from .unread import tell_unread
+
+    opened = unpack(fetched, most=most)
+    if opened.kind == "other":
+        raise Fault("content_empty", tell_unread(fetched.body, fetched.content_type), action="inform_user")
+    return opened
 
 
 def _judge(climb: Climb, rung: Rung, fetched: Fetched, candidate: Candidate) -> Verdict:

@@ -14,12 +14,14 @@ from .remembered import FAILURE_TTLS, TTL, to_failure_ttl, to_key
 if TYPE_CHECKING:
     from specloom.desk import Desk
 
+    from .documents import Document
     from .options import Options
     from .reading import Candidate, Fetched, Outcome, Reading
     from .station import Station
 
 FAILED = "failed"
 """Under which name it is remembered in place of a page that it could not be read, and why."""
+_PICTURES = "Pages that are pictures have text that was not read:"
 MOST = 1_000_000
 """Bytes of content that a site's API, or a service that reads for us, is asked for: a page is remembered whole."""
 
@@ -68,6 +70,7 @@ async def _read_at(desk: Desk, url: str, options: Options) -> Page:
     from .failures import to_fault as fault_of
     from .fetching import check_target
     from .ladder import read
+    from .spa import to_route
 
     try:
         check_target(url, options)
@@ -93,6 +96,9 @@ async def _read_at(desk: Desk, url: str, options: Options) -> Page:
         raise fault if told is None else choose_fault(told, fault) from None
     page: Page = reading.candidate.payload
     quality = "partial" if reading.quality == "partial" else page.quality or "complete"
+    if (shown := to_route(url)) and reading.tier != "browser":
+        quality = "partial"
+        page = replace(page, lack=f"This is the page without {shown[:80]}, which only a browser can follow.")
     return replace(page, url=reading.url, extracted_by=_tier(reading, page), quality=quality)
 
 
@@ -106,7 +112,7 @@ def _to_outcome(site: str, fault: Fault) -> Outcome:
 
 
 def _tier(reading: Reading, page: Page) -> str:
-    return "document" if page.content_type in {"pdf", "docx", "pptx"} else reading.tier
+    return "document" if page.content_type in {"pdf", "docx", "pptx", "xlsx"} else reading.tier
 
 
 def _from_site(said: Any, url: str) -> Page:
@@ -251,8 +257,19 @@ async def from_document(fetched: Fetched, *, apart: bool) -> Page:
         pages=found.pages,
         document=dict(found.metadata),
         truncated=found.truncated,
-        lack=f"Pages that are pictures have text that was not read: {pictures}." if pictures else "",
+        stripped=dict(found.stripped),
+        lack=" ".join(filter(None, (_tell_cut(found), pictures and f"{_PICTURES} {pictures}."))),
     )
+
+
+def _tell_cut(found: Document) -> str:
+    """How much of a document was read, where that is not all, and what to do; "" where it is."""
+    if not found.truncated:
+        return ""
+    unit = "slides" if found.kind == "pptx" else "pages"
+    is_counted = 0 < found.pages_read < found.pages
+    what = f"The first {found.pages_read} of {found.pages} {unit} were" if is_counted else "Only the beginning was"
+    return f"{what} read of this file, which is larger than what is read at once; look for its parts as files."
 
 
 def from_fault(fault: Fault) -> dict[str, Any]:

@@ -32,6 +32,8 @@ class Ticket:
     password: str
     allow_private: bool
     most: int
+    patience: float = PATIENCE
+    """Seconds that a host may say nothing before its connection is broken off."""
     faults: dict[str, Fault] = field(default_factory=dict)
     loaded: int = 0
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
@@ -60,7 +62,7 @@ async def tunnel(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, ups
             await upstream.write(data)
 
     async def back() -> None:
-        while data := await _read(upstream):
+        while data := await _read(upstream, ticket):
             _count(ticket, data)
             writer.write(data)
             await writer.drain()
@@ -105,7 +107,13 @@ async def forward(
     while left > 0 and (data := await reader.read(min(left, PIECE))):
         left -= len(data)
         await upstream.write(data)
-    head, rest = await _read_head(upstream)
+    try:
+        head, rest = await _read_head(upstream, ticket)
+    except TimeoutError:
+        if ticket.patience >= PATIENCE:
+            raise
+        # A connection that only ends would make a browser ask again, and wait once more.
+        raise Refused(504, "the host says nothing") from None
     length = _LENGTH.search(head)
     bare = method == "HEAD" or head[9:12] in (b"204", b"304")
     left = 0 if bare else (int(length[1]) if length and not _CHUNKED.search(head) else -1)
@@ -118,13 +126,13 @@ async def forward(
         left = left - len(piece) if left >= 0 else left
         if left == 0:
             break
-        rest = await _read(upstream)
+        rest = await _read(upstream, ticket)
         if not rest:
             break
     writer.write_eof()
 
 
-async def _read_head(upstream: Stream) -> tuple[bytes, bytes]:
+async def _read_head(upstream: Stream, ticket: Ticket) -> tuple[bytes, bytes]:
     data = b""
     while True:
         head, end, rest = data.partition(b"\r\n\r\n")
@@ -133,7 +141,7 @@ async def _read_head(upstream: Stream) -> tuple[bytes, bytes]:
         if end:
             data = rest
             continue
-        more = await _read(upstream)
+        more = await _read(upstream, ticket)
         if not more or len(data) > MOST_HEAD:
             raise Refused(502, "the host sent something that is not HTTP")
         data += more
@@ -148,11 +156,11 @@ def _close_after(head: bytes) -> bytes:
     return b"\r\n".join([*lines, b"Connection: close"])
 
 
-async def _read(upstream: Stream) -> bytes:
+async def _read(upstream: Stream, ticket: Ticket) -> bytes:
     import httpcore
 
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(ticket.patience):
             return await upstream.read(PIECE)
     except httpcore.NetworkError as error:
         raise OSError("the connection was lost") from error

@@ -15,6 +15,7 @@ from .browser import Browser
 from .fetching import check_target
 from .politeness import Bounds, Politeness
 from .robots import Robots
+from .spa import to_route
 from .workers import Workers
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Station:
         """The document that a browser makes of an address, once it is this reading's turn."""
         target = check_target(url, options)
         async with self.politeness.turn(target.host, owner=owner, lane="browser"):
-            fetched = await self.browser.render(str(target), options)
+            fetched = await self.browser.render(str(target) + to_route(url), options)
         host = urlsplit(fetched.url).hostname or target.host
         self.politeness.note(host, fetched.status, fetched.headers.get("retry-after", ""), now=now())
         return fetched

@@ -15,7 +15,7 @@ from .fetching import Way, check_target, fetch
 from .identity import load_persona
 from .kinds import is_document_url, is_markdown, is_source_url
 from .reading import Fetched, Kind, Mode
-from .spa import is_spa_host
+from .spa import is_spa_host, to_route
 
 if TYPE_CHECKING:
     from specloom.desk import Desk
@@ -58,7 +58,7 @@ def choose_rungs(
 
     browser = local("browser", lambda: render(url, desk, options, station))
     document = is_document_url(url)
-    early = is_spa_host(host) and not document and station.browser.is_available(options.chrome)
+    early = (is_spa_host(host) or bool(to_route(url))) and not document and station.browser.is_available(options.chrome)
     if early:
         yield browser
     yield local("html", lambda: ask_plainly(url, desk, options, station, raw=mode == "raw"))

@@ -1,5 +1,5 @@
-"""Pages that are not what was asked for: walls against robots, log-ins, shells that a script would fill, and pages that
-say that they are not there.
+"""Pages that are not what was asked for: walls against robots or for consent, log-ins, shells that a script would fill,
+and pages that say that they are not there.
 
 A wall is never told by a phrase alone: a page *about* such walls holds the same words. It takes the phrase together
 with the machinery of a wall in the markup, or a page that says next to nothing else.
@@ -8,11 +8,14 @@ with the machinery of a wall in the markup, or a page that says next to nothing 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Literal
 
-from .missing import is_missing
+from specloom.trust.missing import is_missing
 
-Verdict = Literal["good", "wall", "login", "missing", "shell", "empty"]
+from .notices import is_notice, leads_to_consent
+
+Verdict = Literal["good", "wall", "login", "consent", "missing", "shell", "empty"]
 
 SHORT = 2048
 """Bytes of text up to which a page can be a wall or a shell."""
@@ -55,6 +58,8 @@ _MACHINERY = re.compile(
     rb"|sucuri_cloudproxy|ddos-guard|geo\.captcha|kpsdk",
     re.IGNORECASE,
 )
+# What vendors call it themselves when they put a wall in the place of a page.
+_CHALLENGES = ("cf-mitigated", "x-vercel-mitigated", "x-amzn-waf-action")
 _PASSWORD = re.compile(rb"""<input\b[^<>]{0,500}\btype\s*=\s*["']?password""", re.IGNORECASE)
 _HIDDEN_FORM = re.compile(rb"<form\b[^<>]{0,500}?(?:\bhidden\b(?!-)|display\s*:\s*none)", re.IGNORECASE)
 _LOGIN_PATH = re.compile(
@@ -89,12 +94,14 @@ def judge(
         return "wall"
     if size <= SHORT and _is_login(text, html, asked, url):
         return "login"
+    if leads_to_consent(text, asked=asked, url=url):
+        return "consent"
     if is_missing(text, titles=(title, _find_title(html)), html=html):
         return "missing"
     if size > SHORT:
         return "good"
     if html:
-        return "shell" if _is_shell(size, html, whole) else "good"
+        return "shell" if _is_shell(size, html, whole) or is_notice(text) else "good"
     return "shell" if len(text.split()) < SHELL_WORDS and not _is_dense(text) else "good"
 
 
@@ -106,6 +113,14 @@ def judge_raw(body: bytes) -> Verdict:
         return "empty"
     text = " ".join(_TAG.sub(b" ", _without_code(body)).decode("utf-8", "replace").split())
     return "wall" if len(text) <= SHORT and _is_wall(text, _find_title(body), body) else "good"
+
+
+def is_challenge(body: bytes, headers: Mapping[str, str]) -> bool:
+    """Whether an answer that refuses a page is the wall of a vendor, whatever its status says."""
+    if any(name in headers for name in _CHALLENGES):
+        return True
+    # Errors of the host behind it come in the vendor's frame, too, and are none of its own.
+    return any(found[0].lower() != b"cf-error-details" for found in _MACHINERY.finditer(body[:200_000]))
 
 
 def is_app(html: bytes) -> bool:

@@ -43,10 +43,10 @@ def match(address: Address) -> Route | None:
     if not (_HANDLE.fullmatch(parts[1]) or _DID.fullmatch(parts[1])):
         return None
     if len(parts) == 2:
-        return Route("bluesky", "profile", address.url, {"handle": parts[1]})
+        return Route("bluesky", "profile", address.url, {"handle": parts[1]}, fallback=address.url)
     if parts[2] != "post" or not _KEY.fullmatch(parts[3]):
         return None
-    return Route("bluesky", "post", address.url, {"author": parts[1], "id": parts[3]})
+    return Route("bluesky", "post", address.url, {"author": parts[1], "id": parts[3]}, fallback=address.url)
 
 
 async def read(route: Route, desk: Desk, *, max_length: int) -> SitePage:

@@ -22,13 +22,17 @@ _OWNER: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
 _NAME: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
 _GIST: Final = re.compile(r"[0-9a-f]{6,40}")
 _OTHER_PAGES: Final = """
-about account apps blog business codespaces collections contact customer-stories dashboard developer enterprise explore
-features help home issues join login logout marketplace new notifications open-source orgs organizations plans pricing
-pulls search security settings site sitemap sponsors stars styleguide support team teams topics trending watching
+about account advisories apps blog business codespaces collections contact copilot customer-stories dashboard developer
+edu enterprise enterprises events explore features gist gists git-guides help home issues join login logout marketplace
+mcp mobile models new newsroom nonprofit notifications open-source orgs organizations partners plans premium-support
+pricing pulls readme resources search security settings site sitemap solutions sponsors stars styleguide support team
+teams topics trending users watching why-github
 """
 _RESERVED: Final = frozenset(_OTHER_PAGES.split())
 """First segments of github.com that are no accounts."""
 
+_LINES: Final = re.compile(r"#L(\d{1,7})(?:C\d{1,5})?(?:-L?(\d{1,7})(?:C\d{1,5})?)?$")
+_MOST_LINES: Final = 400
 _MARKDOWN: Final = frozenset({"md", "markdown", "mdown", "mkd"})
 _PROSE: Final = _MARKDOWN | {"", "txt", "rst", "adoc", "asciidoc", "org"}
 _BINARY: Final = """
@@ -53,7 +57,7 @@ def match(address: Address) -> Route | None:
         return None
     if len(parts) == 2:
         return _route("repository", address, names)
-    if parts[2] in ("blob", "raw") and len(parts) > 4 and _ending(parts[-1]) not in _NO_TEXT:
+    if parts[2] in ("blob", "raw", "blame") and len(parts) > 4 and _ending(parts[-1]) not in _NO_TEXT:
         rest = parts[3:]
         return None if {".", ".."} & {*rest} else _route("file", address, names, rest)
     return None
@@ -84,6 +88,12 @@ async def _read_file(route: Route, desk: Desk, max_length: int) -> SitePage:
     text, shortened = cut(row["text"].strip("\n"), max_length)
     content = text if ending in _PROSE else to_fence(text, ending)
     title = f"{full_name}: {route.parts[-1]}"
+    named, lines = find_lines(route.url, row["text"])
+    if lines:
+        title = f"{title}, {named}"
+        head = f"{named[0].upper()}{named[1:]} of the file, and then all of it:\n\n{to_fence(lines, ending)}\n\n"
+        content, again = cut(head + content, max_length)
+        shortened = shortened or again
     owner = (route.names["owner"],)
     return SitePage(
         content,
@@ -95,6 +105,17 @@ async def _read_file(route: Route, desk: Desk, max_length: int) -> SitePage:
         truncated=shortened,
         is_markdown=ending in _MARKDOWN,
     )
+
+
+def find_lines(url: str, text: str) -> tuple[str, str]:
+    """How the lines that an address points to are called, and the lines; twice "" where it points to none."""
+    found = _LINES.search(url)
+    if found is None:
+        return "", ""
+    first, last = sorted((int(found[1]), int(found[2] or found[1])))
+    lines = text.split("\n")[max(first - 1, 0) : last]
+    named = f"line {first}" if first == last else f"lines {first} to {last}"
+    return (named, "\n".join(lines[:_MOST_LINES])) if any(map(str.strip, lines)) else ("", "")
 
 
 async def _read_gist(route: Route, desk: Desk, max_length: int) -> SitePage:

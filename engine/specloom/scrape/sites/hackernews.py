@@ -50,7 +50,10 @@ def match(address: Address) -> Route | None:
     page = address.parts[0] if len(address.parts) == 1 else "" if not address.parts else None
     said = address.query.get("id", "")
     if page == "item" and _ID.fullmatch(said):
-        return Route("hackernews", "item", address.url, {"id": said}, fallback=address.url)
+        # What stands behind `#` is the comment that somebody linked to.
+        linked = address.url.partition("#")[2]
+        parts = (linked,) if _ID.fullmatch(linked) and linked != said else ()
+        return Route("hackernews", "item", address.url, {"id": said}, parts, fallback=address.url)
     if page == "user" and _NAME.fullmatch(said):
         return Route("hackernews", "user", address.url, {"handle": said}, fallback=address.url)
     name = _LISTS.get(page or "news") if page is not None else None
@@ -71,7 +74,8 @@ async def _read_item(route: Route, desk: Desk, max_length: int) -> SitePage:
     if row is None:
         raise missing(f"The item {route.names['id']} of Hacker News")
     ids = row.get("answer_ids") or []
-    comments = [one for one in await _find_all(desk, ids[:_MOST_COMMENTS]) if isinstance(one, dict)]
+    linked, *found = await _find_all(desk, [*(route.parts or ("",)), *ids[:_MOST_COMMENTS]])
+    comments = [one for one in found if isinstance(one, dict)]
     row = {"author": "somebody", "url": route.url, **row}
     title = row.get("title") or f"Comment by {row['author']} on Hacker News"
     counts = joined(
@@ -86,11 +90,14 @@ async def _read_item(route: Route, desk: Desk, max_length: int) -> SitePage:
     blocks.append(f"Discussion: <{row['url']}>")
     if row.get("html"):
         blocks.append(to_markdown(row["html"], base=_BASE))
+    if isinstance(linked, dict):
+        blocks.append("## The comment that is linked to")
+        blocks += _to_comment(linked)
     if comments:
         blocks.append("## Top comments")
     for comment in comments:
-        blocks.append("### " + joined(comment.get("author") or "somebody", to_minute(comment.get("published_at"))))
-        blocks.append(to_markdown(comment.get("html") or "", base=_BASE))
+        if not (isinstance(linked, dict) and comment.get("id") == linked.get("id")):
+            blocks += _to_comment(comment)
     content, shortened = cut("\n\n".join(filter(None, blocks)), max_length)
     return SitePage(
         content,
@@ -104,6 +111,11 @@ async def _read_item(route: Route, desk: Desk, max_length: int) -> SitePage:
         truncated=shortened or len(ids) > len(comments),
         forum_signals=to_forum_signals("hackernews", row, votes="points"),
     )
+
+
+def _to_comment(comment: Row) -> list[str]:
+    heading = "### " + joined(comment.get("author") or "somebody", to_minute(comment.get("published_at")))
+    return [heading, to_markdown(comment.get("html") or "", base=_BASE)]
 
 
 async def _read_list(route: Route, desk: Desk, max_length: int) -> SitePage:
@@ -155,6 +167,8 @@ async def _find_all(desk: Desk, ids: Sequence[str]) -> list[Row | Fault | None]:
     turns = asyncio.Semaphore(_AT_ONCE)
 
     async def find(number: str) -> Row | Fault | None:
+        if not number:
+            return None
         async with turns:
             try:
                 return await find_one(desk, "post", {"id": number}, provider=PROVIDER)

@@ -22,9 +22,8 @@ from .page import (
 if TYPE_CHECKING:
     from specloom.desk import Desk
 
-HOSTS: Final = frozenset(
-    {"reddit.com", "redd.it", *(f"{front}.reddit.com" for front in ("www", "old", "new", "np", "m", "i", "amp"))}
-)
+_FRONTS: Final = "www old new np m i amp sh ssl pay en us uk de fr es pt it nl sv"
+HOSTS: Final = frozenset({"reddit.com", "redd.it", *(f"{front}.reddit.com" for front in _FRONTS.split())})
 PROVIDER: Final = "reddit"
 
 _BASE: Final = "https://www.reddit.com/"
@@ -36,17 +35,20 @@ _MOST_CHARACTERS: Final = 500
 
 
 def match(address: Address) -> Route | None:
-    """Posts, however they are named; communities, people and single comments are read like any page."""
+    """Posts and single comments, however they are named; communities and people are read like any page."""
     parts = address.parts
+    comment = ""
     if address.host == "redd.it":
         said = parts[0] if len(parts) == 1 else ""
     else:
         rest = parts[2:] if parts[:1] in (("r",), ("u",), ("user",)) and len(parts) > 2 else parts
+        said = rest[1] if len(rest) in (2, 3, 4) and rest[0] in ("comments", "gallery") else ""
         # Behind the title stands a comment, where there is one.
-        said = rest[1] if len(rest) in (2, 3) and rest[0] in ("comments", "gallery") else ""
-    if not _ID.fullmatch(said.lower()):
+        comment = rest[3].lower() if len(rest) == 4 else ""
+    if not _ID.fullmatch(said.lower()) or (comment and not _ID.fullmatch(comment)):
         return None
-    return Route("reddit", "post", address.url, {"id": said.lower()}, fallback=address.url)
+    names = {"id": said.lower()} | ({"comment": comment} if comment else {})
+    return Route("reddit", "post", address.url, names, fallback=address.url)
 
 
 async def read(route: Route, desk: Desk, *, max_length: int) -> SitePage:
@@ -58,7 +60,9 @@ async def read(route: Route, desk: Desk, *, max_length: int) -> SitePage:
         raise missing(f"The post {route.names['id']} on Reddit")
     row, *answers = rows
     comments = [one for one in answers if is_shown(one)]
-    top = [one for one in comments if one.get("depth", 1) == 1][:_MOST_COMMENTS]
+    linked = "comment" in route.names
+    # One that is linked to may itself answer another, which then is not there.
+    top = [one for one in comments if linked or one.get("depth", 1) == 1][:_MOST_COMMENTS]
     last = comments.index(top[-1]) if top else -1
     shown = comments[: last + 1]
     title = row.get("title") or "Post on Reddit"
@@ -72,7 +76,7 @@ async def read(route: Route, desk: Desk, *, max_length: int) -> SitePage:
     link = row.get("link", "")
     blocks = [f"# {title}", counts, f"Link: <{link}>" if link and link != row.get("url") else "", to_said(row)]
     if shown:
-        blocks.append("## Top comments")
+        blocks.append("## The comment that is linked to, and answers" if linked else "## Top comments")
     for one in shown:
         heading = joined(one.get("author"), plural(one.get("points"), "point"), to_minute(one.get("published_at")))
         blocks += ["#" * (2 + min(int(one.get("depth", 1)), 4)) + f" {heading}", to_said(one)]

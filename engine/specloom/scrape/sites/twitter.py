@@ -10,8 +10,12 @@ from .page import Address, Route, Row, SitePage, cut, find_one, joined, missing,
 if TYPE_CHECKING:
     from specloom.desk import Desk
 
+_FRONTS: Final = """
+xcancel.com nitter.net nitter.poast.org nitter.privacydev.net fxtwitter.com vxtwitter.com fixupx.com fixvx.com
+"""
+"""Sites that show the posts of X under the same paths."""
 HOSTS: Final = frozenset(
-    f"{front}{host}" for host in ("x.com", "twitter.com") for front in ("", "www.", "mobile.", "m.")
+    f"{front}{host}" for host in ("x.com", "twitter.com", *_FRONTS.split()) for front in ("", "www.", "mobile.", "m.")
 )
 PROVIDER: Final = "fxtwitter"
 
@@ -21,7 +25,7 @@ _HANDLE: Final = re.compile(r"[A-Za-z0-9_]{1,15}")
 _ID: Final = re.compile(r"[0-9]{1,19}")
 _OTHER_PAGES: Final = """
 search explore home notifications messages i settings compose login signup intent share hashtag tos privacy about jobs
-download
+download pic video
 """
 _RESERVED: Final = frozenset(_OTHER_PAGES.split())
 
@@ -39,7 +43,7 @@ def match(address: Address) -> Route | None:
         names = {"handle": parts[0]}
         return Route("twitter", "profile", address.url, names, fallback=f"{_MIRROR}/{parts[0]}")
     else:
-        said = parts[2] if len(parts) > 2 and parts[1] in ("status", "statuses") else ""
+        said = parts[2] if len(parts) > 2 and parts[1] in ("status", "statuses", "article") else ""
         names = {"author": parts[0], "id": said}
     if not _ID.fullmatch(said):
         return None

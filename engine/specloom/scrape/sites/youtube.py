@@ -6,13 +6,13 @@ import asyncio
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from specloom.faults import Fault
 from specloom.wire import Policy, Request
 
 from .captions import Line, find_highlights, parse_captions
-from .page import Address, Route, Row, SitePage, cut, find_one, or_none
+from .page import Address, Route, Row, SitePage, cut, find_one, or_none, parse_address
 
 if TYPE_CHECKING:
     from specloom.desk import Desk
@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 HOSTS: Final = frozenset(
     {
         "youtube.com", "www.youtube.com", "m.youtube.com", "music.youtube.com", "gaming.youtube.com",
-        "youtube-nocookie.com", "www.youtube-nocookie.com", "youtu.be", "www.youtu.be",
+        "youtube-nocookie.com", "www.youtube-nocookie.com", "youtu.be", "www.youtu.be", "consent.youtube.com",
     }
 )  # fmt: skip
 PROVIDER: Final = "youtube"
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{11}")
-_FOLDERS: Final = frozenset({"embed", "shorts", "live", "v"})
+_FOLDERS: Final = frozenset({"embed", "shorts", "live", "v", "e", "watch"})
+_DETOURS: Final = {"consent.youtube.com": "continue", "attribution_link": "u"}
+"""Where one is sent on from, by host or path, and which parameter says where to."""
 _NO_IDS: Final = frozenset({"videoseries", "live_stream"})
 """What stands in the place of an id when a list or a channel is embedded, and happens to look like one."""
 
@@ -44,12 +46,17 @@ _TELLING: Final = ("not_found", "auth_required", "rate_limited", "blocked")
 def match(address: Address) -> Route | None:
     """Every way to name one video; channels, lists and searches are read like any page."""
     parts = address.parts
+    detour = _DETOURS.get(address.host) or _DETOURS.get(parts[0] if len(parts) == 1 else "")
+    if detour:
+        further = parse_address(urljoin("https://www.youtube.com/", address.query.get(detour, "")[:2000]))
+        is_end = further is not None and further.host in HOSTS and further.host not in _DETOURS
+        return match(further) if further is not None and is_end and further.parts != parts else None
     if address.host.endswith("youtu.be"):
         said = parts[0] if parts else ""
     elif len(parts) > 1 and parts[0] in _FOLDERS:
         said = parts[1]
     else:
-        said = address.query.get("v", "") if parts == ("watch",) else ""
+        said = address.query.get("v", "") if parts in ((), ("watch",)) else ""
     if not _ID.fullmatch(said) or said in _NO_IDS:
         return None
     return Route("youtube", "video", address.url, {"id": said})

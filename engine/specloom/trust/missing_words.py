@@ -14,7 +14,8 @@ CODE: Final = re.compile(
 )
 """What a page is called by the status that it should have."""
 EXPLAINS: Final = re.compile(
-    r"\b(?:means?|indicat(?:es?|ing)|status code|response code|error message|error code|refers? to|occurs?|happens?"
+    r"\b(?:explain(?:s|ed)|means?|indicat(?:es?|ing)|status code|response code|error message|error code|refers? to"
+    r"|occurs?|happens?"
     r"|is (?:an?|the) (?:\w+ )?(?:error|http)|how to|bedeutet|signifie|significa|betekent|означает|oznacza"
     r"|i (?:am|click|get|got|have|keep|log|open|see|tried|try|use|visit)\w*"
     r"|my (?:app|blog|page|server|site|url|website))\b"
