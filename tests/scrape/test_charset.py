@@ -77,6 +77,32 @@ def test_a_declaration_that_does_not_fit_gives_way_to_the_bytes() -> None:
     assert not decoded.certain
 
 
+FOREIGN = [charset for charset in SENTENCES if not charset.startswith(("utf", "iso", "windows-1250", "windows-1252"))]
+
+
+@pytest.mark.parametrize("label", ["iso-8859-1", "windows-1252", "us-ascii"])
+@pytest.mark.parametrize("charset", FOREIGN)
+def test_another_alphabet_is_not_western_whatever_is_declared(charset: str, label: str) -> None:
+    page = (
+        f"<html><head><title>x</title></head><body><p>{SENTENCES[charset]}</p><p>{SENTENCES[charset]}</p></body></html>"
+    )
+
+    decoded = decode(page.encode(charset), f"text/html; charset={label}")
+
+    assert SENTENCES[charset] in decoded.text
+    assert not decoded.certain
+
+
+@pytest.mark.parametrize("text", ["«…»“”" * 2, "ÄÖÜÄÖÜ", "Über «Ärö»… — “Éé” " * 9])
+def test_marks_and_few_letters_in_a_row_leave_a_western_page_western(text: str) -> None:
+    page = f"<p>Die Straße führt über die Brücke nach Süden, schöne Häuser säumen das Ufer. {text}</p>"
+
+    decoded = decode(page.encode("windows-1252"), "text/html; charset=windows-1252")
+
+    assert decoded.text == page
+    assert decoded.certain
+
+
 def test_the_page_is_believed_where_the_header_is_wrong() -> None:
     page = f"<meta charset=windows-1251><p>{SENTENCES['windows-1251']}".encode("cp1251")
 

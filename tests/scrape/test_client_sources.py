@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from client_support import ask, connected, served
+from client_support import ask, connected, refused, served
 
 from loopback import Call, Loopback, Reply
 
 MARKDOWN = {"Content-Type": "text/markdown; charset=utf-8"}
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+JSON = {"Content-Type": "application/json"}
 FISH = (
     "Otters eat fish every day, and where there are few of them they turn to crabs, frogs and the eggs of birds that "
     "nest on the shore."
@@ -32,6 +34,11 @@ def prose(about: str, count: int = 6) -> list[str]:
     return [
         f"Paragraph {at} of {about}. {FISH} It was seen {at + 2} times. It is told with care." for at in range(count)
     ]
+
+
+def hits(call: Call) -> str:
+    """One hit: the page `/a` of the server that is asked."""
+    return json.dumps({"hits": [{"title": "A hit", "url": f"http://{call.headers['host']}/a", "snippet": "s"}]})
 
 
 class Shelf:
@@ -218,6 +225,71 @@ async def test_a_copy_of_a_source_before_it_says_nothing_and_is_not_recommended(
     assert [one["content"] for one in both["sources"]] == [first["content"]] * 2
 
 
+async def test_sources_that_repeat_another_are_named_and_not_recommended_beside_it() -> None:
+    wire = prose("the wire")
+    shelf = Shelf(
+        {
+            "/wire": to_page(
+                "Otters eat fish", *wire, "One more paragraph that only the agency has, long enough to be one."
+            ),
+            "/copy": to_page(
+                "Otters eat fish", *wire, "One more paragraph that only the agency has, long enough to be one."
+            ),
+            "/paper": to_page(
+                "Otters of the river eat fish", *wire, "Our reporter in Holt adds that two of them were seen at dusk."
+            ),
+            "/own": to_page("Otters eat fish and crabs", *prose("our own study")),
+        }
+    )
+
+    said = await gather(shelf, num_results=4)
+    urls = {path: shelf.server.url + path for path in shelf.pages}
+    all_of_it = await gather(shelf, num_results=4, deduplicate=False)
+
+    assert said["note"] == (
+        "Not independent of each other, and what they share told once: "
+        f"{urls['/copy']} says the same as {urls['/wire']}; {urls['/paper']} says mostly the same as {urls['/wire']}."
+    )
+    contents = {one["url"]: one["content"] for one in said["sources"]}
+    assert contents[urls["/copy"]] == ""
+    assert "adds that two of them" in contents[urls["/paper"]]
+    assert "Paragraph 0 of the wire" not in contents[urls["/paper"]]
+    assert {one["url"] for one in said["recommendations"]} == {urls["/wire"], urls["/own"]}
+    assert "note" not in all_of_it
+    assert len(all_of_it["recommendations"]) == 3
+
+
+async def test_a_quotation_that_two_sources_share_makes_neither_a_copy() -> None:
+    shelf = Shelf({"/a": to_page("Otters eat fish", SHARED), "/b": to_page("Otters and fish", SHARED)})
+
+    said = await gather(shelf)
+
+    assert said["combinedContent"].count(SHARED) == 1
+    assert "note" not in said
+
+
+async def test_what_a_citation_needs_is_told_with_each_source() -> None:
+    head = (
+        '<meta name="author" content="Ada Diver"><meta property="og:site_name" content="Otter News">'
+        '<meta property="article:published_time" content="2024-05-06">'
+        '<meta name="citation_doi" content="10.1234/otters.1">'
+    )
+    body = "".join(f"<p>{one}</p>" for one in prose("a study"))
+    page = f"<html><head><title>What otters eat</title>{head}</head><body><article>{body}</article></body></html>"
+    with Loopback(lambda call: (200, HTML, page) if call.path == "/a" else (200, JSON, hits(call))) as server:
+        async with connected(SHELF_URL=server.url) as client:
+            (source,) = (await ask(client, "search_and_scrape", query="otters eat fish"))["sources"]
+
+    told = {name: source.get(name) for name in ("title", "author", "site", "publishedAt", "detectedDoi")}
+    assert told == {
+        "title": "What otters eat",
+        "author": "Ada Diver",
+        "site": "Otter News",
+        "publishedAt": "2024-05-06",
+        "detectedDoi": "10.1234/otters.1",
+    }
+
+
 async def test_evidence_that_is_said_again_is_told_once() -> None:
     shelf = Shelf({"/a": to_page("Rivers", "- Otters eat fish every day. Otters eat fish every day. Otters swim.")})
 
@@ -257,6 +329,7 @@ async def test_lengths_bound_each_source_and_the_joined_text_and_those_out_of_bo
 
     assert all(len(one["content"].encode()) <= 500 for one in said["sources"])
     assert len(said["combinedContent"].encode()) <= 700
+    assert said["combinedContent"].endswith("[Cut here: more was read, and total_max_length has no room for it.]")
     assert said["sizeMetadata"]["truncated"] is True
     assert (most["requestedMaxLengthPerSource"], most["requestedTotalMaxLength"]) == (9_000_000, 9_000_000)
 
@@ -264,16 +337,22 @@ async def test_lengths_bound_each_source_and_the_joined_text_and_those_out_of_bo
 async def test_the_joined_text_alone_can_be_had() -> None:
     shelf = two()
     said = await gather(shelf, include_sources=False)
+    claimed = await gather(two(), include_sources=False, claim="Otters eat fish every day")
     with_sources = await gather(two())
+    days = [one["publishedAt"][:10] for one in with_sources["sources"]]
 
     assert said["sources"] == []
     assert "fish every day" in said["combinedContent"]
     parts = said["combinedContent"].split("\n\n---\n\n")
     url = shelf.server.url
     assert [part.splitlines()[0] for part in parts] == [
-        f"Source: [Otters eat fish]({url}/otters)",
-        f"Source: [Weather]({url}/rain)",
-    ], "what is told nowhere else has its address"
+        f"Source: [Otters eat fish]({url}/otters), {days[0]}",
+        f"Source: [Weather]({url}/rain), {days[1]}",
+    ], "what is told nowhere else has its address and date"
+    assert "note" not in said
+    assert (
+        claimed["note"] == "What each source has of the claim is told with the sources only: ask with include_sources."
+    )
     assert "Source: " not in with_sources["combinedContent"]
 
 
@@ -335,6 +414,10 @@ async def test_a_large_answer_is_linked_and_the_link_leads_to_all_of_it(tmp_path
     told = result.structured_content
     assert set(told) == {*("resource", "bytes", "mimeType", "summary", "expiresAt", "linked", "sourceCount", "status")}
     assert (told["linked"], told["sourceCount"], told["status"]) == (True, 2, "partial")
+    assert told["summary"] == (
+        "2 sources about otters eat fish; read the resource for their texts. "
+        f"Best first: {whole['sources'][0]['url']} {whole['sources'][1]['url']}"
+    )
     assert str(link.uri) == told["resource"]
     assert told["resource"].startswith("research://artifact/")
     assert (told["bytes"], told["mimeType"]) == (link.size, "application/json")
@@ -355,3 +438,11 @@ async def test_a_large_original_is_linked_and_a_large_text_is_not(tmp_path: Path
     assert (raw.structured_content["linked"], raw.structured_content["contentSizeBytes"]) == (True, len(page.encode()))
     assert (whole["content"], whole["raw"], whole["contentType"]) == (page, True, "text/markdown; charset=utf-8")
     assert len(full["content"]) > 24 * 1024
+
+
+async def test_who_cannot_be_named_is_not_offered_in_the_place_of_an_unknown_provider() -> None:
+    async with connected() as client:
+        _, block = await refused(client, "search_and_scrape", query="otters", provider="altavista")
+
+    assert {"brave", "shelf"} <= set(block["alternatives"])
+    assert not {"jina", "brave_context", "github_raw"} & set(block["alternatives"])

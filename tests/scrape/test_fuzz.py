@@ -12,7 +12,7 @@ import fuzzing
 import pytest
 
 SCRIPT = Path(fuzzing.__file__)
-CASES = {"html": 400, "pdf": 1500, "docx": 1500, "pptx": 1500}
+CASES = {"html": 400, "pdf": 1500, "docx": 1500, "pptx": 1500, "xlsx": 1500}
 
 
 @pytest.mark.slow

@@ -45,6 +45,10 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "controls deep inside": lambda n: "<div>" * n + "<a role=tab href=#x>x</a>" * n + "<p id=x hidden>folded",
     "code in tables": lambda n: "<table><tr><td><pre>x\n</pre><td>y</table>" * n,
     "lines of code in one another": lambda n: "<pre>" + "<div>x" * n,
+    "listings in one another": lambda n: "<table><tr><td class=gutter>1<td class=code>x" * n,
+    "shadow trees in one another": lambda n: "<a-x><template shadowrootmode=open><p>x<slot></slot>" * n,
+    "shadow trees beside each other": lambda n: "<a-x><template shadowrootmode=open>x</template><p>y</p></a-x>" * n,
+    "buttons that fold, in one another": lambda n: "<div><button aria-expanded=true>a b</button><div>x" * n,
 }
 
 

@@ -94,6 +94,21 @@ def test_repeats_are_found_from_one_text_to_the_next() -> None:
     assert drop_repeats(f"B.\n\n{NOTICE}", seen) == "B."
 
 
+def test_links_and_quotation_marks_of_another_site_make_no_other_text() -> None:
+    seen: set[str] = set()
+    told = (
+        "The keeper said \u201cit\u2019s fish\u201d \u2013 "
+        "and [otters](https://a.example/tags/otters) ate every bit of it that day."
+    )
+    again = 'The keeper said "it\'s fish" - and otters ate every bit of it that day.'
+    other = 'The keeper said "it\'s fish" - and badgers ate every bit of it that day.'
+
+    assert drop_repeats(told, seen) == told
+    assert drop_repeats(told.replace("a.example/tags", "b.example/topic"), seen) == ""
+    assert drop_repeats(again, seen) == ""
+    assert drop_repeats(other, seen) == other
+
+
 def test_a_heading_goes_with_all_that_stood_under_it() -> None:
     seen: set[str] = set()
     drop_repeats(NOTICE, seen)

@@ -1,9 +1,10 @@
 """Bytes of a page become text: by the charset that is declared where that fits, else by the one that is detected.
 
 The order is that of the HTML standard (WHATWG, "determining the character encoding"): byte-order mark, HTTP header,
-`<meta>`, XML declaration, then a guess. Two things differ because pages and their servers disagree: text that is valid
-UTF-8 with characters beyond ASCII is UTF-8 whatever a header says, and a declaration under which much of the text is
-unreadable is passed over. Labels mean what they mean to browsers: `iso-8859-1` is windows-1252, `gb2312` is GB18030.
+`<meta>`, XML declaration, then a guess. Three things differ because pages and their servers disagree: text that is
+valid UTF-8 with characters beyond ASCII is UTF-8 whatever a header says; a declaration under which much of the text is
+unreadable is passed over, and so is a Western one of text in another alphabet. Labels mean what they mean to browsers:
+`iso-8859-1` is windows-1252, `gb2312` is GB18030.
 """
 
 from __future__ import annotations
@@ -38,6 +39,11 @@ _MARKS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"),
 _META: Final = re.compile(rb"<meta\s[^>]{0,500}?charset\s*=\s*[\"']?\s*([a-zA-Z0-9_:.\-]{2,40})", re.IGNORECASE)
 _XML: Final = re.compile(rb"\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([a-zA-Z0-9_:.\-]{2,40})")
 _COMMENT: Final = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
+_WESTERN: Final = "cp1252"
+_HIGH: Final = bytes(range(0x80, 0x100))
+_RUN: Final = re.compile(rb"[\x80-\xff]{4,}")
+_FEWEST: Final = 16
+"""Bytes beyond ASCII from which they tell anything."""
 _HEADER: Final = re.compile(r"charset\s*=\s*[\"']?\s*([a-zA-Z0-9_:.\-]{2,40})", re.IGNORECASE)
 
 # What a label means on the web where Python's codec of that name means something narrower (WHATWG Encoding, names and
@@ -128,6 +134,10 @@ def decode(body: bytes, content_type: str = "") -> Decoded:
     for charset in declared:
         text = body.decode(charset, "replace")
         if text.count("\ufffd") <= MAX_BROKEN * len(text):
+            if charset == _WESTERN and _is_mislabelled(body):
+                other = _detect(body)
+                if other != charset and "\ufffd" not in (read := body.decode(other, "replace")):
+                    return Decoded(read, other, certain=False)
             return Decoded(text, charset, certain=True)
     if as_utf8 is not None and b"\x1b" not in body:
         return Decoded(as_utf8, "utf-8", certain=True)
@@ -139,6 +149,16 @@ def decode(body: bytes, content_type: str = "") -> Decoded:
         if as_declared.count("\ufffd") <= text.count("\ufffd"):
             return Decoded(as_declared, other, certain=True)
     return Decoded(text, charset, certain=False)
+
+
+def _is_mislabelled(body: bytes) -> bool:
+    """Whether what is said to be Western is written in another alphabet: words of Western languages hold no four
+    letters beyond ASCII in a row, and all words of others do. Servers say it of pages that they know nothing of."""
+    start = body[:SAMPLE]
+    high = len(start) - len(start.translate(None, _HIGH))
+    if high < _FEWEST:
+        return False
+    return sum(map(len, _RUN.findall(start))) * 2 > high
 
 
 def _read_utf8(body: bytes) -> str | None:

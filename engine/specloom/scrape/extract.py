@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from specloom.scrape import charset, content, markdown, sanitise, tree
 from specloom.scrape.forum import ForumSignals, find_forum_signals
+from specloom.scrape.markdown_code import settle_listings
 from specloom.scrape.metadata import Metadata, to_metadata
 from specloom.scrape.metadata_graph import to_graph, types
 from specloom.scrape.metadata_sources import gather
 from specloom.scrape.paywalls import KEY, find_lack
+from specloom.scrape.shadows import open_shadows
 from specloom.scrape.skips import find_skips
 from specloom.scrape.structured import StructuredData, to_structured
 
@@ -81,7 +83,9 @@ def extract(page: bytes | str, *, url: str = "", content_type: str = "") -> Extr
     forum = find_forum_signals(sources, url=url)
     base = find_base(root, url)
     frames = find_frames(root, base)
-    stripped = sanitise.sanitise(root, sources.attributes)
+    shadowed = open_shadows(root)
+    stripped = shadowed + sanitise.sanitise(root, sources.attributes)
+    settle_listings(root)
     found = content.find(root, about)
     text = markdown.render(found.nodes, base=base, drop={*found.drop, *find_skips(sources.attributes)})
     words = found.words

@@ -34,6 +34,7 @@ _PRIORITY = {
 }
 _OF_READERS = {
     "auth_required": "Auth required",
+    "blocked": "Blocked",
     "config": "Not installed",
     "content_empty": "No content extracted",
     "not_found": "Not found",

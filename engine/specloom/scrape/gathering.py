@@ -18,13 +18,13 @@ from .passages import (
     FEW_WORDS,
     count_bytes,
     count_words,
-    drop_repeats,
     estimate_tokens,
     to_size_category,
     truncate,
 )
+from .repeats import Rest, name_copies, tell_once
 from .scores import Scores, score
-from .telling import has_citation
+from .telling import find_page_doi, has_citation
 from .unseen import strip
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ has for a call, and that clients wait."""
 LEAST_RELEVANCE = 0.3
 """Relevance below which filtering drops a source (the tool contract's figure)."""
 SEPARATOR = "\n\n---\n\n"
+CUT = "\n\n[Cut here: more was read, and total_max_length has no room for it.]"
 PASSAGES = "text/plain"
 """The type of a source that was found together with its text (the tool contract's)."""
 TRUST = "untrusted-external-content"
@@ -52,6 +53,7 @@ LEFT_OUT = (
     "Left out by filter_by_query, because they have little of the query: {count} of {read} sources that were read. "
     "Ask without it to see them."
 )
+NO_EVIDENCE = "What each source has of the claim is told with the sources only: ask with include_sources."
 _MOST_CLAIM = 2000
 _NO_BRACKETS = str.maketrans("[]", "()")
 
@@ -67,18 +69,18 @@ class Wanted:
     """Whether sources with little of the query are left out. Only where it is asked for, as the tool contract has it: a
     claim alone leaves nothing out, because a page may speak against it in other words."""
     named: bool = False
-    """Whether the joined text says before each source which it is, for answers that tell the sources nowhere else."""
+    """Whether the joined text says before each source which it is and of when: for answers that tell them nowhere else.
+    """
     most_each: int = 50_000
     most: int = 300_000
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Source:
     """One source that was read."""
 
     row: dict[str, Any]
     page: Page
-    text: str
     scores: Scores
     words: int
 
@@ -114,18 +116,23 @@ async def gather_sources(desk: Desk, rows: list[dict[str, Any]], wanted: Wanted)
     read_well = len(sources)
     if wanted.filter_by_query:
         sources = [source for source in sources if source.scores.relevance >= LEAST_RELEVANCE]
-    if wanted.deduplicate:
-        _drop_shared(sources)
-    told = [_tell(source, wanted) for source in sources]
-    texts = [_name(one) if wanted.named else one["content"] for one in told if one["content"]]
-    combined = truncate(SEPARATOR.join(texts), wanted.most)
-    note = NOTE if failures and len(failures) == len(found) else _tell_left_out(read_well, read_well - len(sources))
+    rests = _tell_apart(sources, wanted)
+    told = [_tell(source, rest.text, wanted) for source, rest in zip(sources, rests, strict=True)]
+    own = [one for one, rest in zip(told, rests, strict=True) if not rest.repeats]
+    texts = [_head(one) if wanted.named else one["content"] for one in told if one["content"]]
+    combined = truncate(SEPARATOR.join(texts), wanted.most, note=CUT)
+    notes = [
+        NOTE if failures and len(failures) == len(found) else "",
+        LEFT_OUT.format(read=read_well, count=read_well - len(sources)) if read_well > len(sources) else "",
+        name_copies(zip(map(_name, sources), rests, strict=True)),
+        NO_EVIDENCE if told and wanted.claim.strip() and wanted.named else "",
+    ]
     said: dict[str, Any] = {
         "status": "complete" if not failures else "failed" if len(failures) == len(found) else "partial",
         "sources": told,
         "combined_content": combined.text,
         "failures": failures or None,
-        "note": note,
+        "note": " ".join(filter(None, notes)),
         "summary": {
             "urlsSearched": len(found),
             "urlsScraped": len(found) - len(failures),
@@ -134,29 +141,25 @@ async def gather_sources(desk: Desk, rows: list[dict[str, Any]], wanted: Wanted)
             "sparseSources": sparse,
         },
         "size": _tell_size(combined.text, truncated=combined.truncated),
-        "recommendations": recommend(told) if desk.config.get("SOURCE_RECOMMENDATIONS", True) else None,
+        "recommendations": recommend(own) if desk.config.get("SOURCE_RECOMMENDATIONS", True) else None,
         "components": make_components(told) if desk.config.get("GENERATIVE_UI_ENABLED") else None,
     }
     return {name: value for name, value in said.items() if value or name in {"sources", "combined_content"}}
 
 
-def _drop_shared(sources: list[_Source]) -> None:
-    """Take out of each source what one before it says: all of it where the whole is a copy."""
-    seen: set[str] = set()
-    whole: set[str] = set()
-    for source in sources:
-        key = " ".join(source.text.split())
-        source.text = "" if key in whole else drop_repeats(source.text, seen)
-        whole.add(key)
+def _tell_apart(sources: list[_Source], wanted: Wanted) -> list[Rest]:
+    texts = [(_name(source), source.page.content) for source in sources]
+    return tell_once(texts) if wanted.deduplicate else [Rest(text) for _, text in texts]
 
 
-def _name(told: dict[str, Any]) -> str:
+def _name(source: _Source) -> str:
+    return str(source.row["url"])
+
+
+def _head(told: dict[str, Any]) -> str:
     title = str(told.get("title") or told["url"]).translate(_NO_BRACKETS)
-    return f"Source: [{title}]({told['url']})\n\n{told['content']}"
-
-
-def _tell_left_out(read: int, count: int) -> str | None:
-    return LEFT_OUT.format(read=read, count=count) if count else None
+    date = f", {told['publishedAt'][:10]}" if told.get("publishedAt") else ""
+    return f"Source: [{title}]({told['url']}){date}\n\n{told['content']}"
 
 
 def _from_passages(row: dict[str, Any]) -> Page:
@@ -192,16 +195,18 @@ def _to_source(row: dict[str, Any], page: Page | Fault, wanted: Wanted, now: flo
         published=published,
         now=now,
     )
-    return _Source(row, page, page.content, scores, count_words(page.content))
+    return _Source(row, page, scores, count_words(page.content))
 
 
-def _tell(source: _Source, wanted: Wanted) -> dict[str, Any]:
+def _tell(source: _Source, text: str, wanted: Wanted) -> dict[str, Any]:
     page = source.page
     labels = classify(page.url, citation=has_citation(page), types=page.types)
     said: dict[str, Any] = {
-        "url": str(source.row["url"]),
+        "url": _name(source),
         "title": page.title or source.row.get("title"),
-        "content": truncate(source.text, wanted.most_each).text,
+        "author": "; ".join(page.authors) or page.author,
+        "site": page.site,
+        "content": truncate(text, wanted.most_each).text,
         "contentType": page.content_type,
         "trust": TRUST,
         "scores": source.scores.to_json(),
@@ -209,6 +214,7 @@ def _tell(source: _Source, wanted: Wanted) -> dict[str, Any]:
         "authorityTier": labels.authority_tier,
         "domainCategory": labels.domain_category,
         "publishedAt": page.published or source.row.get("published_at"),
+        "detectedDoi": find_page_doi(page, labels),
         "extractionQuality": page.quality,
         "wordCount": source.words,
         **_tell_claim(wanted.claim, page.content),

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from . import markdown_inline  # noqa: F401 - registers what begins and ends within a line
+from . import markdown_fields, markdown_inline  # noqa: F401 - they register what begins and ends within a line
 from .markdown_blocks import find_plain
 from .markdown_links import Links
 from .markdown_walk import Walk

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _MARKS: Final = frozenset(("", "#", "¶", "§", "🔗"))
 _SIGNS: Final = frozenset("#¶§🔗⚓⛓🖇")
+_BACK: Final = frozenset("↩↑⤴⬆⏎↵^")
+"""What leads from a note back to where it is referred to."""
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BOXES: Final = frozenset(("div", "span", "p", "header", "small", "sup"))
 _MOST_BOXES: Final = 3
@@ -44,7 +46,7 @@ def is_anchor(link: etree._Element, links: Links, *, in_heading: bool) -> bool:
     if not in_heading and _is_picture(link):
         return False
     if not in_heading and heading is None:
-        return href.startswith("#") and text_of(link).strip() in _MARKS
+        return href.startswith("#") and is_mark(text_of(link))
     text = " ".join(_FORM.sub("", text_of(link)[:_LONGEST]).split())
     if text and _SIGNS.issuperset(text):
         return True
@@ -55,6 +57,12 @@ def is_anchor(link: etree._Element, links: Links, *, in_heading: bool) -> bool:
     if not _WORDS.fullmatch(text) and text != href[href.find("#") :]:
         return False
     return heading is not None and _count(heading) > (sum(map(str.isalnum, text)) if in_heading else 0)
+
+
+def is_mark(text: str) -> bool:
+    """Whether the text of a link is no more than a mark for a place, or a sign that leads back to one."""
+    text = _FORM.sub("", text[:_LONGEST]).strip()
+    return text in _MARKS or _BACK.issuperset(text)
 
 
 def find_beside(link: etree._Element) -> etree._Element | None:

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _LISTS: Final = ("ul", "ol", "menu", "dir")
 _BLOCKS: Final = ("pre", "table", "ul", "ol", "dl", "blockquote")
+_BULLETS: Final = "•◦‣▪●○■"
 _PLAIN: Final = (
     "address", "article", "aside", "body", "center", "details", "div", "fieldset", "figcaption", "figure", "footer",
     "form", "frameset", "header", "hgroup", "html", "legend", "main", "nav", "noframes", "optgroup", "search",
-    "section", "summary", "tr", "caption", "thead", "tbody", "tfoot", "dl",
+    "section", "tr", "caption", "thead", "tbody", "tfoot",
 )  # fmt: skip
 
 
@@ -28,11 +29,18 @@ def start_block(walk: Walk, _: etree._Element) -> None:
         walk.out.block()
 
 
-@ends(*_PLAIN, "p", "table")
+@ends(*_PLAIN, "p", "table", "summary")
 def end_block(walk: Walk, _: etree._Element) -> None:
     """Whatever follows a block is not in its line."""
     if walk.out.pieces:
         walk.out.block()
+
+
+@starts("summary")
+def start_summary(walk: Walk, element: etree._Element) -> bool:
+    """A box like others; the handle of documentation that is open already says nothing of it."""
+    start_block(walk, element)
+    return "hideme" in (element.get("class") or "")
 
 
 @starts("p")
@@ -132,7 +140,20 @@ def start_item(walk: Walk, element: etree._Element) -> None:
         number = _to_number(element.get("value"), numbers.next)
         marker = f"{number}. "
         numbers.next = number + numbers.step
+    _drop_marker(element, marker)
     walk.out.push(marker, " " * len(marker))
+
+
+def _drop_marker(item: etree._Element, marker: str) -> None:
+    """Takes a bullet or a number that a page sets as text out of an item, which has its own: the first signs of the
+    item, or all of the first element in it where there are others."""
+    if text := (item.text or "").lstrip():
+        if text[0] in _BULLETS:
+            item.text = text[1:].lstrip()
+    elif len(item) > 1 and not len(item[0]) and isinstance(item[0].tag, str):
+        text = (item[0].text or "").strip()
+        if text and (text in _BULLETS or text.rstrip(".)") == marker.rstrip(". ")):
+            item[0].text = None
 
 
 @ends("li")
@@ -153,6 +174,20 @@ def _to_number(value: str | None, default: int) -> int:
     return int(value) if value and value.isascii() and value.isdigit() and len(value) < 9 else max(0, default)
 
 
+@starts("dl")
+def start_definitions(walk: Walk, element: etree._Element) -> None:
+    """A list of definitions, as yet without a term."""
+    start_block(walk, element)
+    walk.term = False
+
+
+@ends("dl")
+def end_definitions(walk: Walk, element: etree._Element) -> None:
+    """Out of the list."""
+    end_block(walk, element)
+    walk.term = False
+
+
 @starts("dt")
 def start_term(walk: Walk, _: etree._Element) -> None:
     """The term of a definition, on a line of its own."""
@@ -162,16 +197,21 @@ def start_term(walk: Walk, _: etree._Element) -> None:
 @ends("dt")
 def end_term(walk: Walk, _: etree._Element) -> None:
     """The line of the term ends."""
+    walk.term = True
     walk.out.block()
 
 
 @starts("dd")
 def start_definition(walk: Walk, element: etree._Element) -> None:
-    """A definition: `: ` on the line below its term, or plain blocks if it holds more than words."""
+    """A definition: `: ` on the line below its term; plain blocks if it holds more than words or has no term."""
     walk.enter_block()
-    if element not in walk.plain:
+    if element in walk.plain:
+        return
+    if walk.term:
         walk.out.tight()
         walk.out.push(": ", "  ")
+    else:
+        walk.out.push("", "")
 
 
 @ends("dd")

@@ -11,9 +11,12 @@ if TYPE_CHECKING:
     from lxml import etree
 
 _LANGUAGE: Final = re.compile(
-    r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight-text|highlight|code)-|brush:\s*|sourceCode\s+)"
+    r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight-text|highlight|code)-|brush:\s*|sourceCode\s+"
+    r"|syntaxhighlighter\s+(?:nogutter\s+)?)"
     r"([a-zA-Z0-9+#.\-]{1,20})"
 )
+_FIGURE: Final = re.compile(r"(?:^|\s)(?:highlight\s+|language-)([a-zA-Z0-9+#.\-]{1,20})")
+_BRUSH: Final = re.compile(r"\s*brush:\s*([a-zA-Z0-9+#.\-]{1,20})")
 _NOT_A_LANGUAGE: Final = frozenset(
     (
         "none", "plaintext", "text", "plain", "default", "notranslate", "block", "wrapper", "container", "inline",
@@ -22,24 +25,69 @@ _NOT_A_LANGUAGE: Final = frozenset(
 )  # fmt: skip
 _GUTTER: Final = re.compile(
     r"(?:^|[\s_-])(?:line-?no|line-?nos|linenos?|line-?numbers?(?:-rows)?|lineno(?:s)?|gutter|ln-num|hljs-ln-numbers|hljs-ln-n|blob-num"
-    r"|react-syntax-highlighter-line-number|rouge-gutter|copy|copy-?(?:btn|button|code)|btn-copy|clipboard(?:-copy)?)(?:$|\s)",
+    r"|react-syntax-highlighter-line-number|crayon-nums|rouge-gutter|copy|copy-?(?:btn|button|code)|btn-copy|clipboard(?:-copy)?)(?:$|\s)",
     re.IGNORECASE,
 )
+_CODE: Final = re.compile(r"(?:^|[\s-])code(?:$|[\s-])")
 _LINES: Final = frozenset(("div", "p", "li", "tr", "ol", "ul", "table", "tbody"))
+_FARTHEST: Final = 8
+"""Elements around a block in which a table with its lines is looked for."""
 _SKIPPED: Final = frozenset(("button", "script", "style", "template", "clipboard-copy", "svg"))
+
+
+def settle_listings(root: etree._Element) -> None:
+    """Tables of which one column is numbers of lines and the other their code become `pre`, in place.
+
+    Highlighters that copy no `pre` write them; each line would be judged alone, and none is shown as code.
+    """
+    from lxml import etree
+
+    gone: set[etree._Element] = set()
+    for table in list(root.iter("table")):
+        parent = table.getparent()
+        if parent is None or table in gone or not _is_listing(table):
+            continue
+        gone.update(table.iterdescendants("table"))
+        if next(table.iterdescendants("pre"), None) is None and next(table.iterancestors("pre"), None) is None:
+            pre = etree.Element("pre")
+            pre.text = "\n".join(to_lines(table))
+            pre.tail, table.tail = table.tail, None
+            parent.replace(table, pre)
+
+
+def _is_listing(table: etree._Element) -> bool:
+    """Whether the first row has numbers of lines or copying buttons, and then code."""
+    row = next(iter(table), None)
+    if row is not None and row.tag in ("thead", "tbody"):
+        row = next(iter(row), None)
+    cells = list(row) if row is not None and row.tag == "tr" else []
+    if len(cells) < 2 or not _CODE.search(cells[-1].get("class") or ""):
+        return False
+    return all(_GUTTER.search(cell.get("class") or "") for cell in cells[:-1])
 
 
 def find_language(pre: etree._Element) -> str:
     """The name after `language-`, `lang-`, `highlight-source-` …: of the block, the code in it or what is around it."""
-    around = pre.getparent()
-    outer = around.getparent() if around is not None else None
-    for element in (pre.find("code"), pre, around, outer):
-        if element is None:
-            continue
+    outside: list[etree._Element] = []
+    above = pre.getparent()
+    while above is not None and len(outside) < _FARTHEST:
+        outside.append(above)
+        above = above.getparent()
+    tags = [element.tag for element in outside]
+    elements = [pre, *outside[:2]]
+    before = outside[tags.index("td")].getprevious() if "td" in tags else None
+    if before is not None and "table" in tags and _GUTTER.search(before.get("class") or ""):
+        # A block beside the numbers of its lines stands in a table.
+        elements += outside[tags.index("table") + 1 :][:2]
+    code = pre.find("code")
+    for element in elements if code is None else (code, *elements):
         named = element.get("data-lang") or element.get("data-language")
+        if not named and (brush := _BRUSH.match(element.get("data-syntaxhighlighter-params") or "")):
+            named = brush[1]
         if named and re.fullmatch(r"[a-zA-Z0-9+#.\-]{1,20}", named):
             return "" if named.lower() in _NOT_A_LANGUAGE else named.lower()
-        match = _LANGUAGE.search(element.get("class") or "")
+        pattern = _FIGURE if element.tag == "figure" else _LANGUAGE
+        match = pattern.search(element.get("class") or "")
         if match and match[1].lower() not in _NOT_A_LANGUAGE:
             return match[1].lower()
     return ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from .. import invisible
 from . import markdown_code, markdown_math
 from .markdown_anchors import is_anchor
-from .markdown_blocks import HEADINGS, add_code
+from .markdown_blocks import add_code
 from .markdown_walk import Walk, ends, starts
 from .tree import text_of
 
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from lxml import etree
 
 _EXPONENT: Final = re.compile(r"[-−+]?\d{1,4}|[-−+]?[a-z]|[-−]?\d[\d,.]*|[nkmxij][-+−]\d")
+_NOTE: Final = re.compile(r"(?:\d{1,4}|[a-z]{1,2}|[*†‡§]{1,3})(?:\s*[,;–-]\s*(?:\d{1,4}|[a-z]{1,2}))*")
+_NUMBER: Final = re.compile(r"\d{1,4}")
+"""What refers to a note: raised, or as the text of a link that follows a word."""
 _NO_BRACKETS: Final = str.maketrans("[]", "()")
 _EMOJI_LENGTH: Final = 8
-_BUTTON_LENGTH: Final = 200
-"""Characters of the longest label of a button; what is longer was never closed."""
 
 
 @starts("br")
@@ -32,6 +33,10 @@ def add_break(walk: Walk, _: etree._Element) -> None:
 def start_link(walk: Walk, element: etree._Element) -> bool:
     """A link, if it leads to another page; the anchor in or beside a heading is left out with its sign."""
     if is_anchor(element, walk.links, in_heading=walk.out.heading > 0):
+        return True
+    href = element.get("href") or ""
+    if href.startswith("#") and walk.out.ends_sentence() and _NUMBER.fullmatch(text := text_of(element).strip()):
+        walk.out.raw(f"[{text}]")
         return True
     walk.out.begin("a", walk.links.resolve(element.get("href")))
     return False
@@ -107,7 +112,7 @@ def add_span_of_code(walk: Walk, element: etree._Element) -> bool:
     return True
 
 
-@starts("img")
+@starts("img", "amp-img")
 def add_image(walk: Walk, element: etree._Element) -> bool:
     """An image that is described; emoji and formulas that are images become what they stand for."""
     alt = " ".join(invisible.clean(element.get("alt") or "")[0].split())
@@ -142,10 +147,13 @@ def _find_source(image: etree._Element) -> str:
 
 @starts("span")
 def start_span(walk: Walk, element: etree._Element) -> bool:
-    """Nothing, but for formulas: those in TeX are written, those set for the eye are left to their twin."""
+    """Nothing, but for formulas (those in TeX are written, those set for the eye are left to their twin) and for the
+    links of a wiki by which a section is edited."""
     names = element.get("class")
     if not names:
         return False
+    if "mw-editsection" in names:
+        return True
     if "math-tex" in names:
         _add_formula(walk, markdown_math.wrap_tex(element.text or "", display="display" in names))
         return True
@@ -169,10 +177,23 @@ def _add_formula(walk: Walk, text: str) -> None:
 
 
 @starts("sup")
-def start_raised(walk: Walk, element: etree._Element) -> None:
-    """An exponent is told from its base by a caret; ordinals, trade marks and notes in brackets need nothing."""
-    if _EXPONENT.fullmatch(text_of(element).strip()) and walk.out.ends_word():
+def start_raised(walk: Walk, element: etree._Element) -> bool:
+    """An exponent is told from its base by a caret, and the number of a note stands in brackets; ordinals and trade
+    marks need nothing."""
+    text = text_of(element).strip()
+    if _NOTE.fullmatch(text) and _refers(walk, element):
+        walk.out.raw(f"[{' '.join(text.split())}]")
+        return True
+    if _EXPONENT.fullmatch(text) and walk.out.ends_word():
         walk.out.raw("^")
+    return False
+
+
+def _refers(walk: Walk, raised: etree._Element) -> bool:
+    """Whether there is a link in or around the element that leads to a place on its page."""
+    around = raised.getparent()
+    link = around if around is not None and around.tag == "a" else next(raised.iterdescendants("a"), None)
+    return link is not None and walk.links.stays(link.get("href") or "")
 
 
 @starts("rp")
@@ -191,27 +212,3 @@ def start_reading(walk: Walk, _: etree._Element) -> None:
 def end_reading(walk: Walk, _: etree._Element) -> None:
     """Its end."""
     walk.out.raw(")")
-
-
-@starts("input")
-def add_input(walk: Walk, element: etree._Element) -> bool:
-    """The box of a task in a list; anything else is empty until somebody types."""
-    if element.get("type") == "checkbox" and _is_task(element):
-        walk.out.raw("[x] " if element.get("checked") is not None else "[ ] ")
-    return True
-
-
-def _is_task(element: etree._Element) -> bool:
-    above = element.getparent()
-    return above is not None and "li" in (above.tag, getattr(above.getparent(), "tag", ""))
-
-
-@starts("button")
-def start_button(walk: Walk, element: etree._Element) -> bool:
-    """Left out, but for buttons that are headings of what they open, and those that hold a part of the page."""
-    if walk.out.heading or next(element.iterancestors("button"), None) is not None:
-        return False
-    if next(element.iterdescendants(*HEADINGS), None) is not None or len(text_of(element)) > _BUTTON_LENGTH:
-        return False
-    walk.out.raw(" ")
-    return True

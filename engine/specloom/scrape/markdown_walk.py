@@ -20,7 +20,7 @@ IGNORED: Final = frozenset(
     (
         "script", "style", "template", "noscript", "head", "title", "meta", "link", "iframe", "object", "embed",
         "applet", "svg", "canvas", "audio", "video", "source", "track", "map", "area", "select", "option", "datalist",
-        "textarea", "param", "base", "frame", "dialog", "mjx-math",
+        "param", "base", "frame", "dialog", "mjx-math",
     )
 )  # fmt: skip
 """Elements without text of the page: machinery, media, and what is typed into forms."""
@@ -41,10 +41,10 @@ class Walk:
     """Where the pass is: the writer, the lists that are open, and what it was told about the page.
 
     `plain` holds the list items and definitions that are laid out as blocks, `drop` what is left out, `room` what
-    tables may still repeat.
+    tables may still repeat, and `term` says whether there is a term that a definition can belong to.
     """
 
-    __slots__ = ("drop", "links", "lists", "out", "plain", "room")
+    __slots__ = ("drop", "links", "lists", "out", "plain", "room", "term")
 
     def __init__(
         self, out: Writer, links: Links, drop: frozenset[etree._Element], plain: frozenset[etree._Element] = frozenset()
@@ -55,6 +55,7 @@ class Walk:
         self.plain = plain
         self.lists: list[Numbers] = []
         self.room = Room()
+        self.term = False
 
     def run(self, root: etree._Element) -> None:
         """Write the element and what is in it, without its tail."""

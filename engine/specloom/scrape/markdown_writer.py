@@ -9,6 +9,7 @@ from .markdown_escape import escape_inline, escape_line
 MAX_NESTING: Final = 12
 """Lists and quotes in one another that still indent; each level lengthens every line in it."""
 
+_CLOSING: Final = ".,;:!?)]\"'”’»…。，、；：！？）」』"
 _MARKS: Final = {"strong": "**", "em": "*", "del": "~~"}
 
 
@@ -87,6 +88,11 @@ class Writer:
         last = self.pieces[-1][-1:] if self.pieces else ""
         return last.isalnum() or last in (")", "]")
 
+    def ends_sentence(self) -> bool:
+        """Whether a letter, a digit or a mark that closes a word or a sentence was written last."""
+        last = self.pieces[-1][-1:] if self.pieces else ""
+        return last.isalnum() or last in _CLOSING if last else False
+
     def begin(self, kind: str, url: str = "") -> None:
         for outer in self._open:
             if outer.kind == kind:
@@ -162,6 +168,7 @@ class Writer:
         if level:
             text = " ".join(self._take().split())
             self.heading = 0
+            self._force = None
             if text:
                 self.put(["#" * level + " " + text])
 

@@ -19,24 +19,15 @@ from specloom.scrape.doi import find_declared
 from specloom.scrape.metadata_dates import find_in_path, to_iso
 from specloom.scrape.metadata_names import to_names, to_text
 from specloom.scrape.metadata_sources import Sources, gather
+from specloom.scrape.metadata_titles import TITLE, find_home, find_title
 
 if TYPE_CHECKING:
     from lxml import etree
 
     from specloom.scrape.attributes import Attributes
 
-_LONGEST_TITLE: Final = 500
 _LONGEST_DESCRIPTION: Final = 1000
 
-_TITLE: Final = (
-    "citation_title",
-    "dc.title",
-    "dcterms.title",
-    "og:title",
-    "twitter:title",
-    "sailthru.title",
-    "parsely-title",
-)
 _AUTHOR: Final = (
     "citation_author",
     "citation_authors",
@@ -73,7 +64,6 @@ _DESCRIPTION: Final = (
     "og:description", "description", "twitter:description", "dc.description", "dcterms.abstract", "citation_abstract",
 )  # fmt: skip
 _TAG: Final = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|[0-9]{3}))?(?:[-_.;,].*)?")
-_SEPARATOR: Final = re.compile(r"\s+[|–—»«·•:]+\s+|\s+-{1,2}\s+|(?<=\S)[|»]\s*|\s+::\s+|\s*_\s*(?=[^\W_]+$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +94,15 @@ def parse_metadata(root: etree._Element, *, url: str = "") -> Metadata:
 def to_metadata(sources: Sources, *, url: str = "") -> Metadata:
     """The metadata of a page from what it says about itself. `url` tells its article from others that it mentions."""
     graph = graphs.to_graph(sources.blocks)
-    titles = (sources.first(*_TITLE), sources.heading, sources.title)
+    titles = (sources.first(*TITLE), sources.heading, sources.title)
     main = graphs.find_main(graph, addresses=(url, sources.canonical, sources.first("og:url")), titles=titles)
     page = graphs.find_page(graph)
     items = _Markup(sources.attributes, visible=not _is_home(url))
-    site = _find_site(sources, graph, main)
+    site = _find_site(sources, graph, main, url)
     authors = _find_authors(sources, graph, main, page, items)
     published, modified = _find_dates(sources, main, page, items, url)
     return Metadata(
-        title=_find_title(sources, main, page, items, site),
+        title=find_title(sources, main, page, site=site, marked=lambda: items.get("headline")[:1]),
         authors=authors,
         author="; ".join(authors),
         site=site,
@@ -146,41 +136,6 @@ class _Markup:
         return next((values for name in names if (values := self.items.get(name))), [])
 
 
-def _find_title(sources: Sources, main: graphs.Node | None, page: graphs.Node | None, items: _Markup, site: str) -> str:
-    declared = to_text(sources.first(*_TITLE), _LONGEST_TITLE)
-    headline = graphs.text(main, "headline", "name")[:_LONGEST_TITLE]
-    if headline.endswith(("...", "…")) and _begins(declared, headline.rstrip(".… ")):
-        headline = declared
-
-    def read() -> Iterator[str]:
-        yield headline
-        yield declared
-        yield sources.title
-        yield from items.get("headline")[:1]
-        yield graphs.text(page, "headline", "name")
-        yield sources.heading
-
-    shown = (_without_site(to_text(title, _LONGEST_TITLE), site, sources.heading) for title in read())
-    return next((title for each in shown if (title := each.strip(" |–—-·•»«:"))), "")
-
-
-def _without_site(title: str, site: str, heading: str) -> str:
-    """A title without the site's name at either end; the heading of the page tells where the title ends."""
-    cuts = list(_SEPARATOR.finditer(title))
-    if not cuts:
-        return title
-    key = _to_key(site)
-    first, last = title[: cuts[0].start()], title[cuts[-1].end() :]
-    if key and _to_key(last) == key and len(first) > 1:
-        return title[: cuts[-1].start()].rstrip()
-    if key and _to_key(first) == key and len(last) > 1:
-        return title[cuts[0].end() :].lstrip()
-    for cut in cuts if heading else ():
-        if _to_key(title[: cut.start()]) == _to_key(heading):
-            return title[: cut.start()].rstrip()
-    return title
-
-
 def _find_authors(
     sources: Sources, graph: graphs.Graph, main: graphs.Node | None, page: graphs.Node | None, items: _Markup
 ) -> tuple[str, ...]:
@@ -201,13 +156,14 @@ def _find_authors(
     return markup.find_authors(items.marks) if items.visible else ()
 
 
-def _find_site(sources: Sources, graph: graphs.Graph, main: graphs.Node | None) -> str:
+def _find_site(sources: Sources, graph: graphs.Graph, main: graphs.Node | None, url: str) -> str:
     def read() -> Iterator[str]:
         yield sources.first(*_SITE)
         yield graphs.find_site(graph)
         if main is not None:
             yield next(graphs.names(graph, main.get("publisher")), "")
         yield sources.first(*_SITE_LAST)
+        yield "" if _is_home(url) else find_home(sources, url)
 
     return next((site for each in read() if (site := to_text(each, 200)) and "://" not in site), "")
 
@@ -216,7 +172,7 @@ def _find_dates(
     sources: Sources, main: graphs.Node | None, page: graphs.Node | None, items: _Markup, url: str
 ) -> tuple[str, str]:
     published = _first_date(
-        *(graphs.text(node, "datePublished", "dateCreated", "uploadDate") for node in (main, page)),
+        *(graphs.text(node, "datePublished", "dateCreated", "uploadDate", "datePosted") for node in (main, page)),
         *(value for name in _PUBLISHED for value in sources.meta.get(name, ())[:1]),
     )
     modified = _first_date(
@@ -255,14 +211,6 @@ def _find_description(sources: Sources, main: graphs.Node | None) -> str:
 def _is_home(url: str) -> bool:
     """Whether an address names a site and nothing on it."""
     return bool(url) and _to_path(url).strip("/") == "" and "?" not in url
-
-
-def _begins(text: str, start: str) -> bool:
-    return bool(start) and text.casefold().startswith(start.casefold())
-
-
-def _to_key(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _to_path(url: str) -> str:

@@ -46,7 +46,9 @@ _EPOCH: Final = re.compile(r"[0-9]{10}(?:[0-9]{3})?", re.ASCII)
 _AGO: Final = re.compile(r"ago\s*$|^[0-9]+ ?(?:mo|[smhdwy])$", re.IGNORECASE)
 _LEAD: Final = re.compile(
     r"^(?:(?:first |originally |last )?"
-    r"(?:published|posted|updated|modified|created|date|on|at|am|le|el|il|vom)\b[\s:,]*)+",
+    r"(?:published|posted|updated|modified|created|date|on|at|am|le|el|il|vom|veröffentlicht|aktualisiert|publié|publicado"
+    r"|pubblicato|gepubliceerd|опубликовано|обновлено|дата публикации)\b[\s:,]*)+"
+    r"|^(?:(?:发布|發布|发表|發表|更新|创建)?(?:时间|時間|日期|于)|(?:公開|更新|投稿|掲載)日時?|(?:작성|등록|입력|수정)(?:일시?)?)[\s:：]*",
     re.IGNORECASE,
 )
 _CLOCK: Final = re.compile(r"^[\s,|@·–-]*(?:at |um |à )?[0-9]{1,2}[:.h][0-9]{2}", re.IGNORECASE)

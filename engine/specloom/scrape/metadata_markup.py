@@ -49,7 +49,7 @@ _ELSEWHERE: Final = re.compile(
     re.I,
 )
 _JOINING: Final = re.compile(r"\s*(?:[,;&/、]|,?\s*(?:and|und|et|y|e|och|en|и)\b)\s*", re.IGNORECASE)
-_CHANGED: Final = re.compile(r"updat|modif|edited|chang", re.IGNORECASE)
+_CHANGED: Final = re.compile(r"updat|modif|edited|chang|aktualisiert|обновл|更新|수정", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +157,9 @@ def find_dates(marks: Marks, times: Iterable[etree._Element]) -> tuple[str, str]
         return published, modified
     for element in marks.dated:
         text = to_line(element)
+        if element.tag == "abbr":
+            # What is shown is the hour alone, or "yesterday".
+            text = element.get("title") or text
         if 6 <= len(text) <= 60 and len(day := to_iso(text)) >= _DAY and _is_of_page(element):
             return ("", day) if _CHANGED.search(text) else (day, modified)
     return published, modified
@@ -183,7 +186,7 @@ def _find_owner(element: etree._Element) -> etree._Element | None:
 
 
 def _to_value(element: etree._Element) -> str:
-    for attribute in ("content", "datetime"):
+    for attribute in ("content", "datetime", "title") if element.tag == "abbr" else ("content", "datetime"):
         if value := (element.get(attribute) or "").strip():
             return value[:1000]
     return to_line(element)

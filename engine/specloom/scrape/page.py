@@ -14,7 +14,7 @@ class Page:
     """Where redirects ended."""
     content: str
     content_type: str
-    """`html`, `markdown`, `text`, `pdf`, `docx`, `pptx`, or a site's own word such as `youtube`."""
+    """`html`, `markdown`, `text`, `pdf`, `docx`, `pptx`, `xlsx`, or a site's own word such as `youtube`."""
     extracted_by: str = ""
     """The tier or the site's API that gave it."""
     quality: str = ""

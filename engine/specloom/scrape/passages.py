@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, MutableSet
+from collections.abc import Iterable, Iterator, MutableSet
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -26,6 +26,8 @@ _LONG_BLOCK: Final = 60
 _STRUCTURE: Final = re.compile(r"#{1,6} |\||>|[-*+] |\d{1,9}[.)] |    |\t|!\[|(?:[-*_] ?){3,}$")
 _HEADING: Final = re.compile(r"(#{1,6}) ")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
+_ALIKE: Final = str.maketrans("\u201c\u201d\u2018\u2019\u2013\u2014", "\"\"''--")
+_LINK: Final = re.compile(r"\[([^\[\]]{0,200})\]\([^()\s]{1,2000}\)")
 _LINKS_ALONE: Final = re.compile(r"(?:\[[^\[\]]{0,200}\]\([^()\s]{1,2000}\)[\s|·•,–-]*){1,20}")
 
 # Scripts that put no blanks between words; each of their characters counts as one (the tool contract's rule).
@@ -62,18 +64,36 @@ def drop_repeats(text: str, seen: MutableSet[str] | None = None) -> str:
     else is left goes with what it had. `seen` carries the blocks of
     earlier texts into this one and is added to, for texts that are read one after the other.
     """
-    known: MutableSet[str] = set() if seen is None else seen
+    return drop_known(name_blocks(text), set() if seen is None else seen)
+
+
+def drop_known(named: Iterable[tuple[str, str]], known: MutableSet[str]) -> str:
+    """What `drop_repeats` leaves of a text, given as `name_blocks` names its blocks; `known` are the names seen."""
     kept: list[tuple[str, bool]] = []
-    for block, is_code in blocks(text):
-        is_new = True
-        if not is_code and _is_prose(block):
-            key = " ".join(block.split())
-            is_new = key not in known
+    for block, key in named:
+        is_new = not key or key not in known
+        if key:
             known.add(key)
         kept.append((block, is_new))
     if all(is_new for _, is_new in kept):
         return "\n\n".join(block for block, _ in kept)
     return "\n\n".join(reversed(list(_drop_emptied(kept))))
+
+
+def name_blocks(text: str) -> list[tuple[str, str]]:
+    """Every block with what copies of it have in common, "" for one that may come again for a reason.
+
+    Where a link in prose leads does not count, since every site that prints a text links its own pages; nor do the
+    forms of quotation marks and dashes.
+    """
+    named = []
+    for block, is_code in blocks(text):
+        key = ""
+        if not is_code and _is_prose(block):
+            plain = _LINK.sub(r"\1", block) if "](" in block and not _LINKS_ALONE.fullmatch(block) else block
+            key = " ".join(plain.translate(_ALIKE).split())
+        named.append((block, key))
+    return named
 
 
 def _drop_emptied(found: list[tuple[str, bool]]) -> Iterator[str]:

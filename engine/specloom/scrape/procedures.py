@@ -69,6 +69,7 @@ PAGE = record(
     gives=PAGE,
     asks=(*ASKS, "retractions"),
     settings=SETTINGS,
+    needs=("url", "max_length"),
 )
 async def read_page(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Reads one address: through its site's API, or through the tiers; `mode` is full, preview or raw.
@@ -85,6 +86,7 @@ async def read_page(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     parameters={"url": TEXT, "html": TEXT},
     gives=record(texts("title", "content"), "title", "content"),
     settings=SETTINGS,
+    needs=("url", "html"),
 )
 async def read_markup(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Reads HTML that was fetched already: its title, and its content as Markdown. Nobody is asked for anything."""
@@ -99,7 +101,7 @@ _SCORES = closed(dict.fromkeys(("overall", "relevance", "freshness", "authority"
 SOURCE = closed(
     {
         **texts("url", "title", "content", "contentType", "trust", "sourceType", "authorityTier", "domainCategory"),
-        **texts("claimSignal", "publishedAt", "extractionQuality"),
+        **texts("claimSignal", "publishedAt", "extractionQuality", "author", "site", "detectedDoi"),
         "scores": _SCORES,
         "keySentences": listed(TEXT),
         "wordCount": WHOLE,
@@ -168,6 +170,7 @@ SOURCES = record(
             "description": "Whether cards and a table of the sources are made for hosts that can show them.",
         },
     },
+    needs=("max_length_per_source", "total_max_length"),
 )
 async def read_sources(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Reads the addresses of search results, five at a time, and scores, ranks, de-duplicates and joins what they say.

@@ -40,6 +40,15 @@ class Stripped:
     comments: int = 0
     controls: int = 0
 
+    def __add__(self, other: Stripped) -> Stripped:
+        """What was taken out of two parts of a page."""
+        return Stripped(
+            self.hidden + other.hidden,
+            self.scripts + other.scripts,
+            self.comments + other.comments,
+            self.controls + other.controls,
+        )
+
 
 MOST: Final = 0.5
 """The share of a page's characters with which a hidden element is the page."""
@@ -76,8 +85,7 @@ def sanitise(root: etree._Element, attributes: Attributes | None = None) -> Stri
     sheet = read_sheets(root, attributes)
     comments = int(query("count(descendant::comment()|descendant::processing-instruction())")(root))
     _keep_formulas(root)
-    has_frames = root.find("frameset") is not None
-    unshown = list(root.iter(*(_UNSHOWN[:-1] if has_frames else _UNSHOWN)))
+    unshown = list(root.iter(*_UNSHOWN))
     scripts = len(unshown)
     for element in unshown:
         # What is in it goes with it. The text of a script stays, for those who hold the script.

@@ -4,7 +4,7 @@ The parser is libxml2's, whose tokenizer follows the HTML standard since 2.14. A
 `</html>` is moved into the body, where browsers show it. A page deeper than the parser goes (2048 elements) loses the
 innermost *tags* and none of their text. NUL characters, which end the text for a C library, are taken out. Elements
 that the library does not know to be empty (`<wbr>`, `<source>` …) are closed, or they would swallow what follows them,
-and a heading with a paragraph in it stays a heading.
+a heading with a paragraph in it stays a heading, and what a page of frames says beside them is read as markup.
 """
 
 from __future__ import annotations
@@ -65,9 +65,21 @@ def parse(html: str) -> etree._Element:
     body = root.find("body")
     if body is None:
         frames = root.find("frameset")
-        body = etree.SubElement(root, "body") if frames is None else frames
+        body = etree.SubElement(root, "body") if frames is None else _unframe(frames)
     _gather(root, body)
     return root
+
+
+def _unframe(frames: etree._Element) -> etree._Element:
+    """The frames of a page, with what it says to those who see none as markup: that is all that such a page says, and
+    the parser takes it for text."""
+    for element in list(frames.iter("noframes")):
+        inner, too_deep = _parse_once(element.text or "")
+        said = inner.find("body") if inner is not None and not too_deep else None
+        if said is not None:
+            element.tag, element.text = "div", said.text
+            element.extend(list(said))
+    return frames
 
 
 def _mend(match: re.Match[str]) -> str:

@@ -18,6 +18,7 @@ from specloom.scrape.content.features import Units, measure
 from specloom.scrape.content.forest import ROOM, to_chances, to_shares
 from specloom.scrape.content.model import Model, load_model
 from specloom.scrape.content.series import number_series, take_series
+from specloom.scrape.content.short import take_rest
 from specloom.scrape.content.structure import (
     AMID,
     BETWEEN,
@@ -89,6 +90,7 @@ def choose(frame: Frame, chances: Any) -> tuple[Any, float]:
     taken = take_amid(tables, smoothed, taken, least=TABLE, amid=AMID)
     taken = take_amid(lists, smoothed, taken, least=LIST, amid=BETWEEN)
     taken = take_behind(frame, [*tables, *lists], smoothed, take_whole(lists, words, smoothed, taken))
+    taken = take_rest(frame, smoothed, taken)
     series = number_series(frame)
     taken = leave_copies(frame, take_series(frame, series, smoothed, taken))
     taken = take_authors(frame, series, take_headings(frame, smoothed, taken))

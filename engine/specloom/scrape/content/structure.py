@@ -21,7 +21,7 @@ TABLE: Final = 0.1
 AMID: Final = 3
 """The chance from which a table is taken with what is taken within so many blocks before and after it."""
 
-LISTS: Final = frozenset({"ol", "ul"})
+LISTS: Final = frozenset({"dl", "ol", "ul"})
 LIST: Final = 0.1
 BETWEEN: Final = 1
 LINKED: Final = 0.3
