@@ -18,6 +18,8 @@ PURPOSES = ("memory", "analytics", "workspace", "monitoring")
 GRANTED_LOCALLY = ("memory", "analytics", "monitoring")
 """Purposes that the single local user of a server without sign-in has agreed to by naming themself."""
 LONGEST_TERMS = 100
+ERASURE = "erasure"
+"""Through what a decision was made that stands for a person whose data was erased."""
 
 Refusal = Literal["unavailable", "no_consent"]
 REASONS: Mapping[Refusal, str] = MappingProxyType(
@@ -55,6 +57,13 @@ async def decide(
     record = {name: value for name, value in record.items() if value != ""}
     await drawer.put(purpose, record)
     return record
+
+
+def to_refusals(now: float) -> dict[str, dict[str, Any]]:
+    """What takes the place of the decisions of somebody who is erased: every purpose refused, and no name with it."""
+    decided = from_epoch(now) or ""
+    said = {"granted": False, "decidedAt": decided, "decidedFrom": ERASURE}
+    return {purpose: {"purpose": purpose, **said} for purpose in PURPOSES}
 
 
 async def find_decision(drawer: Drawer, purpose: str) -> dict[str, Any] | None:

@@ -100,6 +100,27 @@ def test_consent_is_recorded_shown_withdrawn_and_audited(folder, capsys):
     assert [row["event_type"] for row in rows_of(folder)] == ["consent.grant", "consent.withdraw"]
 
 
+def test_after_an_erasure_every_purpose_is_shown_as_refused(folder, capsys):
+    who = ("--tenant", "acme", "--user", "ann")
+    run(capsys, "data", "consent", *who, "--purpose", "memory", "--grant", "--terms", "v1")
+
+    code, out, err = run(capsys, "data", "erase", *who, "--yes")
+    shown = json.loads(run(capsys, "data", "consent", *who)[1])["consents"]
+    silent = run(capsys, "data", "erase", "--tenant", "acme", "--user", "bob", "--yes")
+
+    assert (code, json.loads(out)["deleted"]) == (0, {"consents": 1, "notes": 2})
+    assert "now refuses all of them" in err
+    assert [(one["purpose"], one["granted"]) for one in shown] == [
+        ("memory", False),
+        ("analytics", False),
+        ("workspace", False),
+        ("monitoring", False),
+    ]
+    assert {(one["tenantId"], one["userId"], one["decidedFrom"]) for one in shown} == {("acme", "ann", "erasure")}
+    assert not any("termsVersion" in one for one in shown)
+    assert silent[2] == ""
+
+
 def test_members_of_a_workspace_are_added_shown_removed_and_audited(folder, capsys):
     def members(*words, workspace="zoo"):
         code, out, err = run(capsys, "data", "members", "--workspace", workspace, *words)

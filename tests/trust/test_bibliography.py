@@ -519,3 +519,67 @@ def test_any_document_is_read_or_refused(text, style):
         found = parse_bibliography(text, style)
 
     assert found is None or found.entries or found.problems
+
+
+# --- what people write in BibTeX all the same -------------------------------------------------------------------------
+
+
+def read_bibtex(text: str) -> dict[str, Entry]:
+    return {entry.key: entry for entry in parse_bibliography(text).entries}
+
+
+def test_an_entry_has_what_the_volume_has_that_it_refers_to() -> None:
+    found = read_bibtex(
+        "@inproceedings{c, crossref={Proc}, author={Doe, Jane}, title={In the volume}, pages={1--2}}\n"
+        "@inproceedings{d, crossref={proc}, title={With its own year}, year=1999}\n"
+        "@inproceedings{e, crossref={nowhere}, title={Lost}}\n"
+        "@inproceedings{f, crossref={f}, title={Its own}}\n"
+        "@proceedings{proc, title={Proceedings of Otters}, year=2011, publisher={Otter Press}, doi={10.1000/volume}}"
+    )
+
+    assert (found["c"].container, found["c"].issued, found["c"].publisher) == (
+        "Proceedings of Otters",
+        (2011,),
+        "Otter Press",
+    )
+    assert (found["c"].title, found["c"].doi, found["d"].issued) == ("In the volume", "", (1999,))
+    assert (found["e"].container, found["f"].container) == ("", "")
+
+
+def test_a_comma_that_somebody_forgot_ends_its_field_and_loses_nothing() -> None:
+    found = read_bibtex('@article{a, author = {A. Doe}\n year = 2020\n title = "Otters" journal={Rivers}}')["a"]
+
+    assert (found.authors, found.issued, found.title, found.container) == (
+        (Name("Doe", "A."),),
+        (2020,),
+        "Otters",
+        "Rivers",
+    )
+
+
+def test_a_comment_between_fields_is_no_field() -> None:
+    found = read_bibtex("% of the list\n@article{a, % the first\n title = {Otters, 50%},  % to check\n year = 2020\n}")[
+        "a"
+    ]
+
+    assert (found.title, found.issued) == ("Otters, 50%", (2020,))
+
+
+def test_strings_are_made_of_strings() -> None:
+    found = read_bibtex('@string{o = "Otter"} @string{p = o # " " # {Press}} @book{a, title={T}, publisher = p # "!"}')[
+        "a"
+    ]
+
+    assert found.publisher == "Otter Press!"
+
+
+def test_a_name_in_reading_order_has_its_particles() -> None:
+    found = read_bibtex(
+        "@article{a, title={T}, author={Charles Jean de la Vall{\\'e}e Poussin and Ludwig van Beethoven and Ann Bee}}"
+    )["a"]
+
+    assert found.authors == (
+        Name("de la Vallée Poussin", "Charles Jean"),
+        Name("van Beethoven", "Ludwig"),
+        Name("Bee", "Ann"),
+    )

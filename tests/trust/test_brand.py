@@ -222,6 +222,7 @@ def test_the_candidates_are_those_of_the_contract_and_names_go_before_paths() ->
         ("Acme", "Logos and fonts", False),
         ("Acme", "Branding, fontaine, presses and colouring", False),
         ("Page not found", "Our brand guidelines", False),
+        ("Seite nicht gefunden | Acme", "Brand, press and media kit of all our brands. " * 40, False),
         ("Acme", "Error 404: the brand guidelines are gone", False),
         ("Log in | Acme brand portal", "Brand portal", False),
         ("Acme press kit", "", True),

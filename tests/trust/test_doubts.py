@@ -345,7 +345,6 @@ def test_a_page_that_is_not_there_is_dead_although_it_comes_with_success(title: 
     assert (address["exists"], address["linkLive"], address["httpStatus"]) == (False, False, 200)
     assert (address["verificationStatus"], address["statusReason"]) == ("not_found", reason)
     assert kept["archivedUrl"] == "https://web.archive.org/web/2019/x"
-    assert any(line.startswith("page: https://web.archive.org/web/2019/x was read") for line in kept["provenance"])
     assert (named["linkLive"], named["verificationStatus"]) == (False, "confirmed")
 
 
@@ -356,7 +355,7 @@ def test_a_server_that_is_friendly_to_head_alone_does_not_make_a_page() -> None:
     said = verify("https://a.example.org/x/otters", world)
 
     assert (said["exists"], said["verificationStatus"]) == (False, "not_found")
-    assert said["statusReason"] == "when it is read, there is no such page"
+    assert (said["httpStatus"], said["statusReason"]) == (404, "the server answers with status 404")
 
 
 def test_a_site_that_is_called_404_is_there() -> None:
@@ -373,6 +372,62 @@ def test_a_book_that_is_found_by_its_words_is_asked_for_notices() -> None:
 
     assert (said["exists"], said["titleMatch"]) == (True, "match")
     assert said["retractionStatus"]["retracted"] is True
+
+
+# --- what an audit says of records ---
+
+
+def test_a_registered_doi_whose_record_nobody_has_is_not_passed_without_a_word() -> None:
+    world = Web()
+    world.down = ("api.crossref.org",)
+
+    [entry] = audit({"doi": "10.1234/ice", "title": "Something else entirely"}, world=world)["entries"]
+    said = verify("10.1234/ice", world)
+
+    assert (entry["exists"], entry["flags"]) == (True, [])
+    assert entry["reason"].endswith("title, authors and notices were not checked")
+    assert (said["verificationStatus"], said["titleMatch"]) == ("confirmed", "not_checked")
+    assert "whether it was retracted, is not known" in said["authenticityCaveat"]
+
+
+@pytest.mark.parametrize(
+    "text", ["1. Otter A. How otters swim. J Otters. 2020;3:1-5.", "%0 Journal Article\n%A Otter, Ann", "<xml/>"]
+)
+def test_a_list_in_no_format_is_refused_with_what_to_do(text: str) -> None:
+    with pytest.raises(Fault, match="references in plain words go to verify_citation, one at a time"):
+        call("audit_bibliography", {"bibliography": text}, Web())
+
+
+def test_invented_authors_and_years_of_real_works_are_in_the_warning() -> None:
+    ice = {"doi": "10.1234/ice", "title": "How otters swim under winter ice", "author": "Otter, Ann", "date": "2020"}
+
+    right = audit(ice)
+    wrong = audit(ice, {**ice, "author": "Smith, John"}, {**ice, "date": "2003"})
+
+    assert "other authors" not in right["warning"]
+    assert "In 2 of 3 entries the record has other authors or another year" in wrong["warning"]
+    assert [one.get("reason") for one in wrong["entries"]] == [
+        None,
+        "the record has another author: 'Otter, Ann'",
+        "the record has another year: '2020'",
+    ]
+
+
+def test_a_reference_that_is_not_certain_says_in_what_its_record_differs() -> None:
+    said = verify("1. Smith J, Doe A. How otters swim under winter ice. J Otters. 2020;3:1-5.")
+
+    assert (said["exists"], said["verificationStatus"]) == (False, "uncertain")
+    assert said["statusReason"].endswith("only: it differs in authors, see comparison")
+
+
+def test_doubts_of_a_publisher_are_a_reason_and_no_flag() -> None:
+    world = Web()
+    world.crossref = {"10.1234/doubt": {**ICE, "updates": [{"type": "expression_of_concern", "year": 2021}]}}
+
+    [entry] = audit({"doi": "10.1234/doubt", "title": ICE["title"]}, world=world)["entries"]
+
+    assert entry["flags"] == []
+    assert entry["reason"] == "doubts about the work were published on 2021-01-01, which is no retraction"
 
 
 # --- recommendations ---

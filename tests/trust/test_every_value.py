@@ -18,7 +18,7 @@ import pytest
 
 from specloom.diagnostics import Report
 from specloom.examples_tools import run_tool_example
-from specloom.load import Listing, Map, to_plain
+from specloom.load_tree import Listing, Map, to_plain
 from specloom.names import load_library, shipped_root
 from specloom.trust.answers import AUDIT_FLAGS
 from specloom.trust.bibliography.documents import FORMATS

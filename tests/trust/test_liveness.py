@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from specloom.desk import Kept
 from specloom.faults import Fault
 from specloom.trust.liveness import Link, check_link, check_links, find_soft_failure
+from specloom.trust.missing import find_missing
 from specloom.wire import Answer, Request, Response
 
 URL = "https://otters.example/papers/swimming-in-winter"
+DENIED = "the server answers with status 404"
+GONE = "<title>Otters</title><h1>Page not found</h1><p>Sorry, the page you are looking for does not exist.</p>"
+SAYS_SO = "the page says that it is gone: 'Otters'"
 Reply = Response | Fault | Callable[[Request], Response | Fault]
 
 
@@ -68,9 +75,15 @@ def by_method(**replies: Response | Fault) -> Callable[[Request], Response | Fau
 @pytest.mark.parametrize(
     ("reply", "link", "methods"),
     [
-        (page(), Link(URL, True, 200), ["HEAD"]),
+        (page("ok"), Link(URL, True, 200), ["HEAD", "GET"]),
+        (Response(200, {"content-type": "application/pdf"}, b"", URL), Link(URL, True, 200), ["HEAD"]),
+        (by_method(head=page(), get=page(status=404)), Link(URL, False, 404, reason=DENIED), ["HEAD", "GET"]),
+        (by_method(head=page(), get=page(status=403)), Link(URL, True, 200), ["HEAD", "GET"]),
+        (by_method(head=page(), get=Fault("network", "reset")), Link(URL, True, 200), ["HEAD", "GET"]),
+        (by_method(head=page(), get=Fault("too_large", "big")), Link(URL, True, 200), ["HEAD", "GET"]),
+        (by_method(head=page(), get=page(GONE)), Link(URL, False, 200, reason=SAYS_SO), ["HEAD", "GET"]),
         (page(status=403), Link(URL, True, 403, blocked=True), ["HEAD", "GET"]),
-        (page(status=429), Link(URL, True, 429, blocked=True), ["HEAD", "GET"]),
+        (page(status=429), Link(URL, True, 429, blocked=True), ["HEAD"]),
         (page(status=503), Link(URL, True, 503, blocked=True), ["HEAD", "GET"]),
         (page(status=404), Link(URL, False, 404, reason="the server answers with status 404"), ["HEAD", "GET"]),
         (page(status=500), Link(URL, False, 500, reason="the server answers with status 500"), ["HEAD", "GET"]),
@@ -148,7 +161,9 @@ def test_a_page_that_says_it_is_gone_is_gone(text: str) -> None:
         "<title>How otters swim</title>",
         "<title>Why a page is not found: HTTP explained</title>",
         "<title>The Page Not Found Gallery of Otters</title>",
-        "<title>Lost and found</title><p>page not found</p>",
+        "<title>Lost and found</title><p>Of every page not found in the river, otters keep one for the winter.</p>" * 9,
+        "<title>404 Not Found</title><h1>404 Not Found</h1><p>A novel by Ann Otter on a librarian who loses a book in "
+        "the river, and what she does to find it.</p>",
         "<title>404 Media</title>",
         "<title>404: The story of an error</title>",
         "",
@@ -191,6 +206,65 @@ async def test_what_a_server_answered_is_remembered_where_that_is_asked_for_and_
     for _ in range(2):
         await check_links(desk, [URL, silent], keep_for=60.0)  # type: ignore[arg-type]
 
-    assert [url for _, url in desk.sent].count(URL) == 1
+    assert [url for _, url in desk.sent].count(URL) == 2
     assert [url for _, url in desk.sent].count(silent) == 4
     assert desk.ttls == {60.0}
+
+
+async def test_a_missing_page_that_answers_with_success_is_dead_with_its_menus_and_in_any_language() -> None:
+    menu = "".join(f"<li><a href=/{at}>How otters fare on day {at} of a winter</a></li>" for at in range(40))
+    text = (
+        f"<title>Otter-Amt</title><header>{'Das Amt hilft gern weiter. ' * 40}</header><nav><ul>{menu}</ul></nav>"
+        "<main><h1>Seite nicht gefunden</h1><p>Die gesuchte Seite konnte leider nicht gefunden werden.</p></main>"
+        f"<footer>{'Ein Hinweis zum Datenschutz steht hier. ' * 30}</footer><script>{'x = 1;' * 9000}</script>"
+    )
+    desk = Desk({URL: page(text)}, {URL: "https://web.archive.org/web/2019/a"})
+
+    [link] = await check_links(desk, [URL])  # type: ignore[arg-type]
+
+    assert (link.live, link.status, link.archived) == (False, 200, "https://web.archive.org/web/2019/a")
+    assert link.reason == "the page says that it is gone: 'Otter-Amt'"
+
+
+async def test_a_host_that_asks_to_slow_down_is_sent_no_second_request_for_its_other_pages() -> None:
+    urls = [f"https://otters.example/{at}" for at in range(20)]
+    desk = Desk({url: page(status=429, url=url) if at == 0 else page("ok", url=url) for at, url in enumerate(urls)})
+
+    links = await check_links(desk, urls)  # type: ignore[arg-type]
+
+    assert [link.blocked for link in links] == [True] + [False] * 19
+    assert all(link.live for link in links)
+    assert [method for method, _ in desk.sent].count("GET") == 0
+
+
+async def test_of_one_host_four_pages_are_looked_at_side_by_side() -> None:
+    now: dict[str, int] = {}
+    most: dict[str, int] = {}
+
+    class Slow(Desk):
+        async def send(self, request: Request) -> Response:
+            host = request.url.split("/")[2]
+            now[host] = now.get(host, 0) + 1
+            most[host] = max(most.get(host, 0), now[host])
+            most["all"] = max(most.get("all", 0), sum(now.values()))
+            await asyncio.sleep(0)
+            now[host] -= 1
+            return page("ok", url=request.url)
+
+    urls = [f"https://{host}.example/{at}" for host in ("otters", "weirs", "dens") for at in range(12)]
+    await check_links(Slow({}), urls)  # type: ignore[arg-type]
+
+    assert most == {"otters.example": 4, "weirs.example": 4, "dens.example": 4, "all": 8}
+
+
+@given(
+    st.binary(max_size=400), st.sampled_from(["", "text/html", "text/html; charset=shift_jis", "text/html; charset=x"])
+)
+def test_whatever_a_server_sends_is_looked_at(body: bytes, kind: str) -> None:
+    assert isinstance(find_missing(body, kind), str)
+
+
+def test_a_missing_page_in_another_charset_is_told() -> None:
+    text = "<title>ページが見つかりません</title><body><h1>404</h1><p>お探しのページは見つかりませんでした。</p>"
+
+    assert find_missing(text.encode("shift_jis"), "text/html; charset=Shift_JIS") == "ページが見つかりません"

@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..consents import to_refusals
 from ..drawer import CollectionSpec, Json
 from .keys import name_key
 from .rows import COLUMNS, FROM, Place, Row, Rows
+from .writing import put
 from .writing import reseal as reseal_item
 
 BATCH = 500
@@ -67,19 +69,27 @@ def _export_item(rows: Rows, place: Place, row: Row) -> dict[str, Json]:
     return said
 
 
-def erase(rows: Rows, owners: Iterable[bytes]) -> dict[str, int]:
+def erase(rows: Rows, owners: Iterable[bytes], consents: CollectionSpec | None = None) -> dict[str, int]:
     """Remove everything these owners wrote and the salts it was sealed with; items by collection.
 
-    The files are compacted in a step of its own, which `wants_compacting` remembers through a crash.
+    Who had decided about anything in `consents` has refused every purpose from then on: without that a later start
+    would take them for somebody who was never asked. The files are compacted in a step of its own, which
+    `wants_compacting` remembers through a crash.
     """
     deleted: Counter[str] = Counter()
     for owner in owners:
+        known = rows.connection.execute("SELECT tenant FROM owners WHERE tag = ?", (owner,)).fetchone()
         counted = rows.connection.execute(
             "SELECT collection, COUNT(*) FROM items WHERE author = ? OR place = ? GROUP BY collection", (owner, owner)
         )
-        deleted.update(dict(counted.fetchall()))
+        gone = dict(counted.fetchall())
+        deleted.update(gone)
         rows.connection.execute("DELETE FROM items WHERE author = ? OR place = ?", (owner, owner))
         rows.connection.execute("DELETE FROM owners WHERE tag = ?", (owner,))
+        if known and consents is not None and consents.name in gone:
+            place = Place(consents, owner, owner, bytes(known[0]))
+            for purpose, refusal in to_refusals(rows.clock()).items():
+                put(rows, place, purpose, refusal, None)
     rows.connection.execute("INSERT OR REPLACE INTO meta VALUES ('compact', x'01')")
     return dict(deleted)
 

@@ -7,7 +7,19 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..drawer import NOTHING, Change, CollectionSpec, Drawer, Erased, Event, Found, Item, Json, split_owner
+from ..drawer import (
+    CONSENTS,
+    NOTHING,
+    Change,
+    CollectionSpec,
+    Drawer,
+    Erased,
+    Event,
+    Found,
+    Item,
+    Json,
+    split_owner,
+)
 from ..faults import Fault
 
 if TYPE_CHECKING:
@@ -106,18 +118,25 @@ class Store:
         return await self.read(lambda rows: keeping.export(rows, self.specs, rows.owner_tag(tenant, user)))
 
     async def erase(self, owner: str) -> Erased:
-        """Remove everything that an owner wrote, in one transaction, and then every byte of it from the files."""
+        """Remove everything that an owner wrote, in one transaction, and then every byte of it from the files.
+
+        Of an owner who had decided about consents stays that they refuse every purpose, under their tag alone.
+        """
         from . import keeping
 
         tenant, user = split_owner(owner)
-        deleted = await self.write(lambda rows: keeping.erase(rows, [rows.owner_tag(tenant, user)]))
+        consents = self.specs.get(CONSENTS.name)
+        deleted = await self.write(lambda rows: keeping.erase(rows, [rows.owner_tag(tenant, user)], consents))
         return Erased(deleted, await self._compact())
 
     async def erase_tenant(self, tenant: str) -> Erased:
-        """Remove what every user of a tenant wrote."""
+        """Remove what every user of a tenant wrote; refusals stay as they do for one of them."""
         from . import keeping
 
-        deleted = await self.write(lambda rows: keeping.erase(rows, keeping.users_of(rows, rows.tenant_tag(tenant))))
+        consents = self.specs.get(CONSENTS.name)
+        deleted = await self.write(
+            lambda rows: keeping.erase(rows, keeping.users_of(rows, rows.tenant_tag(tenant)), consents)
+        )
         return Erased(deleted, await self._compact())
 
     async def expire(self) -> int:

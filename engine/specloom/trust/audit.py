@@ -38,6 +38,10 @@ SWAPPED = (
     "In {count} of {total} entries the identifier is that of a work with another title, which has no flag of its own: "
     "see titleMatch."
 )
+ALTERED = (
+    "In {count} of {total} entries the record has other authors or another year, which has no flag of its own: see "
+    "comparison."
+)
 
 
 async def audit(
@@ -68,7 +72,9 @@ async def audit(
         "checkedAt": datetime.fromtimestamp(desk.now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
     swapped = sum(one.get("titleMatch") == "mismatch" for one in told)
+    altered = sum(one.get("titleMatch") != "mismatch" and _is_altered(one) for one in told)
     warnings = [SWAPPED.format(count=swapped, total=len(told))] if swapped else []
+    warnings += [ALTERED.format(count=altered, total=len(told))] if altered else []
     if not any(item.claim for item in items):
         warnings.append(NO_CLAIMS)
     if warnings:
@@ -81,6 +87,13 @@ async def audit(
         answer["skipped"] = skipped
         answer["skippedNote"] = f"only the first {MOST_ENTRIES} entries were checked; {skipped} more were left out"
     return answer
+
+
+def _is_altered(told: Mapping[str, Any]) -> bool:
+    """Whether the authors or the year of an entry are not those of its record."""
+    return any(
+        one["field"] in ("authors", "year") and one["verdict"] == "mismatch" for one in told.get("comparison", ())
+    )
 
 
 # --- the checks ---

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from specloom.faults import Fault
-from specloom.trust.bibliography.documents import Problem, parse_bibliography
+from specloom.trust.bibliography.documents import FORMATS, Problem, detect_format, parse_bibliography
 from specloom.trust.bibliography.entry import Entry, clean, from_source
 from specloom.trust.dois import find_doi
 from specloom.trust.existence import Standing
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 LONG_DOCUMENT = 100_000
 """Characters from which a document is parsed beside the event loop."""
+NO_FORMAT = (
+    f"the bibliography is none of {', '.join(FORMATS)}: name its format or pass entries; references in plain words go "
+    "to verify_citation, one at a time"
+)
 _NUMBERS = ("arxiv", "pmid", "pmcid", "rfc", "nct")
 """Kinds of identifiers in addresses whose registers list everything of the kind."""
 _DIGITS = re.compile(r"[0-9]{9}[0-9X]|[0-9]{12}[0-9X]")
@@ -96,6 +100,8 @@ async def gather(
     if entries:
         return "entries", [_to_item(entry) for entry in entries], ()
     if document.strip():
+        if format_ in ("auto", "") and not detect_format(document):
+            raise Fault("validation", NO_FORMAT)
         # A long document takes seconds to parse, in which other calls are answered.
         parsed = (
             await asyncio.to_thread(parse_bibliography, document, format_)

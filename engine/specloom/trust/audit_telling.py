@@ -14,6 +14,8 @@ from specloom.trust.searching import Found
 from specloom.trust.titles import is_called_retracted
 from specloom.trust.works import compare_fields, tell_match
 
+UNREAD = "the DOI is registered, but nobody who was asked has its record: title, authors and notices were not checked"
+
 
 def tell(index: int, item: Item) -> dict[str, Any]:
     """One entry under the names of the tool contract; what is not known is left out."""
@@ -75,10 +77,12 @@ def _flag(item: Item, match: Match | None) -> list[str]:
     """The flags of an entry in the contract's order; each puts its reason beside it."""
     flags: list[str] = []
     notice = _notice(item)
+    when = f" on {notice['date']}" if notice is not None and notice.get("date") else ""
     if notice is not None and notice.get("retracted"):
         flags.append("retracted")
-        when = f" on {notice['date']}" if notice.get("date") else ""
         item.reasons.append(f"the work was retracted{when}")
+    elif notice is not None and notice.get("kind") == "expression_of_concern":
+        item.reasons.append(f"doubts about the work were published{when}, which is no retraction")
     elif notice is None and item.work is not None and is_called_retracted(item.work.title):
         item.reasons.append("no notice is listed, but the recorded title says that the work was retracted")
     link = item.link
@@ -95,6 +99,8 @@ def _flag(item: Item, match: Match | None) -> list[str]:
             item.reasons.append(f"the record has another {field_.rstrip('s')}: {judgement.recorded[:120]!r}")
     if item.flaw:
         item.reasons.append(item.flaw)
+    if item.exists and item.doi and item.work is None:
+        item.reasons.append(UNREAD)
     absent = item.standing.reason if item.standing is not None and item.standing.state == "absent" else ""
     if item.exists:
         return flags

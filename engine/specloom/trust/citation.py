@@ -32,6 +32,10 @@ BARE = (
     "Only the identifier was given, so it was not compared with a title: the work exists, but whether it is the one "
     "that was meant is not known."
 )
+UNREAD = (
+    "It is registered, but nobody who was asked has its record: whether it is the work that was meant, and whether it "
+    "was retracted, is not known."
+)
 CALLED_RETRACTED = "No notice is listed, but the recorded title says that the work was retracted or withdrawn."
 DIFFERS = "The work exists, but the citation and its record differ in {fields}: see comparison."
 _FEWEST_TERMS = 3
@@ -85,7 +89,9 @@ async def _tell_identified(
     elif standing.near is not None:
         told["possibleMatch"] = standing.near.to_json()
         told["comparison"] = tell_match(_compare(found, standing.near))
-    elif standing.state != "found" and len(terms(found.rest)) >= _FEWEST_TERMS:
+    elif standing.state == "found":
+        _add_caveat(told, UNREAD)
+    elif len(terms(found.rest)) >= _FEWEST_TERMS:
         # A wrong identifier often stands beside the right title.
         other = await find_by_words(desk, found.rest)
         told["provenance"] += other.trail
@@ -191,7 +197,9 @@ def _to_status(found: Found) -> tuple[str, str | None]:
     if found.confidence == "high":
         return "confirmed", None
     if found.confidence in ("medium", "low"):
-        return "uncertain", f"the nearest record matches with confidence {found.confidence} only"
+        others = [one.field for one in found.match.judgements if one.verdict == "mismatch"] if found.match else []
+        differing = f": it differs in {' and '.join(others)}, see comparison" if others else ""
+        return "uncertain", f"the nearest record matches with confidence {found.confidence} only{differing}"
     if found.obstacle:
         return "unchecked", found.obstacle
     silent = f"; {' and '.join(found.failed)} could not be asked" if found.failed else ""

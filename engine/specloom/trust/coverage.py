@@ -16,6 +16,7 @@ from specloom.trust.cues import Cue
 from specloom.trust.folding import find_script
 from specloom.trust.languages import UNKNOWN, Language, find_language
 from specloom.trust.sentences import sentences
+from specloom.trust.spelling import looks_foreign
 from specloom.trust.weighing import Said, Wanted, score, share, to_said, to_wanted, union
 
 LABELS = ("addressed", "partially_addressed", "not_addressed")
@@ -97,7 +98,9 @@ def assess(claim: str, text: str) -> Coverage:
     window = _best_window(spoken, wanted)
     coverage, reach = share(window, wanted), share(spoken, wanted)
     words = sum(said.words for said in spoken)
-    label, reason = _judge(wanted, hits, spoken, coverage, words, comparable=_comparable(claim, text, own, language))
+    label, reason = _judge(
+        wanted, hits, spoken, coverage, words, comparable=_comparable(claim, text, own, language, hits)
+    )
     # Of sentences that are said again, the first stands for all.
     told = {said.sentence: said for said in reversed(spoken) if said.hits}
     ranked = sorted((said for said in spoken if told.get(said.sentence) is said), key=lambda said: -score(said, wanted))
@@ -139,11 +142,14 @@ def _best_window(spoken: Sequence[Said], wanted: Wanted) -> Sequence[Said]:
 # --- judging ---
 
 
-def _comparable(claim: str, text: str, own: Language, language: Language) -> bool:
+def _comparable(claim: str, text: str, own: Language, language: Language, hits: frozenset[str]) -> bool:
     """Whether words of the one can be found in the other: one script, and not two languages that are both certain."""
     if find_script(claim) != find_script(text):
         return False
-    return own is UNKNOWN or language is UNKNOWN or own.code == language.code
+    if own is UNKNOWN:
+        # So short a claim has no function word; without a word in common, its spelling is all that is left to tell by.
+        return bool(hits) or not looks_foreign(claim, language)
+    return language is UNKNOWN or own.code == language.code
 
 
 def _judge(

@@ -12,8 +12,8 @@ from specloom.trust.languages import Language
 from specloom.trust.quantities import Quantity, find_quantities
 from specloom.trust.words import stem
 
-# Clause marks; a hyphen or a full stop inside a number is none.
-_CLAUSE = re.compile(r"[,;:()\[\]–—](?![0-9])|\s-\s|[。，、；：（）]")
+# Clause marks; a hyphen or a full stop inside a number is none, and neither is the comma before the year of a day.
+_CLAUSE = re.compile(r",(?!\s?(?:1[5-9]|20)[0-9]{2}\b)(?![0-9])|[;:()\[\]–—](?![0-9])|\s-\s|[。，、；：（）]")
 _CONTRACTED = re.compile(r"\b(can|do|does|did|is|are|was|were|has|have|had|wo|would|could|should|must)n['’]?t\b")
 _WORD = re.compile(r"[^\W_]+")
 _UNDOING = 3
@@ -26,7 +26,8 @@ CUE_KINDS = ("negation", "refutation", "number", "direction")
 class Cue:
     """One thing to look at: its kind (CUE_KINDS), the sentence, and the words that did it.
 
-    `claimed` and `found` are the two sides of a number or a direction, "" for the other kinds.
+    `claimed` and `found` are the two sides of a number or a direction, "denied" and "stated" of what only the claim
+    denies, "" elsewhere.
     """
 
     kind: str
@@ -153,3 +154,19 @@ def find_number_conflict(claim: str, sentence: str) -> tuple[Quantity, Quantity]
         if quantity.unit and len(same) == len(own) == 1 and shared.isdisjoint((quantity.value, same[0].value)):
             return quantity, same[0]
     return None
+
+
+def find_other_unit(claim: str, sentence: str) -> tuple[Quantity, Quantity] | None:
+    """A number of a claim that a sentence has with another unit of the same kind: 12 metres for 12 kilometres."""
+    found = find_quantities(sentence)
+    for quantity in find_quantities(claim):
+        same = [each for each in found if each.value == quantity.value]
+        if quantity.kind and len(same) == 1 and same[0].kind == quantity.kind and same[0].unit != quantity.unit:
+            return quantity, same[0]
+    return None
+
+
+def find_other_year(claim: str, sentence: str) -> tuple[str, str] | None:
+    """The year of a claim and another in a sentence, where each has exactly one."""
+    claimed, found = ({each.value for each in find_quantities(text) if each.is_year} for text in (claim, sentence))
+    return (claimed.pop(), found.pop()) if len(claimed) == len(found) == 1 and claimed != found else None

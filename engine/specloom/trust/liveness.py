@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from specloom.faults import Fault
 from specloom.guard import check_url
-from specloom.trust.folding import strip_markup
 from specloom.trust.hosts import to_host, to_registrable
+from specloom.trust.missing import find_missing
 from specloom.wire import Policy, Request, Response
 
 if TYPE_CHECKING:
@@ -20,26 +20,16 @@ if TYPE_CHECKING:
 
 AT_ONCE = 8
 """Addresses that are looked at side by side (the tool contract's figure)."""
+PER_HOST = 4
+"""Of those, how many at one host, since a page takes two requests."""
 TIMEOUT = 8.0
 """Seconds for each of the at most two requests of an address (the tool contract's figure)."""
 REDIRECTS = 10
 BLOCKED = (403, 429, 503)
 """Statuses with which a server answers that is there and does not want programs (the tool contract's list)."""
+_TOO_MANY = 429
+_PAGES = frozenset(("text/html", "application/xhtml+xml", ""))
 _MOST_BYTES = 512 * 1024
-_HEADING = re.compile(rb"<(title|h1)\b[^>]*>(.{0,400}?)</\1", re.IGNORECASE | re.DOTALL)
-# What a page says that stands for one that is gone. Whole headings only: an article may be about such pages.
-_GONE = re.compile(
-    r"""(?:error\s*)?(?:404|410)(?:\s*[|–—·»-]\s.*|\W+(?:error|page|file|document|not\s+found|gone|oops|sorry)\b.*)?\W*
-    |(?:(?:sorry|oops|uh[\s-]?oh)\W+)?(?:(?:this|the|that)\s+)?(?:requested\s+)?(?:page|article|document|file|content|resource)
-        \s+(?:(?:you\s+(?:requested|are\s+looking\s+for|were\s+looking\s+for)|requested)\s+)?
-        (?:(?:was|is|could|can|has|does|may)\s+)?(?:not\s+(?:be\s+)?(?:found|exist|available)|no\s+longer\s+(?:available|exists?)
-        |been\s+(?:removed|deleted)|unavailable|cannot\s+be\s+found|missing)\W*(?:[|–—:·-].*)?
-    |not\s+found\W*(?:[|–—:·-].*)?
-    |seite\s+(?:wurde\s+)?nicht\s+gefunden\W*.{0,60}|page\s+(?:non\s+trouvée|introuvable)\W*.{0,60}
-    |página\s+no\s+encontrada\W*.{0,60}|página\s+não\s+encontrada\W*.{0,60}|pagina\s+non\s+trovata\W*.{0,60}
-    |pagina\s+niet\s+gevonden\W*.{0,60}|页面不存在\W*.{0,60}|ページが見つかりません\W*.{0,60}""",
-    re.IGNORECASE | re.VERBOSE,
-)
 _PARKED = re.compile(
     r"(?:this|the)\s+domain(?:\s+name)?\s+(?:is|may\s+be)\s+(?:for\s+sale|parked)|buy\s+this\s+domain|domain\s+has\s+expired",
     re.IGNORECASE,
@@ -73,18 +63,21 @@ async def check_links(
 ) -> list[Link]:
     """Every address looked at, eight at a time, in the order given; of dead ones the archived copy is looked for.
 
+    Of one host four are looked at side by side at most, and where it asks to slow down, nothing more is read from it.
     `dates` are the days (YYYY-MM-DD, "" where unknown) near which such a copy should be. What a server answered is
     remembered for `keep_for` seconds; that there was no answer is not.
     """
     turns = asyncio.Semaphore(AT_ONCE)
+    rooms: dict[str, asyncio.Semaphore] = {}
+    busy: set[str] = set()
     wanted = [*dates, *[""] * (len(urls) - len(dates))]
 
     async def check(url: str, date: str) -> Link:
-        async with turns:
-            key = f"link:1:{date}:{url}"
+        async with rooms.setdefault(to_host(url), asyncio.Semaphore(PER_HOST)), turns:
+            key = f"link:2:{date}:{url}"
             if keep_for and (kept := await desk.recall(key)) is not None:
                 return Link(**kept.value)
-            link = await check_link(desk, url)
+            link = await check_link(desk, url, busy)
             link = await find_copy(desk, link, date) if link.live is False else link
             if keep_for and link.status:
                 await desk.keep(key, asdict(link), keep_for)
@@ -96,18 +89,29 @@ async def check_links(
     return [links[pair] for pair in zip(urls, wanted, strict=True)]
 
 
-async def check_link(desk: Desk, url: str) -> Link:
-    """One address: HEAD, and GET where that fails, since many servers answer HEAD wrongly."""
+async def check_link(desk: Desk, url: str, busy: set[str] | None = None) -> Link:
+    """One address: HEAD, and then GET where that fails, since many servers answer HEAD wrongly, or leads to a page.
+
+    A page is read because many servers answer one that is missing with success; what cannot be read then is as HEAD
+    said. `busy` are the hosts that have asked to slow down, which are sent no second request; it grows here.
+    """
     if not url:
         return Link(url, None, reason="there is no address to look at")
     try:
         check_url(url, allow_private=desk.allow_private)
     except Fault as fault:
         return Link(url, None, reason=fault.message)
+    busy = set() if busy is None else busy
+    head = None
     try:
         response = await _ask(desk, "HEAD", url)
-        if response.status < 400 and not _is_moved(url, response):
-            return Link(url, True, response.status)
+        if response.status == _TOO_MANY:
+            busy.add(to_host(url))
+            return _judge(url, response)
+        if response.status < 400:
+            head = Link(url, True, response.status)
+            if to_host(url) in busy or not (_is_page(response) or _is_moved(url, response)):
+                return head
     except Fault as fault:
         if fault.kind == "validation":
             return Link(url, None, reason=fault.message)
@@ -115,11 +119,14 @@ async def check_link(desk: Desk, url: str) -> Link:
         response = await _ask(desk, "GET", url)
     except Fault as fault:
         if fault.kind == "too_large":
-            return Link(url, True, 200)
+            return head or Link(url, True, 200)
         if fault.kind == "validation":
             return Link(url, None, reason=fault.message)
-        return Link(url, False, 0, reason=f"no answer: {fault.message}"[:300])
-    return _judge(url, response)
+        return head or Link(url, False, 0, reason=f"no answer: {fault.message}"[:300])
+    if response.status == _TOO_MANY:
+        busy.add(to_host(url))
+    # Who refuses to be read has answered already.
+    return head if head is not None and response.status in BLOCKED else _judge(url, response)
 
 
 def _judge(url: str, response: Response) -> Link:
@@ -155,16 +162,20 @@ def _is_moved(url: str, response: Response) -> bool:
     )
 
 
+def _is_page(response: Response) -> bool:
+    """Whether what is there may be a page of HTML, which a server need not say."""
+    return response.headers.get("content-type", "text/html").partition(";")[0].strip().lower() in _PAGES
+
+
 def find_soft_failure(url: str, response: Response) -> str:
     """Why a page that was answered with success is not the one that was asked for; "" when nothing says so.
 
-    Looked at are its title and first heading, words of parked domains, and whether a page deep in a site led to the
-    site's front page.
+    Looked at are what the page calls itself and says, words of parked domains, and whether a page deep in a site led to
+    the site's front page.
     """
     body = response.body[:_MOST_BYTES]
-    for match in _HEADING.finditer(body[:100_000]):
-        if gone := find_gone(match[2].decode("utf-8", "replace")):
-            return gone
+    if _is_page(response) and (called := find_missing(body, response.headers.get("content-type", ""))):
+        return f"the page says that it is gone: {called[:80]!r}"
     before, after = to_host(url), to_host(response.url or url)
     if len(body) < 100_000 and _PARKED.search(body.decode("utf-8", "replace")):
         return FOR_SALE
@@ -172,12 +183,6 @@ def find_soft_failure(url: str, response: Response) -> str:
     if same_site and _is_front(response.url or url) and _is_deep(url):
         return "the address leads to the front page of the site"
     return ""
-
-
-def find_gone(heading: str) -> str:
-    """Why a page of this title or heading is not there; "" when that is not what it says."""
-    heading = strip_markup(heading)
-    return f"the page says that it is gone: {heading[:80]!r}" if heading and _GONE.fullmatch(heading) else ""
 
 
 def find_parked(text: str) -> str:

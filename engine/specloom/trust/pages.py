@@ -11,7 +11,7 @@ from specloom.trust.conflicts import find_conflict
 from specloom.trust.dois import find_doi
 from specloom.trust.existence import find_by_doi
 from specloom.trust.grounds import Reading, read_first
-from specloom.trust.liveness import Link, check_links, find_copy, find_gone, find_parked, tell_link
+from specloom.trust.liveness import Link, check_links, find_copy, find_parked, tell_link
 from specloom.trust.matching_title import cut_title
 from specloom.trust.references import Reference
 from specloom.trust.titles import find_inside, find_sameness
@@ -69,8 +69,7 @@ def _find_gone(reading: Reading) -> str:
         return (
             "when it is read, there is no such page" if reading.error.startswith(f"{KINDS['not_found'].wire}:") else ""
         )
-    title = str((reading.page.get("metadata") or {}).get("title") or "")
-    return find_gone(title) or find_parked(str(reading.page.get("content") or ""))
+    return find_parked(str(reading.page.get("content") or ""))
 
 
 async def _tell_article(desk: Desk, told: dict[str, Any], doi: str, page: Any, citation: str) -> None:

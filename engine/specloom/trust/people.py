@@ -16,6 +16,9 @@ _SOUNDS = (
 )  # fmt: skip
 
 
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
+# Family names have one character, and of four together two.
+_LONGEST_HAN = 4
 _TELLING = 5
 """So many consonants in one order belong to one family name."""
 # First names and what people of that name are called, where the two begin with different letters.
@@ -34,6 +37,11 @@ def same_person(one: Name, two: Name) -> bool:
 
     Of names that some write family name first (Li Heng, Bartók Béla) nobody can tell which half is which.
     """
+    if all(_HAN.fullmatch(_whole(name)) for name in (one, two)):
+        left, right = (to_latin(_whole(name)).replace(" ", "") for name in (one, two))
+        # One character alone is a family name.
+        return left == right or (min(len(_whole(one)), len(_whole(two))) == 1 and _same_family(one, two))
+    one, two = _split_han(one), _split_han(two)
     if not _same_family(one, two):
         return _is_turned(one, two)
     first, second = to_latin(one.given), to_latin(two.given)
@@ -41,6 +49,18 @@ def same_person(one: Name, two: Name) -> bool:
     return (
         not first or not second or first[0] == second[0] or called or find_script(one.given) != find_script(two.given)
     )
+
+
+def _whole(name: Name) -> str:
+    return "".join(f"{name.family}{name.given}".split())
+
+
+def _split_han(name: Name) -> Name:
+    """A name in Chinese characters that nothing parts as family name and given name; any other as it is."""
+    if name.given or not _HAN.fullmatch(name.family) or not 2 <= len(name.family) <= _LONGEST_HAN:
+        return name
+    at = 2 if len(name.family) == _LONGEST_HAN else 1
+    return Name(name.family[:at], name.family[at:])
 
 
 def _is_turned(one: Name, two: Name) -> bool:

@@ -32,6 +32,7 @@ _REGISTRIES = (
     gives=CITATION,
     asks=_REGISTRIES,
     runs=("read_page",),
+    needs=("citation",),
 )
 async def check_citation(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Verifies one citation: a DOI, an address, another identifier or a reference in plain words.
@@ -77,6 +78,7 @@ async def check_references(desk: Desk, given: Mapping[str, Any]) -> dict[str, An
     "bibliography_records",
     parameters={"document": TEXT, "format": TEXT},
     gives={"type": "object", "properties": {"records": list_of({"type": "object"})}, "required": ["records"]},
+    needs=("document", "format"),
 )
 async def bibliography_records(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
     """Parts a bibliography (CSL-JSON or BibTeX) into its records as they stand there, the broken ones among them."""
@@ -115,6 +117,7 @@ async def format_references(desk: Desk, given: Mapping[str, Any]) -> dict[str, A
     gives=RECOMMENDATIONS,
     asks=("web", "ownership", "snapshots"),
     runs=("read_page",),
+    needs=("recommendations",),
 )
 async def check_recommendations(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Audits recommendations: stakes of their authors, reputation and links of their sites, and what others say.
@@ -133,7 +136,7 @@ async def check_recommendations(desk: Desk, given: Mapping[str, Any]) -> dict[st
     )
 
 
-@procedure("archive_page", parameters={"url": TEXT}, gives=CAPTURE, asks=("archive", "snapshots"))
+@procedure("archive_page", parameters={"url": TEXT}, gives=CAPTURE, asks=("archive", "snapshots"), needs=("url",))
 async def archive_page(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Takes a public copy of a page in a web archive within 25 seconds, or tells of an earlier one and why.
 
@@ -144,7 +147,7 @@ async def archive_page(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     return await archive(desk, str(given["url"]))
 
 
-@procedure("check_links", parameters={"urls": list_of(TEXT)}, gives=LINKS, asks=("snapshots",))
+@procedure("check_links", parameters={"urls": list_of(TEXT)}, gives=LINKS, asks=("snapshots",), needs=("urls",))
 async def check_links(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Looks whether addresses still answer, eight at a time, and finds archived copies of those that do not.
 

@@ -32,6 +32,7 @@ _UNITS: dict[str, str] = {
         "second": "second sec",
         "celsius": "celsius °c",
         "kelvin": "kelvin",
+        "fahrenheit": "fahrenheit °f",
         "dollar": "dollar usd",
         "euro": "euro eur",
         "pound": "pound gbp",
@@ -43,6 +44,19 @@ _UNITS: dict[str, str] = {
         "ppm": "ppm part",
     }.items()
     for form in forms.split()
+}
+# Units of one kind, of which a number can have only one at a time.
+_KINDS = {
+    unit: kind
+    for kind, units in {
+        "length": "km m cm mm mile",
+        "mass": "t kg g mg µg",
+        "temperature": "celsius fahrenheit kelvin",
+        "money": "dollar euro pound",
+        "time": "year month week day hour minute second",
+        "volume": "liter ml",
+    }.items()
+    for unit in units.split()
 }
 _CURRENCY = re.compile(r"([$€£])\s?(?=[0-9])")
 _POINTS = re.compile(r"\b(?:percentage|per cent|percent)\s+points?\b", re.IGNORECASE)
@@ -57,6 +71,11 @@ class Quantity:
 
     value: str
     unit: str
+
+    @property
+    def kind(self) -> str:
+        """What its unit measures, "" where that is not known."""
+        return _KINDS.get(self.unit, "")
 
     @property
     def is_year(self) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
+from specloom.trust.bibliography.bibtex_blocks import split_level
 from specloom.trust.bibliography.entry import Entry, Issued, normalize, parse_issued, to_issued, to_month
 from specloom.trust.bibliography.names import Name, parse_name
 
@@ -42,8 +43,6 @@ _SIGNS = {command.removesuffix("{}"): sign for sign, command in _COMMANDS.items(
 _ESCAPED = re.compile("|".join(map(re.escape, _SIGNS)))
 # What ends a field that TeX reads as it stands, in the form that an address may have instead (RFC 3986).
 _ENCODED = str.maketrans({"{": "%7B", "}": "%7D", "\\": "%5C"})
-ENTRY_START = re.compile(r"@\s{0,9}[A-Za-z]{1,30}\s{0,9}[{(]")
-"""How an entry begins, or an at-sign in a text looks like one."""
 # What TeX joins to one sign.
 _LIGATURES = re.compile(r"(?<=-)-|(?<=`)`|(?<=')'|(?<=[!?])`|(?<=,),")
 
@@ -91,71 +90,6 @@ def _protect(part: str) -> str:
     return f"{{{part}}}" if re.search(r"\band\b", part, re.IGNORECASE) else part
 
 
-def split_bibtex(text: str) -> Iterator[tuple[int, Mapping[str, str], str]]:
-    """The entries of a document: line, raw fields with `type` and `key`, and "" or what is wrong with the entry.
-
-    Of a field that is given twice the first counts, as BibTeX has it.
-    """
-    import logging
-
-    from bibtexparser.entrypoint import parse_string
-    from bibtexparser.model import DuplicateBlockKeyBlock, DuplicateFieldKeyBlock, ParsingFailedBlock
-    from bibtexparser.model import Entry as Block
-
-    # What it logs is in the blocks, which are reported one by one.
-    logging.getLogger("bibtexparser").addHandler(logging.NullHandler())
-    library = parse_string(text, parse_stack=[])
-    strings = {each.key.lower(): str(each.value) for each in library.strings}
-    for block in library.blocks:
-        line = (block.start_line or 0) + 1
-        entry = (
-            block.ignore_error_block if isinstance(block, DuplicateBlockKeyBlock | DuplicateFieldKeyBlock) else block
-        )
-        if isinstance(entry, Block):
-            fields = {field.key.lower(): _resolve(str(field.value), strings) for field in reversed(entry.fields)}
-            yield line, fields | {"type": entry.entry_type.lower(), "key": entry.key}, ""
-        elif isinstance(entry, ParsingFailedBlock):
-            yield line, {}, _to_problem(entry.error, entry.raw or "")
-
-
-def _to_problem(error: Exception, raw: str) -> str:
-    """Why a block ends before its time, and how many that begin inside it are lost with it."""
-    reason = " ".join(str(getattr(error, "abort_reason", error)).split()).rstrip(".")
-    reason = re.sub(r"(?:^|\. )[A-Z]", lambda found: found[0].replace(".", ";").lower(), reason)
-    lost = len(ENTRY_START.findall(raw, 1))
-    return (reason or "it is not finished") + (f"; {lost} more that begin inside it are lost with it" if lost else "")
-
-
-def _resolve(raw: str, strings: Mapping[str, str]) -> str:
-    """The value of a field: quoted and braced pieces and names of strings, joined by "#"."""
-    pieces = []
-    for piece in map(str.strip, _split_level(raw, "#")):
-        if piece[:1] in ('"', "{") and len(piece) > 1:
-            pieces.append(piece[1:-1])
-        elif piece.lower() in strings:
-            inner = strings[piece.lower()].strip()
-            pieces.append(inner[1:-1] if inner[:1] in ('"', "{") else inner)
-        else:
-            pieces.append(piece)
-    return "".join(pieces)
-
-
-def _split_level(text: str, mark: str) -> list[str]:
-    """A text parted at a mark outside braces and quotes."""
-    parts, depth, quoted, start = [], 0, False, 0
-    for at, character in enumerate(text):
-        if character == '"' and depth == 0 and (at == 0 or text[at - 1] != "\\"):
-            quoted = not quoted
-        elif character == "{":
-            depth += 1
-        elif character == "}":
-            depth -= 1
-        elif character == mark and depth == 0 and not quoted:
-            parts.append(text[start:at])
-            start = at + 1
-    return [*parts, text[start:]]
-
-
 def parse_fields(fields: Mapping[str, str]) -> Entry:
     """The entry of the raw fields of one block; unknown fields are left out."""
     kind = _KINDS.get(fields.get("type", ""), "document")
@@ -196,15 +130,24 @@ def _parse_authors(raw: str) -> tuple[Name, ...]:
     for piece in _split_and(" ".join(raw.split())):
         if piece.lower() == "others":
             continue
-        parts = [part.strip() for part in _split_level(piece, ",")]
+        parts = [part.strip() for part in split_level(piece, ",")]
         if len(parts) == 1 and _is_braced(piece):
             names.append(Name(_decode(piece)))
         elif len(parts) in (2, 3) and all(parts):
             decoded = [_decode(part) for part in parts]
             names.append(Name(decoded[0], decoded[-1], decoded[1] if len(decoded) == 3 else ""))
-        elif (name := parse_name(_decode(piece))) is not None:
+        elif (name := _parse_spoken(piece)) is not None:
             names.append(name)
     return tuple(names)
+
+
+def _parse_spoken(piece: str) -> Name | None:
+    """A name in reading order: from its first word in small letters on it is the family name, as BibTeX has it."""
+    words = piece.split(" ")
+    start = next((at for at, word in enumerate(words[1:-1], 1) if word.isalpha() and word.islower()), 0)
+    if start and "{" not in words[start - 1]:
+        return Name(_decode(" ".join(words[start:])), _decode(" ".join(words[:start])))
+    return parse_name(_decode(piece))
 
 
 def _split_and(text: str) -> list[str]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from specloom.faults import Fault
-from specloom.trust.bibliography.bibtex import ENTRY_START, parse_fields, split_bibtex
+from specloom.trust.bibliography.bibtex import parse_fields
+from specloom.trust.bibliography.bibtex_blocks import ENTRY_START, split_bibtex
 from specloom.trust.bibliography.csl import parse_item, split_csl
 from specloom.trust.bibliography.entry import Entry
 from specloom.trust.bibliography.ris import parse_record, split_ris

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{2,40})", re.IGNORECASE)
 _DECLARED = re.compile(rb"<meta[^>]{0,200}charset|<\?xml[^>]{0,100}encoding", re.IGNORECASE)
-_NO_TEXT = "descendant::*[self::script or self::style or self::noscript or self::template or self::svg or self::head]"
+# The parser takes a page without tags for its body into its head, so that only the title is left out there.
+_NO_TEXT = "descendant::*[self::script or self::style or self::noscript or self::template or self::svg or self::title]"
 _BLOCKS = frozenset(
     (
         "address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "figcaption", "figure", "footer",
@@ -46,8 +48,11 @@ def parse(body: bytes, content_type: str = "") -> HtmlElement:
         return document_fromstring("<html><body></body></html>")
 
 
-def to_text(root: HtmlElement) -> str:
-    """What a reader sees, a line for each block, with single blanks; headings and items are marked as in Markdown."""
+def to_text(root: HtmlElement, *, without: Container[str] = ()) -> str:
+    """What a reader sees, a line for each block, with single blanks; headings and items are marked as in Markdown.
+
+    Elements of the names in `without` are left out.
+    """
     from lxml.etree import iterwalk
 
     unseen = set(root.xpath(_NO_TEXT))
@@ -58,7 +63,7 @@ def to_text(root: HtmlElement) -> str:
             break
         tag = node.tag if isinstance(node.tag, str) else ""
         if event == "start":
-            if skipping is None and (node in unseen or not tag):
+            if skipping is None and (node in unseen or not tag or tag in without):
                 skipping = node
             if skipping is None:
                 parts.append(f"\n{_MARKS.get(tag, '')}" if tag in _BLOCKS else "")

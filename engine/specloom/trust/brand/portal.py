@@ -14,6 +14,7 @@ from specloom.guard import check_url
 from specloom.trust.brand.markup import find_links, parse, to_text, to_title
 from specloom.trust.hosts import to_host
 from specloom.trust.liveness import find_soft_failure
+from specloom.trust.missing import is_called_missing, is_missing
 from specloom.wire import Policy, Request, Response
 
 if TYPE_CHECKING:
@@ -61,12 +62,6 @@ _WEAK = re.compile(
     re.IGNORECASE,
 )
 _WEAK_NEEDED = 3
-_MISSING = re.compile(
-    r"\b(?:page|site|content|we)\b.{0,30}\b(?:not (?:be )?found|could ?n[o']t (?:be )?f[io]u?nd|does ?n[o']t exist"
-    r"|no longer (?:exists?|available))|\b404\b.{0,20}\b(?:error|not found|page)|\berror 404\b"
-    r"|\bnothing (?:was )?found\b",
-    re.IGNORECASE,
-)
 _LOGIN = re.compile(
     r"^(?:please )?(?:log ?in|sign ?in|login|sign up)\b|\b(?:log|sign) in to (?:continue|access|view)\b"
     r"|\blogin required\b|\bthis (?:page|site) is (?:password )?protected\b|\bauthentication required\b",
@@ -193,9 +188,11 @@ def is_brand_text(title: str, heading: str, text: str, *, locked: bool = False) 
     """Whether a page is about a brand: a sure phrase or three likely words, and neither missing nor locked."""
     start = text.encode("utf-8", "replace")[:LOOKED_AT].decode("utf-8", "ignore")
     short = len(text) < 2000
-    if any(pattern.search(said) for said in (title, heading) for pattern in (_MISSING, _LOGIN)):
+    if any(_LOGIN.search(said) or is_called_missing(said) for said in (title, heading)):
         return False
-    if short and (_MISSING.search(start) or (locked and _LOGIN.search(start)) or _LOGIN.match(start)):
+    if is_missing(text, titles=(title, heading)):
+        return False
+    if short and ((locked and _LOGIN.search(start)) or _LOGIN.match(start)):
         return False
     whole = f"{title}\n{heading}\n{start}"
     weak = {word.lower().rstrip("s").replace("colour", "color") for word in _WEAK.findall(whole)}
