@@ -114,10 +114,11 @@ class Server:
         folder: Path | None = None,
         cache: AnswerCache | None = None,
         audit: Auditor | None = None,
+        web: Web | None = None,
     ) -> None:
         model = shipped()
         declared = [one.spec for one in model.collections.values()]
-        self.web = Web()
+        self.web = web or Web()
         self.store: Store = (
             open_store(folder, environ, declared) if folder else open_memory(declared, clock=lambda: NOW)
         )

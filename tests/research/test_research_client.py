@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from research_server import ADA, ENVIRON, ERAS, GRACE, NOW, SWITCHES, Server, ask, begin, read, refused, shipped
@@ -578,3 +579,21 @@ async def test_a_restart_loses_nothing_and_the_local_user_has_agreed_from_the_fi
     assert saved["status"] == "ok"
     assert [one["note"] for one in recalled["memories"]] == ["Otters eat crabs"]
     assert found["stepCount"] == 1
+
+
+async def test_who_is_erased_is_not_taken_to_agree_by_the_next_start(tmp_path: Path) -> None:
+    folders = {"SPECLOOM_STATE_DIR": str(tmp_path / "state"), "SPECLOOM_CACHE_DIR": str(tmp_path / "cache")}
+    environ = {**os.environ, **folders, "STDIO_USER_ID": "ada", "MEMORY_ENABLED": "true"}
+    process = StdioServerParameters(command=sys.executable, args=["-m", "specloom", "serve"], env=environ)
+
+    async with Client(process) as client:
+        saved = await ask(client, "memory_save", note="Otters eat crabs")
+    erase = [sys.executable, "-m", "specloom", "data", "erase", "--user", "ada", "--yes"]
+    erased = await anyio.run_process(erase, env=environ)
+    async with Client(process) as client:
+        again = await ask(client, "memory_save", note="Otters eat clams")
+        recalled = await ask(client, "memory_recall")
+
+    assert saved["status"] == "ok"
+    assert b"now refuses all of them" in erased.stderr
+    assert (again["status"], recalled["status"]) == ("no_consent", "no_consent")

@@ -15,7 +15,7 @@ from research_server import ADA, GRACE, NOW, Server, ask, begin, shipped
 
 from specloom.drawer import ENGINE_NEEDS
 from specloom.hooks import PROCEDURES
-from specloom.model import Tool
+from specloom.model_tools import Tool
 
 SECRET = "zanzibar"
 """A word that only Ada uses: in every text, name and address that she gives."""

@@ -6,7 +6,7 @@ import pytest
 
 from specloom import consents, members
 from specloom.collection import load_collections
-from specloom.drawer import join_owner
+from specloom.drawer import join_owner, split_owner
 from specloom.faults import Fault
 from specloom.names import shipped_root
 from specloom.research import findings, memories, usage, watches
@@ -86,6 +86,55 @@ async def test_the_local_user_agrees_once_and_a_withdrawal_stays(store):
     assert (first, second) == (["memory", "analytics", "monitoring"], [])
     assert await consents.find_refusal(drawer, ANN, "memory") == "no_consent"
     assert await consents.find_refusal(drawer, ANN, "workspace") == "no_consent"
+
+
+async def test_who_is_erased_refuses_everything_from_then_on_and_is_not_granted_anew(store):
+    """The next start of a local server finds a decision, and no name or time of what was agreed to before."""
+    drawer = store.drawer("consents", ANN)
+    await consents.grant_locally(drawer, ANN, NOW)
+
+    await store.erase(ANN)
+    again = await consents.grant_locally(drawer, ANN, NOW)
+
+    assert again == []
+    refusals = [await consents.find_refusal(drawer, ANN, purpose) for purpose in consents.PURPOSES]
+    assert refusals == ["no_consent"] * len(consents.PURPOSES)
+    kept = await consents.find_decision(drawer, "memory")
+    assert kept is not None
+    assert set(kept) == {"purpose", "granted", "decidedAt", "decidedFrom"}
+    assert (kept["granted"], kept["decidedFrom"]) == (False, "erasure")
+
+
+async def test_of_who_never_decided_an_erasure_keeps_nothing(store):
+    await store.drawer("sessions", ANN).put("s", {"goal": "x"})
+
+    await store.erase(ANN)
+
+    assert not any((await store.export(ANN)).values())
+
+
+async def test_a_tenant_that_is_erased_keeps_the_refusals_of_each_of_its_users(store):
+    tenant = split_owner(ANN)[0]
+    other = join_owner(tenant, "zoe")
+    for owner in (ANN, other):
+        await consents.decide(store.drawer("consents", owner), owner, "memory", granted=True, now=NOW)
+
+    await store.erase_tenant(tenant)
+
+    for owner in (ANN, other):
+        drawer = store.drawer("consents", owner)
+        assert await consents.grant_locally(drawer, owner, NOW) == []
+        assert await consents.find_refusal(drawer, owner, "memory") == "no_consent"
+
+
+async def test_a_new_decision_after_an_erasure_holds(store):
+    drawer = store.drawer("consents", ANN)
+    await consents.grant_locally(drawer, ANN, NOW)
+    await store.erase(ANN)
+
+    await consents.decide(drawer, ANN, "memory", granted=True, now=NOW)
+
+    assert await consents.find_refusal(drawer, ANN, "memory") is None
 
 
 # --- notes ------------------------------------------------------------------------------------------------------------

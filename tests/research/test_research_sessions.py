@@ -385,7 +385,7 @@ async def test_sources_are_merged_by_address_and_doi_and_learn_what_they_lacked(
         ("https://b.example", "", "web", 2, 1),
         ("https://p.example/1", "Paper", "paper", 0, 2),
     ]
-    assert (found[2].doi, found[2].author, found[2].date) == ("10.1234/abc", "A, B", "2020")
+    assert (found[2].doi, found[2].author, found[2].date) == ("10.1234/abc", "A; B", "2020")
     assert "foundInStep" not in views.show_source(found[2])
 
 
@@ -420,6 +420,77 @@ def test_every_tool_calls_its_sources_by_a_name_of_its_own(row, title, date):
     assert (source.title, source.date) == (title, date)
 
 
+def test_a_paper_and_a_page_are_kept_with_all_that_a_citation_needs():
+    paper = {
+        "url": "https://a.example",
+        "title": "T",
+        "authors": ["Ada Diver", "Weir"],
+        "journal": "Otters",
+        "year": 2021,
+    }
+    page = {"url": "https://b.example", "title": "T", "author": "Ada Diver", "site": "Otter News"}
+    said = {"published": "2021-03-04", "detectedDoi": "10.1234/abc"}
+
+    found = sources.read_sources([paper, {**page, **said}], "web")
+
+    assert [(one.author, one.site, one.date, one.doi) for one in found] == [
+        ("Ada Diver; Weir", "Otters", "2021", ""),
+        ("Ada Diver", "Otter News", "2021-03-04", "10.1234/abc"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("known", "found", "kept"),
+    [
+        ("", "What otters eat", "What otters eat"),
+        ("What otters …", "What otters eat", "What otters eat"),
+        ("What otters...", "What otters eat", "What otters eat"),
+        ("What otters eat - Otter News", "What otters eat", "What otters eat"),
+        ("What otters eat", "", "What otters eat"),
+        ("What otters eat", "What badgers eat", "What otters eat"),
+        ("What otters eat", "What otters eat - Otter News", "What otters eat"),
+        ("What otters eat in winter", "What otters eat", "What otters eat in winter"),
+        ("Otters…", "Badgers", "Otters…"),
+        ("Otters.", "Otters and badgers", "Otters."),
+    ],
+)
+def test_a_title_as_a_search_shows_it_gives_way_to_that_of_the_page(known, found, kept):
+    one = trail.Session("s", "g", NOW, sources=(trail.Source("https://a.example/x", title=known),))
+
+    (source,) = sources.merge_sources(one, [trail.Source("https://a.example/x", title=found)]).sources
+
+    assert source.title == kept
+
+
+def test_more_names_than_there_is_room_for_are_cut_between_two_of_them():
+    names = [f"Ada Marie Diver-Swimmer the {at}th of Holt" for at in range(20)]
+
+    (found,) = sources.read_sources([{"url": "https://a.example", "authors": names}], "paper")
+
+    assert 500 < len(found.author) <= 600
+    assert set(found.author.split("; ")) < set(names)
+
+
+def test_the_answer_to_a_step_shows_the_newest_and_says_who_tells_all():
+    def show(count, mode=""):
+        many = [trail.Source(f"https://a.example/{at}") for at in range(count)]
+        steps = [trail.Step(at, f"step {at}", NOW) for at in range(count)]
+        session = sources.merge_sources(trail.Session("s", "g", NOW), many)
+        return views.show_progress(session, steps, number=1, mode=mode), views.show_recovery(session, steps)
+
+    (few, _), (many, whole), (full, _) = show(50), show(52), show(52, "full")
+
+    assert ("warning" in few, len(few["sources"]), len(few["stepIndex"])) == (False, 50, 50)
+    assert [one["url"] for one in many["sources"]] == [f"https://a.example/{at}" for at in range(2, 52)]
+    assert [one["stepNumber"] for one in many["stepIndex"]] == list(range(2, 52))
+    assert many["warning"] == (
+        "Of 52 steps only the newest 50 are shown here; get_research_session tells all. "
+        "Of 52 sources only the newest 50 are shown here; get_research_session tells all."
+    )
+    assert (len(full["steps"]), len(full["sources"])) == (52, 50)
+    assert (len(whole["stepIndex"]), len(whole["sources"])) == (52, 52)
+
+
 def test_a_patent_has_an_inventor_and_a_place_a_website():
     patent = {"url": "https://a.example", "title": "Raft", "inventor": "Ada Diver", "filed": "2019-01-02"}
     found = sources.read_sources([patent, {**patent, "granted": "2021-03-04"}], "patent")
@@ -430,9 +501,8 @@ def test_a_patent_has_an_inventor_and_a_place_a_website():
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_an_address_that_can_be_compared(text):
+def test_any_text_is_an_address_that_can_be_read(text):
     for url in (text, "https://" + text):
-        assert sources.canonical_address(url) == sources.canonical_address(url)
         sources.host_of(url)
     sources.read_sources([{"url": "https://" + text, "doi": text, "authors": [text, {}]}], "web")
 

@@ -71,7 +71,9 @@ def to_document(trail: Trail, links: Mapping[str, LinkState] = NO_LINKS) -> dict
         "completed": bool(session.completed),
         "summary": summarise(session, trail.steps),
         "steps": show_steps(trail.steps),
-        "sources": [{**show_source(one), **_show_link(links.get(one.url))} for one in session.sources],
+        "sources": [
+            {**show_source(one), **_show_site(one), **_show_link(links.get(one.url))} for one in session.sources
+        ],
         "gaps": [show_gap(gap) for gap in session.gaps],
     }
     if session.completed:
@@ -121,6 +123,7 @@ def _describe(source: Source, link: LinkState | None) -> dict[str, Any]:
         "url": to_target(source.url),
         "kind": _inline(source.kind),
         "author": _inline(source.author),
+        "site": _inline(source.site),
         "date": _inline(source.date),
         "doi": _inline(source.doi),
         "step": source.found_in,
@@ -139,6 +142,10 @@ def _show_outcome(outcome: Outcome) -> dict[str, Any]:
         "timestamp": from_epoch(outcome.at) or "",
     }
     return {name: value for name, value in shown.items() if value or name == "success"}
+
+
+def _show_site(source: Source) -> dict[str, Any]:
+    return {"site": source.site} if source.site else {}
 
 
 def _show_link(link: LinkState | None) -> dict[str, Any]:

@@ -41,4 +41,5 @@ async def _look_at(desk: Desk, sources: tuple[Source, ...]) -> Mapping[str, Link
                 some = sources[at : at + TOGETHER]
                 looked = await check_links(desk, [one.url for one in some], dates=[one.date for one in some])
                 states |= {one.url: LinkState(one.live, one.status, one.archived, desk.now()) for one in looked}
+    desk.tell(len(sources), len(sources), f"{len(states)} of {len(sources)} addresses looked at")
     return states

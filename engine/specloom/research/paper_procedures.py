@@ -45,6 +45,7 @@ PAPER = record(
     gives=PAPER,
     asks=("fulltext", "paper", "work", "oa_locations"),
     runs=("read_page",),
+    needs=("identifier", "max_length"),
 )
 async def read_paper(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Reads one paper: its text from an archive, else a free PDF, else its page.

@@ -75,6 +75,7 @@ async def recall_memories(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any
     gives=record({**_STATUS, "id": TEXT}, "status"),
     settings=WORKSPACES,
     keeps=(CONSENTS, MEMBERS, FINDINGS),
+    needs=("workspace_id",),
 )
 async def share_finding(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Puts a copy of a finding into a shared space of which the caller is a member; tells its id."""
@@ -112,6 +113,7 @@ async def share_finding(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     ),
     settings=WORKSPACES,
     keeps=(CONSENTS, MEMBERS, FINDINGS),
+    needs=("workspace_id",),
 )
 async def read_findings(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Lists the findings of a shared space of which the caller is a member, newest first."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..faults import Fault
+from ..faults import Fault, all_failed
+from ..urls import canonical_url
 
 if TYPE_CHECKING:
     from ..desk import Desk
@@ -39,32 +40,23 @@ async def search(
         except Fault as fault:
             asked.append(Asked(name, fault=fault))
             continue
-        asked.append(Asked(name, tuple(answer.rows[:results])))
+        asked.append(Asked(name, tuple(_distinct(answer.rows))[:results]))
         if answer.rows or empty_counts:
             break
     return asked
+
+
+def _distinct(rows: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+    """One row for each page, the first."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        found.setdefault(canonical_url(str(row.get("url") or "")), row)
+    return found.values()
 
 
 def find_answer(asked: Sequence[Asked]) -> Asked:
     """The answer among them: the last that found something, else the first empty one; a fault where there is none."""
     answered = [one for one in asked if one.fault is None]
     if not answered:
-        raise _all_failed([one for one in asked if one.fault is not None])
+        raise all_failed([one.fault for one in asked if one.fault is not None])
     return answered[-1] if answered[-1].rows else answered[0]
-
-
-def _all_failed(failed: Sequence[Asked]) -> Fault:
-    last = failed[-1].fault
-    assert last is not None
-    if len(failed) == 1:
-        return last
-    said = "; ".join(f"{one.provider}: {one.fault.message.rstrip('.')}" for one in failed if one.fault is not None)
-    return Fault(
-        last.kind,
-        last.message,
-        provider=last.provider,
-        retry_after=last.retry_after,
-        alternatives=last.alternatives,
-        detail=said,
-        action=last.action,
-    )

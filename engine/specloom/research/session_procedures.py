@@ -98,7 +98,14 @@ STEP_INPUTS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-@procedure("take_step", parameters=STEP_INPUTS, gives=PROGRESS, asks=("web",), keeps=(SESSIONS,))
+@procedure(
+    "take_step",
+    parameters=STEP_INPUTS,
+    gives=PROGRESS,
+    asks=("web",),
+    keeps=(SESSIONS,),
+    needs=("searchStep", "stepNumber", "nextStepNeeded"),
+)
 async def take_step(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Keeps one step of a research, and begins a session with the first.
 
@@ -144,7 +151,13 @@ RECOVERED = record(
 """A session as it is taken up again, or one of its steps."""
 
 
-@procedure("recover_session", parameters={"sessionId": TEXT, "stepId": WHOLE}, gives=RECOVERED, keeps=(SESSIONS,))
+@procedure(
+    "recover_session",
+    parameters={"sessionId": TEXT, "stepId": WHOLE},
+    gives=RECOVERED,
+    keeps=(SESSIONS,),
+    needs=("sessionId",),
+)
 async def recover_session(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Tells everything that is needed to go on with a session, or one of its steps whole."""
     from .stepping import recover
@@ -156,12 +169,13 @@ async def recover_session(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any
     "session_sources",
     parameters={"sessionId": TEXT},
     gives=record(
-        {"sources": listed(closed(texts("url", "title", "author", "date", "doi"), "url", "title"))}, "sources"
+        {"sources": listed(closed(texts("url", "title", "author", "site", "date", "doi"), "url", "title"))}, "sources"
     ),
     keeps=(SESSIONS,),
+    needs=("sessionId",),
 )
 async def session_sources(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Lists what a session of the caller has found: address, title, author, date and DOI."""
+    """Lists what a session of the caller has found: address, title, author, journal or site, date and DOI."""
     from .stepping import list_sources
 
     return {"sources": await list_sources(desk, given["sessionId"])}
@@ -194,6 +208,7 @@ EXPORTED = record(
     gives=EXPORTED,
     asks=("snapshots",),
     keeps=(SESSIONS,),
+    needs=("sessionId",),
 )
 async def export_session(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Makes a session of the caller into a document; the session stays as it is.

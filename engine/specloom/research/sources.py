@@ -6,22 +6,25 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+from urllib.parse import unquote, urlsplit
 
+from ..urls import canonical_url
 from .trail import MOST_SOURCES, Session, Source
 
 # The form of a DOI that registrars recommend to match, without its trailing punctuation.
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>?#]+", re.IGNORECASE)
-_TRACKING = re.compile(r"utm_.*|gclid|fbclid|msclkid|dclid|igshid|mc_[ce]id|yclid|_hs(?:enc|mi)", re.IGNORECASE)
-_DEFAULT_PORTS = frozenset({None, 80, 443})
-_LONGEST = {"url": 2048, "title": 500, "author": 300, "date": 40, "doi": 200}
+_LONGEST = {"url": 2048, "title": 500, "author": 600, "site": 300, "date": 40, "doi": 200}
 """Characters of a field that are kept."""
 
 _ADDRESSES = ("url", "link", "pdfUrl", "sourceUrl", "website")
 _TITLES = ("title", "name", "caseName", "label", "subjectLabel")
 _AUTHORS = ("author", "authors", "inventor", "inventors", "creator")
+_SITES = ("journal", "site")
+_DOIS = ("doi", "detectedDoi")
+_BEFORE_A_SITE = (" - ", " | ", " – ", " — ", " · ", " :: ")
 _DATES = (
-    "publishedAt", "publishedDate", "date", "filingDate", "dateFiled", "publicationDate", "granted", "filed", "year",
+    "publishedAt", "published_at", "publishedDate", "published", "date", "filingDate", "dateFiled", "publicationDate",
+    "granted", "filed", "year",
 )  # fmt: skip
 
 
@@ -48,9 +51,10 @@ def _join(known: Source, found: Source) -> Source:
     """What was known first, completed by what was found later."""
     return replace(
         known,
-        title=known.title or found.title,
+        title=found.title if _is_cut_or_longer(known.title, found.title) else known.title,
         kind=known.kind or found.kind,
         author=known.author or found.author,
+        site=known.site or found.site,
         # A later and more exact date of the same year completes a bare year.
         date=found.date if len(found.date) > len(known.date) and found.date.startswith(known.date) else known.date,
         doi=known.doi or found.doi,
@@ -59,10 +63,18 @@ def _join(known: Source, found: Source) -> Source:
     )
 
 
+def _is_cut_or_longer(known: str, found: str) -> bool:
+    """Whether a known title is another one as searches show it: cut, or with the name of a site behind it."""
+    if not known or not found:
+        return not known
+    is_cut = known.endswith(("…", "...")) and len(found) > len(known) - 3 and found.startswith(known.rstrip(".… "))
+    return is_cut or (known.startswith(found) and known[len(found) :].startswith(_BEFORE_A_SITE))
+
+
 def identities(source: Source) -> list[str]:
     """What makes two sources one: the DOI, and the address without what changes nothing."""
     names = [f"doi:{source.doi.lower()}"] if source.doi else []
-    return [*names, canonical_address(source.url)]
+    return [*names, canonical_url(source.url)]
 
 
 def read_sources(rows: Iterable[Any], kind: str, step: int = 0) -> list[Source]:
@@ -71,7 +83,7 @@ def read_sources(rows: Iterable[Any], kind: str, step: int = 0) -> list[Source]:
 
 
 def _read_source(row: Mapping[str, Any], kind: str, step: int) -> Source | None:
-    doi = find_doi(_first(row, ("doi",)))
+    doi = find_doi(_first(row, _DOIS))
     url = _first(row, _ADDRESSES) or (f"https://doi.org/{doi}" if doi else "")
     if not url.lower().startswith(("http://", "https://")):
         return None
@@ -82,7 +94,8 @@ def _read_source(row: Mapping[str, Any], kind: str, step: int) -> Source | None:
         url,
         title=" ".join(_find_title(row).split())[: _LONGEST["title"]],
         kind=kind or _first(row, ("sourceType",)),
-        author=_first(row, _AUTHORS)[: _LONGEST["author"]],
+        author=_cut_names(_first(row, _AUTHORS), _LONGEST["author"]),
+        site=_first(row, _SITES)[: _LONGEST["site"]],
         date=_first(row, _DATES)[: _LONGEST["date"]],
         doi=doi[: _LONGEST["doi"]],
         found_in=step,
@@ -97,33 +110,25 @@ def _find_title(row: Mapping[str, Any]) -> str:
 
 
 def _first(row: Mapping[str, Any], names: Iterable[str]) -> str:
-    """The first of these fields that says something; of a list of people the names, parted by commas."""
+    """The first of these fields that says something; of a list of people the names, parted by semicolons."""
     for name in names:
         value = row.get(name)
         if isinstance(value, list):
-            value = ", ".join(one if isinstance(one, str) else str(one.get("name", "")) for one in value[:10] if one)
+            value = "; ".join(one if isinstance(one, str) else str(one.get("name", "")) for one in value[:20] if one)
         if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
             return str(value).strip()
     return ""
+
+
+def _cut_names(names: str, most: int) -> str:
+    """Names within a length, and none of them in part where there are several."""
+    return names if len(names) <= most else names[:most].rpartition(";")[0] or names[:most]
 
 
 def find_doi(text: str) -> str:
     """The DOI in a text, in lower case, or nothing."""
     match = _DOI.search(text)
     return match[0].rstrip(".,;:)]}'").lower() if match else ""
-
-
-def canonical_address(url: str) -> str:
-    """An address for comparison: no scheme, `www.`, default port, fragment, trailing slash or tracking parameter."""
-    try:
-        parts = urlsplit(url.strip())
-        port = parts.port
-    except ValueError:
-        return url
-    host = (parts.hostname or "").removeprefix("www.")
-    kept = sorted(pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not _TRACKING.fullmatch(pair[0]))
-    place = host if port in _DEFAULT_PORTS else f"{host}:{port}"
-    return f"{place}{parts.path.rstrip('/')}" + (f"?{urlencode(kept)}" if kept else "")
 
 
 def host_of(url: str) -> str:

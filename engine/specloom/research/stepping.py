@@ -23,6 +23,8 @@ AUTO = "auto"
 """The mode of an answer that fits the length of its session."""
 SECONDS = 40.0
 """Time for all suggested questions, within that of the call: their step is kept by then, and its answer has to come."""
+LONGEST_ITEM = 4000
+"""Characters of one text in a list of a step, as many as of what it did: the newest steps are told whole each time."""
 OVERDUE = "The providers took too long to answer this."
 
 
@@ -58,7 +60,7 @@ def read_step(given: Mapping[str, Any], now: float) -> Told:
         now,
         reasoning=given.get("reasoning") or "",
         confidence=given.get("confidence") or "",
-        rejected=tuple(given.get("rejectedApproaches") or ()),
+        rejected=_read_list(given, "rejectedApproaches"),
         revises=given.get("revisesStep") or 0,
         is_revision=bool(given.get("isRevision")),
         branch=given.get("branchId") or "",
@@ -71,8 +73,18 @@ def read_step(given: Mapping[str, Any], now: float) -> Told:
         summary=given.get("sessionSummary") or "",
         estimate=given.get("totalStepsEstimate") or 0,
         gap=given.get("knowledgeGap") or "",
-        settled=tuple(given.get("resolvedGaps") or ()),
+        settled=_read_list(given, "resolvedGaps"),
     )
+
+
+def _read_list(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """The texts of a list; a `validation` fault where one is longer than what else a step may say."""
+    texts = tuple(given.get(name) or ())
+    for at, text in enumerate(texts):
+        if len(text) > LONGEST_ITEM:
+            message = f"{name}[{at}] has {len(text)} characters, and the most is {LONGEST_ITEM}: shorten it."
+            raise Fault("validation", message)
+    return texts
 
 
 async def _go_deeper(desk: Desk, drawer: Drawer, taken: Taken, told: Told, depth: str) -> dict[str, Any]:
@@ -139,6 +151,6 @@ async def list_sources(desk: Desk, session: str) -> list[dict[str, str]]:
     trail = await sessions.find(desk.state("sessions"), session)
     found = []
     for source in trail.session.sources:
-        known = {"author": source.author, "date": source.date, "doi": source.doi}
+        known = {"author": source.author, "site": source.site, "date": source.date, "doi": source.doi}
         found.append({"url": source.url, "title": source.title} | {key: text for key, text in known.items() if text})
     return found

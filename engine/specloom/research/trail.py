@@ -39,6 +39,8 @@ class Source:
     found_in: int = 0
     seen: int = 1
     """How often it was found."""
+    site: str = ""
+    """The journal or site that published it."""
 
 
 @dataclass(frozen=True, slots=True)

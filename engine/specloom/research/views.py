@@ -15,6 +15,9 @@ FULL_UP_TO = 8
 """Steps that are shown in full without being asked for; the contract's number."""
 LAST_STEPS = 3
 """Newest steps that are always shown whole."""
+NEWEST = 50
+"""Sources, and lines of the index in sum, that the answer to a step shows; whoever takes a session up is told all."""
+NEWEST_NOTE = "Of {all} {things} only the newest {shown} are shown here; get_research_session tells all."
 _LINE, _SNIPPET, _SNIPPETS = 120, 80, 5
 """Characters of a step in the index, of a step in a generated summary, and steps in that."""
 
@@ -105,14 +108,23 @@ def show_progress(
     }
     if session.completed:
         shown["completedAt"] = from_epoch(session.completed) or ""
-    if warnings:
-        shown["warning"] = " ".join(warnings)
+    around = _show_around(session, steps)
     if mode == "full":
         shown["steps"] = show_index(steps)
     else:
         shown["summary"] = summarise(session, steps)
         shown["stepIndex"] = show_index(steps)
-    return {**shown, **_show_around(session, steps)}
+    bounded = {"steps": shown.get("stepIndex", []), "sources": around["sources"]}
+    notes = [
+        NEWEST_NOTE.format(all=len(some), things=name, shown=NEWEST)
+        for name, some in bounded.items()
+        if len(some) > NEWEST
+    ]
+    for some in bounded.values():
+        del some[:-NEWEST]
+    if said := " ".join((*warnings, *notes)):
+        shown["warning"] = said
+    return {**shown, **around}
 
 
 def show_recovery(session: Session, steps: Sequence[Step]) -> dict[str, Any]:

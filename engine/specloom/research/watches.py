@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..dates import from_epoch
-from .sources import canonical_address
+from ..urls import canonical_url
 
 if TYPE_CHECKING:
     from ..drawer import Drawer
@@ -62,7 +62,7 @@ async def check(
     drawer: Drawer, *, query: str, provider: str, rows: Iterable[Mapping[str, Any]], now: float
 ) -> dict[str, Any] | None:
     """The rows that were not there before, which count as seen from now on; None when nothing watches the question."""
-    given = {canonical_address(row["url"]): row for row in reversed(list(rows)) if isinstance(row.get("url"), str)}
+    given = {canonical_url(row["url"]): row for row in reversed(list(rows)) if isinstance(row.get("url"), str)}
     fresh: list[Mapping[str, Any]] = []
 
     def change(value: Any) -> Any:
@@ -90,4 +90,4 @@ async def _count_alive(drawer: Drawer, now: float) -> int:
 
 
 def _names(urls: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(canonical_address(url) for url in urls))
+    return list(dict.fromkeys(canonical_url(url) for url in urls))
