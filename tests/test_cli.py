@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -16,7 +17,7 @@ from loopback import Call, Loopback
 from specloom import cli
 from specloom.cli import main, make_parser, parse_serve
 from specloom.recording import to_recording, write_whole
-from specloom.show import Paint, answer_lines
+from specloom.show import Paint, answer_lines, row_lines
 from specloom.wire import Request, Response
 
 PAGE = {"results": [{"title": "Otters\x1b[31m", "link": "https://example.org/a", "rank": 1}]}
@@ -398,6 +399,16 @@ def test_a_failure_is_recorded_too_with_the_fault_as_expectation(
     assert "status: 401" in out
     assert "error: auth_required" in out
     assert "Demo refused the key" in err
+
+
+def test_a_row_without_a_title_or_an_address_is_shown_whole() -> None:
+    plain = Paint(io.StringIO(), {})
+
+    assert row_lines(1, {"id": "7", "species": "Bubo bubo", "year": 2026}, plain, 80) == [
+        '  1  {"id": "7", "species": "Bubo bubo", "year": 2026}',
+        "     2026",
+    ]
+    assert row_lines(2, {"id": "7", "name": "Owl"}, plain, 80) == ["  2  Owl", "     7"]
 
 
 # --- new, list, doctor, schema --------------------------------------------------------------------------------------

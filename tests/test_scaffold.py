@@ -10,10 +10,13 @@ import pytest
 
 from specloom.diagnostics import Place, Report
 from specloom.examples_providers import check_provider
-from specloom.model import Argument, Model
+from specloom.model import Model
+from specloom.model_providers import Argument
 from specloom.names import load_library
 from specloom.sample import Leaf, fits, match, parse_sample, words_of
-from specloom.scaffold import UNDECIDED, ScaffoldError, converters, default_folder, scaffold
+from specloom.scaffold import ScaffoldError, default_folder, folder_of
+from specloom.scaffold_fields import converters
+from specloom.scaffold_provider import UNDECIDED, draft_provider
 from specloom.shapes import TEXT
 from specloom.weave import weave
 from weaving import weave_texts
@@ -88,7 +91,7 @@ def model() -> Model:
 
 def draft(model: Model, sample: Any = None, *, base: str = "", name: str = "beta") -> str:
     data = sample if isinstance(sample, bytes) or sample is None else json.dumps(sample).encode()
-    return scaffold(model, name, "papers", data, base)
+    return draft_provider(model, name, "papers", data, base)
 
 
 def problems(text: str, tmp_path: Path) -> list[str]:
@@ -184,7 +187,7 @@ def test_a_name_that_is_taken_is_refused(model: Model) -> None:
 
 def test_an_unknown_capability_is_refused_with_a_suggestion(model: Model) -> None:
     with pytest.raises(ScaffoldError, match='did you mean "papers"'):
-        scaffold(model, "beta", "paper", None, "")
+        draft_provider(model, "beta", "paper", None, "")
 
 
 @pytest.mark.parametrize(
@@ -217,9 +220,9 @@ def test_a_sample_with_nothing_in_it_still_makes_a_spec_that_compiles(
 def test_a_new_spec_goes_into_the_first_own_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
-    assert default_folder({"SPECLOOM_PATH": "/mine:/other"}) == Path("/mine/providers.d")
+    assert default_folder({"SPECLOOM_PATH": "/mine:/other"}, folder_of("provider")) == Path("/mine/providers.d")
     (tmp_path / "providers.d").mkdir()
-    assert default_folder({"SPECLOOM_PATH": "/mine:/other"}) == Path("providers.d")
+    assert default_folder({"SPECLOOM_PATH": "/mine:/other"}, folder_of("provider")) == Path("providers.d")
 
 
 # --- guesses --------------------------------------------------------------------------------------------------------

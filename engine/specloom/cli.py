@@ -14,9 +14,11 @@ from typing import Any
 
 from . import __version__
 from .cli_base import INTERRUPTED, PROBLEMS, READER_LEFT, USAGE, UsageError, say, tell
+from .cli_new import add_commands as add_new_commands
 from .cli_papers import add_commands as add_paper_commands
 from .cli_state import add_commands as add_state_commands
 from .faults import Fault
+from .selection import OUTPUT_SCHEMAS
 from .show import fault_line
 
 
@@ -56,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parse_serve(argv: Sequence[str]) -> argparse.Namespace:
-    """The options of `serve`: toolset, tools and exclude (lists of names), replay, record, host, budget."""
+    """The options of `serve`: toolset, tools and exclude (lists of names), replay, record, host and so on."""
     return make_parser().parse_args(["serve", *argv])
 
 
@@ -130,14 +132,7 @@ def make_parser() -> argparse.ArgumentParser:
     one = add("record", _late("cli_run", "record"), says, "specloom record PROVIDER.web query=otters --to recordings")
     _add_operation(one)
     one.add_argument("--to", type=Path, default=Path("recordings"), metavar="DIR", help="where (default: recordings)")
-    says = "start a spec, from a sample of the API's answer if there is one"
-    one = add("new", _late("cli_work", "new"), says, "specloom new provider demo --capability web --from sample.json")
-    one.add_argument("kind", choices=["provider"], help="what to start")
-    one.add_argument("name", metavar="NAME", help="lower case, digits and underscores")
-    one.add_argument("--capability", metavar="NAME", help="what it will offer (default: web if there is such a one)")
-    one.add_argument("--from", dest="sample", type=Path, metavar="FILE", help="an answer of the API, JSON or XML")
-    one.add_argument("--base", default="", metavar="URL", help="an address of the API, with a query if you have one")
-    one.add_argument("--to", type=Path, metavar="DIR", help="where to write it")
+    add_new_commands(add)
     one = add(
         "list", _late("cli_work", "list_"), "list tools, providers, lenses and collections", "specloom list providers"
     )
@@ -234,4 +229,9 @@ def _add_serve(one: argparse.ArgumentParser) -> None:
     one.add_argument("--replay", default="", metavar="DIR", help="answer from recordings, offline and without keys")
     one.add_argument("--record", default="", metavar="DIR", help="keep every exchange, without secrets")
     one.add_argument("--host", choices=["own", "sdk"], default="own", help="who speaks the protocol (default: own)")
+    one.add_argument(
+        "--output-schemas",
+        choices=OUTPUT_SCHEMAS,
+        help="how much of the schemas of answers is listed: every key, those at the top, or nothing (default: full)",
+    )
     one.add_argument("--budget", action="store_true", help="show what the list of tools costs a model, and stop")

@@ -13,7 +13,7 @@ from .show import Paint
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .executor import Executor
-    from .model import Tool
+    from .model_tools import Tool
 
 PROBLEMS, USAGE, INTERRUPTED, READER_LEFT = 1, 2, 130, 141
 

@@ -20,9 +20,13 @@ def serve(options: Namespace) -> int:
     from .selection import Selection
     from .serving import ServeOptions, default_selection, run
 
-    chosen = [_names(one) for one in (options.toolset, options.tools, options.exclude)]
-    selection = (
-        Selection(*chosen) if any(chosen[:2]) else Selection(default_selection(os.environ).toolsets, (), chosen[2])
+    toolsets, tools, exclude = (_names(one) for one in (options.toolset, options.tools, options.exclude))
+    usual = default_selection(os.environ)
+    selection = Selection(
+        toolsets if toolsets or tools else usual.toolsets,
+        tools,
+        exclude,
+        output_schemas=options.output_schemas or usual.output_schemas,
     )
     if options.replay and not Path(options.replay).is_dir():
         raise UsageError(f"there is no folder {options.replay} to replay")

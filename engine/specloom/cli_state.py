@@ -97,6 +97,7 @@ def erase(options: Namespace) -> int:
         raise UsageError("say whose data: --user NAME, or --whole-tenant for every user of the tenant")
     from .cache import LOCK_WAIT
     from .cache_disk import ANSWERS, erase_answers
+    from .drawer import CONSENTS
     from .folders import cache_folder
 
     who = f"user {options.user!r} of tenant {options.tenant!r}" if options.user else f"tenant {options.tenant!r}"
@@ -112,6 +113,11 @@ def erase(options: Namespace) -> int:
     _audit(options, "data.erasure", {"items": sum(erased.deleted.values())})
     said: dict[str, Any] = {"tenantId": options.tenant, "deleted": erased.deleted, "compacted": erased.compacted}
     say(to_json({**said, "userId": options.user} if options.user else said))
+    if CONSENTS.name in erased.deleted:
+        tell(
+            "specloom: who had decided about consents now refuses all of them, and that alone is kept; "
+            "`specloom data consent --grant` records another decision"
+        )
     if not erased.compacted:
         tell("specloom: another process reads the store, so its files are compacted by the server's next round")
     if not forgotten:
@@ -133,7 +139,10 @@ def consent(options: Namespace) -> int:
         async def look(store: Store) -> Any:
             drawer = store.drawer(CONSENTS.name, owner)
             purposes = [options.purpose] if options.purpose else consents.PURPOSES
-            return [one for name in purposes if (one := await consents.find_decision(drawer, name))]
+            found = [one for name in purposes if (one := await consents.find_decision(drawer, name))]
+            # A refusal that an erasure left says for itself of nobody.
+            who = {"tenantId": options.tenant, "userId": options.user}
+            return [{**who, **one} for one in found]
 
         say(to_json({"consents": _with_store(look)}))
         return 0

@@ -1,15 +1,14 @@
-"""The commands of the workshop: check, new, list, doctor, docs, schema, mutate."""
+"""The commands of the workshop: check, list, doctor, docs, schema, mutate."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from argparse import Namespace
 from pathlib import Path
 
 from .cli_base import PROBLEMS, UsageError, make_executor, paint_stdout, say, show, tell, workbench
-from .show import Paint, columns, printable, table, to_json
+from .show import columns, printable, table, to_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,39 +36,6 @@ def check(options: Namespace) -> int:
             say(render(one, verdict.sources, colour=paint.on))
         say(verdict.summary())
     return PROBLEMS if verdict.errors or (options.warnings_as_errors and verdict.warnings) else 0
-
-
-def new(options: Namespace) -> int:
-    from .scaffold import ScaffoldError, default_folder, scaffold
-    from .verdict import judge_provider
-
-    executor = workbench()
-    folder = options.to or default_folder(os.environ)
-    path = folder / f"{options.name}.yaml"
-    try:
-        sample = options.sample.read_bytes() if options.sample else None
-    except OSError as error:
-        raise UsageError(f"{options.sample} cannot be read: {error.strerror}") from None
-    try:
-        text = scaffold(executor.model, options.name, options.capability, sample, options.base)
-    except ScaffoldError as error:
-        raise UsageError(str(error)) from None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise UsageError(f"{path} exists and is not overwritten; choose another name or remove it") from None
-    except OSError as error:
-        tell(f"specloom: {path} cannot be written: {error.strerror}")
-        return PROBLEMS
-    say(str(path))
-    from .diagnostics import render
-
-    for one in judge_provider(str(path), text.encode(), executor.model):
-        tell(render(one, {str(path): text}, colour=Paint(sys.stderr, os.environ).on))
-    tell(f"next: settle what is marked `decide` in {path}, then run `specloom check {path}`")
-    return 0
 
 
 def list_(options: Namespace) -> int:

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from .diagnostics import Place, Report
-from .names import FOLDERS, shown_as
+from .names import FOLDERS, Library, shown_as, spec_files
 
 _ENDINGS = (".yml", ".yaml")
+HOMES: Mapping[str, str] = MappingProxyType(
+    {
+        "provider": "providers.d",
+        "capability": "providers.d",
+        "tool": "tools.d",
+        "toolset": "tools.d",
+        "lens": "lenses",
+        "collection": "collections.d",
+    }
+)
+"""The folder of a layer in which the specs of each kind are looked for."""
 _LIKE = 0.7
 """How alike the name of a folder is to one that is read, from 0 to 1, before it is taken for a slip."""
 
@@ -18,6 +30,23 @@ def check_overlooked(roots: Sequence[Path], report: Report) -> None:
     """Warn of files and folders of these layers whose names say that they are specs, and that are not read (W001)."""
     for path, shown, why, hint in find_overlooked(roots):
         report.add("W001", Place(shown), f"this {'folder' if path.is_dir() else 'file'} is not read: {why}", hint)
+
+
+def check_misplaced(roots: Sequence[Path], library: Library, report: Report) -> None:
+    """Warn of specs in a folder of another kind, and of tools that are in no toolset (W001)."""
+    specs = {spec.source.file: spec for spec in library.specs.values()}
+    for at, root in enumerate(roots):
+        for path in spec_files(root) if root.is_dir() else ():
+            spec = specs.get(shown_as(path, root, at))
+            if spec is None:
+                continue
+            home = HOMES[spec.kind]
+            if path.relative_to(root).parts[0] != home:
+                message = f"a {spec.kind} lies in {home}/, and may be missed elsewhere"
+                report.add("W001", spec.place, message, f"move it to {home}/")
+            elif spec.kind == "tool" and not spec.group and "toolsets" not in spec.root:
+                hint = f"move it to {home}/TOOLSET/, the folder of its toolset"
+                report.add("W001", spec.place, "this tool is in no toolset, so no client is served it", hint)
 
 
 def find_overlooked(roots: Sequence[Path]) -> list[tuple[Path, str, str, str]]:

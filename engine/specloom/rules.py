@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from .diagnostics import Place, Report, did_you_mean
-from .load import Listing, Map, Node, Scalar
+from .load_tree import Listing, Map, Node, Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,10 +177,13 @@ def _check_either(node: Node, rule: Either, grammar: Grammar, report: Report, wh
 
 
 def _check_record(node: Map, rule: Record, grammar: Grammar, report: Report) -> None:
+    # Keys that another one is likely a slip of: that they are missing is no second mistake.
+    meant: set[str] = set()
     for entry in node:
         key = rule.keys.get(entry.key)
         if key is None:
             hint = did_you_mean(entry.key, rule.keys)
+            meant |= {name for name in rule.keys if hint == did_you_mean(name, [name])}
             place = Place(entry.place.file, entry.place.line, entry.place.column, len(entry.key))
             if rule.name == CONVERTER:
                 report.add("E209", place, f"no converter is called {entry.key!r}", hint)
@@ -192,7 +195,7 @@ def _check_record(node: Map, rule: Record, grammar: Grammar, report: Report) -> 
         hint = "write its name, or its name with what it needs, like {truncate: 200}"
         report.add("E105", node.place, "a converter needs a name, and this mapping is empty", hint)
     for name, key in rule.keys.items():
-        if key.required and name not in node:
+        if key.required and name not in node and name not in meant:
             report.add("E102", node.place, f"{rule.name} needs the key {name!r}", key.doc)
     for group, needed in rule.one_of:
         present = [node.entries[name] for name in group if name in node]
@@ -201,7 +204,7 @@ def _check_record(node: Map, rule: Record, grammar: Grammar, report: Report) -> 
             report.add(
                 "E105", present[1].place, f"{rule.name} takes one of {listed}, not several", "remove all but one"
             )
-        elif needed and not present:
+        elif needed and not present and meant.isdisjoint(group):
             report.add("E105", node.place, f"{rule.name} needs one of {listed}")
 
 

@@ -1,344 +1,71 @@
-"""The start of a provider's spec: mappings guessed from a sample, each beside the value it was guessed from."""
+"""What every new spec begins with: a name that is free, a folder that is read, and the words for what is not there."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from typing import Protocol
 
-from .diagnostics import Report, did_you_mean
-from .examples_providers import DEFAULT_NOW, clock
-from .faults import Fault
-from .grammar_words import NAME
-from .model import Argument, Capability, Model, Operation, Provider, Row
-from .names import parse_spec
-from .perform import perform
-from .provider import compile_provider
-from .record import to_yaml
-from .sample import Leaf, Sample, is_epoch, match, parse_sample, to_jmespath
-from .scaffold_reply import only, only_first_xml, reached, to_response, without
-from .wire import Request
-
-UNDECIDED = "https://decide.invalid/the-address-from-the-documentation"
-"""What the example expects until its author says where the request goes; `.invalid` never resolves (RFC 2606)."""
-
-_QUERY_NAMES = ("q", "query", "search", "search_query", "term", "terms", "text", "keyword", "keywords", "s")
-_COUNT_NAMES = ("count", "limit", "num", "size", "per_page", "pagesize", "rows", "max_results", "n", "pagesize")
-_SHOWN = 60
+from .diagnostics import Place, did_you_mean
+from .folders import config_folder
+from .grammar_words import NAME, STEM
+from .model import Model
+from .model_providers import Capability
+from .names import FOLDERS
 
 
 class ScaffoldError(ValueError):
     """A spec that cannot be started: one sentence with what to do."""
 
 
-def default_folder(environ: Mapping[str, str]) -> Path:
-    """Where a new spec goes: `providers.d` here if there is one, else that of the first own layer."""
-    from .folders import config_folder
+class Placed(Protocol):
+    """A spec that is there already."""
 
-    if Path("providers.d").is_dir():
-        return Path("providers.d")
+    @property
+    def place(self) -> Place: ...
+
+
+def folder_of(kind: str, toolset: str = "") -> str:
+    """The folder of a layer in which the specs of a kind are; tools lie in that of their toolset."""
+    folders = {
+        "capability": "providers.d/capabilities",
+        "provider": "providers.d",
+        "tool": f"tools.d/{toolset}",
+        "toolset": "tools.d",
+        "lens": "lenses",
+        "collection": "collections.d",
+    }
+    return folders[kind]
+
+
+def default_folder(environ: Mapping[str, str], folder: str) -> Path:
+    """Where a new spec goes: into the folder of specs that one stands in, else into the first own layer."""
+    if any(Path(one).is_dir() for one in FOLDERS if one.endswith(".d")):
+        return Path(folder)
     listed = [part for part in environ.get("SPECLOOM_PATH", "").split(os.pathsep) if part]
     layer = Path(listed[0]).expanduser() if listed else Path(config_folder(environ))
-    return layer / "providers.d"
+    return layer / folder
 
 
-def scaffold(model: Model, name: str, capability: str | None, data: bytes | None, base: str) -> str:
-    """The text of a spec that compiles; its example fails only at what the author has to decide."""
-    if not re.fullmatch(NAME, name):
-        sentence = f"{name!r} is not a name; use lower case, digits and underscores, and start with a letter"
-        raise ScaffoldError(sentence)
-    if name in model.providers:
-        place = model.providers[name].place.file
-        raise ScaffoldError(f"there is a provider {name!r} already, in {place}; choose another name")
-    wanted = capability or _default_capability(model)
-    if wanted not in model.capabilities:
-        hint = did_you_mean(wanted, model.capabilities)
-        raise ScaffoldError(f"there is no capability {wanted!r}; {hint}".rstrip("; "))
-    contract = model.capabilities[wanted]
-    if base and (not re.match(r"https://[^\s/]+", base) or not _is_plain(base)):
-        own = "for a service that you run, leave it out and write `base: =config.NAME` and `private: true`"
-        raise ScaffoldError(f"{base!r} is not an address that can be asked; it starts with https:// ({own})")
-    try:
-        sample = parse_sample(data, contract.row) if data is not None else None
-    except ValueError as error:
-        raise ScaffoldError(str(error)) from None
-    draft = _Draft(name, contract, sample, base)
-    provider = _compile(draft, model)
-    # The engine itself says what the map makes of the sample, so the expectation holds by construction.
-    draft.rows = _rows_of(provider.operations[wanted], provider, draft)
-    _compile(draft, model)
-    return draft.text()
+def check_name(kind: str, name: str, taken: Mapping[str, Placed]) -> None:
+    """Refuse a name that the kind may not have, or that is taken."""
+    has_hyphens = kind in {"lens", "toolset"}
+    if not re.fullmatch(STEM if has_hyphens else NAME, name):
+        signs = "lower case, digits, hyphens and underscores" if has_hyphens else "lower case, digits and underscores"
+        raise ScaffoldError(f"{name!r} is not a name; use {signs}, start with a letter, and stay below 41 characters")
+    if name in taken:
+        raise ScaffoldError(f"there is a {kind} {name!r} already, in {taken[name].place.file}; choose another name")
 
 
-def _compile(draft: _Draft, model: Model) -> Provider:
-    report = Report()
-    spec = parse_spec(f"{draft.name}.yaml", draft.text().encode(), report)
-    provider = compile_provider(spec, model.capabilities, report) if spec else None
-    if provider is None or report.errors:
-        first = report.errors[0]
-        raise ScaffoldError(f"the sample makes a spec that does not compile ({first.place}: {first.message})")
-    return provider
-
-
-def _rows_of(operation: Operation, provider: Provider, draft: _Draft) -> list[Row]:
-    running = perform(provider, operation, draft.args(), {}, clock(DEFAULT_NOW))
-    try:
-        request = next(running)
-        assert isinstance(request, Request)
-        running.send(to_response(draft.reply(), request))
-    except StopIteration as stop:
-        rows: list[Row] = stop.value.rows
-        return rows
-    except Fault:
-        return []
-    return []
-
-
-def _default_capability(model: Model) -> str:
-    if "web" in model.capabilities:
-        return "web"
-    if len(model.capabilities) == 1:
-        return next(iter(model.capabilities))
-    raise ScaffoldError(f"say what it offers: --capability {' or '.join(model.capabilities) or 'NAME'}")
-
-
-def _is_plain(text: str) -> bool:
-    return text.isprintable() and not any(one in text for one in "{}\"'<> ")
-
-
-class _Draft:
-    """A spec while it is written, part by part."""
-
-    def __init__(self, name: str, contract: Capability, sample: Sample | None, base: str) -> None:
-        self.name = name
-        self.contract = contract
-        self.sample = sample
-        self.fields = match(contract.row, sample.leaves) if sample else dict.fromkeys(contract.row)
-        parts = urlsplit(base)
-        self.base = f"https://{parts.netloc}" if base else f"https://api.{name.replace('_', '-')}.example"
-        self.path = parts.path if base and parts.path not in {"", "/"} else ""
-        self.query = self._query(parse_qsl(parts.query, keep_blank_values=True))
-        self.rows: list[Row] = []
-
-    def _query(self, said: Sequence[tuple[str, str]]) -> dict[str, Any]:
-        """Parameters of the request: those of the address, with the search term and the count as arguments."""
-        found: dict[str, Any] = {}
-        for name, value in said:
-            plain = name.lower().replace("-", "_")
-            if "query" in self.contract.arguments and plain in _QUERY_NAMES:
-                found[name] = "=args.query"
-            elif "num_results" in self.contract.arguments and plain in _COUNT_NAMES and value.isdigit():
-                found[name] = "=args.num_results"
-            else:
-                found[name] = value
-        if not said and "query" in self.contract.arguments:
-            found["q"] = "=args.query"
-        return found
-
-    def text(self) -> str:
-        title = self.name.replace("_", " ").title()
-        lines = [
-            "# yaml-language-server: $schema=../schema/provider.json",
-            "spec: provider/1",
-            f"name: {self.name}",
-            f"title: {title}",
-            *self._notes(),
-            "",
-            "service:",
-            f"  base: {self.base}" + ("" if self.query and self.path else "  # decide: the API's own address"),
-            "  limits: {rate: 1/s, timeout: 15s, max_bytes: 5MiB}",
-            "",
-            "operations:",
-            f"  {self.contract.name}:",
-            f"    input: [{', '.join(self._input())}]",
-            "    steps:",
-            f"      - get: {self.path or '/search'}" + ("" if self.path else "  # decide: the path of the search"),
-            *_indented(_query_lines(self.query), 8),
-            f"        {self.sample.decoder if self.sample else 'json'}:",
-            *self._reading(),
-            "          map:",
-            *self._map(),
-            "",
-            "examples:",
-            *_indented(to_yaml(self._examples()).splitlines(), 2),
-        ]
-        return "\n".join(line.rstrip() for line in lines) + "\n"
-
-    def _notes(self) -> list[str]:
-        return [
-            "# homepage: decide: the page of the API's documentation",
-            "# A key: declare it under `config` and send it as a header, a parameter or `auth`; see the spec language.",
-        ]
-
-    def _input(self) -> list[str]:
-        used = [name for name in self.contract.arguments if f"=args.{name}" in self.query.values()]
-        return used or [next(iter(self.contract.arguments))]
-
-    def _reading(self) -> list[str]:
-        if self.sample is None:
-            return ["          each: results  # decide: where the list of results is"]
-        lines = []
-        if self.sample.each:
-            number = len(self.sample.results)
-            lines.append(f"          each: {_scalar(self.sample.each)}  # {number} in the sample")
-        if self.sample.namespaces:
-            pairs = ", ".join(f"{prefix}: {_scalar(uri)}" for prefix, uri in self.sample.namespaces.items())
-            lines.append(f"          namespaces: {{{pairs}}}")
-        return lines
-
-    def _map(self) -> list[str]:
-        drafted: list[tuple[str, str]] = []
-        for name, leaf in self.fields.items():
-            one = self.contract.row[name]
-            if leaf is None:
-                if one.required or (self.sample is None and one.kind != "object"):
-                    drafted.append((f"{name}: {_field(self._guessed(name), one.required, [])}", "decide: a guess"))
-                continue
-            where = _field(self._selector(leaf.path), one.required, converters(one, leaf))
-            drafted.append((f"{name}: {where}", _excerpt(leaf.value)))
-        width = min(72, max((len(text) for text, _ in drafted), default=0))
-        return [f"            {text:<{width}}  # {why}" for text, why in drafted]
-
-    def _guessed(self, name: str) -> str:
-        """A selector for a field that no leaf is like: its name, in the namespace of the results if they have one."""
-        prefix, colon, _ = self.sample.each.removeprefix("//").rpartition(":") if self.sample else ("", "", "")
-        return f"{prefix}{colon}{name}" if self.sample and self.sample.decoder == "xml" else self._selector((name,))
-
-    def _selector(self, path: Sequence[str]) -> str:
-        if self.sample is None or self.sample.decoder == "json":
-            return to_jmespath(path)
-        return "/".join(path)
-
-    def _examples(self) -> list[dict[str, Any]]:
-        args = self.args()
-        query = {name: _sent(value, args) for name, value in self.query.items()}
-        sent: dict[str, Any] = {"get": f"{self.base}{self.path}" if self.path else UNDECIDED}
-        if query:
-            sent["query"] = query
-        common = {"operation": self.contract.name, "args": args}
-        first = {"name": "one result of the sample, field by field" if self.sample else "one result, field by field"}
-        expect = {"sent": {"main": sent}, "rows": self.rows or [dict.fromkeys(self._required(), "decide")]}
-        found = [{**first, **common, "replies": {"main": self.reply()}, "expect": expect}]
-        for name in self._required():
-            reply = self._reply_without(name)
-            if reply is not None:
-                said = {"name": f"a result without {name} is left out"}
-                found.append({**said, **common, "replies": {"main": reply}, "expect": {"rows": self.rows}})
-        return found
-
-    def args(self) -> dict[str, Any]:
-        """The arguments of the examples."""
-        return {name: self._value(name) for name in self._input()}
-
-    def _value(self, name: str) -> Any:
-        kind = self.contract.arguments[name].kind
-        return {"integer": 10, "number": 10, "boolean": True, "list": ["otters"]}.get(kind, "otters")
-
-    def reply(self) -> dict[str, Any]:
-        """The sample with one result, or a made-up answer."""
-        if self.sample is None:
-            return {"json": {"results": [{name: _made_up(one) for name, one in self._simple()}]}}
-        if self.sample.decoder == "json":
-            return {"json": only(self.sample.document, self.sample.results, [self._shown()])}
-        return {"text": only_first_xml(self.sample)}
-
-    def _reply_without(self, name: str) -> dict[str, Any] | None:
-        """The sample with its result twice, first without a required field."""
-        leaf = self.fields[name]
-        if self.sample is None or leaf is None or self.sample.decoder != "json" or not self.sample.each:
-            return None
-        whole = self._shown()
-        return {"json": only(self.sample.document, self.sample.results, [without(whole, leaf.path), whole])}
-
-    def _shown(self) -> Any:
-        """The first of the results that have most of what is mapped."""
-        assert self.sample is not None
-        wanted = [leaf.path for leaf in self.fields.values() if leaf is not None]
-        return max(self.sample.results, key=lambda one: sum(reached(one, path) for path in wanted))
-
-    def _required(self) -> list[str]:
-        return [name for name, one in self.contract.row.items() if one.required]
-
-    def _simple(self) -> list[tuple[str, Argument]]:
-        return [(name, one) for name, one in self.contract.row.items() if one.kind != "object"]
-
-
-def _indented(lines: Sequence[str], by: int) -> list[str]:
-    return [f"{' ' * by}{line}" for line in lines]
-
-
-def _query_lines(query: Mapping[str, Any]) -> list[str]:
-    return to_yaml({"query": dict(query)}).splitlines() if query else []
-
-
-def _field(selector: str, required: bool, then: Sequence[Any]) -> str:
-    if not required and not then:
-        return _scalar(selector)
-    parts = [f"at: {_scalar(selector)}"]
-    if required:
-        parts.append("required: true")
-    if then:
-        parts.append(f"then: {json.dumps(then).replace(chr(34), '')}")
-    return f"{{{', '.join(parts)}}}"
-
-
-def _scalar(text: str) -> str:
-    """A selector as YAML inside a flow mapping: plain where that is safe, else in quotes."""
-    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", text) and text.lower() not in {
-        "null",
-        "true",
-        "false",
-        "yes",
-        "no",
-        "on",
-        "off",
-    }:
-        return text
-    return json.dumps(text, ensure_ascii=False)
-
-
-def converters(one: Argument, leaf: Leaf) -> list[Any]:
-    """What makes the sample's value one of the field's type."""
-    value = leaf.value
-    if one.kind in {"timestamp", "date"}:
-        if is_epoch(value):
-            return [{"epoch": "milliseconds" if value > 1e11 else "seconds"}]
-        return ["timestamp" if one.kind == "timestamp" else "day"]
-    if one.kind == "text" and isinstance(value, int):
-        return ["text"]
-    if one.kind in {"integer", "number"} and isinstance(value, str):
-        return [one.kind]
-    if one.kind == "url" and not str(value).startswith("http"):
-        return ["absolute_http"]
-    if one.kind == "text" and any(
-        isinstance(text, str) and re.search(r"</?[a-z][^>]*>|&[a-z]+;", text) for text in leaf.values
-    ):
-        return ["strip_tags"]
-    return []
-
-
-def _excerpt(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
-    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
-
-
-def _sent(value: Any, args: Mapping[str, Any]) -> Any:
-    return args[value.removeprefix("=args.")] if isinstance(value, str) and value.startswith("=args.") else value
-
-
-def _made_up(one: Argument) -> Any:
-    made: dict[str, Any] = {
-        "url": "https://example.org/otters",
-        "timestamp": "2026-01-02T03:04:05Z",
-        "date": "2026-01-02",
-        "integer": 3,
-        "number": 1.5,
-        "boolean": True,
-        "list": ["otters"],
-    }
-    return made.get(one.kind, f"the {one.name.replace('_', ' ')}")
+def find_capability(model: Model, said: str | None) -> Capability:
+    """The capability of this name; `web`, or the only one that there is, where nothing was said."""
+    known = model.capabilities
+    name = said or ("web" if "web" in known else next(iter(known)) if len(known) == 1 else "")
+    if not name:
+        raise ScaffoldError(f"say which capability: --capability {' or '.join(known) or 'NAME'}")
+    if name not in known:
+        hint = did_you_mean(name, known)
+        raise ScaffoldError(f"there is no capability {name!r}; {hint}".rstrip("; "))
+    return known[name]

@@ -6,8 +6,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 
 from .diagnostics import Report, did_you_mean
-from .load import Listing, Scalar
-from .model import Tool, Toolset
+from .load_tree import Listing, Scalar
+from .model import Toolset
+from .model_tools import Tool
 from .names import Spec
 
 _NAMED = re.compile(r"\{([^\s{}]*)\}")
@@ -21,7 +22,8 @@ def compile_toolset(
     `written` are the names of all tools, since one that does not compile has its own report.
     """
     own = [tool.name for tool in tools.values() if spec.name in tool.toolsets]
-    if not own and len(tools) == len(written):
+    is_whole = len(tools) == len(written) and not report.left_out
+    if not own and is_whole:
         known = {name for tool in tools.values() for name in tool.toolsets}
         hint = did_you_mean(spec.name, known)
         report.add("E202", spec.place, f"no tool is in the toolset {spec.name!r}", hint)
@@ -31,7 +33,7 @@ def compile_toolset(
         assert isinstance(item, Scalar)
         paragraphs.append(" ".join(str(item.value).split()))
         for name in _NAMED.findall(paragraphs[-1]):
-            if name not in own and (name in tools or name not in written):
+            if own and name not in own and name not in report.left_out and (name in tools or name not in written):
                 hint = did_you_mean(name, own)
                 report.add("E202", item.place, f"there is no tool {name!r} in the toolset {spec.name!r}", hint)
     listed = spec.root.get("prompts")

@@ -10,17 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import __version__
-from .diagnostics import Diagnostic, Place, Report
+from .diagnostics import Diagnostic, Place
 from .folders import PROMPT_SUFFIX, PROMPTS, cache_folder
 from .hooks import GROUP
-from .names import FOLDERS, parse_spec, prompt_files, shown_as, spec_files
-from .overlooked import check_overlooked, find_overlooked
-
-if TYPE_CHECKING:
-    from .model import Model
+from .names import FOLDERS, prompt_files, shown_as, spec_files
+from .overlooked import check_misplaced, check_overlooked, find_overlooked
 
 FORMAT = 1
 
@@ -79,6 +76,7 @@ def judge(roots: Sequence[Path]) -> Verdict:
     began = time.perf_counter()
     model, library, report = weave_from(roots)
     check_overlooked(roots, report)
+    check_misplaced(roots, library, report)
     check_prompts(roots, library.of("tool"), library.of("lens"), report, library.sources)
     check_examples(library, model, report)
     check_coverage(library, model, report)
@@ -96,24 +94,6 @@ def judge(roots: Sequence[Path]) -> Verdict:
         "examples": examples,
     }
     return Verdict(tuple(report), counts, library.sources, time.perf_counter() - began)
-
-
-def judge_provider(shown: str, data: bytes, model: Model) -> Report:
-    """What `judge` would say about one provider file, held against a model that was compiled without it."""
-    from .coverage_providers import cover_provider
-    from .examples_providers import check_provider
-    from .proofs import check_tables
-    from .provider import compile_provider
-
-    report = Report()
-    spec = parse_spec(shown, data, report)
-    provider = compile_provider(spec, model.capabilities, report) if spec else None
-    if spec is not None and provider is not None:
-        check_tables(spec, provider, model.capabilities, report)
-        check_provider(spec, provider, report)
-        if not report.errors:
-            cover_provider(spec, provider, report)
-    return report
 
 
 def find_verdict(roots: Sequence[Path], environ: Mapping[str, str], *, remember: bool = True) -> Verdict:
@@ -177,8 +157,8 @@ def _digest(roots: Sequence[Path], sources: Mapping[str, bytes]) -> str:
     for root in roots:
         seen.update(f"\n{root} {root.exists()}".encode())
         for path in (*spec_files(root), *prompt_files(root)) if root.exists() else ():
-            stat = path.stat()
-            seen.update(f"\n{path} {stat.st_size} {stat.st_mtime_ns}".encode())
+            # Not when it was written: a check-out writes everything anew, and what is read below is what counts.
+            seen.update(f"\n{path} {_size(path)}".encode())
     for overlooked, *_ in find_overlooked(roots):
         seen.update(f"\n{overlooked}".encode())
     for name, data in sorted(sources.items()):
@@ -191,6 +171,14 @@ def _digest(roots: Sequence[Path], sources: Mapping[str, bytes]) -> str:
     for entry in entry_points(group=GROUP):
         seen.update(f"\n{entry.value} {entry.dist.version if entry.dist else ''}".encode())
     return seen.hexdigest()
+
+
+def _size(path: Path) -> int:
+    """The bytes of a file, also of one that may not be read; -1 when it has just gone."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1
 
 
 def _stamp_path(roots: Sequence[Path], environ: Mapping[str, str]) -> Path:
