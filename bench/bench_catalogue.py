@@ -11,13 +11,15 @@ from figures import Figure
 from specs import environment, roots
 
 from specloom.image import make_catalogue
-from specloom.selection import Selection
+from specloom.selection import OUTPUT_SCHEMAS, Selection
 from specloom.weave import weave_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-BUDGETS = {"core": 2500.0, "all": 12_000.0}
+    from specloom.model import Model
+
+BUDGETS = {"core": 2500.0, "research": 12_000.0, "all": None}
 
 
 def find_counter() -> tuple[str, Callable[[str], float]]:
@@ -41,18 +43,22 @@ def measure() -> list[Figure]:
     unit, count = find_counter()
     found: list[Figure] = []
     for toolset, budget in BUDGETS.items():
-        tools: list[dict[str, Any]] = json.loads(make_catalogue(model, Selection([toolset])).tools)
-        group = f"catalogue: toolset {toolset}, {len(tools)} tools"
-        found += [
-            Figure(group, "the list", "bytes", (float(len(_text(tools).encode())),)),
-            Figure(group, "the list", unit, (count(_text(tools)),), budget=budget),
-            Figure(group, "without output schemas", unit, (count(_text([_lean(tool) for tool in tools])),)),
-        ]
-    tools = json.loads(make_catalogue(model, Selection(["all"])).tools)
+        listed = {said: _list(model, toolset, said) for said in OUTPUT_SCHEMAS}
+        group = f"catalogue: toolset {toolset}, {len(listed['full'])} tools"
+        found.append(Figure(group, "the list", "bytes", (float(len(_text(listed["full"]).encode())),)))
+        for said, tools in listed.items():
+            held = budget if said in ("full", "none") else None
+            found.append(Figure(group, f"the list, output schemas {said}", unit, (count(_text(tools)),), budget=held))
     group = f"catalogue: {unit} by tool; the other side is without its output schema"
+    tools = _list(model, "all", "full")
     for tool in sorted(tools, key=lambda one: -len(_text(one))):
         found.append(Figure(group, tool["name"], "tokens", (count(_text(tool)),), (count(_text(_lean(tool))),)))
     return found
+
+
+def _list(model: Model, toolset: str, said: str) -> list[dict[str, Any]]:
+    tools: list[dict[str, Any]] = json.loads(make_catalogue(model, Selection([toolset], output_schemas=said)).tools)
+    return tools
 
 
 def _lean(tool: dict[str, Any]) -> dict[str, Any]:

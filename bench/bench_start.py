@@ -18,7 +18,7 @@ BIN = Path(sys.executable).parent
 COMMAND = [str(BIN / ("specloom.exe" if sys.platform == "win32" else "specloom")), "serve"]
 SDK = [sys.executable, str(Path(__file__).with_name("hello_sdk.py"))]
 SETTLED = 1.5
-"""Seconds after the list, in which the backend is loaded in the background."""
+"""Seconds after the list or the calls, in which what is done in the background comes to its end."""
 
 
 def measure(rounds: int, upstream: str) -> list[Figure]:
@@ -69,6 +69,9 @@ def _memory(rounds: int, environ: dict[str, str]) -> list[Figure]:
                     for number in range(10):
                         client.ask(call(10 + number, "hello", {"name": "you"}))
                 moments["after ten mixed calls"] = client.memory()
+                # Answers and the audit log are sealed and written behind the calls.
+                time.sleep(SETTLED)
+                moments["after ten mixed calls, all written"] = client.memory()
             for moment, kinds in moments.items():
                 for kind, value in kinds.items():
                     taken.setdefault((moment, kind, side), []).append(value)

@@ -36,6 +36,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "limits",
             "folders",
             "records",
+            "urls",
             "variables",
         ),
     ),
@@ -113,6 +114,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "tally",
             "linking",
             "called",
+            "conducting",
             "observing",
             "upstreams",
             "livedesk",
@@ -169,6 +171,7 @@ SURFACE = frozenset(
         "members",
         "network",
         "records",
+        "urls",
         "vault",
         "wire",
     }

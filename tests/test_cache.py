@@ -287,6 +287,7 @@ async def test_what_waits_for_the_disk_is_forgotten_with_the_rest(make):
 
 async def test_no_more_waits_for_the_disk_than_is_allowed(make, monkeypatch):
     monkeypatch.setattr(cache_module, "MOST_WAITING", 1000)
+    monkeypatch.setattr(cache_module, "TOGETHER", 3600)
     cache = make()
 
     await cache.put("k", bytes(1000), 60, soon=True)

@@ -8,7 +8,7 @@ import pytest
 
 from specloom.config import SettingError, is_configured, missing_settings, read_setting, read_settings
 from specloom.diagnostics import Place
-from specloom.model import Setting
+from specloom.model_values import Setting
 from specloom.vault import Secret
 from weaving import a_provider, weave_texts
 

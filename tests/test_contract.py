@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from specloom.model import Model, Tool
+from specloom.model import Model
+from specloom.model_tools import Tool
 from specloom.names import shipped_root
 from specloom.weave import weave_from
 

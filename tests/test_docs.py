@@ -19,7 +19,8 @@ from specloom.examples import check_examples
 from specloom.grammar import GRAMMARS
 from specloom.hooks import PROCEDURES, load_hooks
 from specloom.limits import parse_rate
-from specloom.load import parse_source, to_plain
+from specloom.load import parse_source
+from specloom.load_tree import to_plain
 from specloom.names import shipped_root
 from specloom.variables import VARIABLES, VariableError, read_variable
 from specloom.weave import weave_from

@@ -301,15 +301,33 @@ async def test_owners_in_flight_at_once_do_not_share_a_call(tmp_path: Path) -> N
     assert len(stub.sent) == 2
 
 
-async def test_a_call_that_outlasts_its_deadline_is_a_fault_that_says_so(tmp_path: Path) -> None:
+async def test_who_does_not_answer_in_the_time_for_a_call_is_named_and_counted(tmp_path: Path) -> None:
     stub = Stub(lambda _: asyncio.Event().wait())
-    edits = {TOOL: [("cache: {ttl: 30m", "deadline: 20ms\ncache: {ttl: 30m")]}
+    edits = {TOOL: [("cache: {ttl: 30m", "deadline: 200ms\ncache: {ttl: 30m")]}
     executor = demo_executor(write_demo(tmp_path, edits), sender=stub)
 
-    with pytest.raises(Fault, match=r"demo_find had no answer after 0\.02 seconds") as caught:
+    with pytest.raises(Fault, match=r"Demo gave no answer in 0\.\d+ seconds") as caught:
         await executor.call("demo_find", {"query": "otters"})
 
-    assert caught.value.kind == "upstream_unavailable"
+    assert (caught.value.kind, caught.value.provider) == ("upstream_unavailable", "demo")
+    assert [one["failures"] for one in executor.breakers.snapshot()] == [1]
+
+
+async def test_for_whom_no_time_is_left_is_not_asked_and_not_blamed(tmp_path: Path) -> None:
+    stub = Stub(lambda _: asyncio.Event().wait())
+    two_providers(tmp_path)
+    text = TEXTS[TOOL].replace("cache: {ttl: 30m", "deadline: 200ms\ncache: {ttl: 30m")
+    (tmp_path / TOOL).write_text(text, encoding="utf-8")
+    executor = demo_executor(
+        tmp_path, sender=stub, environ={"SPARE_URL": "https://spare.example.org", "SPARE_KEY": "spare-key"}
+    )
+
+    with pytest.raises(Fault, match="Demo gave no answer") as caught:
+        await executor.call("demo_find", {"query": "otters"})
+
+    assert "spare: there was no time left to ask spare" in caught.value.detail
+    assert [one.provider for one in stub.sent] == ["demo"]
+    assert [one["provider"] for one in executor.breakers.snapshot()] == ["demo"]
 
 
 LOOKED_UP = """\
@@ -340,6 +358,27 @@ async def test_what_only_adds_to_an_answer_does_not_hold_it_up(tmp_path: Path) -
 
     assert json.loads(done.body)["pages"] == [{"title": "A", "url": "https://example.org/a", "rank": 1}]
     assert [one["failures"] for one in executor.breakers.snapshot() if one["provider"] == "spare"] == [1]
+
+
+@pytest.mark.parametrize(
+    ("said", "ttl"), [(Fault("network", "gone"), 60), (Fault("not_found", "none"), 1800), (PAGE, 1800)]
+)
+async def test_an_answer_is_kept_shortly_where_an_upstream_in_trouble_adds_nothing(
+    tmp_path: Path, said: Any, ttl: int
+) -> None:
+    stub = Stub(lambda request: said if request.provider == "spare" else PAGE)
+    two_providers(tmp_path)
+    (tmp_path / TOOL).write_text(TEXTS[TOOL].replace("  - take: args.num_results\n", LOOKED_UP), encoding="utf-8")
+    cache = memory()
+    executor = demo_executor(
+        tmp_path, sender=stub, cache=cache, environ={"SPARE_URL": "https://spare.example.org", "SPARE_KEY": "spare-key"}
+    )
+
+    await executor.call("demo_find", {"query": "otters"})
+
+    kept = executor.peek("demo_find", {"query": "otters"})
+    assert kept is not None
+    assert kept.meta["maxAgeSeconds"] == ttl
 
 
 async def test_progress_says_who_is_asked(tmp_path: Path) -> None:
@@ -469,6 +508,29 @@ async def test_every_call_is_told_for_the_record_however_it_ends(tmp_path: Path)
         ("", "demo_find", "", "validation"),
     ]
     assert all(one.seconds >= 0 for one in told)
+
+
+async def test_a_defect_is_recorded_as_one_and_a_call_that_is_given_up_as_that(tmp_path: Path) -> None:
+    told: list[Called] = []
+    asked = asyncio.Event()
+
+    def answer(request: Request) -> Any:
+        if dict(request.query)["q"] == "defect":
+            raise RuntimeError("boom")
+        asked.set()
+        return asyncio.Event().wait()
+
+    executor = demo_executor(write_demo(tmp_path), sender=Stub(answer), audit=told.append)
+
+    with pytest.raises(RuntimeError):
+        await executor.call("demo_find", {"query": "defect"})
+    call = asyncio.ensure_future(executor.call("demo_find", {"query": "gone"}))
+    await asked.wait()
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+    assert [one.error for one in told] == ["upstream_unavailable", "cancelled"]
 
 
 async def test_calls_and_faults_are_counted_for_tools_and_operations(tmp_path: Path) -> None:

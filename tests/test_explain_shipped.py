@@ -12,8 +12,9 @@ from specloom.coverage_parts import maps_of
 from specloom.executor import Executor
 from specloom.explain import Explanation, Unsent, explain
 from specloom.faults import Fault
-from specloom.load import to_plain
-from specloom.model import Model, Provider
+from specloom.load_tree import to_plain
+from specloom.model import Model
+from specloom.model_providers import Provider
 from specloom.names import shipped_root
 from specloom.parts import questions
 from specloom.weave import weave_from

@@ -54,6 +54,9 @@ def compile_ok(text, scope=SCOPE):
     return expression
 
 
+COMMA = "where a comma ended the value, put it in quotes"
+
+
 @pytest.mark.parametrize(
     ("text", "value", "shape", "uses"),
     [
@@ -119,7 +122,7 @@ def test_an_expression_has_a_value_a_shape_and_the_paths_it_reads(text, value, s
         ("", "E201", "the expression is empty", "write a name, a 'text' or a `literal`", 0),
         ("  ", "E201", "the expression ends too early", "", 1),
         ("args.", "E201", "the expression ends too early", "", 4),
-        ("length(rows", "E201", "the expression ends too early", "a '(' is not closed", 10),
+        ("length(rows", "E201", "the expression ends too early", f"a '(' is not closed; {COMMA}", 10),
         ("args.query ]", "E201", "']' does not belong here", "", 11),
         ("args..query", "E201", "'.' does not belong here", "", 5),
         ("status == 429", "E201", "'429' does not belong here", "a number is written as a literal: `429`", 10),
@@ -437,9 +440,15 @@ def keep_used(value, paths):
     return None if value is None else "changed"
 
 
+def without_what_it_got(came):
+    """What came of an expression; of a failure what was wanted, and not the value that was shown in its place."""
+    return came.partition(", and got ")[0] if isinstance(came, str) and came.startswith("failed: ") else came
+
+
 @MANY
 @given(EXPRESSIONS, VALUES)
 @example("@[*].{a: `1`}", [1, 2])
+@example("map(&a, @)", False)
 @example("(a | b) || c", {"a": {"b": 1}, "c": 2})
 @example("a.* | [0]", {"a": {"x": 1}})
 @example("max_by(a, &b).c", {"a": [{"b": 1, "c": 2}]})
@@ -449,7 +458,9 @@ def test_a_result_depends_on_nothing_but_what_the_expression_says_it_uses(text, 
 
     kept = keep_used(value, expression.uses)
 
-    assert outcome(expression.evaluate, kept) == outcome(expression.evaluate, value)
+    assert without_what_it_got(outcome(expression.evaluate, kept)) == without_what_it_got(
+        outcome(expression.evaluate, value)
+    )
 
 
 class OrderedDict(dict):

@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specloom.expressions import EvaluationError, compile_selector, evaluate_reference
-from specloom.functions import FUNCTIONS, is_true, to_text
+from specloom.functions import FUNCTIONS
 from specloom.functions_data import DATA, MAX_TEXT, find_pattern_problem
+from specloom.functions_lists import LISTS as OF_LISTS
+from specloom.functions_registry import is_true, to_text
 from specloom.shapes import ANY, INTEGER, NULL, NUMBER, TEXT, ListOf, Maybe, Record, from_schema, shape_of
 from specloom.signatures import admits, to_kind, to_types
 from specloom.vault import Secret
@@ -123,6 +125,8 @@ def test_the_odd_cases(text, result):
         ),
         ("truncate(t, `-1`)", "truncate() cannot take the text 'text', a number -1 (a length cannot be negative)"),
         ("timestamp(`1e300`)", "timestamp() cannot take a number 1e+300"),
+        ("timestamp(`1e18`)", "timestamp() cannot take a number 1e+18 (there is no such moment"),
+        ("date(`-1000000000000000000`)", "date() cannot take a number -1000000000000000000 (there is no such moment"),
         ("multiply(`1e300`, `1e300`)", "multiply() cannot take"),
         ("table(l)", "table() cannot take a list of 1 (the first row is no list of names)"),
         ("table([l, l])", "table() cannot take a list of 2 (the first row is no list of names)"),
@@ -327,6 +331,7 @@ CALLS = [
     "capture(text, '[0-9]')",
     "without(list, other)",
     "first(list)",
+    "one_of(text, list)",
     "unique(list)",
     "words_in(text, words)",
     "number(text)",
@@ -339,7 +344,7 @@ CALLS = [
 
 
 def test_every_function_over_data_is_called_with_arguments_that_fit():
-    assert set(DATA) <= {text.partition("(")[0] for text in CALLS}
+    assert {*DATA, *OF_LISTS} <= {text.partition("(")[0] for text in CALLS}
 
 
 @pytest.mark.parametrize("text", CALLS)

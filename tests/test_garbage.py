@@ -25,6 +25,31 @@ def test_young_objects_are_looked_at_seldom_and_old_ones_as_before(threshold: tu
     assert gc.get_threshold() == (garbage.YOUNG, *threshold[1:])
 
 
+def test_what_is_loaded_to_stay_is_never_looked_through() -> None:
+    loaded = garbage.keep(lambda: [gc.isenabled(), gc.get_freeze_count()])
+    try:
+        assert not loaded[0]
+        assert gc.isenabled()
+        assert gc.get_freeze_count() > loaded[1]
+        assert not any(each is loaded for each in gc.get_objects())
+    finally:
+        gc.unfreeze()
+
+
+def test_what_cannot_be_loaded_leaves_the_collector_as_it_was() -> None:
+    frozen = gc.get_freeze_count()
+
+    with pytest.raises(OSError, match="gone"):
+        garbage.keep(_fail)
+
+    assert gc.isenabled()
+    assert gc.get_freeze_count() == frozen
+
+
+def _fail() -> None:
+    raise OSError("gone")
+
+
 @pytest.mark.parametrize(
     ("code", "seldom"),
     [

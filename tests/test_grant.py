@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 
+import pytest
+
 from specloom.faults import Fault
 from specloom.grant import Tokens
 from specloom.perform import perform
@@ -52,6 +54,34 @@ def authorization(run: Run, at: int) -> str:
     return value.reveal()
 
 
+def test_a_token_may_be_asked_for_under_a_base_that_the_operator_sets() -> None:
+    top = TOP + "  SAMPLE_URL: {type: url, required: true, description: Where it listens.}\n"
+    service = SERVICE.replace("https://sample.example/token", "/oauth/token") + "private: true\n"
+    text = a_provider(OPERATION, service=service, top=top).replace("https://sample.example", "=config.SAMPLE_URL")
+    provider = weave_texts(text).provider()
+    settings = {**CONFIG, "SAMPLE_URL": "http://localhost:8080/api/"}
+
+    running = perform(provider, provider.operations["find"], {"query": "x"}, settings, 0.0, {})
+    done = drive(running, [token("t1"), EMPTY])
+
+    assert [one.url for one in done.sent] == [
+        "http://localhost:8080/api/oauth/token",
+        "http://localhost:8080/api/search",
+    ]
+    assert done.sent[0].policy.allow_private
+
+
+@pytest.mark.parametrize(
+    "url", ["http://sample.example/token", "//sample.example/token", "token", "/token?x=1", "/t#x"]
+)
+def test_a_token_is_asked_for_at_an_https_address_or_under_the_base(url: str) -> None:
+    service = SERVICE.replace("https://sample.example/token", f'"{url}"')
+
+    (found,) = weave_texts(a_provider(OPERATION, service=service, top=TOP)).sentences
+
+    assert found.startswith(f"E104: `url` cannot be '{url}'")
+
+
 def test_a_token_is_asked_for_with_the_credentials_and_sent_with_the_request() -> None:
     done = run({}, 0.0, token("t1"), EMPTY)
 
@@ -95,3 +125,24 @@ def test_a_token_server_that_fails_is_an_upstream_that_fails() -> None:
 
     assert done.fault is not None
     assert done.fault.kind == "upstream_unavailable"
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(200, b"<!doctype html><title>Log in"), (200, b"{}"), (200, b"[1]"), (200, b'{"access_token": 5}'), (302, b""),
+     (200, b"[" * 100_000)],
+)  # fmt: skip
+def test_what_gives_no_token_is_no_word_about_the_credentials(status: int, body: bytes) -> None:
+    done = run({}, 0.0, Response(status, {}, body))
+
+    assert done.fault is not None
+    assert (done.fault.kind, done.fault.message) == ("upstream_unavailable", f"Sample gave no token (HTTP {status})")
+
+
+@pytest.mark.parametrize("life", ["soon", None, [], 10**400, -5])
+def test_a_life_that_is_none_is_a_short_one(life: object) -> None:
+    tokens: Tokens = {}
+
+    run(tokens, 0.0, Response(200, {}, json.dumps({"access_token": "t1", "expires_in": life}).encode()), EMPTY)
+
+    assert 0 <= tokens["sample"][1] <= 600

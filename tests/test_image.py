@@ -125,6 +125,7 @@ def test_each_selection_has_an_image_of_its_own(saved: Catalogue, environ: dict[
         Selection(["core"]),
         Selection(tools=["demo_find"]),
         Selection(exclude=["demo_find"]),
+        Selection(output_schemas="none"),
         Selection(),
     ]
 

@@ -93,6 +93,39 @@ async def test_when_all_keys_are_spent_the_last_fault_is_told_without_any_key(tm
     assert "secret-" not in json.dumps(caught.value.to_json()) + caught.value.message
 
 
+async def test_one_of_several_keys_is_masked_in_what_the_upstream_says(tmp_path: Path) -> None:
+    class Echo(Upstream):
+        async def send(self, request: Request) -> Response:
+            response = await super().send(request)
+            said = json.dumps({"message": f"the key {self.seen[-1]} is not known"}).encode()
+            return Response(401, response.headers, said, request.url)
+
+    rule = "  errors: [{when: status == `401`, kind: auth_required, message: body.message}]\n"
+    root = write_demo(tmp_path / "specs")
+    (root / "providers.d" / "keyed.yaml").write_text(SPEC.replace("operations:", rule + "operations:", 1))
+    executor = demo_executor(root, sender=Echo({}), environ={"KEYED_KEYS": "first-secret, second-secret"})
+
+    with pytest.raises(Fault, match="the key ••• is not known"):
+        await executor.upstreams.ask("keyed", "demo_pages", {"query": "x"})
+
+
+async def test_a_limit_of_ours_is_no_failure_of_the_upstream_and_no_key_lifts_it(tmp_path: Path) -> None:
+    upstream = Upstream({})
+    root = write_demo(tmp_path / "specs")
+    text = SPEC.replace("operations:", "  limits: {rate: 2/d}\n  retry: {on: [rate_limited], times: 3}\noperations:", 1)
+    (root / "providers.d" / "keyed.yaml").write_text(text)
+    executor = demo_executor(root, sender=upstream, environ={"KEYED_KEYS": "key-one,key-two"})
+
+    for _ in range(2):
+        await executor.upstreams.ask("keyed", "demo_pages", {"query": "x"})
+    with pytest.raises(Fault, match="The limit for calls to Keyed is reached; try again in 86400 s") as caught:
+        await executor.upstreams.ask("keyed", "demo_pages", {"query": "x"})
+
+    assert (caught.value.kind, caught.value.provider) == ("rate_limited", "keyed")
+    assert upstream.seen == ["key-one", "key-two"]
+    assert executor.breakers.snapshot()[0]["state"] == "closed"
+
+
 async def test_a_fault_that_no_other_key_would_mend_is_told_at_once(tmp_path: Path) -> None:
     upstream = Upstream({"a": 500})
     executor = keyed(tmp_path, upstream, "a,b")
@@ -112,3 +145,13 @@ def test_a_recording_holds_no_secret_of_the_body_and_no_token() -> None:
 
     assert "secret" not in json.dumps(kept)
     assert "abcdef" not in json.dumps(granted)
+
+
+def test_a_recording_holds_no_secret_of_a_link_that_leads_on() -> None:
+    request = Request("GET", "https://x.example.org/", (("key", Secret("top/secret")),))
+    link = '<https://x.example.org/?key=top%2fsecret&p=2>; rel="next"'
+
+    kept = to_recording(request, Response(200, {"link": link}, b'{"next": "https:\\/\\/x\\/?key=top%2Fsecret"}'))
+
+    assert kept["response"]["headers"] == {"link": '<https://x.example.org/?key=REDACTED&p=2>; rel="next"'}
+    assert "secret" not in json.dumps(kept)

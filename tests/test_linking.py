@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from jsonschema import Draft7Validator
 
 from specloom.desk import Artifact
@@ -133,8 +134,24 @@ async def test_the_whole_answer_is_read_under_its_address_and_nothing_else_is() 
 
     assert read["contents"][0]["text"] == shelf.kept["", "1"]
     for address in ("research://artifact/2", "research://artifact/", "research://artifact/1/2"):
-        try:
+        with pytest.raises(NotFound, match=f"Resource not found: {address}; a large answer is kept for half an hour"):
             await backend.read_resource(address, ACall())
-        except NotFound:
-            continue
-        raise AssertionError(address)
+
+
+@pytest.mark.parametrize(
+    ("address", "hint"),
+    [
+        ("lenses://natur", 'did you mean "nature"?'),
+        ("lenses://", "known: nature"),
+        ("research://session/1", ""),
+        ("file:///etc/passwd", ""),
+    ],
+)
+async def test_an_address_under_which_nothing_is_says_what_there_is(address: str, hint: str) -> None:
+    backend = ExecutorBackend(Executor(weave_linked().model, environ={}, sender=Pages()))
+
+    with pytest.raises(NotFound) as caught:
+        await backend.read_resource(address, ACall())
+
+    assert caught.value.message == f"Resource not found: {address}" + (f"; {hint}" if hint else "")
+    assert caught.value.data == {"uri": address}

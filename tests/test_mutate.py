@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -243,3 +247,65 @@ def test_the_command_fails_below_its_floor(
     assert json.loads(capsys.readouterr().out)["specs"][0]["survivors"]
     assert run(["nobody"]) == 2
     assert "nobody" in capsys.readouterr().err
+
+
+INTERRUPTED = """\
+import multiprocessing, os, signal, sys, threading
+from pathlib import Path
+from specloom.mutate import mutate
+from specloom.names import shipped_root
+from specloom.weave import weave_from
+
+FOLDER = Path(sys.argv[1])
+
+
+def arrive(text):
+    # A name is only there once the file is whole.
+    state = "left alone" if signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []) else "open to it"
+    (FOLDER / f".{os.getpid()}").write_text(state)
+    (FOLDER / f".{os.getpid()}").rename(FOLDER / str(os.getpid()))
+    return text
+
+
+class Told(str):
+    def __reduce__(self):
+        return arrive, (str(self),)
+
+
+if __name__ == "__main__":
+    model, library, _ = weave_from([shipped_root()])
+    library.sources["told"] = Told("where a worker takes the library over")
+    children = []
+
+    def interrupt():
+        while len(list(FOLDER.glob("[0-9]*"))) < 2:
+            threading.Event().wait(0.001)
+        children[:] = multiprocessing.active_children()
+        os.killpg(0, signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    try:
+        mutate(model, library, ["edgar", "openalex"], workers=2)
+    except KeyboardInterrupt:
+        for child in children:
+            child.join(60)
+        print([(FOLDER / str(child.pid)).read_text() for child in children], [child.exitcode for child in children])
+"""
+
+
+def test_an_interrupt_of_the_whole_group_ends_it_and_its_workers_without_a_word(tmp_path: Path) -> None:
+    script, arrived = tmp_path / "interrupted.py", tmp_path / "arrived"
+    script.write_text(INTERRUPTED, encoding="utf-8")
+    arrived.mkdir()
+
+    done = subprocess.run(
+        [sys.executable, script, arrived],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        start_new_session=True,
+        check=False,
+    )
+
+    told = f"{['left alone'] * 2} {[-int(signal.SIGTERM)] * 2}\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, told, "")

@@ -247,6 +247,94 @@ def test_a_rule_that_cannot_be_worked_out_met_an_answer_of_another_shape() -> No
     assert "compares two numbers" in run.fault.detail
 
 
+def test_a_rule_that_cannot_be_worked_out_does_not_hide_what_the_status_says() -> None:
+    rules = (
+        "errors:\n  - {when: body.code >= `500`, kind: blocked}\n"
+        "  - {when: status == `429`, kind: rate_limited, message: \"fill('slow down: {why}', body.error)\"}\n"
+        '  - {when: status == `403`, kind: rate_limited, retry_after: "subtract(number(headers.reset), now)"}\n'
+    )
+    woven = weave_texts(a_provider(PLAIN, service=rules))
+
+    def told(status: int, **headers: str) -> tuple[str, str, int | None]:
+        fault = find(woven, {"query": "x"}, reply({"code": "later", "error": "x"}, status, **headers)).fault
+        assert fault is not None
+        return fault.kind, fault.message, fault.said_after
+
+    assert told(503) == ("upstream_unavailable", "Sample failed (HTTP 503)", None)
+    assert told(429) == ("rate_limited", "Sample asks to slow down (HTTP 429)", None)
+    assert told(403, reset="soon", retry_after="7") == ("rate_limited", "Sample asks to slow down (HTTP 403)", 7)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("used up\nuntil\t Monday ", "used up until Monday"),
+        ("used\u200b \u202eup\u202c", "used up"),
+        ("a" * 299 + "bcd", "a" * 299 + "…"),
+        ("a" * 10_000_000, "a" * 299 + "…"),
+        ("a" * 300, "a" * 300),
+        (5, "5"),
+        ("\u200b", "the allowance at Sample is used up (HTTP 402)"),
+        ({"a": 1}, "the allowance at Sample is used up (HTTP 402)"),
+        (["a"], "the allowance at Sample is used up (HTTP 402)"),
+        (None, "the allowance at Sample is used up (HTTP 402)"),
+    ],
+)
+def test_the_words_of_an_upstream_are_one_short_sentence_that_is_seen(said: Any, told: str) -> None:
+    assert fault_of(reply({"error": "quota", "detail": said}, 402)).message == told
+
+
+def test_a_part_of_a_document_is_not_taken_for_the_whole() -> None:
+    run = find(weave_texts(a_provider(PLAIN)), {"query": "x"}, reply({"items": []}, 206))
+
+    assert run.fault is not None
+    assert (run.fault.kind, run.fault.message) == ("upstream_unavailable", "Sample failed (HTTP 206)")
+
+
+WORKED_OUT = """\
+input: [query]
+steps:
+  - as: list
+    get: /list/{args.query}
+    json: {each: items, map: {url: url, title: "=join(' ', item.names)"}}
+"""
+
+
+def test_what_cannot_be_worked_out_from_an_answer_is_a_changed_layout_that_says_where() -> None:
+    woven = weave_texts(a_provider(WORKED_OUT))
+
+    run = find(woven, {"query": "x"}, reply({"items": [{"url": "https://s.example/", "names": 5}]}))
+
+    assert run.fault is not None
+    assert (run.fault.kind, run.fault.provider) == ("layout_changed", "sample")
+    assert run.fault.message == "Sample answered in a shape that its spec does not know"
+    assert "join() takes array of string" in run.fault.detail
+    assert "memory/sample.yaml:12:" in run.fault.detail
+
+
+def test_what_cannot_be_worked_out_before_there_is_an_answer_is_a_defect() -> None:
+    operation = WORKED_OUT.replace("/list/{args.query}", '/list\n    query: {q: "=subtract(number(args.query), `1`)"}')
+
+    run = find(weave_texts(a_provider(operation)), {"query": "x"}, reply({"items": []}))
+
+    assert run.fault is not None
+    assert run.fault.kind == "internal"
+
+
+def test_a_mapping_of_an_upstream_is_not_put_into_the_next_request() -> None:
+    operation = """\
+    input: [query]
+    steps:
+      - {as: ids, get: /ids, query: {q: =args.query}, json: {each: ids, map: {id: "@"}}}
+      - {get: /pages, query: {id: "=steps.ids[].id"}, json: {each: items, map: {url: url}}}
+    """
+
+    run = find(weave_texts(a_provider(operation)), {"query": "x"}, reply({"ids": [{"a": 1}]}), items("a"))
+
+    assert run.fault is not None
+    assert (run.fault.kind, len(run.sent)) == ("layout_changed", 1)
+
+
 def test_a_retry_after_that_is_no_number_is_as_good_as_none() -> None:
     model = weave_texts(a_provider(PLAIN))
 
@@ -287,6 +375,11 @@ def test_a_status_that_no_rule_names_has_a_default_kind(status: int, kind: str) 
         ("Thu, 01 Jan 2026 00:02:00 GMT", 120),
         ("Wed, 31 Dec 2025 00:00:00 GMT", 0),
         ("999999999999", 86_400),
+        ("9" * 5000, 86_400),
+        ("1.2", 2),
+        ("0", 0),
+        ("Thu, 01 Jan 2026 00:02:00 -0000", 120),
+        ("Thu, 01 Jan 2026 02:02:00 +0200", 120),
         ("soon", 60),
         ("-5", 60),
         ("", 60),
@@ -482,6 +575,16 @@ def test_later_steps_see_the_rows_of_earlier_ones_and_are_joined() -> None:
     assert [row.get("snippet") for row in run.rows] == [None, "B!"]
 
 
+@pytest.mark.parametrize("url", [None, "", ["a"], {"a": 1}])
+def test_rows_without_a_key_are_joined_with_nothing(url: Any) -> None:
+    more = reply({"items": [{"url": url, "text": "B!"}]})
+    rows = {"items": [{"url": url, "title": "a"}, {"url": "https://s.example/b", "title": "b"}]}
+
+    run = find(weave_texts(a_provider(TWO)), {"query": "x"}, reply(rows), more)
+
+    assert [row.get("snippet") for row in run.rows] == [None] * len(run.rows)
+
+
 @pytest.mark.parametrize(
     "failure",
     [
@@ -598,6 +701,31 @@ def test_rows_are_sorted_by_distance_and_those_without_a_point_come_last() -> No
     assert [row["n"] for row in nearest([{"n": "over the line", "lat": 0, "lon": -179.5}], 0.0, 179.5, 112_000.0)] == [
         "over the line"
     ]
+
+
+@pytest.mark.parametrize("lat", [10**400, -(10**400), 90.5, -91, float("inf"), float("nan"), "50", None])
+def test_a_point_that_is_on_no_globe_is_none(lat: Any) -> None:
+    rows = nearest([{"lat": lat, "lon": 1.0}, {"lat": 50.0, "lon": 1.0}], 50.0, 1.0, 10.0)
+
+    assert rows == [{"lat": 50.0, "lon": 1.0}]
+
+
+def test_a_header_of_several_values_is_one_line() -> None:
+    operation = PLAIN.replace("query: {q: =args.query}", "headers: {Accept: [a/b, '=args.query', null], X-None: []}")
+
+    run = find(weave_texts(a_provider(operation)), {"query": "c/d"}, reply())
+
+    assert run.sent[0].headers == (("Accept", "a/b, c/d"),)
+
+
+def test_a_header_with_a_secret_among_its_values_is_secret_as_a_whole() -> None:
+    operation = PLAIN.replace("query: {q: =args.query}", "headers: {X-Keys: [one, =config.SAMPLE_KEY]}")
+    woven = weave_texts(a_provider(operation, top="config: {SAMPLE_KEY: {secret: true, description: A key.}}\n"))
+
+    run = find(woven, {"query": "x"}, reply(), config={"SAMPLE_KEY": Secret("k-1")})
+
+    assert run.sent[0].headers == (("X-Keys", Secret("one, k-1")),)
+    assert "k-1" not in repr(run.sent[0])
 
 
 def test_a_setting_of_type_headers_is_added_to_every_request() -> None:

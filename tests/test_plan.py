@@ -110,6 +110,24 @@ def test_the_input_schema_says_what_is_really_applied() -> None:
     assert not Draft7Validator(schema).is_valid({"query": "x", "code": "ab"})
 
 
+def test_what_a_text_may_be_is_said_of_each_item_of_a_list() -> None:
+    """A pattern beside `items` would be heeded by nobody: it is a word about texts, and a list is none."""
+    inputs = "codes: {type: list, pattern: '[a-z]+', min_length: 2, max_length: 3, max_items: 2, description: Codes.}\n"
+
+    schema = weave_texts(a_tool(inputs=inputs, answer="all: =args.codes")).tool().input_schema
+
+    codes = {"type": "string", "minLength": 2, "maxLength": 3, "pattern": "^(?:[a-z]+)$"}
+    assert schema["properties"]["codes"] == {
+        "type": "array",
+        "items": codes,
+        "maxItems": 2,
+        "description": "Codes.",
+    }
+    valid = Draft7Validator(schema).is_valid
+    assert valid({"query": "x", "codes": ["ab", "abc"]})
+    assert not valid({"query": "x", "codes": ["ab", "A1"]})
+
+
 def test_the_output_schema_is_derived_from_the_answer() -> None:
     answer = (
         "urls: =rows[*].url\nfirst: =rows[0].title\ntrust: untrusted\nn: =length(rows)\npages: {each: rows, map: "

@@ -253,6 +253,19 @@ async def test_a_fault_of_a_procedure_is_the_fault_of_the_call() -> None:
         await executor.call("sample", {"query": "https://page.example/", "fail": True})
 
 
+async def test_a_procedure_that_outlasts_the_deadline_is_a_fault_that_says_so() -> None:
+    class Silent(Page):
+        async def send(self, request: Request) -> Response:
+            return await asyncio.Future[Response]()
+
+    executor = Executor(weave_reading(more="deadline: 50ms\n").model, environ={}, sender=Silent())
+
+    with pytest.raises(Fault, match=r"sample had no answer after 0\.05 seconds") as caught:
+        await executor.call("sample", {"query": "https://page.example/"})
+
+    assert caught.value.kind == "upstream_unavailable"
+
+
 def test_a_dry_run_names_the_procedure_and_whom_it_may_ask() -> None:
     sender = Page()
     executor = Executor(weave_reading().model, environ={}, sender=sender)

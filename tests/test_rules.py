@@ -108,5 +108,10 @@ def test_a_missing_key_is_told_with_its_meaning() -> None:
     assert problems("get: x\n") == ["1:1 E102 a thing needs the key 'name' (Its name.)"]
 
 
+def test_a_key_with_a_slip_is_not_told_as_missing_too() -> None:
+    assert problems("nmae: abc\nget: x\n") == ["1:1 E101 a thing has no key 'nmae' (did you mean \"name\"?)"]
+    assert problems("name: abc\npsot: x\n") == ["2:1 E101 a thing has no key 'psot' (did you mean \"post\"?)"]
+
+
 def test_all_problems_are_told_at_once() -> None:
-    assert len(problems("nmae: abc\nget: 5\npost: [x]\nsize: x\n")) == 6
+    assert len(problems("nmae: abc\nget: 5\npost: [x]\nsize: x\n")) == 5

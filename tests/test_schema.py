@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from specloom.diagnostics import Place, Report
 from specloom.grammar import GRAMMARS
-from specloom.load import Entry, Listing, Map, Node, Scalar, to_plain
+from specloom.load_tree import Entry, Listing, Map, Node, Scalar, to_plain
 from specloom.names import Library, load_library, shipped_root
 from specloom.rules import Text, check
 from specloom.schema import DRAFT, editor_schemas, to_schema

@@ -50,9 +50,14 @@ def serve(
     )
 
 
-def listed(done: subprocess.CompletedProcess[bytes]) -> list[str]:
+def tools_of(done: subprocess.CompletedProcess[bytes]) -> list[dict[str, Any]]:
     assert done.returncode == 0, done.stderr.decode()
-    return [tool["name"] for tool in json.loads(done.stdout.splitlines()[1])["result"]["tools"]]
+    tools: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[1])["result"]["tools"]
+    return tools
+
+
+def listed(done: subprocess.CompletedProcess[bytes]) -> list[str]:
+    return [tool["name"] for tool in tools_of(done)]
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +119,38 @@ def test_a_toolset_that_does_not_exist_ends_the_start_with_one_sentence(environ:
 def test_the_environment_names_a_selection() -> None:
     assert default_selection({"SPECLOOM_TOOLSETS": "b, a,"}).key() == Selection(["a", "b"]).key()
     assert default_selection({}).key() == Selection().key()
+
+
+@pytest.mark.parametrize(
+    ("said", "schema"),
+    [
+        ("", "full"),
+        ("full", "full"),
+        (" Brief ", {"count": {"type": "integer"}, "field": {"type": "string"}, "pages": {"type": "array"}}),
+        ("none", None),
+    ],
+)
+def test_the_environment_says_how_much_of_the_schemas_of_answers_is_listed(
+    environ: dict[str, str], said: str, schema: Any
+) -> None:
+    full = tools_of(serve(environ))[0]
+
+    tool = tools_of(serve({**environ, "SPECLOOM_OUTPUT_SCHEMAS": said}))[0]
+
+    given, whole = tool.pop("outputSchema", None), full.pop("outputSchema")
+    assert tool == full
+    assert given == (whole if schema == "full" else {**whole, "properties": schema} if schema else None)
+
+
+def test_a_word_that_says_nothing_about_schemas_is_told_and_all_is_listed(environ: dict[str, str]) -> None:
+    call = ("tools/call", {"name": "demo_find", "arguments": {}})
+
+    done = serve({**environ, **CONFIGURED, "SPECLOOM_OUTPUT_SCHEMAS": "short"}, [*START, call])
+
+    assert "outputSchema" in tools_of(done)[0]
+    assert done.stderr.decode() == (
+        "specloom: SPECLOOM_OUTPUT_SCHEMAS is 'short'; write one of full, brief, none. full is used\n"
+    )
 
 
 def test_the_list_from_the_image_is_the_list_that_was_compiled(environ: dict[str, str]) -> None:

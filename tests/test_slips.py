@@ -158,7 +158,7 @@ SLIPS = [
     ("pharos", "{X-Api-Key", '{X-A: "b\\r\\nc: d", X-Api-Key', "E104 pharos:8:18 the header 'X-A' holds a control"),
     ("pharos", "        query:\n", "        post: /x\n        query:\n", "E105 pharos:17:9 a step takes one of"),
     ("lights", "type: number", "type: float", "E104 lights:13:18 `type` cannot be 'float'"),
-    ("lights", "title:", "titel:", "E102 lights:1:1 a capability needs", "E101 lights:3:1 a cap"),
+    ("lights", "title:", "titel:", "E101 lights:3:1 a capability has no key 'titel' (did you mean"),
     ("lights", "[pharos, lantern]", "[pharos, lantern, beacon]", "E124 lights:5:49 there is no provider 'beacon'"),
     ("lights", "[pharos, lantern]", "[pharos, pharos]", "E124 lights:5:40 'pharos' stands twice"),
     ("find_lights", "default: 5,", "default: 500,", "E104 find_lights:9:66 the default 500 is above the most, 50"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from specloom.faults import Fault
-from specloom.xpaths import FUNCTIONS, XPathProblem, compile_xpath
+from specloom.xpaths import FUNCTIONS, XPathProblem, compile_xpath, defer_xpath
 
 # A busy machine is not a failure.
 UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -33,6 +33,22 @@ def problem(text: str, namespaces: dict[str, str] | None = None) -> XPathProblem
 
 def test_the_value_of_an_element_is_its_text_with_single_blanks() -> None:
     assert compile_xpath("//a:title", ATOM).first(FEED) == "A long title"
+
+
+def test_a_selector_that_passed_before_is_compiled_once_when_it_is_first_asked_for() -> None:
+    later = defer_xpath("//a:title", ATOM)
+
+    assert later().first(FEED) == "A long title"
+    assert later() is later()
+
+
+def test_a_selector_that_has_become_unusable_is_a_fault_at_its_first_use() -> None:
+    later = defer_xpath("//a:title", {})
+
+    with pytest.raises(Fault, match="the selector '//a:title' cannot be used: unknown namespace prefix 'a'") as caught:
+        later()
+
+    assert caught.value.kind == "internal"
 
 
 def test_all_leaves_out_what_is_empty() -> None:

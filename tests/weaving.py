@@ -9,7 +9,9 @@ from typing import Any
 
 from specloom.diagnostics import Report
 from specloom.faults import Fault
-from specloom.model import Model, Provider, Tool
+from specloom.model import Model
+from specloom.model_providers import Provider
+from specloom.model_tools import Tool
 from specloom.names import Library, parse_spec
 from specloom.perform import Running, Wait, perform
 from specloom.weave import weave
@@ -44,9 +46,9 @@ class Woven:
         return self.model.tools[name]
 
 
-def weave_texts(*specs: str, base: bool = True) -> Woven:
+def weave_texts(*specs: str, base: bool = True, checked: bool = False) -> Woven:
     """Each text is one spec; it replaces what has the same kind and name in the base library."""
-    report = Report()
+    report = Report(checked=checked)
     library = Library()
     files = (
         [(path.relative_to(BASE).as_posix(), path.read_bytes()) for path in sorted(BASE.rglob("*.yaml"))]

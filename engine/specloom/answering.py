@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from .fields import Language, compile_field
 from .inputs import check_names
-from .load import Listing, Map, Node, Scalar, to_plain
-from .model import Advice, AnswerKey, Field, Hints, Input, Link, Value
+from .load_tree import Listing, Map, Node, Scalar, to_plain
+from .model_tools import Advice, AnswerKey, Hints, Input, Link
+from .model_values import Field, Value
 from .shapes import ANY, ListOf, Maybe, Record, strip
 from .tracker import Tracker
 from .values import Scope, compile_pairs, compile_text

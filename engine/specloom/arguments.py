@@ -12,7 +12,8 @@ from typing import Any
 from .dates import is_day
 from .diagnostics import did_you_mean
 from .faults import Fault
-from .model import Context, Input, Tool
+from .model_tools import Input, Tool
+from .model_values import Context
 from .values import evaluate, truthy
 
 _WORDS = {

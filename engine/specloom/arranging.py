@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .model import Context, Operation, Row
+from .model_providers import Operation
+from .model_values import Context, Row
 from .values import evaluate, how_many, truthy
 
 EARTH_RADIUS = 6_371_000.0  # metres, the mean radius (IUGG)
@@ -24,9 +25,10 @@ def arrange(operation: Operation, context: Context, rows: list[Row] | None) -> l
         rows = evaluate(plan.rows, context)
     found = [dict(row) for row in rows or []]
     if plan.join is not None:
-        others = {row.get(plan.join.on): row for row in evaluate(plan.join.rows, context) or []}
+        # A row with no value under the key is about the same thing as no other row.
+        others = {key: row for row in evaluate(plan.join.rows, context) or [] if (key := _key(row, plan.join.on))}
         for row in found:
-            other = others.get(row.get(plan.join.on), {})
+            other = others.get(_key(row, plan.join.on), {})
             row.update({name: other[name] for name in plan.join.take if name in other})
     if plan.nearest is not None:
         lat, lon = evaluate(plan.nearest.lat, context), evaluate(plan.nearest.lon, context)
@@ -38,6 +40,11 @@ def arrange(operation: Operation, context: Context, rows: list[Row] | None) -> l
     return found[: how_many(plan.take, context)]
 
 
+def _key(row: Row, name: str) -> tuple[str | int | float, ...]:
+    value = row.get(name)
+    return (value,) if isinstance(value, (str, int, float)) and value != "" else ()
+
+
 def nearest(rows: list[Row], lat: float, lon: float, within: float | None) -> list[Row]:
     """Rows by great-circle distance in metres, nearest first; those without a point come last, or not at all."""
 
@@ -45,7 +52,7 @@ def nearest(rows: list[Row], lat: float, lon: float, within: float | None) -> li
         there_lat, there_lon = row.get("lat"), row.get("lon")
         if not isinstance(there_lat, (int, float)) or not isinstance(there_lon, (int, float)):
             return math.inf
-        if there_lat == 0 and there_lon == 0:
+        if (there_lat == 0 and there_lon == 0) or not (-90 <= there_lat <= 90 and -360 <= there_lon <= 360):
             return math.inf
         a, b = math.radians(lat), math.radians(there_lat)
         half = math.sin((b - a) / 2) ** 2 + math.cos(a) * math.cos(b) * math.sin(math.radians(there_lon - lon) / 2) ** 2

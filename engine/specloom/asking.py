@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .faults import Fault
-from .model import Row
+from .model_values import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +72,5 @@ class Outcome:
     keep: bool = True
     """The spec allows this answer to be cached."""
     notes: list[str] = field(default_factory=list)
+    partial: bool = False
+    """Something is left out that may be there again soon."""

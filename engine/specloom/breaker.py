@@ -146,13 +146,13 @@ class Breaker:
 
     def _on_fault(self, era: int, fault: Fault) -> None:
         trip = KINDS[fault.kind].trip
-        asked = min(float(fault.retry_after or 0), LONGEST_REST) if trip == "at_once" else 0.0
+        asked = min(float(fault.retry_after or 0), LONGEST_REST) if trip == "at_once" and not fault.ours else 0.0
         if era != self._era:
             # A late call may still bring the news that the upstream wants a longer rest.
             if self._rests_until is not None and self._trial_until is None:
                 self._rests_until = max(self._rests_until, self._clock() + asked) if asked else self._rests_until
             return
-        if trip == "ignore":
+        if trip == "ignore" or fault.ours:
             self._on_release(era)
             return
         self._failures += trip == "count"

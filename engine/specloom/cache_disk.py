@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 ANSWERS = "answers"
 """The directory in the cache's folder."""
 WRITES_BETWEEN = 32
-"""Writes between two looks at the size of the whole."""
+"""Writes between two looks at the size of the whole and at what has expired, unless much is written."""
+PARTS = 8
+"""The largest value that is kept is this part of the whole, and no more is written between two looks."""
 LARGEST_ON_DISK = 256 * 1024 * 1024
 """Bytes of the largest value that is kept on disk; a database row ends at a thousand million."""
 GLANCE_KIBIBYTES = 256
@@ -37,11 +39,11 @@ class AnswerDisk:
     def __init__(self, directory: Path, limit: int, key: bytes, lock_wait: float) -> None:
         self.directory = directory
         self._limit = int(limit)
-        self._largest = min(self._limit // 8, LARGEST_ON_DISK)
+        self._largest = min(self._limit // PARTS, LARGEST_ON_DISK)
         self._key = key
         self._lock_wait = lock_wait
         self._cache: Any = None
-        self._writes = 0
+        self._writes = self._written = 0
 
     def read(self, key: str, now: float) -> Entry | None:
         """The entry if there is one that opens and is alive; a row that is not is deleted."""
@@ -75,10 +77,11 @@ class AnswerDisk:
             return
         plain = _HEAD.pack(entry.stored_at, entry.ttl) + entry.value
         cache.set(name, seal(self._key, plain, _encode(key)), expire=entry.ttl)
-        # A write culls ten rows, which is too few when large values follow small ones.
-        # Asking for the size is a fifth of a write, so it is asked for now and then.
         self._writes += 1
-        if self._writes % WRITES_BETWEEN == 1 and cache.volume() > self._limit:
+        self._written += len(plain)
+        # To look at each write is more than half of its work.
+        if self._writes % WRITES_BETWEEN == 1 or self._written > self._limit // PARTS:
+            self._written = 0
             cache.cull()
 
     def glance(self) -> Glance | None:
@@ -132,6 +135,7 @@ class AnswerDisk:
                     size_limit=self._limit,
                     eviction_policy="least-recently-stored",
                     statistics=0,
+                    cull_limit=0,
                     # A mapped file that another process cuts short would end this one with a bus error.
                     sqlite_mmap_size=0,
                     sqlite_cache_size=512,

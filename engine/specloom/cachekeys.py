@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from .arguments import Arguments
-from .model import Model, Tool
+from .model import Model
+from .model_tools import Tool
 from .recording import request_id
 from .vault import Secret
 from .wire import Request

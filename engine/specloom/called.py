@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .desk import Artifact
+from .model_values import Row
 
 MOST_FAILED = 50
 """Failed calls that are remembered (the tool contract's figure)."""
@@ -54,3 +55,14 @@ class Done:
         """The answer as an object."""
         parsed: dict[str, Any] = json.loads(self.body)
         return parsed
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """What a plan gave, ready to be kept and told."""
+
+    body: str
+    meta: dict[str, Any]
+    outcomes: list[Mapping[str, Any]]
+    rows: list[Row]
+    """What was found, of which the answer may tell less."""

@@ -7,8 +7,9 @@ from types import MappingProxyType
 
 from .conform import KINDS_OF_VALUE
 from .diagnostics import Report
-from .load import Listing, Map, Node, Scalar, to_plain
-from .model import Argument, Capability, Lens
+from .load_tree import Listing, Map, Node, Scalar, to_plain
+from .model import Lens
+from .model_providers import Argument, Capability
 from .names import Spec
 from .shapes import Choice, ListOf, Shape, maybe
 from .values import whole

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .asking import Ask, AskAll, Offer, Outcome, Run
-from .faults import Fault
-from .model import Context, Model, Pair, Part, Row, Strategy, Tool
-from .refusals import all_failed
+from .faults import Fault, all_failed
+from .model import Model
+from .model_tools import Part, Strategy, Tool
+from .model_values import Context, Pair, Row
 from .staging import run_stages
 from .values import evaluate, truthy
 from .wire import Answer

@@ -12,8 +12,9 @@ from .drawer import ENGINE_NEEDS, CollectionSpec, Needed
 from .grammar_collection import BOUNDS
 from .hooks import OBSERVERS, PROCEDURES
 from .limits import parse_duration, parse_size
-from .load import Listing, Map, Node, Scalar, to_plain
-from .model import Collection, Setting
+from .load_tree import Listing, Map, Node, Scalar, to_plain
+from .model import Collection
+from .model_values import Setting
 from .names import Spec, load_library
 from .variables import VARIABLES
 
@@ -130,7 +131,10 @@ def check_use(collections: Mapping[str, Collection], report: Report) -> None:
     used = {needed.name for _, needed in _needs()}
     for one in collections.values():
         if one.name not in used:
-            report.add("W308", one.place, f"nothing is kept in {one.name!r}", did_you_mean(one.name, used))
+            near = did_you_mean(one.name, used)
+            needed = f"a procedure that keeps something here says so in `keeps`; {near}".rstrip("; ")
+            hint = near if near.startswith("did") else needed
+            report.add("W308", one.place, f"nothing is kept in {one.name!r}", hint)
 
 
 def _needs() -> Iterator[tuple[str, Needed]]:

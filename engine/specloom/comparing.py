@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from .diagnostics import Place
 from .faults import Fault
-from .load import Listing, Map, Node
-from .model import Row
+from .load_tree import Listing, Map, Node
+from .model_values import Row
 
 
 class Wrong(Protocol):
@@ -89,7 +89,9 @@ def differing_row(row: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator
             yield f"has {name!r} = {short(row[name])}, which should be absent"
         elif value is not None and row.get(name) != value:
             where, had, should = first_difference(row.get(name), value, name)
-            yield f"has {where} = {short(had)}, not {short(should)}"
+            is_stated = should is not None or had is None
+            other = f"not {short(should)}" if is_stated else "which the example does not have"
+            yield f"has {where} = {short(had)}, {other}"
 
 
 def first_difference(had: Any, wanted: Any, where: str) -> tuple[str, Any, Any]:

@@ -14,8 +14,11 @@ from typing import Any
 
 from .convert_addresses import to_http
 from .invisible import clean
-from .model import Capability
+from .model_providers import Capability
 from .shapes import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, Choice, ListOf, Maybe, Record, Shape
+
+MOST_BITS = 1023
+"""Bits of the longest integer that is a number: a longer one is no double (IEEE 754), and most readers lose it."""
 
 KINDS_OF_VALUE: Mapping[str, Shape] = {
     "text": TEXT,
@@ -119,7 +122,7 @@ def _to_integer(value: Any) -> int | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
-        return value
+        return value if value.bit_length() <= MOST_BITS else None
     if isinstance(value, float):
         return int(value) if value.is_integer() else None
     if isinstance(value, str) and re.fullmatch(r"\s*[-+]?\d{1,18}\s*", value):
@@ -130,7 +133,9 @@ def _to_integer(value: Any) -> int | None:
 def _to_number(value: Any) -> int | float | None:
     if isinstance(value, bool):
         return None
-    if isinstance(value, (int, float)):
+    if isinstance(value, int):
+        return value if value.bit_length() <= MOST_BITS else None
+    if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, str):
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .audit_masking import looks_secret
 from .diagnostics import Place, Report
-from .load import Listing, Map, Node, Scalar
+from .load_tree import Listing, Map, Node, Scalar
 
 _HINT = "declare a setting under `config` with `secret: true`, and send it as =config.NAME"
 

@@ -12,7 +12,8 @@ from .collection import check_use
 from .coverage_providers import cover_provider
 from .coverage_tools import cover_tool
 from .diagnostics import Report
-from .model import Model, Tool
+from .model import Model
+from .model_tools import Tool
 from .names import Library
 
 TOOL_TOKENS = 800

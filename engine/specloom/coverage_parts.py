@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .diagnostics import Place, Report
-from .load import Entry, Listing, Map, Node, Scalar
-from .model import Context, Setting, Value
+from .load_tree import Entry, Listing, Map, Node, Scalar
+from .model_values import Context, Setting, Value
 from .names import Spec
 from .values import truthy
 

@@ -9,8 +9,10 @@ from typing import Any
 from .coverage_parts import Seen, cover_settings, maps_of, watched
 from .diagnostics import Place, Report
 from .examples_tools import run_tool_example
-from .load import to_plain
-from .model import Context, Model, Stage, Tool, Value
+from .load_tree import to_plain
+from .model import Model
+from .model_tools import Stage, Tool
+from .model_values import Context, Value
 from .names import Spec
 from .parts import stages_of
 from .shapes import BOOLEAN

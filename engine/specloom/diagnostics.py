@@ -93,7 +93,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "E402": "An example that cannot be run: it names something that does not exist.",
         "E403": "An operation or a tool without an example.",
         "E404": "The answer of an example does not fit the output schema that the tool publishes.",
-        "W001": "A file or a folder that looks like a spec, or like specs, and is not read.",
+        "W001": "A file or a folder that looks like a spec, or like specs, and is not read, or not where it lies.",
         "W201": "A text that stands for itself and reads like an expression: the `=` before it may be missing.",
         "W202": "A text that looks like a secret; a secret comes from the environment and stands in no file.",
         "W301": "A mapped field that no example shows.",
@@ -119,6 +119,8 @@ class Report:
     found: list[Diagnostic] = field(default_factory=list)
     left_out: set[str] = field(default_factory=set)
     """Names of specs that have problems of their own, so that who names one of them is not blamed for it."""
+    checked: bool = False
+    """These specs passed before, so a check that loads a library is left to the first use of what it checks."""
 
     def add(self, code: str, place: Place, message: str, hint: str = "") -> None:
         """Note one more problem; the code must be a documented one."""

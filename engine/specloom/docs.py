@@ -19,7 +19,10 @@ from .docs_keys import list_kinds
 from .docs_text import FILTERS
 from .faults import KINDS
 from .functions import FUNCTIONS
-from .model import Collection, Model, Provider, Setting, Tool
+from .model import Collection, Model
+from .model_providers import Provider
+from .model_tools import Tool
+from .model_values import Setting
 from .names import Library, shipped_root
 from .schema import editor_schemas
 from .variables import VARIABLES, Variable

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .limits import Rate
-from .model import Service, Step
+from .model_providers import Service, Step
 from .shapes import Any_, Choice, ListOf, Maybe, Record, Scalar, Shape
 
 _TIMES = (("d", 86400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0))

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from .executor import Executor
 from .faults import Fault
 from .findings import Finding
-from .model import Model, Provider
+from .model import Model
+from .model_providers import Provider
 from .places import examine_places
 from .values import evaluate
 

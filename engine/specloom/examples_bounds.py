@@ -9,8 +9,8 @@ from .arguments import parse_arguments
 from .comparing import short
 from .diagnostics import Report
 from .faults import Fault
-from .load import Listing, Map, to_plain
-from .model import Tool
+from .load_tree import Listing, Map, to_plain
+from .model_tools import Tool
 
 
 def check_bounds(node: Map, said: Mapping[str, Any], tool: Tool, report: Report) -> None:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .asking import Ask, Offer, Run
 from .desk import Kept
 from .drawer import CollectionSpec, Drawer
-from .faults import Fault
+from .faults import Fault, all_failed
 from .hooks import PROCEDURES
-from .model import Model, Row, Tool
-from .refusals import all_failed, none_configured, resolve
+from .model import Model
+from .model_tools import Tool
+from .model_values import Row
+from .refusals import none_configured, resolve
 from .wire import Answer, Request, Response
 
 if TYPE_CHECKING:

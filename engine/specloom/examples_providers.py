@@ -16,8 +16,8 @@ from .diagnostics import Place, Report, did_you_mean
 from .driving import drive
 from .faults import Fault
 from .grant import STEP as TOKEN_STEP
-from .load import Listing, Map, to_plain
-from .model import Operation, Provider
+from .load_tree import Listing, Map, to_plain
+from .model_providers import Operation, Provider
 from .names import Spec
 from .perform import perform
 from .vault import Secret

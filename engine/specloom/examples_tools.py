@@ -19,8 +19,9 @@ from .examples_providers import DEFAULT_NOW, clock, environment, to_response
 from .faults import Fault
 from .hooks import ENVELOPES
 from .linking import describe_large
-from .load import Listing, Map, to_plain
-from .model import Model, Tool
+from .load_tree import Listing, Map, to_plain
+from .model import Model
+from .model_tools import Tool
 from .names import Spec
 from .pursue import pursue
 from .wire import Answer, Request, Response

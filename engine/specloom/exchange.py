@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_plus, urljoin
 
@@ -37,6 +38,9 @@ _OWN = frozenset(
         "upgrade",
     }
 )
+LONGER_THAN_WORDS = 8
+"""Characters from which on a secret is looked for in the text of an upstream."""
+
 _PERSONAL = frozenset({"authorization", "cookie"})
 
 
@@ -131,6 +135,27 @@ def redact(text: str, secrets: Iterable[Secret]) -> str:
     for form in sorted(forms, key=len, reverse=True):
         text = text.replace(form, MASK)
     return text
+
+
+def redact_body(
+    body: bytes, secrets: Iterable[Secret], *, least: int = LONGER_THAN_WORDS, mask: bytes = MASK.encode()
+) -> bytes:
+    """A body in which the upstream gives no secret back, whether as it is or in one of the forms of `redact`.
+
+    Secrets of fewer than `least` characters could be words of the text. What follows a word such as Bearer is one too.
+    """
+    forms = {form for secret in secrets for form in _written(secret.reveal(), least)}
+    for form in sorted(forms, key=len, reverse=True):
+        if form in body:
+            body = body.replace(form, mask)
+    return body
+
+
+@lru_cache(maxsize=256)
+def _written(value: str, least: int) -> tuple[bytes, ...]:
+    """Everything that a secret may look like in a body; nothing where it is short."""
+    parts = (part for part in (value, value.partition(" ")[2]) if len(part) >= least)
+    return tuple({form.encode("utf-8", "replace") for part in parts for form in _forms(Secret(part))})
 
 
 def _forms(secret: Secret) -> set[str]:

@@ -8,16 +8,16 @@ import json
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from .arguments import Arguments, parse_arguments
-from .asking import Ask, AskAll, Offer, Outcome, Run
+from .asking import Ask, Offer, Outcome, Run
 from .breaker import Breakers
 from .cache import AnswerCache
 from .cache_entry import Entry
 from .cachekeys import answer_key, key_prefix
-from .called import MOST_FAILED, Auditor, Called, Done, Failed
+from .called import MOST_FAILED, Auditor, Called, Done, Failed, Fresh
+from .conducting import Progress, conduct
 from .config import configure, read_settings
 from .counts import Count
 from .desk import ArtifactKeeper
@@ -28,9 +28,12 @@ from .flights import Flights
 from .hooks import CLOSERS, ENVELOPES, PROCEDURES
 from .linking import link_large
 from .livedesk import LiveDesk
-from .model import Model, Row, Tool
+from .model import Model
+from .model_tools import Tool
+from .model_values import Row
 from .observing import Watch
 from .provenance import say_freshness, say_routing
+from .published import check_answer
 from .pursue import pursue
 from .recording import Sender
 from .route import RoutingError, plan_routes
@@ -38,20 +41,8 @@ from .tally import Tallies
 from .upstreams import Upstreams
 from .wire import Answer
 
-Progress = Callable[[float, float | None, str | None], None]
-
-OPTIONAL_SHARE = 4
-"""What only adds to an answer may take a fourth of the time that there is for the call, so that two such stages and the
-search before them fit into it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Fresh:
-    """What a plan gave, ready to be kept and told."""
-
-    body: str
-    meta: dict[str, Any]
-    outcomes: list[Mapping[str, Any]]
+PARTIAL_TTL = 60.0
+"""Seconds for which an answer is kept at most that lacks what an upstream in trouble would have added."""
 
 
 class Executor:
@@ -116,8 +107,6 @@ class Executor:
         self.flights = Flights()
         self._prefixes: dict[str, bytes] = {}
 
-    # --- calls ------------------------------------------------------------------------------------------------------
-
     def tool(self, name: str) -> Tool:
         """The tool of that name, or a `config` fault."""
         if name not in self.model.tools:
@@ -171,6 +160,9 @@ class Executor:
                 raise
             told = ENVELOPES[tool.envelope].function(fault, raw or {})
             done = Done(json.dumps(told, ensure_ascii=False, separators=(",", ":")), {})
+        except Exception:
+            error = KINDS["internal"].wire
+            raise
         finally:
             self._audit(tool, owner, given, began, error)
         return done
@@ -186,14 +178,15 @@ class Executor:
     ) -> Done:
         """Answer, and tell those who look at calls how it went."""
         outcomes: list[Mapping[str, Any]] = []
+        found: list[Row] = []
         try:
-            done = await self._done(tool, arguments, began, owner, progress, outcomes)
+            done = await self._done(tool, arguments, began, owner, progress, outcomes, found)
         except Fault as fault:
             failed = {"provider": fault.provider or tool.name, "error": KINDS[fault.kind].wire}
             outcomes.append({**failed, "url": str(arguments.given.get("url") or "")})
             await self._watch.tell(tool, arguments, owner, "", outcomes)
             raise
-        await self._watch.tell(tool, arguments, owner, done.body, outcomes)
+        await self._watch.tell(tool, arguments, owner, done.body, outcomes, found)
         return done
 
     async def _done(
@@ -204,6 +197,7 @@ class Executor:
         owner: str,
         progress: Progress | None,
         outcomes: list[Mapping[str, Any]],
+        found: list[Row],
     ) -> Done:
         key = self.cache_key(tool, arguments, owner)
         if self.cache is not None and tool.cache is not None:
@@ -215,6 +209,7 @@ class Executor:
         fresh = await (self.flights.run(f"{owner}\0{key}", run) if shared else run())
         self.tool_counts[tool.name].add(time.perf_counter() - began, at=self.clock())
         outcomes.extend(fresh.outcomes)
+        found.extend(fresh.rows)
         meta = dict(fresh.meta)
         if "routing" in meta:
             meta["routing"] = {**meta["routing"], "latency_ms": round((time.perf_counter() - began) * 1000)}
@@ -243,18 +238,18 @@ class Executor:
             body = json.dumps(aged, ensure_ascii=False, separators=(",", ":"))
         return Done(body, meta)
 
-    async def _answer(
-        self, tool: Tool, arguments: Arguments, key: str, owner: str, progress: Progress | None
-    ) -> _Fresh:
+    async def _answer(self, tool: Tool, arguments: Arguments, key: str, owner: str, progress: Progress | None) -> Fresh:
         try:
             async with asyncio.timeout(tool.deadline):
                 outcome = await self._pursue(tool, arguments, owner, progress)
         except TimeoutError:
             raise Fault("upstream_unavailable", f"{tool.name} had no answer after {tool.deadline:g} seconds") from None
         if self.validate:
-            _check_answer(tool, outcome.answer)
+            check_answer(tool, outcome.answer)
         body = json.dumps(outcome.answer, ensure_ascii=False, separators=(",", ":"))
         ttl = tool.cache.ttl if tool.cache else 0.0
+        if outcome.partial:
+            ttl = min(ttl, PARTIAL_TTL)
         if self.cache is not None and tool.cache is not None and outcome.keep:
             await self.keep(key, body.encode("utf-8", "surrogatepass"), ttl)
         meta: dict[str, Any] = {}
@@ -267,7 +262,7 @@ class Executor:
             {"provider": one.provider, "error": KINDS[one.kind].wire} for one in outcome.failed if one.provider
         ]
         # A procedure is served by no provider, and counts as the tool, as when it fails.
-        return _Fresh(body, meta, [*ended, {"provider": outcome.served_by or tool.name}])
+        return Fresh(body, meta, [*ended, {"provider": outcome.served_by or tool.name}], outcome.rows)
 
     async def keep(self, key: str, value: bytes, ttl: float) -> None:
         """Keep an answer: in memory by the end of this, on disk soon."""
@@ -280,43 +275,14 @@ class Executor:
         return Offer(self.routes.orders, self.configured, self.missing, resting, self.routes.unmet)
 
     async def _pursue(self, tool: Tool, arguments: Arguments, owner: str, progress: Progress | None) -> Outcome:
+        async def ask(one: Ask, within: float) -> Answer:
+            return await self.upstreams.ask(one.provider, one.operation, one.arguments, within=within)
+
+        async def run(one: Run) -> Row:
+            return await PROCEDURES[one.procedure].function(LiveDesk(self, tool, owner, progress), one.parameters)
+
         running = pursue(tool, self.model, arguments, self.tool_settings[tool.name], self.offer(), self.clock())
-        asked = 0
-        give: Any = None
-        while True:
-            try:
-                wanted = running.throw(give) if isinstance(give, Fault) else running.send(give)
-            except StopIteration as stop:
-                outcome: Outcome = stop.value
-                return outcome
-            if isinstance(wanted, AskAll):
-                within = tool.deadline / OPTIONAL_SHARE if wanted.optional else None
-                tasks = [asyncio.ensure_future(self._caught(ask, within)) for ask in wanted.asks]
-                try:
-                    give = await asyncio.gather(*tasks)
-                finally:
-                    for task in tasks:
-                        task.cancel()
-                continue
-            if isinstance(wanted, Run):
-                give = await self._run(tool, wanted, owner, progress)
-                continue
-            if progress is not None:
-                progress(asked, None, f"asking {wanted.provider}")
-            asked += 1
-            give = await self._caught(wanted)
-
-    async def _run(self, tool: Tool, run: Run, owner: str, progress: Progress | None) -> Row | Fault:
-        try:
-            return await PROCEDURES[run.procedure].function(LiveDesk(self, tool, owner, progress), run.parameters)
-        except Fault as fault:
-            return fault
-
-    async def _caught(self, ask: Ask, within: float | None = None) -> Answer | Fault:
-        try:
-            return await self.upstreams.ask(ask.provider, ask.operation, ask.arguments, within=within)
-        except Fault as fault:
-            return fault
+        return await conduct(running, ask, run, deadline=tool.deadline, progress=progress)
 
     async def aclose(self) -> None:
         """Close connections and the cache, and end what procedures have started."""
@@ -327,11 +293,3 @@ class Executor:
             await close()
         if self.cache is not None:
             self.cache.close()
-
-
-def _check_answer(tool: Tool, answer: dict[str, Any]) -> None:
-    from jsonschema import Draft7Validator
-
-    for error in Draft7Validator(tool.output_schema).iter_errors(answer):
-        where = "/".join(str(part) for part in error.absolute_path) or "the answer"
-        raise Fault("internal", f"{tool.name}: {where} does not fit the published schema", detail=error.message[:300])

@@ -14,7 +14,9 @@ from .asking import Ask, AskAll, Run
 from .executor import Executor
 from .faults import Fault
 from .hooks import PROCEDURES
-from .model import Operation, Step, Strategy, Tool, Value
+from .model_providers import Operation, Step
+from .model_tools import Strategy, Tool
+from .model_values import Value
 from .perform import first_requests
 from .pursue import Pursuit, plan_context, pursue
 from .show import Paint, cut, printable, request_lines, request_to_json, secrets_in

@@ -16,9 +16,9 @@ from typing import Any
 
 from .expressions_build import build
 from .expressions_infer import Inference
-from .expressions_parse import Problem, parse
+from .expressions_parse import Problem, forget_trees, parse
 from .expressions_reference import EvaluationError, SpecFunctions, evaluate_reference, guard
-from .expressions_walk import WHOLE_ROOTS
+from .expressions_walk import WHOLE_ROOTS, share
 from .shapes import ANY, Record, Shape
 
 __all__ = [
@@ -29,10 +29,12 @@ __all__ = [
     "compile_expression",
     "compile_selector",
     "evaluate_reference",
+    "forget_texts",
 ]
 
 Tables = Mapping[str, Mapping[str, Any]]
 _NO_TABLES: Tables = MappingProxyType({})
+_WITHOUT_TABLES = SpecFunctions(_NO_TABLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,13 @@ def _compile_plain_selector(text: str) -> tuple[Expression | None, list[Problem]
     return _compile(text, ANY, _NO_TABLES, rooted=False)
 
 
+def forget_texts() -> None:
+    """Let go of what compiling remembers for the same text elsewhere, when all specs are compiled."""
+    _compile_plain_selector.cache_clear()
+    share.cache_clear()
+    forget_trees()
+
+
 def _compile(text: str, context: Shape, tables: Tables, *, rooted: bool) -> tuple[Expression | None, list[Problem]]:
     node = parse(text)
     if isinstance(node, Problem):
@@ -84,11 +93,11 @@ def _compile(text: str, context: Shape, tables: Tables, *, rooted: bool) -> tupl
             found = [_explain_quotes(text, problem) for problem in inference.problems.values()]
             return None, sorted(found, key=lambda problem: (problem.offset, problem.code))
         used = {name: tables[name] for name in inference.tables}
-        code, native = build(node, SpecFunctions(used))
+        code, native = build(node, SpecFunctions(used) if used else _WITHOUT_TABLES)
     except RecursionError:
         return None, [Problem("E201", "the expression is nested too deeply", "split it", 0)]
     evaluate = guard(text, code.run) if code.fails else code.run
-    return Expression(text, shape, inference.uses(), frozenset(inference.tables), native, evaluate), []
+    return Expression(text, shape, inference.uses(), share(frozenset(inference.tables)), native, evaluate), []
 
 
 def _explain_quotes(text: str, problem: Problem) -> Problem:

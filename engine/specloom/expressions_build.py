@@ -25,8 +25,9 @@ from .expressions_closures import (
     make_value_projection,
 )
 from .expressions_reference import EvaluationError, SpecFunctions, make_interpreter
-from .functions import FUNCTIONS, is_true
-from .signatures import to_types
+from .functions import FUNCTIONS
+from .functions_registry import is_true
+from .signatures import to_classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,14 +35,6 @@ if TYPE_CHECKING:
     from .expressions_parse import Node
 
 _equals = TreeInterpreter.COMPARATOR_FUNC["eq"]
-_PYTHON_TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "array": (list,),
-    "object": (dict,),
-    "null": (type(None),),
-}
 
 
 class Code(NamedTuple):
@@ -111,7 +104,7 @@ class _Builder:
         return Code(lambda value: value[bounds] if isinstance(value, list) else None, fails=bounds.step == 0)
 
     def _subexpression(self, node: Node) -> Code:
-        names = [child["value"] for child in node["children"] if child["type"] == "field"]
+        names = tuple(child["value"] for child in node["children"] if child["type"] == "field")
         if len(names) == len(node["children"]):
             return Code(make_path(names))
         return _chain(self._visit_all(node))
@@ -223,13 +216,13 @@ class _Builder:
         function = FUNCTIONS[name]
         checks: list[tuple[int, tuple[type, ...]]] = []
         for position, kind in enumerate(function.parameters):
-            types = to_types(kind)
-            if types == ["expref"] and children[position]["type"] == "expref":
+            if kind == "expref" and children[position]["type"] == "expref":
                 continue
-            if any(word not in _PYTHON_TYPES for word in types):
+            types = to_classes(kind)
+            if types is None:
                 return checked
             if types:
-                checks.append((position, tuple(type_ for word in types for type_ in _PYTHON_TYPES[word])))
+                checks.append((position, types))
         if name == "lookup":
             first = children[0]
             if first["type"] != "literal" or first["value"] not in self.functions.tables:

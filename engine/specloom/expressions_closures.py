@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import lru_cache
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 from .expressions_reference import FAILURES, to_error, unordered
-from .functions import is_true
+from .functions_registry import is_true
 
 if TYPE_CHECKING:
     from .expressions_reference import SpecFunctions
@@ -26,6 +27,7 @@ def _get(value: Any, name: str) -> Any:
         return None
 
 
+@lru_cache(maxsize=1024)
 def make_field(name: str) -> Run:
     def run(value: Any) -> Any:
         return value.get(name) if type(value) is dict else _get(value, name)
@@ -33,7 +35,8 @@ def make_field(name: str) -> Run:
     return run
 
 
-def make_path(names: list[str]) -> Run:
+@lru_cache(maxsize=1024)
+def make_path(names: tuple[str, ...]) -> Run:
     if len(names) == 2:
         first, second = names
 

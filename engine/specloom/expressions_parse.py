@@ -15,6 +15,9 @@ Node = dict[str, Any]
 
 _QUOTED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`((?:\\.|[^`\\])*)`""", re.DOTALL)
 
+_WORDS = re.compile(r"[A-Za-z_]\w*(?: +[A-Za-z_]\w*)+")
+"""Names side by side, as columns of tables are often called."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -47,6 +50,11 @@ def parse(text: str) -> Node | Problem:
     return _find_bad_literal(text) or _parse(text)
 
 
+def forget_trees() -> None:
+    """Let go of the trees of the texts that were parsed."""
+    _LocatingParser.purge()
+
+
 def _parse(text: str) -> Node | Problem:
     try:
         return dict(_LocatingParser().parse(text).parsed)
@@ -64,6 +72,9 @@ def _parse(text: str) -> Node | Problem:
         if "function name" in str(error.msg):
             return Problem("E201", message, "a function is called by its bare name", error.lex_position)
         offset = min(error.lex_position, max(len(text) - 1, 0))
+        if _WORDS.fullmatch(text.strip()):
+            hint = f"a name with blanks stands in double quotes inside single ones: '\"{text.strip()}\"'"
+            return Problem("E201", message, hint, offset)
         return Problem("E201", message, "" if name else _unbalanced(text), offset)
     except RecursionError:
         return Problem("E201", "the expression is nested too deeply", "split it", 0)
@@ -106,5 +117,5 @@ def _unbalanced(text: str) -> str:
     bare = _QUOTED.sub("", text)
     for opening, closing in ("()", "[]", "{}"):
         if bare.count(opening) > bare.count(closing):
-            return f"a '{opening}' is not closed"
+            return f"a '{opening}' is not closed; where a comma ended the value, put it in quotes"
     return ""

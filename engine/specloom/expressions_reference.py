@@ -9,7 +9,8 @@ from jmespath.functions import Functions
 from jmespath.visitor import Options, TreeInterpreter
 
 from .expressions_parse import Problem, parse
-from .functions import FUNCTIONS, is_true, to_text
+from .functions import FUNCTIONS
+from .functions_registry import is_true, to_text
 from .signatures import Function, to_types
 
 if TYPE_CHECKING:

@@ -106,6 +106,7 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
         detail: str = "",
         action: Action | None = None,
         size: int | None = None,
+        ours: bool = False,
     ) -> None:
         if kind not in KINDS:
             raise ValueError(f"unknown kind of fault {kind!r}; known: {', '.join(KINDS)}")
@@ -121,6 +122,30 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
         self.action: Action = action or KINDS[kind].action
         self.size = size
         """The bytes of what is `too_large`: as many as were announced, else as many as had come; None where unknown."""
+        self.ours = ours
+        """This side would not ask, and nothing was learnt about the upstream."""
+
+    def told_as(
+        self,
+        *,
+        kind: str | None = None,
+        message: str | None = None,
+        provider: str | None = None,
+        detail: str | None = None,
+    ) -> Fault:
+        """The same fault in other words, with all else that is known of it; another kind has delays of its own."""
+        same = kind is None or kind == self.kind
+        return Fault(
+            self.kind if kind is None else kind,
+            self.message if message is None else message,
+            provider=self.provider if provider is None else provider,
+            retry_after=self.said_after if same else None,
+            alternatives=self.alternatives,
+            detail=self.detail if detail is None else detail,
+            action=self.action if same else None,
+            size=self.size,
+            ours=self.ours,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The contract's machine-readable block: `kind`, `retryable`, `suggestedAction`, and what else is known."""
@@ -137,3 +162,32 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
         if self.detail:
             block["detail"] = self.detail
         return {"error": block}
+
+
+_HEADLINES = (
+    ("auth_required", "not_in_plan", "config"),
+    ("bad_request", "validation"),
+    ("quota_exhausted", "rate_limited"),
+    ("network", "upstream_unavailable", "circuit_open"),
+)
+"""Which of several faults is told first: what a setting mends, then what other arguments mend, then what time mends.
+
+The rest come last. That a thing does not exist is among them: it is not known while others could not be asked.
+"""
+
+
+def all_failed(failed: Sequence[Fault]) -> Fault:
+    """The fault among several that the caller can do most about, with what each of them said as its detail.
+
+    Of equals it is the one after which to come back soonest, and of those the first that was asked.
+    """
+    if len(failed) == 1:
+        return failed[0]
+    first = min(failed, key=lambda one: (_rank(one.kind), one.retry_after or 0))
+    told = [(one.provider, one.message.rstrip(".")) for one in failed]
+    said = dict.fromkeys(f"{provider}: {message}" if provider else message for provider, message in told)
+    return first.told_as(detail="; ".join(said))
+
+
+def _rank(kind: str) -> int:
+    return next((rank for rank, kinds in enumerate(_HEADLINES) if kind in kinds), len(_HEADLINES))

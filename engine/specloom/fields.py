@@ -10,13 +10,14 @@ from .convert import CONVERTERS, ConverterProblem, compile_converter
 from .converter import Moment
 from .diagnostics import Report
 from .expressions import EvaluationError, compile_selector
-from .faults import Fault
-from .load import Entry, Listing, Map, Node, Scalar, to_plain
-from .model import Context, Field, Row, Uses
+from .expressions_walk import share
+from .load_tree import Entry, Listing, Map, Node, Scalar, to_plain
+from .model_values import Context, Field, Row, Uses
 from .shapes import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, ListOf, Maybe, Record, Shape, maybe
 from .values import (
     MISSING,
     Scope,
+    Unworkable,
     as_list,
     compile_text,
     entries_of,
@@ -25,7 +26,7 @@ from .values import (
     truthy,
     warn_of_expression,
 )
-from .xpaths import XPathProblem, compile_xpath
+from .xpaths import XPathProblem, compile_xpath, defer_xpath
 
 _RETURNS: Mapping[str, Shape] = {
     "text": TEXT,
@@ -133,7 +134,9 @@ def _long_field(entry: Entry, node: Map, language: Language, item: Shape, scope:
     constant = has_else and when is None
     if keeps_null:
         shape = maybe(shape)
-    return Field(entry.key, read, shape, entry.place, uses, tables, required, constant, has_else, keeps_null)
+    return Field(
+        entry.key, read, shape, entry.place, share(uses), share(tables), required, constant, has_else, keeps_null
+    )
 
 
 def _reader(node: Scalar, language: Language, item: Shape, scope: Scope) -> _Reader | None:
@@ -171,22 +174,26 @@ def _reader(node: Scalar, language: Language, item: Shape, scope: Scope) -> _Rea
         try:
             return select(one)
         except EvaluationError as error:
-            raise _other_shape(error, node) from None
+            raise Unworkable(error, node.place) from None
 
     return _Reader(
         first,
         lambda one, _context: as_list(selected(select, one, node)),
         lambda one: as_list(selected(select, one, node)),
         expression.shape,
-        frozenset(),
-        expression.tables,
-        text.startswith(("'", "`")),
+        tables=expression.tables,
+        constant=text.startswith(("'", "`")),
     )
 
 
 def _xpath_reader(node: Scalar, text: str, language: Language, report: Report) -> _Reader | None:
+    if report.checked:
+        later = defer_xpath(text, language.namespaces)
+        return _Reader(
+            lambda one, _c: later().first(one), lambda one, _c: later().all(one), lambda one: later().nodes(one), ANY
+        )
     try:
-        path = compile_xpath(text, dict(language.namespaces))
+        path = compile_xpath(text, language.namespaces)
     except XPathProblem as problem:
         report.add(problem.code, node.at(problem.offset), problem.message)
         return None
@@ -198,11 +205,7 @@ def selected(select: Callable[[Any], Any], one: Any, node: Scalar) -> Any:
     try:
         return select(one)
     except EvaluationError as error:
-        raise _other_shape(error, node) from None
-
-
-def _other_shape(error: EvaluationError, node: Scalar) -> Fault:
-    return Fault("layout_changed", f"a part of the answer has another shape: {error}", detail=str(node.place))
+        raise Unworkable(error, node.place) from None
 
 
 def compile_selection(node: Node, language: Language, scope: Scope) -> Callable[[Any], list[Any] | None] | None:

@@ -1,4 +1,4 @@
-"""The functions that bring data into another form: tables to lists of objects, lists to parts, texts to values.
+"""The functions that bring data into another form: tables to lists of objects, texts to values.
 
 What they make of an answer is bounded, so that a small answer cannot ask for a large amount of memory.
 """
@@ -12,11 +12,13 @@ import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from .functions_registry import null_or, registrar
 from .shapes import ANY, NUMBER, TEXT, ListOf, Record, Shape, join_all, may_be_null, maybe, strip
-from .signatures import Function, ResultOf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
+
+    from .signatures import Function
 
 MAX_CELLS: Final = 1_000_000
 """How many cells a table may have once its short rows are filled up."""
@@ -31,36 +33,8 @@ _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9
 
 DATA: Final[dict[str, Function]] = {}
 """The functions of this module by name."""
-
-
-def registrar(found: dict[str, Function]) -> Callable[..., Callable[[Callable[..., Any]], Callable[..., Any]]]:
-    """The decorator that enters a function into `found`, under its own name and with its own docstring."""
-
-    def function(
-        *parameters: str, result: Shape | ResultOf, examples: tuple[tuple[str, Any], ...]
-    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        def register(call: Callable[..., Any]) -> Callable[..., Any]:
-            name = call.__name__.strip("_")
-            doc = " ".join((call.__doc__ or "").split())
-            found[name] = Function(name, parameters, result, doc, examples, call)
-            return call
-
-        return register
-
-    return function
-
-
 _function = registrar(DATA)
 _OBJECTS: Final = ListOf(Record({}, closed=False))
-
-
-def identity(item: Any) -> Any:
-    """What two values have in common exactly if JSON takes them for equal; 1 and true differ, 1 and 1.0 do not."""
-    if isinstance(item, bool):
-        return ("boolean", item)
-    if isinstance(item, (list, dict)):
-        return ("json", json.dumps(item, sort_keys=True, default=str))
-    return item
 
 
 def find_pattern_problem(pattern: str) -> str:
@@ -84,10 +58,6 @@ def to_pattern(pattern: str) -> re.Pattern[str]:
         raise ValueError(f"{pattern!r} is not a regular expression: {error}") from error
 
 
-def _null_or(shape: Shape) -> ResultOf:
-    return lambda arguments: maybe(shape) if may_be_null(arguments[0]) else shape
-
-
 def _entry(arguments: tuple[Shape, ...]) -> Shape:
     given = strip(arguments[0])
     value = join_all(given.fields.values()) if isinstance(given, Record) and given.closed else ANY
@@ -95,14 +65,9 @@ def _entry(arguments: tuple[Shape, ...]) -> Shape:
     return maybe(entries) if may_be_null(arguments[0]) else entries
 
 
-def _item(arguments: tuple[Shape, ...]) -> Shape:
-    given = strip(arguments[0])
-    return maybe(given.item) if isinstance(given, ListOf) else ANY
-
-
 @_function(
     "nullable object",
-    result=_null_or(_OBJECTS),
+    result=null_or(_OBJECTS),
     examples=(
         ("records({form: ['x', 'y'], day: ['1']})", [{"form": "x", "day": "1"}, {"form": "y", "day": None}]),
         ("records(`null`)", None),
@@ -121,7 +86,7 @@ def _records(columns: dict[str, Any] | None) -> list[dict[str, Any]] | None:
 
 @_function(
     "nullable array",
-    result=_null_or(_OBJECTS),
+    result=null_or(_OBJECTS),
     examples=(
         ("table([['a', 'b'], ['1', '2'], ['3']])", [{"a": "1", "b": "2"}, {"a": "3", "b": None}]),
         ("table(`[]`)", []),
@@ -229,27 +194,6 @@ def _parsed(text: str | None) -> Any:
         return None
 
 
-@_function(
-    "nullable array",
-    "string",
-    "nullable string or number",
-    result=lambda arguments: strip(arguments[0]),
-    examples=(
-        ("alike([{a: 'The Otter!', n: `1`}, {a: 'the  otter', n: `2`}, {n: `3`}], 'a', 'the otter')[].n", [1, 2]),
-        ("alike([{a: 'x'}], 'a', `null`)", []),
-    ),
-)
-def _alike(items: list[Any] | None, field: str, value: str | float | None) -> list[Any]:
-    """The objects of a list whose field says the same as the value: equal words in the same order, whatever case,
-    punctuation and blanks; none for null."""
-    wanted = _words_of(value)
-    return [one for one in items or () if wanted and isinstance(one, dict) and _words_of(one.get(field)) == wanted]
-
-
-def _words_of(value: Any) -> str:
-    return " ".join(re.findall(r"\w+", str(value).casefold())) if isinstance(value, (str, int, float)) else ""
-
-
 def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
@@ -272,47 +216,6 @@ def _sound(value: Any, depth: int) -> Any:
     if isinstance(value, dict):
         return {_sound(name, depth - 1): _sound(one, depth - 1) for name, one in value.items()}
     return value
-
-
-@_function(
-    "array",
-    result=lambda arguments: strip(arguments[0]),
-    examples=(("unique(`[2, 1, 2]`)", [2, 1]), ("unique(`[1, true]`)", [1, True])),
-)
-def _unique(items: list[Any]) -> list[Any]:
-    """The list without repetitions; the first of each stays where it is."""
-    found: dict[Any, Any] = {}
-    for item in items:
-        found.setdefault(identity(item), item)
-    return list(found.values())
-
-
-@_function(
-    "nullable array",
-    "nullable array",
-    result=lambda arguments: arguments[0],
-    examples=(
-        ("without(['a', 'b', 'c'], ['b'])", ["a", "c"]),
-        ("without(['a'], `null`)", ["a"]),
-        ("without(`null`, ['a'])", None),
-    ),
-)
-def _without(items: list[Any] | None, unwanted: list[Any] | None) -> list[Any] | None:
-    """The list without the items that the second one has; null gives null, and a null second one takes nothing away."""
-    if items is None:
-        return None
-    refused = {identity(item) for item in unwanted or ()}
-    return [item for item in items if identity(item) not in refused]
-
-
-@_function(
-    "nullable array",
-    result=_item,
-    examples=(("first(['a', 'b'])", "a"), ("first(`[]`)", None), ("first(`null`)", None)),
-)
-def _first(items: list[Any] | None) -> Any:
-    """The first item of the list; null for null or an empty one."""
-    return items[0] if items else None
 
 
 @_function(

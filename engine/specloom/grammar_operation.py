@@ -79,11 +79,24 @@ _paging = record(
             ),
             "Every page names the next.",
         ),
+        "names": Key(
+            record(
+                "`names`",
+                {
+                    "at": Key(
+                        expression,
+                        "The names of the pages after the first, in order; each takes the place of the path's end.",
+                        required=True,
+                    )
+                },
+            ),
+            "Every page has a path of its own, and all are known before the first is read.",
+        ),
         "link": Key(Text(choices=("next",)), "The Link header names the next page (RFC 8288), on the same host."),
         "most": Key(Number(1, 100), "How many pages are read at most.", required=True),
         "enough": Key(expression, "No further page is read when this holds; `rows` are those read so far."),
     },
-    one_of=((("page", "offset", "cursor", "link"), True),),
+    one_of=((("page", "offset", "cursor", "names", "link"), True),),
 )
 
 _step = record(

@@ -23,7 +23,11 @@ error = record(
 _client_credentials = record(
     "`client_credentials`",
     {
-        "url": Key(Text("value", r"https://\S+", "an https URL"), "Where a token is asked for.", required=True),
+        "url": Key(
+            Text("value", r"https://\S+|/(?!/)[^\s?#{}]*", "an https URL, or a path under the service's base"),
+            "Where a token is asked for: an address, or a path under the service's base.",
+            required=True,
+        ),
         "id": Key(expression, "A setting with the client's id.", required=True),
         "secret": Key(expression, "A setting with the client's secret.", required=True),
         "scope": Key(Text("value"), "The scope that is asked for."),

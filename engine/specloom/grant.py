@@ -8,7 +8,8 @@ from collections.abc import Generator, MutableMapping
 from urllib.parse import urlencode
 
 from .faults import Fault
-from .model import Context, Provider
+from .model_providers import Provider
+from .model_values import Context
 from .values import evaluate
 from .vault import Secret
 from .wire import Request, Response
@@ -57,20 +58,22 @@ def _reveal(value: object) -> str:
 
 
 def _read(provider: Provider, response: Response) -> tuple[Secret, float]:
-    if response.status >= 500 or response.status == 429:
-        kind = "rate_limited" if response.status == 429 else "upstream_unavailable"
-        raise Fault(kind, f"{provider.title} gave no token (HTTP {response.status})", provider=provider.name)
+    status = response.status
+    if 400 <= status < 500 and status != 429:
+        names = " and ".join(one.name for one in provider.settings.values() if one.secret)
+        sentence = f"{provider.title} refused the credentials (HTTP {status}); check {names}"
+        raise Fault("auth_required", sentence, provider=provider.name)
     try:
         said = json.loads(response.body)
         token = said["access_token"]
     except (ValueError, KeyError, TypeError, RecursionError):
         token = None
-    if response.status >= 300 or not isinstance(token, str) or not token:
-        names = " and ".join(one.name for one in provider.settings.values() if one.secret)
-        sentence = f"{provider.title} refused the credentials (HTTP {response.status}); check {names}"
-        raise Fault("auth_required", sentence, provider=provider.name)
+    # A page of a network that wants a log-in is no word about the credentials.
+    if status >= 300 or not isinstance(token, str) or not token:
+        kind = "rate_limited" if status == 429 else "upstream_unavailable"
+        raise Fault(kind, f"{provider.title} gave no token (HTTP {status})", provider=provider.name)
     try:
         life = float(said.get("expires_in", DEFAULT_LIFE))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         life = DEFAULT_LIFE
     return Secret(token), max(life, 0.0)

@@ -6,7 +6,8 @@ from typing import Any
 
 from .arguments import Arguments
 from .asking import Offer, Outcome
-from .model import Context, Tool
+from .model_tools import Tool
+from .model_values import Context
 from .refusals import not_asked
 from .values import evaluate, truthy
 

@@ -6,7 +6,9 @@ from collections.abc import Collection
 
 from .arguments import Arguments
 from .asking import Outcome
-from .model import Context, Model, Tool, Value
+from .model import Model
+from .model_tools import Tool
+from .model_values import Context, Value
 from .parts import questions
 from .values import evaluate
 

@@ -67,7 +67,7 @@ class Procedure:
     `parameters` maps a name to a draft-07 JSON Schema, `gives` is the schema of the record. `asks` names the
     capabilities that it may ask and `runs` the procedures that it may run, so that routing, dry runs and pages know.
     `settings` are declared as under `config` of a tool, and become settings of every tool that runs it. `keeps` says
-    which collections it opens, and what it relies on in them.
+    which collections it opens, and what it relies on in them. `needs` names the parameters that a plan has to pass.
     """
 
     name: str
@@ -79,6 +79,7 @@ class Procedure:
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     keeps: tuple[Needed, ...] = ()
     doc: str = ""
+    needs: tuple[str, ...] = ()
 
 
 PROCEDURES: dict[str, Procedure] = {}
@@ -93,6 +94,7 @@ def procedure(
     runs: tuple[str, ...] = (),
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     keeps: tuple[Needed, ...] = (),
+    needs: tuple[str, ...] = (),
 ) -> Callable[[ProcedureFunction], ProcedureFunction]:
     """Register an async function `(desk, parameters) -> record` under a name; its docstring is its documentation."""
 
@@ -101,7 +103,7 @@ def procedure(
             raise ValueError(f"a procedure named {name!r} is registered already")
         doc = (function.__doc__ or "").strip()
         PROCEDURES[name] = Procedure(
-            name, function, dict(parameters), dict(gives), asks, runs, dict(settings or {}), keeps, doc
+            name, function, dict(parameters), dict(gives), asks, runs, dict(settings or {}), keeps, doc, needs
         )
         return function
 

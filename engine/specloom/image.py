@@ -11,7 +11,7 @@ import os
 
 from . import __version__
 from .folders import PROMPT_SUFFIX, PROMPTS, cache_folder, shipped_folder, spec_layers
-from .selection import Conditions, Selection, select
+from .selection import OUTPUT_SCHEMAS, Conditions, Selection, select
 from .serve.contract import Catalogue
 
 TYPE_CHECKING = False
@@ -31,18 +31,21 @@ FOLDERS = (
 )
 
 
-def listed_tool(model: Model, name: str) -> dict[str, Any]:
-    """One entry of `tools/list`."""
-    from .published import lean_schema
+def listed_tool(model: Model, name: str, output_schemas: str = OUTPUT_SCHEMAS[0]) -> dict[str, Any]:
+    """One entry of `tools/list`, with so much of the schema of its answers; see `OUTPUT_SCHEMAS`."""
+    from .published import brief_schema, lean_schema
 
     tool = model.tools[name]
     hints = tool.annotations
+    given: dict[str, Any] = {}
+    if output_schemas != "none":
+        given["outputSchema"] = (brief_schema if output_schemas == "brief" else lean_schema)(tool.output_schema)
     return {
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,
         "inputSchema": tool.input_schema,
-        "outputSchema": lean_schema(tool.output_schema),
+        **given,
         "annotations": {
             "readOnlyHint": hints["read_only"],
             "destructiveHint": hints["destructive"],
@@ -132,7 +135,7 @@ def make_catalogue(
     from .toolset import instructions_for, served_prompts
 
     names = select(model, selection, environ, always_configured=always_configured)
-    tools = [listed_tool(model, name) for name in names]
+    tools = [listed_tool(model, name, selection.output_schemas) for name in names]
     offered = {str(one["name"]): one for one in prompts}
     shown = served_prompts(model.toolsets.values(), model.tools, names, offered)
     resources = [

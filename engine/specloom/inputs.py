@@ -8,8 +8,8 @@ from typing import Any
 
 from .dates import FORMATS
 from .diagnostics import Place, Report, did_you_mean
-from .load import Entry, Listing, Map, Node, Scalar, to_plain
-from .model import Input
+from .load_tree import Entry, Listing, Map, Node, Scalar, to_plain
+from .model_tools import Input
 from .shapes import BOOLEAN, INTEGER, NUMBER, TEXT, Choice, ListOf, Record, Shape, maybe
 from .surroundings import Surroundings
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .grant import Tokens
-from .model import Provider
+from .model_providers import Provider
 from .vault import Secret
 
 SPENT = frozenset({"rate_limited", "quota_exhausted", "auth_required"})
@@ -20,6 +20,13 @@ class Key:
 
     settings: Mapping[str, Any]
     tokens: Tokens = field(default_factory=dict)
+
+    def secrets(self) -> list[Secret]:
+        """Everything secret in it, tokens included."""
+        values = [
+            one for value in self.settings.values() for one in (value.values() if isinstance(value, dict) else [value])
+        ]
+        return [one for one in values if isinstance(one, Secret)] + [token for token, _ in self.tokens.values()]
 
 
 class Keyring:
@@ -38,6 +45,10 @@ class Keyring:
 
     def __len__(self) -> int:
         return len(self._keys)
+
+    def secrets(self) -> list[Secret]:
+        """Everything secret in all the keys."""
+        return [one for key in self._keys for one in key.secrets()]
 
     def turn(self) -> Iterator[Key]:
         """Every key once, beginning with the one whose turn it is."""

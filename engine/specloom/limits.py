@@ -190,4 +190,5 @@ class Limiter:
             f"The limit for {who} is reached; try again in {seconds} s.",
             provider=self._name,
             retry_after=seconds,
+            ours=True,
         )

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from .desk import Artifact, ArtifactKeeper
-from .model import Context, Tool
+from .model_tools import Tool
+from .model_values import Context
 from .values import build, evaluate, truthy
 
 MIME_TYPE = "application/json"

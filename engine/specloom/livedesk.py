@@ -7,15 +7,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .desk import Kept
-from .faults import Fault
+from .faults import Fault, all_failed
 from .hooks import PROCEDURES
-from .model import Tool
-from .refusals import all_failed, none_configured, resolve
+from .model_tools import Tool
+from .refusals import none_configured, resolve
 from .wire import Answer, Request, Response
 
 if TYPE_CHECKING:
+    from .conducting import Progress
     from .drawer import Drawer
-    from .executor import Executor, Progress
+    from .executor import Executor
 
 
 class LiveDesk:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
 from .diagnostics import Place, Report
+from .load_tree import Entry, Listing, Map, Node, Plain, Scalar
 
 MAX_BYTES = 1024 * 1024  # the largest spec written so far has 40 KiB
 MAX_DEPTH = 64
@@ -24,64 +26,6 @@ _INT = re.compile(r"[-+]?[0-9]+\Z")
 _OCT_HEX = re.compile(r"0o[0-7]+\Z|0x[0-9a-fA-F]+\Z")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
 
-Plain = str | int | float | bool | None
-
-
-@dataclass(frozen=True, slots=True)
-class Scalar:
-    """A single value: text, a number, true, false or null."""
-
-    value: Plain
-    place: Place
-    verbatim: bool = False
-    """The text stands on one line exactly as written, so an offset into it is an offset into the line."""
-    shift: int = 0
-
-    def at(self, offset: int, width: int = 1) -> Place:
-        """The place of a character inside the text; the start where the text was folded or escaped."""
-        if not self.verbatim:
-            return self.place
-        return Place(self.place.file, self.place.line, self.place.column + self.shift + offset, width)
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """A list of values."""
-
-    items: tuple[Node, ...]
-    place: Place
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One key of a mapping with its value."""
-
-    key: str
-    place: Place
-    value: Node
-
-
-@dataclass(frozen=True, slots=True)
-class Map:
-    """A mapping, in the order it was written."""
-
-    entries: Mapping[str, Entry]
-    place: Place
-
-    def get(self, key: str) -> Node | None:
-        """The value of a key, or None."""
-        entry = self.entries.get(key)
-        return entry.value if entry else None
-
-    def __iter__(self) -> Iterator[Entry]:
-        return iter(self.entries.values())
-
-    def __contains__(self, key: str) -> bool:
-        return key in self.entries
-
-
-Node = Scalar | Listing | Map
-
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -90,17 +34,6 @@ class Source:
     file: str
     text: str
     root: Map | None
-
-
-def to_plain(node: Node | None) -> Any:
-    """The value without places, as `json.loads` would give it."""
-    if node is None:
-        return None
-    if isinstance(node, Scalar):
-        return node.value
-    if isinstance(node, Listing):
-        return [to_plain(item) for item in node.items]
-    return {entry.key: to_plain(entry.value) for entry in node}
 
 
 def parse_source(file: str, data: bytes, report: Report, *, skip: frozenset[str] = frozenset()) -> Source:
@@ -159,7 +92,9 @@ def _hint(error: yaml.MarkedYAMLError, text: str) -> str:
     if "\t" in line[: len(line) - len(line.lstrip())]:
         return "YAML is not indented with tabs; use spaces"
     if "mapping values are not allowed" in problem or "expected ',' or" in problem:
-        return 'a value with ": " or a comma inside wants quotes or a line of its own'
+        return 'a value with ": ", a comma or a bracket inside wants quotes or a line of its own'
+    if "could not find expected ':'" in problem:
+        return "a key ends in a colon and a blank; the line above lacks one of them"
     if "did not find expected '-'" in problem or "did not find expected key" in problem:
         return "this line is indented otherwise than the lines above it that it belongs to"
     if "cannot start any token" in problem:
@@ -267,7 +202,7 @@ class _Builder:
     def _key(self, node: Node) -> str:
         if isinstance(node, Scalar):
             if isinstance(node.value, str):
-                return node.value
+                return sys.intern(node.value)  # a few hundred names are the keys of all specs
             if isinstance(node.value, int) and not isinstance(node.value, bool):
                 return str(node.value)  # a table may be keyed by numbers; look-ups compare text
         if isinstance(node, Scalar):

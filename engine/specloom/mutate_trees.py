@@ -8,7 +8,7 @@ from typing import Any
 
 from .diagnostics import Place
 from .grammar import GRAMMARS
-from .load import Entry, Listing, Map, Node, Scalar, to_plain
+from .load_tree import Entry, Listing, Map, Node, Scalar, to_plain
 from .mutate_texts import Broken, break_expression, break_selector
 from .names import Spec
 from .rules import Anything, Either, Flag, Grammar, Items, Named, Number, Record, Ref, Rule, Text

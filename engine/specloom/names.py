@@ -10,7 +10,8 @@ from pathlib import Path
 from .diagnostics import Place, Report, did_you_mean
 from .folders import PROMPT_SUFFIX, PROMPTS, shipped_folder, spec_layers
 from .grammar import GRAMMARS
-from .load import Map, Scalar, Source, parse_source
+from .load import Source, parse_source
+from .load_tree import Map, Scalar
 from .rules import check
 
 FOLDERS = ("providers.d", "tools.d", "lenses", "collections.d")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .arguments import Arguments
@@ -13,7 +13,8 @@ from .diagnostics import Place
 from .drawer import Drawers
 from .faults import Fault
 from .hooks import OBSERVERS, Observer, Seen
-from .model import Row, Tool
+from .model_tools import Tool
+from .model_values import Row
 from .settings import make_setting
 
 _NOWHERE = Place("<engine>")
@@ -40,28 +41,52 @@ class Watch:
         return [one for one in self._watching if session or (one[0].every and one[1].get(one[0].every))]
 
     async def tell(
-        self, tool: Tool, arguments: Arguments, owner: str, body: str, outcomes: list[Mapping[str, Any]]
+        self,
+        tool: Tool,
+        arguments: Arguments,
+        owner: str,
+        body: str,
+        outcomes: list[Mapping[str, Any]],
+        found: Sequence[Row] = (),
     ) -> None:
-        """Tell everyone who looks at a call; `body` is its answer as JSON, "" where there is none."""
+        """Tell everyone who looks at a call; `body` is its answer as JSON, "" where there is none.
+
+        `found` are the rows behind it, for an answer that was asked to tell them only in its text.
+        """
         watching = self.watching(tool, arguments)
         if not watching or self._drawers is None:
             return
         field, kind = tool.record or ("", "")
-        rows = _sources(tool, json.loads(body)) if body and field else []
+        answer = json.loads(body) if body and field else {}
+        rows = _sources(tool, answer, found) if answer else []
+        ended = [*outcomes, *_failures(answer)]
         for one, config in watching:
             session = str(arguments.given.get(field) or "")
-            seen = Seen(owner, tool.name, session, kind, rows, outcomes, self._clock(), config)
+            seen = Seen(owner, tool.name, session, kind, rows, ended, self._clock(), config)
             # What cannot be remembered keeps no answer from whoever asked.
             with contextlib.suppress(Fault):
                 await one.function(self._drawers, seen)
 
 
-def _sources(tool: Tool, answer: Mapping[str, Any]) -> list[Row]:
-    """The sources that an answer tells of, which is what a session records: its rows, or itself where it is one."""
-    key = next((one.name for one in tool.answer if one.fields is not None), "")
-    rows = answer.get(key) or answer.get("sources")
+def _failures(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The outcomes of what an answer says it could not read. No provider was asked for these."""
+    failed = answer.get("scrapeFailures")
+    rows = [one for one in failed if isinstance(one, dict)] if isinstance(failed, list) else []
+    return [{"provider": "", "error": one.get("kind", ""), "url": one.get("url", "")} for one in rows]
+
+
+def _sources(tool: Tool, answer: Mapping[str, Any], found: Sequence[Row]) -> list[Row]:
+    """The sources that an answer tells of, which is what a session records: its rows, or itself where it is one.
+
+    Those are in its list `sources`, or are what was found where that was left empty; where it has no list of that name,
+    in every list that it makes of rows.
+    """
+    rows = answer.get("sources")
     if isinstance(rows, list):
-        return rows
+        return rows or list(found)
+    lists = [answer.get(one.name) for one in tool.answer if one.fields is not None]
+    if lists:
+        return [row for one in lists if isinstance(one, list) for row in one]
     # A source that is the answer itself keeps what it says of itself apart, under `metadata`.
     about = answer.get("metadata")
     return [{**(about if isinstance(about, dict) else {}), **answer}] if isinstance(answer.get("url"), str) else []

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from .conform import conformers
 from .diagnostics import Report, did_you_mean
-from .load import Entry, Listing, Map, Node, Scalar, to_plain
-from .model import Arrangement, Capability, Join, Nearest, Operation, Shard, Step
+from .load_tree import Entry, Listing, Map, Node, Scalar, to_plain
+from .model_providers import Arrangement, Capability, Join, Nearest, Operation, Shard, Step
 from .shapes import ANY, Shape, maybe
 from .steps import compile_steps
 from .tracker import Tracker
@@ -40,7 +40,10 @@ def compile_operation(
     used = frozenset(arguments if ("args",) in paths else (p[1] for p in paths if p[0] == "args" and len(p) > 1))
     for name in arguments:
         if name not in used:
-            report.add("W307", entry.place, f"operation {entry.key!r} takes {name!r} but nothing uses it")
+            listed = node.get("input")
+            items = listed.items if isinstance(listed, Listing) else ()
+            place = next((item.place for item in items if to_plain(item) == name), entry.place)
+            report.add("W307", place, f"operation {entry.key!r} takes {name!r} but nothing uses it")
     return Operation(
         provider,
         entry.key,

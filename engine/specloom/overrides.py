@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from .diagnostics import did_you_mean
-from .load import Map, Node
-from .model import Capability, Pair
+from .load_tree import Map, Node
+from .model_providers import Capability
+from .model_values import Pair
 from .shapes import Shape, from_schema, maybe
 from .surroundings import Surroundings
 from .tracker import Tracker

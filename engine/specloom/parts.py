@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from .diagnostics import Report, did_you_mean
-from .load import Listing, Map, Node, Scalar, to_plain
-from .model import Part, Stage, Strategy, Value
+from .load_tree import Listing, Map, Node, Scalar, to_plain
+from .model_tools import Part, Stage, Strategy
+from .model_values import Value
 from .overrides import overrides_of
 from .shapes import ANY, BOOLEAN, TEXT, ListOf, Record, Shape, maybe
 from .stages import compile_stages

@@ -6,7 +6,7 @@ answers from a file makes a replay: the same code serves in all of them.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,11 +14,12 @@ from .arranging import arrange, conform, interleave
 from .converter import Moment
 from .faults import Fault
 from .grant import Tokens, granted
-from .model import Context, Operation, Provider, Row, Step
+from .model_providers import Operation, Provider, Step
+from .model_values import Context, Row
 from .paging import next_request
 from .requests import build_request
 from .responses import Empty, read_response
-from .values import build, evaluate, truthy
+from .values import Unworkable, build, evaluate, truthy
 from .vault import Secret
 from .wire import Answer, Request, Response
 
@@ -31,6 +32,7 @@ class Wait:
 
 
 Running = Generator[Request | Wait, Response | None, Answer]
+Note = Callable[[Request, Response], None]
 
 LONGEST_PAUSE = 10
 """Seconds that a call waits because an upstream says so; in what is longer than that, another one has answered."""
@@ -43,10 +45,12 @@ def perform(
     config: Mapping[str, Any],
     now: float,
     tokens: Tokens | None = None,
+    note: Note | None = None,
 ) -> Running:
     """Run an operation. Arguments that it does not take, and empty ones, are left out.
 
-    The driver throws a Fault for what it cannot send. `tokens` keeps what was granted, from one run to the next.
+    The driver throws a Fault for what it cannot send. `tokens` keeps what was granted, from one run to the next, and
+    `note` is told of each response that could be read, so that no other one is remembered.
     """
     given = {name: arguments[name] for name in operation.input if arguments.get(name) not in (None, "")}
     answers: list[Answer] = []
@@ -54,7 +58,15 @@ def perform(
     for part in _shards(operation, given, config, now):
         context = _context(operation, part, config, now)
         context["tokens"] = tokens
-        answers.append((yield from _once(provider, operation, context)))
+        context["note"] = note
+        try:
+            answers.append((yield from _once(provider, operation, context)))
+        except Unworkable as fault:
+            if "headers" not in context:
+                raise
+            # What the spec was given came from the upstream, so it is the upstream that is not as it was.
+            message = f"{provider.title} answered in a shape that its spec does not know"
+            raise Fault("layout_changed", message, provider=provider.name, detail=fault.why) from None
     if len(answers) == 1:
         return answers[0]
     meta = {name: value for answer in reversed(answers) for name, value in answer.meta.items()}
@@ -144,15 +156,21 @@ Steps = Generator[Request | Wait, Response | None, list[Row]]
 def _step(provider: Provider, operation: Operation, step: Step, context: Context) -> Steps:
     request = build_request(provider, operation, step, context)
     rows = found = yield from _exchange(provider, step, request, context)
+    asked = [request]
     for _ in range(step.paging.most - 1 if step.paging else 0):
         assert step.paging is not None
         following = next_request(step.paging, request, found, rows, context)
-        if following is None:
+        # Pages in a circle, and one page under every number, would be the same rows again.
+        if following is None or following in asked:
             break
         request = following
+        asked.append(request)
+        before = found
         try:
             found = yield from _exchange(provider, step, request, context)
         except Empty:
+            break
+        if found and found == before:
             break
         rows = rows + found
     return rows
@@ -173,12 +191,14 @@ def _exchange(provider: Provider, step: Step, request: Request, context: Context
                 )
             response = yield sent
             assert response is not None
-            return read_response(provider, step, response, context)
+            return _read(provider, step, sent, response, context)
+        except Unworkable:
+            raise
         except Fault as fault:
             if fault.kind == "auth_required" and not renewed and context["tokens"].pop(provider.name, None):
                 renewed = True
                 continue
-            if retry is None or fault.kind not in retry.kinds or attempt >= retry.times:
+            if retry is None or fault.kind not in retry.kinds or attempt >= retry.times or fault.ours:
                 raise _named(fault, provider) from None
             pause = retry.wait * 2**attempt
             if fault.kind == "rate_limited" and fault.said_after is not None:
@@ -189,6 +209,22 @@ def _exchange(provider: Provider, step: Step, request: Request, context: Context
             yield Wait(pause)
 
 
+def _read(provider: Provider, step: Step, request: Request, response: Response, context: Context) -> list[Row]:
+    """The rows of a response, which is noted where it is an answer; raises Fault or Empty."""
+    try:
+        rows = read_response(provider, step, response, context)
+    except Empty:
+        _note(request, response, context)
+        raise
+    _note(request, response, context)
+    return rows
+
+
+def _note(request: Request, response: Response, context: Context) -> None:
+    if context["note"] is not None:
+        context["note"](request, response)
+
+
 def _named(fault: Fault, provider: Provider) -> Fault:
     """The fault as the provider's: its name is data, and lost connections are the upstream's unavailability."""
     kind = "upstream_unavailable" if fault.kind == "network" else fault.kind
@@ -196,12 +232,4 @@ def _named(fault: Fault, provider: Provider) -> Fault:
     if kind != fault.kind and not message.startswith(provider.title):
         # The transport says "HOST could not be reached: WHY", which is not said twice.
         message = f"{provider.title} cannot be reached: {message.replace(' could not be reached: ', ': ', 1)}"
-    return Fault(
-        kind,
-        message,
-        provider=provider.name,
-        retry_after=fault.retry_after if kind == fault.kind else None,
-        alternatives=fault.alternatives,
-        detail=fault.detail,
-        action=fault.action if kind == fault.kind else None,
-    )
+    return fault.told_as(kind=kind, message=message, provider=provider.name)

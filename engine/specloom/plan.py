@@ -9,8 +9,9 @@ from .diagnostics import Report, did_you_mean
 from .hooks import ENVELOPES, Envelope
 from .inputs import check_names, compile_inputs
 from .limits import parse_duration
-from .load import Listing, Map, Node, Scalar, to_plain
-from .model import Cache, Hints, Input, Setting, Strategy, Tool, Value
+from .load_tree import Listing, Map, Node, Scalar, to_plain
+from .model_tools import Cache, Hints, Input, Strategy, Tool
+from .model_values import Setting, Value
 from .names import Spec
 from .parts import declared_parts, questions, settle_parts, shape_of_parts, stages_of
 from .published import input_schema, output_schema, whole_schema

@@ -11,7 +11,8 @@ from typing import Any
 from .diagnostics import Place, Report
 from .folders import PROMPT_SUFFIX
 from .grammar_words import IDENTIFIER, STEM, prose, record
-from .load import parse_source, to_plain
+from .load import parse_source
+from .load_tree import to_plain
 from .names import prompt_files, shown_as
 from .prompts import CATALOGUES, LONGEST, Prompt, PromptArgument
 from .rules import Flag, Grammar, Items, Key, Named, Number, Text, check

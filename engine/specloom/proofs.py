@@ -5,16 +5,13 @@ That the cache ignores nothing which matters is proved by the compiler of tools,
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jmespath.exceptions import JMESPathError
-from jmespath.parser import Parser
-
 from .diagnostics import Report
-from .load import Map, Node, Scalar
-from .model import Capability, Provider
+from .expressions_parse import parse
+from .load_tree import Map, Node, Scalar
+from .model_providers import Capability, Provider
 from .names import Spec
 from .shapes import Choice, strip
 
@@ -54,14 +51,11 @@ def _expressions(node: Node) -> Iterator[tuple[Scalar, str]]:
         yield from _expressions(part)
 
 
-@functools.cache
-def _looked_up(text: str) -> tuple[tuple[str, str], ...]:
+def _looked_up(text: str) -> Iterator[tuple[str, str]]:
     """Each (table, argument) of a look-up by `args.NAME` that has no alternative."""
-    try:
-        tree: dict[str, Any] = dict(Parser().parse(text).parsed)
-    except JMESPathError:
-        return ()
-    return tuple(_walk(tree, covered=False))
+    tree = parse(text)
+    if isinstance(tree, dict):
+        yield from _walk(tree, covered=False)
 
 
 def _walk(tree: dict[str, Any], *, covered: bool) -> Iterator[tuple[str, str]]:

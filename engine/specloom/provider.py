@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .diagnostics import Report
-from .load import Map, to_plain
-from .model import Capability, Operation, Provider
+from .load_tree import Map, to_plain
+from .model_providers import Capability, Operation, Provider
 from .names import Spec
 from .operation import compile_operation
 from .service import compile_service

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .faults import Fault
 from .hooks import Envelope
-from .model import AnswerKey, Field, Input, Link
+from .model_tools import AnswerKey, Input, Link, Tool
+from .model_values import Field
 from .shapes import Maybe, Shape, may_be_null, to_schema
 
 HINTS_SCHEMA: dict[str, Any] = {"type": "object"}
@@ -41,18 +43,15 @@ def input_schema(inputs: Iterable[Input]) -> dict[str, Any]:
     needed: list[str] = []
     for one in inputs:
         said: dict[str, Any] = {"type": _TYPES[one.kind]}
-        choices = list(one.choices) if one.choices and not one.is_open else None
         if one.items:
             said["items"] = input_schema(one.items)
         elif one.kind == "list":
-            said["items"] = {"type": "string", "enum": choices} if choices else {"type": "string"}
+            said["items"] = {"type": "string", **_bounds_of_text(one)}
+        else:
+            said |= _bounds_of_text(one)
         pairs = (
-            ("enum", choices if one.kind != "list" else None),
             ("minimum", one.minimum),
             ("maximum", one.maximum),
-            ("minLength", one.min_length),
-            ("maxLength", one.max_length),
-            ("pattern", f"^(?:{one.pattern})$" if one.pattern else None),
             ("maxItems", one.max_items),
             ("default", one.default),
             ("description", one.description),
@@ -65,6 +64,17 @@ def input_schema(inputs: Iterable[Input]) -> dict[str, Any]:
     if needed:
         schema["required"] = needed
     return {**schema, "additionalProperties": False}
+
+
+def _bounds_of_text(one: Input) -> dict[str, Any]:
+    """What a text may be, and in a list each of its items."""
+    pairs = (
+        ("enum", list(one.choices) if one.choices and not one.is_open else None),
+        ("minLength", one.min_length),
+        ("maxLength", one.max_length),
+        ("pattern", f"^(?:{one.pattern})$" if one.pattern else None),
+    )
+    return {key: value for key, value in pairs if value is not None}
 
 
 def output_schema(
@@ -117,6 +127,16 @@ def lean_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {key: _lean(value) if key == "properties" else value for key, value in _open(schema).items()}
 
 
+def brief_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """An output schema without what is inside its keys: their names, their types, and which are always there."""
+    return {
+        key: {name: {"type": said["type"]} if "type" in said else {} for name, said in value.items()}
+        if key == "properties"
+        else value
+        for key, value in _open(schema).items()
+    }
+
+
 def _lean(value: Any) -> Any:
     if isinstance(value, list):
         return [_lean(one) for one in value]
@@ -139,3 +159,12 @@ def _object(fields: tuple[Field, ...]) -> dict[str, Any]:
     if needed:
         schema["required"] = needed
     return {**schema, "additionalProperties": False}
+
+
+def check_answer(tool: Tool, answer: dict[str, Any]) -> None:
+    """Nothing, or an `internal` fault that names the first part of an answer that does not fit its published schema."""
+    from jsonschema import Draft7Validator
+
+    for error in Draft7Validator(tool.output_schema).iter_errors(answer):
+        where = "/".join(str(part) for part in error.absolute_path) or "the answer"
+        raise Fault("internal", f"{tool.name}: {where} does not fit the published schema", detail=error.message[:300])

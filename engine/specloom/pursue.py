@@ -10,14 +10,16 @@ from .arranging import interleave
 from .asking import Ask, AskAll, Offer, Outcome, Run
 from .collecting import collect, empty_parts
 from .converter import Moment
-from .faults import Fault
+from .faults import Fault, all_failed
 from .fields import map_row
 from .hinting import make_hints
 from .holding import LEFT_OUT, find_unheld
 from .hooks import HOOKS
-from .model import Context, Field, Model, Pair, Row, Strategy, Tool
+from .model import Model
+from .model_tools import Strategy, Tool
+from .model_values import Context, Field, Pair, Row
 from .parts import questions, stages_of
-from .refusals import all_failed, none_configured, point_to_others, resolve
+from .refusals import none_configured, point_to_others, resolve
 from .shapes import may_be_null
 from .staging import run_stages
 from .values import build, evaluate, how_many, truthy

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from .exchange import redact_body
 from .faults import Fault
 from .grant import STEP as TOKEN_STEP
 from .vault import Secret
@@ -18,6 +19,8 @@ from .wire import Request, Response
 
 _KEPT_HEADERS = ("content-type", "retry-after", "link", "date")
 """Response headers that a spec may read; the rest tells about the caller and is not written."""
+SHORTEST_SECRET = 4
+"""Characters from which on a secret is masked in what is written."""
 
 
 class Sender(Protocol):
@@ -43,11 +46,7 @@ def public_request(request: Request) -> dict[str, Any]:
         "query": [[name, value] for name, value in request.query if not isinstance(value, Secret)],
     }
     if request.body is not None:
-        body = request.body
-        for secret in request.hidden:
-            for form in _forms(secret):
-                body = body.replace(form, b"REDACTED")
-        said["body"] = body.decode("utf-8", "replace")
+        said["body"] = _masked(request.body, request.hidden).decode("utf-8", "replace")
     return said
 
 
@@ -64,14 +63,13 @@ def secrets_of(request: Request) -> list[Secret]:
 
 def to_recording(request: Request, response: Response) -> dict[str, Any]:
     """The exchange as it is written: no secrets, and a body as JSON or text where it is that."""
-    headers = {name: value for name, value in response.headers.items() if name in _KEPT_HEADERS}
+    secrets = secrets_of(request)
+    kept = {name: value.encode() for name, value in response.headers.items() if name in _KEPT_HEADERS}
+    headers = {name: _masked(value, secrets).decode() for name, value in kept.items()}
     said: dict[str, Any] = {"status": response.status, "headers": headers}
-    body = response.body
-    if request.step == TOKEN_STEP:  # the whole answer is a secret
-        body = b'{"access_token": "REDACTED", "expires_in": 600}'
-    for secret in secrets_of(request):
-        for form in _forms(secret):
-            body = body.replace(form, b"REDACTED")
+    # The whole answer to a request for a token is a secret.
+    is_token = request.step == TOKEN_STEP
+    body = b'{"access_token": "REDACTED", "expires_in": 600}' if is_token else _masked(response.body, secrets)
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
@@ -87,14 +85,8 @@ def to_recording(request: Request, response: Response) -> dict[str, Any]:
     return {"request": public_request(request), "response": said}
 
 
-def _forms(secret: Secret) -> Iterable[bytes]:
-    from urllib.parse import quote, quote_plus
-
-    value = secret.reveal()
-    parts = {value, value.partition(" ")[2]}
-    long = [part for part in parts if len(part) >= 4]
-    forms = {form.encode() for part in long for form in (part, quote(part, safe=""), quote_plus(part))}
-    return sorted(forms, key=len, reverse=True)
+def _masked(text: bytes, secrets: Iterable[Secret]) -> bytes:
+    return redact_body(text, secrets, least=SHORTEST_SECRET, mask=b"REDACTED")
 
 
 def from_recording(said: Mapping[str, Any], url: str) -> Response:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from .asking import Offer, Outcome
 from .faults import Fault
-from .model import Model, Tool
+from .model import Model
+from .model_tools import Tool
 
 
 def resolve(name: str, operation: str, tool: Tool, model: Model, offer: Offer) -> None:
@@ -17,6 +18,8 @@ def resolve(name: str, operation: str, tool: Tool, model: Model, offer: Offer) -
         title = model.capabilities[operation].title.lower()
         problem = f"provider {name!r} does not offer {title}" if known else f"there is no provider {name!r}"
         offering = list(dict.fromkeys(one for capability in tool.capabilities for one in model.offering(capability)))
+        # What a tool asks beside its search, such as readers of pages, cannot be named.
+        offering = [one for one in offering if one in _choices(tool)] or offering
         raise Fault(
             "config",
             f"{problem}; those that do: {', '.join(offering)}",
@@ -35,43 +38,6 @@ def resolve(name: str, operation: str, tool: Tool, model: Model, offer: Offer) -
         )
 
 
-_HEADLINES = (
-    ("auth_required", "not_in_plan", "config"),
-    ("bad_request", "validation"),
-    ("quota_exhausted", "rate_limited"),
-    ("network", "upstream_unavailable", "circuit_open"),
-)
-"""Which of several faults is told first: what a setting mends, then what other arguments mend, then what time mends.
-
-The rest come last. That a thing does not exist is among them: it is not known while others could not be asked.
-"""
-
-
-def all_failed(failed: Sequence[Fault]) -> Fault:
-    """The fault among several that the caller can do most about, with what each of them said as its detail.
-
-    Of equals it is the one after which to come back soonest, and of those the first that was asked.
-    """
-    if len(failed) == 1:
-        return failed[0]
-    first = min(failed, key=lambda one: (_rank(one.kind), one.retry_after or 0))
-    told = [(one.provider, one.message.rstrip(".")) for one in failed]
-    said = dict.fromkeys(f"{provider}: {message}" if provider else message for provider, message in told)
-    return Fault(
-        first.kind,
-        first.message,
-        provider=first.provider,
-        retry_after=first.retry_after,
-        alternatives=first.alternatives,
-        detail="; ".join(said),
-        action=first.action,
-    )
-
-
-def _rank(kind: str) -> int:
-    return next((rank for rank, kinds in enumerate(_HEADLINES) if kind in kinds), len(_HEADLINES))
-
-
 _OF_ARGUMENTS = frozenset({"validation", "not_found"})
 """What is wrong whoever is asked, so that nobody else is named."""
 
@@ -87,10 +53,14 @@ def point_to_others(fault: Fault, tool: Tool, offer: Offer, outcome: Outcome) ->
 
 def not_asked(tool: Tool, offer: Offer, outcome: Outcome) -> list[str]:
     """The providers in the routes of a tool that its caller may name, that were not asked and do not rest; in order."""
-    choices = tool.inputs["provider"].choices if "provider" in tool.inputs else ()
     names = (name for one in tool.capabilities for name in offer.orders.get(one, ()))
     asked = {*outcome.tried, *offer.resting}
-    return list(dict.fromkeys(name for name in names if name in choices and name not in asked))
+    return list(dict.fromkeys(name for name in names if name in _choices(tool) and name not in asked))
+
+
+def _choices(tool: Tool) -> Sequence[str]:
+    """The providers that a caller of a tool may name."""
+    return tool.inputs["provider"].choices if "provider" in tool.inputs else ()
 
 
 def none_configured(tool: Tool, model: Model, offer: Offer, capabilities: tuple[str, ...]) -> Fault:

@@ -9,8 +9,9 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from .faults import Fault
-from .model import Context, Operation, Provider, Step, Value
-from .values import evaluate
+from .model_providers import Operation, Provider, Step
+from .model_values import Context, Value
+from .values import Unworkable, evaluate
 from .vault import Secret
 from .wire import Header, Request
 
@@ -85,7 +86,8 @@ def _add_header(headers: dict[str, tuple[str, Header]], name: str, value: Any) -
     if len(texts) == 1:
         headers[name.lower()] = (name, texts[0])
     elif texts:  # one header with several values has them in one line (RFC 9110 §5.3)
-        headers[name.lower()] = (name, ", ".join(str(text) for text in texts))
+        line = ", ".join(text.reveal() if isinstance(text, Secret) else text for text in texts)
+        headers[name.lower()] = (name, Secret(line) if any(isinstance(text, Secret) for text in texts) else line)
 
 
 def _texts(value: Any, name: str) -> list[str | Secret]:
@@ -102,7 +104,7 @@ def _texts(value: Any, name: str) -> list[str | Secret]:
         return [str(int(value)) if value.is_integer() and abs(value) < 1e15 else _decimal(value)]
     if isinstance(value, (str, int)):
         return [str(value)]
-    raise Fault("internal", f"the request value {name!r} is a mapping, which cannot be sent here")
+    raise Unworkable(f"the request value {name!r} is a mapping, which cannot be sent here", "")
 
 
 def _decimal(value: float) -> str:

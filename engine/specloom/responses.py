@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
 from .decode import decode
 from .faults import KINDS, Fault
 from .fields import map_row
-from .model import Context, ErrorRule, Provider, Reading, Row, Step
+from .invisible import clean
+from .model_providers import ErrorRule, Provider, Reading, Step
+from .model_values import Context, Row, Value
 from .values import evaluate, how_many, truthy
 from .wire import Response
+
+LONGEST_SENTENCE = 300
+"""Characters of a fault that an upstream has words in."""
+LONGEST_DELAY = 86_400
+"""Seconds after which to come back at the latest, whatever an upstream says."""
+
+_LINE_END = re.compile(r"\s*[\n\r\t]\s*")
+_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]*)?")
 
 
 class Empty(Exception):  # noqa: N818 - not an error: the upstream says "nothing" in its own way
@@ -29,7 +40,7 @@ def read_response(provider: Provider, step: Step, response: Response, context: C
         refused = fault
     _raise_for(provider, response, document if step.reading.decoder == "json" else _json_or_none(response), context)
     if refused is not None:
-        raise Fault(refused.kind, f"{provider.title}: {refused.message}", detail=refused.detail)
+        raise Fault(refused.kind, f"{provider.title}: {_to_sentence(refused.message)}", detail=refused.detail)
     context["page"] = document
     context["headers"] = response.headers
     context["moment"] = replace(context["moment"], url=response.url)
@@ -58,15 +69,21 @@ def _raise_for(provider: Provider, response: Response, body: Any, context: Conte
         for rule in rules:
             if _holds(provider, rule, response, seen):
                 raise _ruled(provider, rule, response, seen)
-    if response.status >= 300:
+    # Nothing here asks for a part (RFC 9110 §15.3.7), so whoever sends one has left out the rest.
+    if response.status >= 300 or response.status == 206:
         raise _default_fault(provider, response, context["now"])
 
 
 def _holds(provider: Provider, rule: ErrorRule, response: Response, seen: Context) -> bool:
-    """Whether a rule is about this answer; one that cannot be worked out met an answer of another shape."""
+    """Whether a rule is about this answer. One that cannot be worked out met an answer of another shape.
+
+    Where the status says by itself that it is a failure, such a rule is not about it.
+    """
     try:
         return truthy(evaluate(rule.when, seen))
     except Fault as fault:
+        if response.status >= 300:
+            return False
         message = _default_message(provider, "layout_changed", response.status)
         raise Fault("layout_changed", message, provider=provider.name, detail=fault.message) from None
 
@@ -78,13 +95,32 @@ def _opening(response: Response) -> str:
 def _ruled(provider: Provider, rule: ErrorRule, response: Response, seen: Context) -> Exception:
     if rule.kind == "empty":
         return Empty()
-    message = evaluate(rule.message, seen) if rule.message else None
-    delay = evaluate(rule.retry_after, seen) if rule.retry_after else _retry_after(response, seen["now"])
-    text = str(message) if message else _default_message(provider, rule.kind, response.status)
-    seconds = (
-        math.ceil(delay) if isinstance(delay, (int, float)) and not isinstance(delay, bool) and delay >= 0 else None
-    )
-    return Fault(rule.kind, text, provider=provider.name, retry_after=seconds)
+    message = _to_sentence(_worked_out(rule.message, seen)) or _default_message(provider, rule.kind, response.status)
+    delay = _to_delay(_worked_out(rule.retry_after, seen))
+    delay = _retry_after(response, seen["now"]) if delay is None else delay
+    return Fault(rule.kind, message, provider=provider.name, retry_after=delay)
+
+
+def _worked_out(value: Value | None, seen: Context) -> Any:
+    """The value, or None where it quotes what the upstream wrote in another shape this time."""
+    try:
+        return evaluate(value, seen) if value is not None else None
+    except Fault:
+        return None
+
+
+def _to_sentence(said: Any) -> str:
+    """What an upstream has words in, on one line, without characters that nobody sees, and never long."""
+    if said is None or isinstance(said, (bool, dict, list)):
+        return ""
+    text = _LINE_END.sub(" ", clean(str(said)[: 4 * LONGEST_SENTENCE])[0]).strip()
+    return text if len(text) <= LONGEST_SENTENCE else f"{text[: LONGEST_SENTENCE - 1].rstrip()}…"
+
+
+def _to_delay(seconds: Any) -> int | None:
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 <= seconds < math.inf:
+        return None
+    return min(math.ceil(seconds), LONGEST_DELAY)
 
 
 _BY_STATUS = {
@@ -120,15 +156,22 @@ def _default_message(provider: Provider, kind: str, status: int) -> str:
 
 
 def _retry_after(response: Response, now: float) -> int | None:
-    """The Retry-After header in seconds, whether it is a number or a date (RFC 9110 §10.2.3); at most a day."""
+    """The Retry-After header in seconds, whether it is a number or a date (RFC 9110 §10.2.3); at most a day.
+
+    A number may have a fraction, as some upstreams write it; one below zero says nothing.
+    """
     text = response.headers.get("retry-after", "").strip()
-    if text.isascii() and text.isdigit():
-        return min(int(text[:9]), 86_400)
+    if _SECONDS.fullmatch(text):
+        return _to_delay(float(text[:20]))
     if text and now:
+        from datetime import UTC
         from email.utils import parsedate_to_datetime
 
         try:
-            return min(max(0, math.ceil(parsedate_to_datetime(text).timestamp() - now)), 86_400)
+            moment = parsedate_to_datetime(text)
+            # A date without a zone is in that of HTTP.
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return _to_delay(max(0.0, moment.timestamp() - now))
         except (ValueError, TypeError, OverflowError):
             return None
     return None

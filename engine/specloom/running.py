@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from .diagnostics import Report, did_you_mean
 from .hooks import Procedure
-from .load import Map, Node, to_plain
-from .model import Setting, Stage, Strategy
+from .load_tree import Map, Node, to_plain
+from .model_tools import Stage, Strategy
+from .model_values import Setting
 from .settings import make_setting
 from .shapes import Record, Shape, from_schema, join_all, maybe
 from .surroundings import Surroundings

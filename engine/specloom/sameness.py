@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .model import Row
+from .model_values import Row
+from .urls import canonical_url
 
 
 def dedupe(rows: list[Row], by: Iterable[tuple[str, ...]]) -> list[Row]:
@@ -36,37 +37,6 @@ def same_thing(value: Any) -> Any:
     if value.startswith(("http://", "https://")):
         return canonical_url(value)
     return " ".join(value.casefold().split())
-
-
-def canonical_url(url: str) -> str:
-    """An address for comparison: no scheme, `www.`, default port, fragment, trailing slash or tracking parameter."""
-    from urllib.parse import parse_qsl, urlencode, urlsplit
-
-    try:
-        parts = urlsplit(url)
-        number = parts.port
-    except ValueError:
-        return url
-    port = f":{number}" if number and number not in {80, 443} else ""
-    host = (parts.hostname or "").removeprefix("www.")
-    if not parts.query:
-        return f"{host}{port}{parts.path.rstrip('/')}"
-    query = urlencode(
-        sorted(pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not _is_tracking(pair[0]))
-    )
-    return f"{host}{port}{parts.path.rstrip('/')}" + (f"?{query}" if query else "")
-
-
-def _is_tracking(name: str) -> bool:
-    return name.lower().startswith("utm_") or name.lower() in {
-        "gclid",
-        "fbclid",
-        "msclkid",
-        "dclid",
-        "igshid",
-        "mc_cid",
-        "mc_eid",
-    }
 
 
 def sort(rows: list[Row], by: str, descending: bool) -> list[Row]:

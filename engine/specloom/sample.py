@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from .dates import to_timestamp
-from .model import Argument
+from .model_providers import Argument
 
 _DEPTH = 4
 _LOOKED_AT = 10

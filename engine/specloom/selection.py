@@ -6,24 +6,39 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .model import Model, Provider, Tool
+    from .model import Model
+    from .model_providers import Provider
+    from .model_tools import Tool
 
 DEFAULT_TOOLSETS = ("research",)
+OUTPUT_SCHEMAS = ("full", "brief", "none")
+"""How much of the schemas of answers is listed: every key, those at the top, or nothing."""
 
 
 class Selection:
-    """Which tools are served: whole toolsets and single tools, less those that are left out."""
+    """Which tools are served: whole toolsets and single tools, less those that are left out; and how they are listed.
 
-    __slots__ = ("exclude", "tools", "toolsets")
+    `output_schemas` is one of `OUTPUT_SCHEMAS`.
+    """
 
-    def __init__(self, toolsets: Iterable[str] = (), tools: Iterable[str] = (), exclude: Iterable[str] = ()) -> None:
+    __slots__ = ("exclude", "output_schemas", "tools", "toolsets")
+
+    def __init__(
+        self,
+        toolsets: Iterable[str] = (),
+        tools: Iterable[str] = (),
+        exclude: Iterable[str] = (),
+        *,
+        output_schemas: str = OUTPUT_SCHEMAS[0],
+    ) -> None:
         self.toolsets = tuple(sorted(set(toolsets)))
         self.tools = tuple(sorted(set(tools)))
         self.exclude = tuple(sorted(set(exclude)))
+        self.output_schemas = output_schemas
 
     def key(self) -> str:
         """The selection as text, for the fingerprint and the file's name."""
-        return f"{','.join(self.toolsets)};{','.join(self.tools)};{','.join(self.exclude)}"
+        return f"{','.join(self.toolsets)};{','.join(self.tools)};{','.join(self.exclude)};{self.output_schemas}"
 
 
 class Conditions:

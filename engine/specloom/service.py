@@ -8,8 +8,9 @@ from typing import Any
 from .constants import check_constants
 from .diagnostics import Place, did_you_mean
 from .limits import Rate, parse_duration, parse_rate, parse_size
-from .load import Listing, Map, Node, to_plain
-from .model import Context, ErrorRule, Grant, Retry, Service, Setting, Value
+from .load_tree import Listing, Map, Node, to_plain
+from .model_providers import ErrorRule, Grant, Retry, Service
+from .model_values import Context, Setting, Value
 from .shapes import ANY, INTEGER, SECRET, TEXT, Record
 from .values import Scope, compile_pairs, compile_text, compile_value, evaluate
 from .vault import Secret
@@ -45,7 +46,7 @@ def compile_service(node: Map, scope: Scope, place: Place, settings: Mapping[str
                 auth = (str(to_plain(entry.value.get("word"))), value) if value else None
                 continue
             if isinstance(entry.value, Map):
-                grant = _grant(entry.value, scope)
+                grant = _grant(entry.value, base, scope)
                 continue
             value = compile_text(entry.value, scope)
             auth = (entry.key, value) if value else None
@@ -91,7 +92,7 @@ def _check_headers(node: Node, settings: Mapping[str, Setting], scope: Scope) ->
         scope.report.add("E104", node.place, f"`extra_headers` takes a setting of type headers, not {said!r}", hint)
 
 
-def _grant(node: Map, scope: Scope) -> Grant | None:
+def _grant(node: Map, base: Value | None, scope: Scope) -> Grant | None:
     parts = [node.get(key) for key in ("url", "id", "secret")]
     url, client, secret = (
         compile_value(part, scope) if at == 0 else compile_text(part, scope)
@@ -100,7 +101,20 @@ def _grant(node: Map, scope: Scope) -> Grant | None:
     )
     if url is None or client is None or secret is None:
         return None
+    if str(to_plain(parts[0])).startswith("/"):
+        if base is None:
+            return None
+        url = _below(base, str(to_plain(parts[0])), url.place)
     return Grant(url, client, secret, to_plain(node.get("scope")) or "")
+
+
+def _below(base: Value, path: str, place: Place) -> Value:
+    """The address of a path under the service's base, which may be a setting."""
+
+    def evaluate_below(context: Context) -> str:
+        return str(evaluate(base, context)).rstrip("/") + path
+
+    return Value(evaluate_below, TEXT, place, path, base.uses)
 
 
 def _faster(node: Node | None, settings: Mapping[str, Setting], scope: Scope) -> tuple[tuple[str, Rate], ...]:

@@ -7,7 +7,7 @@ import sys
 
 from .folders import spec_layers
 from .image import load_image, make_catalogue, save_image
-from .selection import Selection, conditions
+from .selection import OUTPUT_SCHEMAS, Selection, conditions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,8 +34,16 @@ class ServeOptions:
 
 
 def default_selection(environ: Mapping[str, str]) -> Selection:
-    """What `SPECLOOM_TOOLSETS` names, or the default toolset."""
-    return Selection([part.strip() for part in environ.get("SPECLOOM_TOOLSETS", "").split(",") if part.strip()])
+    """What `SPECLOOM_TOOLSETS` names, or the default toolset, listed as `SPECLOOM_OUTPUT_SCHEMAS` says."""
+    toolsets = [part.strip() for part in environ.get("SPECLOOM_TOOLSETS", "").split(",") if part.strip()]
+    return Selection(toolsets, output_schemas=listed_schemas(environ))
+
+
+def listed_schemas(environ: Mapping[str, str]) -> str:
+    """How much of the schemas of answers is listed; what cannot be read is told when the backend is loaded."""
+    # Read by hand, because the module of the variables would take its time before the first list.
+    said = environ.get("SPECLOOM_OUTPUT_SCHEMAS", "").strip().lower()
+    return said if said in OUTPUT_SCHEMAS else OUTPUT_SCHEMAS[0]
 
 
 def run(options: ServeOptions) -> int:
@@ -47,12 +55,14 @@ def run(options: ServeOptions) -> int:
         return int(stop.code or 0)
 
     def load_backend() -> Backend:
+        # There is a catalogue, so the specs have no errors.
+        executor = make_executor(environ, replay=options.replay, record=options.record, checked=True)
         from .prompts_reading import load_prompts
         from .remembering import local_owner
         from .serve.backend import ExecutorBackend
         from .toolset import served_prompts
 
-        executor = make_executor(environ, replay=options.replay, record=options.record)
+        read_switch(environ, "SPECLOOM_OUTPUT_SCHEMAS", executor.problems)
         for problem in executor.problems:
             warn(problem)
         prompts = load_prompts(spec_layers(environ))
@@ -105,25 +115,35 @@ def load_catalogue(environ: Mapping[str, str], selection: Selection, *, replay: 
 
 
 def make_executor(
-    environ: Mapping[str, str], *, replay: str = "", record: str = "", disk_cache: bool = True
+    environ: Mapping[str, str],
+    *,
+    replay: str = "",
+    record: str = "",
+    disk_cache: bool = True,
+    checked: bool = False,
 ) -> Executor:
-    """The engine over the layers that the environment names, with the guarded transport, the cache and the breakers."""
+    """The engine over the layers that the environment names, with the guarded transport, the cache and the breakers.
+
+    `checked` says that the specs passed a compile before; see `weave_from`.
+    """
+    from .diagnostics import count_errors
+    from .names import layer_roots
+    from .weave import weave_from
+
+    model, _, report = weave_from(layer_roots(environ), examples=False, checked=checked)
+    if report.errors:
+        first = report.errors[0]
+        raise ValueError(f"{count_errors(report)}, the first at {first.place}: {first.message}; run `specloom check`")
+    # What is imported now takes the memory that the trees of the specs have left.
     import asyncio
     import functools
     from pathlib import Path
 
     from .breaker import Breakers
-    from .diagnostics import count_errors
     from .executor import Executor
-    from .names import layer_roots
     from .recording import RecordingSender, ReplaySender, Sender
     from .transport import Transport
-    from .weave import weave_from
 
-    model, _, report = weave_from(layer_roots(environ), examples=False)
-    if report.errors:
-        first = report.errors[0]
-        raise ValueError(f"{count_errors(report)}, the first at {first.place}: {first.message}; run `specloom check`")
     problems: list[str] = []
     allow_private = read_switch(environ, "SPECLOOM_ALLOW_PRIVATE", problems)
     sender: Sender

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from .diagnostics import Place
-from .load import Map, Node, to_plain
-from .model import Setting
+from .load_tree import Map, Node, to_plain
+from .model_values import Setting
 from .shapes import ANY, BOOLEAN, INTEGER, NUMBER, SECRET, TEXT, Record, Shape, maybe
 from .values import whole
 

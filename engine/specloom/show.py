@@ -105,7 +105,8 @@ def fault_line(fault: Fault) -> str:
 # --- answers --------------------------------------------------------------------------------------------------------
 
 _HEADINGS = ("title", "name", "headline", "label")
-_LINKS = ("url", "link", "href", "id", "doi")
+_ADDRESSES = ("url", "link", "href")
+_LINKS = (*_ADDRESSES, "id", "doi")
 _DATES = ("publishedAt", "published_at", "date", "year", "updatedAt")
 _TEXTS = ("snippet", "summary", "abstract", "description", "text")
 
@@ -126,9 +127,11 @@ def answer_lines(answer: Mapping[str, Any], paint: Paint, width: int) -> list[st
 
 def row_lines(number: int, row: Mapping[str, Any], paint: Paint, width: int) -> list[str]:
     """One row: number and title, then address and date, then the excerpt."""
-    title = _first(row, _HEADINGS) or _first(row, _LINKS) or _inline(row)
+    heading = _first(row, _HEADINGS)
+    # An id alone says nothing to a person; all that there is does.
+    title = heading or _first(row, _ADDRESSES) or _inline(row)
     lines = [f"{number:>3}  {paint(cut(title, width - 5), 'bold')}"]
-    link, date = _first(row, _LINKS), _first(row, _DATES)
+    link, date = _first(row, _LINKS if heading else _ADDRESSES), _first(row, _DATES)
     if link and link != title:
         lines.append(f"     {paint(printable(link), 'blue')}")  # whole, so that a terminal can open it
     if date:

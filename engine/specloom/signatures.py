@@ -6,8 +6,10 @@ a declared table); `array of string`; several with `or`; `nullable` in front whe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from .shapes import BOOLEAN, INTEGER, NOTHING, NULL, NUMBER, TEXT, Any_, Choice, ListOf, Maybe, Record, Shape
@@ -49,6 +51,27 @@ def to_types(kind: str) -> list[str]:
     bare = kind.removeprefix("nullable ")
     types = [word.replace("array of ", "array-") for word in bare.split(" or ")]
     return [*types, "null"] if bare != kind else types
+
+
+_CLASSES: Mapping[str, tuple[type, ...]] = MappingProxyType(
+    {
+        "string": (str,),
+        "number": (int, float),
+        "boolean": (bool,),
+        "array": (list,),
+        "object": (dict,),
+        "null": (type(None),),
+    }
+)
+
+
+@cache
+def to_classes(kind: str) -> tuple[type, ...] | None:
+    """The classes that values of the kind have, the same object each time; empty: any; None: a class does not tell."""
+    types = to_types(kind)
+    if any(word not in _CLASSES for word in types):
+        return None
+    return tuple(one for word in types for one in _CLASSES[word])
 
 
 def to_kind(types: list[str]) -> str:

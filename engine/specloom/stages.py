@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from .diagnostics import did_you_mean
-from .load import Listing, Map, Node, Scalar, to_plain
-from .model import Stage, Value
+from .load_tree import Listing, Map, Node, Scalar, to_plain
+from .model_tools import Stage
+from .model_values import Value
 from .overrides import added_by, overrides_of
 from .shapes import ANY, OPEN, Any_, ListOf, Record, Shape, maybe, strip
-from .surroundings import Surroundings
+from .surroundings import Surroundings, check_given
 from .tracker import Tracker
 from .values import Scope, whole
 
@@ -48,6 +49,8 @@ def _stage(
     if kind == "procedure":
         parameters = tracker.pairs(what, inner.get("with"), inside)
         name, procedure = around.find_procedure(inner.get("name"), inner.get("with"), scope.report)
+        if procedure:
+            check_given(procedure, parameters, scope.report)
         stage = Stage(kind, node.place, hook=name, parameters=parameters) if procedure else None
         return stage, row_shape
     if kind == "enrich":

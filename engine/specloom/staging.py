@@ -6,9 +6,11 @@ from collections.abc import Generator
 from typing import Any
 
 from .asking import Ask, AskAll, Offer, Outcome, Run
-from .faults import Fault
+from .faults import KINDS, Fault
 from .hooks import HOOKS
-from .model import Context, Model, Row, Stage
+from .model import Model
+from .model_tools import Stage
+from .model_values import Context, Row
 from .sameness import dedupe, group, sort
 from .values import as_list, build, evaluate, how_many, truthy
 from .wire import Answer
@@ -109,4 +111,5 @@ def _look_up(
     if waiting and failed and not stage.optional:
         raise failed[-1]
     outcome.notes.extend(dict.fromkeys(fault.message for fault in failed))
+    outcome.partial = outcome.partial or (bool(waiting) and any(KINDS[fault.kind].retryable for fault in failed))
     return found

@@ -11,8 +11,9 @@ from .constants import check_constants
 from .decode import DECODERS
 from .fields import Language, compile_field, compile_selection
 from .limits import parse_duration
-from .load import Listing, Map, Node, Scalar, to_plain
-from .model import Capability, Field, Paging, Reading, Step, Value
+from .load_tree import Listing, Map, Node, Scalar, to_plain
+from .model_providers import Capability, Paging, Reading, Step
+from .model_values import Field, Value
 from .shapes import ANY, ListOf, Record, Shape, from_schema, holds_secret, maybe
 from .tracker import Tracker
 from .values import Scope, explain_later, whole
@@ -90,7 +91,7 @@ def _compile_step(node: Map, scope: Scope, capability: Capability | None, tracke
 
 
 def _paging(node: Map, reading: Reading, scope: Scope, tracker: Tracker) -> Paging:
-    kind = next(word for word in ("page", "offset", "cursor", "link") if word in node)
+    kind = next(word for word in ("page", "offset", "cursor", "names", "link") if word in node)
     inner = node.get(kind)
     said = to_plain(inner) if isinstance(inner, Map) else {}
     rows = ListOf(_row_shape(reading.fields))

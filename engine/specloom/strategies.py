@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .load import Listing, Map, Node, to_plain
-from .model import Again, Strategy
+from .load_tree import Listing, Map, Node, to_plain
+from .model_tools import Again, Strategy
 from .overrides import added_by, overrides_of
 from .parts import compile_parts, rows_of_parts
 from .shapes import ListOf, Record, Shape, join, maybe
-from .surroundings import Surroundings
+from .surroundings import Surroundings, check_given
 from .tracker import Tracker
 from .values import Scope, whole
 
@@ -42,6 +42,7 @@ def _strategy(node: Map, scope: Scope, around: Surroundings, tracker: Tracker) -
         called, procedure = around.find_procedure(inner.get("name"), inner.get("with"), scope.report)
         if procedure is None:
             return None
+        check_given(procedure, parameters, scope.report)
         return Strategy(name, kind, node.place, when=when, overrides=parameters, hook=called, outcomes=outcomes)
     if kind == "collect":
         parts = compile_parts(inner.get("parts"), scope, around, tracker)

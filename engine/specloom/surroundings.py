@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from .diagnostics import Report, did_you_mean
-from .hooks import Hook, Procedure
-from .load import Map, Node, Scalar
-from .model import Capability, Collection, Lens, Operation, Provider
+from .hooks import PROCEDURES, Hook, Procedure, load_hooks
+from .load_tree import Map, Node, Scalar
+from .model import Collection, Lens, Model
+from .model_providers import Capability, Operation, Provider
+from .model_values import Value
+from .shapes import (
+    BOOLEAN,
+    INTEGER,
+    NUMBER,
+    TEXT,
+    Choice,
+    ListOf,
+    Record,
+    Shape,
+    describe,
+    from_schema,
+    may_be_null,
+    strip,
+)
 
 Registered = TypeVar("Registered", Hook, Procedure)
 
@@ -53,6 +69,36 @@ class Surroundings:
         return _find_registered("procedure", self.procedures, node, parameters, report)
 
 
+def surroundings_of(model: Model) -> Surroundings:
+    """What a further tool may name beside a model that was compiled without it."""
+    hooks = load_hooks()
+    return Surroundings(model.providers, model.capabilities, model.lenses, hooks, PROCEDURES, model.collections)
+
+
+def check_given(procedure: Procedure, given: Iterable[tuple[str, Value]], report: Report) -> None:
+    """Report what a procedure is given that its parameter can never be, and null where it needs a value (E204)."""
+    for name, value in given:
+        wanted, got = from_schema(procedure.parameters.get(name, {})), strip(value.shape)
+        kinds = {_kind(wanted), _kind(got)}
+        if len(kinds) == 2 and "" not in kinds:
+            message = f"the parameter {name!r} of {procedure.name!r} is {describe(wanted)}, and this is {describe(got)}"
+            report.add("E204", value.place, message)
+        elif name in procedure.needs and may_be_null(value.shape):
+            message = f"the parameter {name!r} of {procedure.name!r} is needed, and this may be null"
+            report.add("E204", value.place, message, "make the input required, give it a default, or write not_null(…)")
+
+
+def _kind(shape: Shape) -> str:
+    """What JSON calls a value of this shape; empty where it may be of several kinds."""
+    if isinstance(shape, ListOf):
+        return "array"
+    if isinstance(shape, Record):
+        return "object"
+    if isinstance(shape, Choice) or shape == TEXT:
+        return "string"
+    return "number" if shape in (INTEGER, NUMBER) else "boolean" if shape == BOOLEAN else ""
+
+
 def _find_registered(
     what: str, registered: Mapping[str, Registered], node: Node | None, parameters: Node | None, report: Report
 ) -> tuple[str, Registered | None]:
@@ -67,6 +113,11 @@ def _find_registered(
         if entry.key not in found.parameters:
             hint = did_you_mean(entry.key, found.parameters)
             report.add("E110", entry.place, f"{what} {name!r} has no parameter {entry.key!r}", hint)
+    if isinstance(found, Procedure):
+        for needed in found.needs:
+            if not isinstance(parameters, Map) or needed not in parameters:
+                hint = f"write `with: {{{needed}: …}}`; it takes {', '.join(found.parameters)}"
+                report.add("E102", node.place, f"{what} {name!r} needs the parameter {needed!r}", hint)
     return name, found
 
 

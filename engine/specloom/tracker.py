@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from .load import Map, Node
-from .model import Pair, Uses, Value
+from .load_tree import Map, Node
+from .model_values import Pair, Uses, Value
 from .values import Scope, compile_pairs, compile_text, compile_value, expand
 
 

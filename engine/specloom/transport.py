@@ -105,7 +105,11 @@ class Transport:
                 return response
             host = hop.url.host
             seen.add((hop.method, str(hop.url)))
-            hop = next_hop(hop, response.status, location, request, self._border)
+            try:
+                hop = next_hop(hop, response.status, location, request, self._border)
+            except Fault as fault:
+                # Where a reader asks for any page, it is the page's address that is wrong; else the upstream is.
+                raise fault if request.policy.any_host else fault.told_as(kind="upstream_unavailable") from None
             if (hop.method, str(hop.url)) in seen:
                 raise Fault("upstream_unavailable", f"{host} redirects in a circle.")
         raise Fault("upstream_unavailable", f"{host} redirects more than {request.policy.redirects} times.")

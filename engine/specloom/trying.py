@@ -12,7 +12,7 @@ from .diagnostics import did_you_mean
 from .driving import drive_live
 from .executor import Executor
 from .faults import Fault
-from .model import Argument, Capability, Operation, Provider
+from .model_providers import Argument, Capability, Operation, Provider
 from .perform import perform
 from .recording import Sender
 from .show import Paint, cut, request_lines, request_to_json, row_lines, secrets_in

@@ -7,6 +7,7 @@ import contextlib
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from .breaker import Breakers
@@ -14,14 +15,13 @@ from .cache import AnswerCache
 from .cachekeys import request_key
 from .counts import Count
 from .driving import drive_live
-from .exchange import redact
+from .exchange import redact, redact_body
 from .faults import Fault
 from .keyring import SPENT, Key, Keyring
 from .limits import Limiter
-from .model import Operation, Provider
+from .model_providers import Operation, Provider
 from .perform import perform
-from .recording import Sender, from_recording, to_recording
-from .vault import Secret
+from .recording import Sender, from_recording, secrets_of, to_recording
 from .wire import Answer, Request, Response
 
 
@@ -75,28 +75,57 @@ class Upstreams:
             try:
                 return await self._drive(provider, operation, arguments, key)
             except Fault as fault:
-                if fault.kind not in SPENT:
+                if fault.kind not in SPENT or fault.ours:
                     raise
                 spent = fault
         assert spent is not None
         raise spent
 
     async def _drive(self, provider: Provider, operation: Operation, arguments: Mapping[str, Any], key: Key) -> Answer:
-        running = perform(provider, operation, arguments, key.settings, self._clock(), key.tokens)
-        return await drive_live(running, lambda request: self._send(provider, request))
+        fresh: list[Response] = []
+        readable: list[tuple[Request, Response]] = []
 
-    async def _send(self, provider: Provider, request: Request) -> Response:
-        if request.keep_for and self._cache is not None:
-            key = "kept:" + request_key(request)
-            entry = await self._cache.get(key)
-            if entry is not None:
-                return from_recording(json.loads(entry.value)["response"], request.url)
+        async def send(request: Request) -> Response:
+            kept = await self._recall(request)
+            if kept is not None:
+                return kept
             response = await self._send_now(provider, request)
+            body = redact_body(response.body, [*key.secrets(), *secrets_of(request)])
+            response = response if body is response.body else replace(response, body=body)
+            if request.keep_for:
+                fresh.append(response)
+            return response
+
+        def note(request: Request, response: Response) -> None:
+            # Of what came out of the cache the time does not begin anew.
+            if any(response is one for one in fresh):
+                readable.append((request, response))
+
+        running = perform(provider, operation, arguments, key.settings, self._clock(), key.tokens, note)
+        try:
+            answer = await drive_live(running, send)
+        except Fault as fault:
+            # What could be read and then not be worked with is as bad as what could not be read.
+            if fault.kind != "layout_changed":
+                await self._keep(readable)
+            raise
+        await self._keep(readable)
+        return answer
+
+    async def _recall(self, request: Request) -> Response | None:
+        """The response that was kept for such a request."""
+        if not request.keep_for or self._cache is None:
+            return None
+        entry = await self._cache.get("kept:" + request_key(request))
+        return from_recording(json.loads(entry.value)["response"], request.url) if entry is not None else None
+
+    async def _keep(self, readable: list[tuple[Request, Response]]) -> None:
+        if self._cache is None:
+            return
+        for request, response in readable:
             if response.status < 300:
                 kept = json.dumps(to_recording(request, response)).encode()
-                await self._cache.put(key, kept, request.keep_for, soon=True)
-            return response
-        return await self._send_now(provider, request)
+                await self._cache.put("kept:" + request_key(request), kept, request.keep_for, soon=True)
 
     async def _send_now(self, provider: Provider, request: Request) -> Response:
         service = provider.service
@@ -112,17 +141,11 @@ class Upstreams:
 
     def _owned(self, fault: Fault, provider: str) -> Fault:
         """The fault with the provider's name, and without any secret that the upstream may have echoed."""
-        values = self._settings[provider].values()
-        secrets = [one for value in values for one in (value.values() if isinstance(value, dict) else [value])]
-        known = [one for one in secrets if isinstance(one, Secret)]
-        return Fault(
-            fault.kind,
-            redact(fault.message, known),
+        known = self._keyrings[provider].secrets()
+        return fault.told_as(
+            message=redact(fault.message, known),
             provider=fault.provider or provider,
-            retry_after=fault.retry_after,
-            alternatives=fault.alternatives,
             detail=redact(fault.detail, known),
-            action=fault.action,
         )
 
 
@@ -136,4 +159,4 @@ async def _bounded(seconds: float | None, title: str) -> AsyncIterator[None]:
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError:
-        raise Fault("upstream_unavailable", f"{title} gave no answer in {seconds:g} seconds") from None
+        raise Fault("upstream_unavailable", f"{title} gave no answer in {seconds:.3g} seconds") from None

@@ -9,9 +9,10 @@ from typing import Any
 
 from .diagnostics import Diagnostic, Report
 from .expressions import EvaluationError, Problem, compile_expression
+from .expressions_walk import share
 from .faults import Fault
-from .load import Entry, Listing, Map, Node, Scalar, to_plain
-from .model import Context, Pair, Uses, Value
+from .load_tree import Entry, Listing, Map, Node, Scalar, to_plain
+from .model_values import Context, Pair, Uses, Value
 from .shapes import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, ListOf, Record, Shape
 
 Tables = Mapping[str, Mapping[str, Any]]
@@ -41,12 +42,20 @@ class Scope:
         return Scope(whole({**self.names.fields, **more}), self.tables, self.report)
 
 
+class Unworkable(Fault):
+    """A spec cannot be worked out with the values that there are: its defect, unless they came from an upstream."""
+
+    def __init__(self, why: object, place: object) -> None:
+        super().__init__("internal", f"a spec cannot be worked out here: {why}", detail=str(place))
+        self.why = f"{why} ({place})" if str(place) else str(why)
+
+
 def evaluate(value: Value, context: Context) -> Any:
-    """The value in this context. An expression that cannot be worked out is a fault that names its place."""
+    """The value in this context; raises Unworkable for an expression that does not take what it is given."""
     try:
         return value.evaluate(context)
     except EvaluationError as error:
-        raise Fault("internal", f"a spec cannot be worked out here: {error}", detail=str(value.place)) from None
+        raise Unworkable(error, value.place) from None
 
 
 def compile_text(node: Node, scope: Scope) -> Value | None:
@@ -176,7 +185,7 @@ def expand(uses: Uses, definitions: Mapping[str, Value]) -> Uses:
             found |= definitions[path[1]].uses
         else:
             found.update(*(one.uses for one in definitions.values()))
-    return frozenset(found)
+    return share(frozenset(found))
 
 
 def note_problems(problems: list[Problem], node: Scalar, shift: int, report: Report) -> None:
@@ -238,9 +247,7 @@ def how_many(value: Value | None, context: Context) -> int | None:
     if most is None:
         return None
     if isinstance(most, bool) or not isinstance(most, (int, float)):
-        raise Fault(
-            "internal", "a spec cuts rows by something that is no number", detail=str(value.place if value else "")
-        )
+        raise Unworkable("rows are cut by something that is no number", value.place if value else "")
     return max(0, int(most))
 
 

@@ -47,6 +47,14 @@ VARIABLES = _declare(
         default="research",
     ),
     Variable(
+        "SPECLOOM_OUTPUT_SCHEMAS",
+        "How much of the schemas of answers the list of tools has: every key, the keys at the top, or nothing. Answers "
+        "stay the same; a host that shows the schemas to its model pays for every word of them.",
+        "choice",
+        "full",
+        choices=("full", "brief", "none"),
+    ),
+    Variable(
         "SEARCH_ROUTING",
         "Who is asked, in which order: a comma list of providers for everything, or a JSON object of comma lists by "
         'routing key, such as `{"web": "a,b", "default": "a"}`. Names that cannot be asked are left out, and the '

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
 from .capability import compile_capability, compile_lens
 from .collection import check_needs, compile_collection
 from .diagnostics import Report, did_you_mean
+from .expressions import forget_texts
 from .hooks import PROCEDURES, load_hooks
-from .load import Listing, Map, Scalar
-from .model import Collection, Lens, Model, Provider, Tool
-from .names import Library, load_library
+from .load_tree import Listing, Map, Scalar
+from .model import Collection, Lens, Model
+from .model_providers import Provider
+from .model_tools import Tool
+from .names import Library, Spec, load_library
 from .plan import compile_tool
 from .proofs import check_tables
 from .provider import compile_provider
@@ -21,8 +24,15 @@ from .surroundings import Surroundings
 from .toolset import compile_toolset
 
 
-def weave(library: Library, report: Report) -> Model:
-    """Compile every spec of a library. What has problems is reported and left out of the model."""
+def weave(library: Library, report: Report, *, release: bool = False) -> Model:
+    """Compile every spec of a library. What has problems is reported and left out of the model.
+
+    With `release`, providers and tools leave the library once they are compiled, and their trees leave the memory;
+    the texts, which only problems are shown with, do so when the specs were checked before.
+    """
+    digest = digest_sources(library.sources)
+    if release and report.checked:
+        library.sources.clear()
     report.left_out |= library.unread
     capabilities = {name: compile_capability(spec) for name, spec in library.of("capability").items()}
     lenses: dict[str, Lens] = {}
@@ -33,7 +43,7 @@ def weave(library: Library, report: Report) -> Model:
         else:
             report.left_out.add(name)
     providers: dict[str, Provider] = {}
-    for name, spec in library.of("provider").items():
+    for name, spec in _each(library, "provider", release=release):
         provider = compile_provider(spec, capabilities, report)
         if provider:
             providers[name] = provider
@@ -52,11 +62,11 @@ def weave(library: Library, report: Report) -> Model:
     check_needs(collections, report)
     around = Surroundings(providers, capabilities, lenses, hooks, PROCEDURES, collections)
     tools: dict[str, Tool] = {}
-    for name, spec in library.of("tool").items():
+    written = frozenset(library.of("tool"))
+    for name, spec in _each(library, "tool", release=release):
         tool = compile_tool(spec, around, report)
         if tool:
             tools[name] = tool
-    written = library.of("tool")
     toolsets = {
         name: compile_toolset(spec, tools, written, library.prompts, report)
         for name, spec in library.of("toolset").items()
@@ -66,10 +76,15 @@ def weave(library: Library, report: Report) -> Model:
         MappingProxyType(capabilities),
         MappingProxyType(tools),
         MappingProxyType(lenses),
-        digest_sources(library.sources),
+        digest,
         MappingProxyType(collections),
         MappingProxyType(toolsets),
     )
+
+
+def _each(library: Library, kind: str, *, release: bool) -> Iterator[tuple[str, Spec]]:
+    for name in list(library.of(kind)):  # a list of names holds no specs
+        yield name, library.specs.pop((kind, name)) if release else library.specs[kind, name]
 
 
 def _check_orders(library: Library, providers: Mapping[str, Provider], report: Report) -> None:
@@ -103,17 +118,23 @@ def digest_sources(sources: Mapping[str, str]) -> str:
 EXAMPLES = frozenset({"examples"})
 
 
-def weave_from(roots: Sequence[Path], *, examples: bool = True) -> tuple[Model, Library, Report]:
-    """Load and compile the layers under these roots; who only serves can do without the examples."""
+def weave_from(roots: Sequence[Path], *, examples: bool = True, checked: bool = False) -> tuple[Model, Library, Report]:
+    """Load and compile the layers under these roots.
+
+    Who only serves can do without the examples; the library then comes back without the trees of providers and tools.
+    Specs that were `checked` before, by a compile without errors, are compiled with less work and memory.
+    """
     import gc
 
-    report = Report()
+    report = Report(checked=checked)
     # A compile makes many small objects that all stay; looking through them again and again costs half of the time.
     was_on = gc.isenabled()
     gc.disable()
     try:
         library = load_library(roots, report, skip=frozenset() if examples else EXAMPLES)
-        return weave(library, report), library, report
+        return weave(library, report, release=not examples), library, report
     finally:
+        if not examples:
+            forget_texts()
         if was_on:
             gc.enable()

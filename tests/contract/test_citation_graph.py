@@ -31,6 +31,7 @@ MAYBE = {
     "tldr",
     "isInfluential",
     "citationIntents",
+    "retractionStatus",
 }
 
 

@@ -40,6 +40,10 @@ LINKED = {"resource", "bytes", "mimeType", "summary", "expiresAt", "linked", "so
 OF_A_SOURCE = {
     "url",
     "title",
+    # What a citation needs beside the documented fields.
+    "author",
+    "site",
+    "detectedDoi",
     "content",
     "contentType",
     "trust",

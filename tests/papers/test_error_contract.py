@@ -16,9 +16,10 @@ from mcp import Client
 from paper_support import Rerouted, World, as_json, crossref, model, pdf, unpaywall
 
 from loopback import RESET, Loopback, Raw
+from specloom.faults import Fault
 from specloom.image import make_catalogue
 from specloom.papers import fetching, locks, pacing
-from specloom.papers.codes import DISPOSITIONS, POLICY, REASONS
+from specloom.papers.codes import DISPOSITIONS, POLICY, REASONS, from_fault
 from specloom.selection import Selection
 from specloom.serve.backend import ExecutorBackend
 from specloom.serve.sdk import Host
@@ -327,3 +328,10 @@ def test_a_row_of_a_batch_has_the_context_of_its_denial_or_null(world: World) ->
     assert rows[1]["pdf"]["denial_context"]["reason"] == "redirect_not_in_allowlist"
     assert rows[2]["error"]["denial_context"] == rows[1]["pdf"]["denial_context"]
     assert rows[2]["error"]["remediation"] == rows[1]["pdf"]["remediation"]
+
+
+@pytest.mark.parametrize(("said", "told"), [(None, None), (60, 60_000), (0, 0)])
+def test_a_delay_is_told_where_the_upstream_named_one_also_if_it_is_the_usual_one(
+    said: int | None, told: int | None
+) -> None:
+    assert from_fault(Fault("rate_limited", "slow down", retry_after=said)).retry_after_ms == told

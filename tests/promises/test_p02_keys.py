@@ -16,7 +16,8 @@ from specloom.arguments import Arguments, parse_arguments
 from specloom.executor import Executor
 from specloom.explain import explain
 from specloom.faults import Fault
-from specloom.model import Input, Model, Tool
+from specloom.model import Model
+from specloom.model_tools import Input, Tool
 from specloom.names import shipped_root
 from specloom.recording import ReplaySender
 from specloom.weave import weave_from

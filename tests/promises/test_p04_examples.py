@@ -10,7 +10,7 @@ from demo_specs import PROVIDER, TEXTS, TOOL, codes, weave_demo, write_demo
 from specloom.coverage import check_coverage
 from specloom.diagnostics import Report, render
 from specloom.examples import check_examples
-from specloom.load import Listing, to_plain
+from specloom.load_tree import Listing, to_plain
 from specloom.names import Library, Spec, shipped_root
 from specloom.weave import weave_from
 

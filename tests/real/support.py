@@ -13,7 +13,8 @@ import pytest
 
 from specloom.config import read_settings
 from specloom.examples_providers import clock, describe_request
-from specloom.model import Model, Row
+from specloom.model import Model
+from specloom.model_values import Row
 from specloom.names import shipped_root
 from specloom.perform import Wait, perform
 from specloom.weave import weave_from

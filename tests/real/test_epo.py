@@ -9,7 +9,7 @@ import pytest
 from specloom.config import read_settings
 from specloom.examples_providers import clock
 from specloom.faults import Fault
-from specloom.model import Row
+from specloom.model_values import Row
 from specloom.perform import perform
 from specloom.wire import Request, Response
 

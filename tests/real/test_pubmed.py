@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from specloom.faults import Fault
-from specloom.model import Row
+from specloom.model_values import Row
 
 from .support import recorded, replay
 

@@ -114,9 +114,20 @@ def test_a_tool_result_carries_the_same_object_twice(talk):
     assert json.loads(result["content"][0]["text"]) == {"text": "hällo"}
 
 
-@pytest.mark.parametrize("name", ["nothing", 5, None])
-def test_an_unknown_tool_is_a_protocol_error(talk, name):
-    assert talk.ask("tools/call", {"name": name})["error"]["code"] == -32602
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("eco", 'Unknown tool: eco; did you mean "echo"?'),
+        ("x" * 5000, "Unknown tool: " + "x" * 100),
+        (5, "Invalid params: name must be text"),
+        (None, "Invalid params: name must be text"),
+    ],
+)
+def test_an_unknown_tool_is_a_protocol_error_with_the_nearest_one(talk, name, told):
+    error = talk.ask("tools/call", {"name": name})["error"]
+
+    assert error["code"] == -32602
+    assert error["message"].partition("; known:")[0] == told
 
 
 @pytest.mark.parametrize("arguments", ["text", [1], 5])
@@ -181,7 +192,7 @@ def test_a_fault_outside_of_tools_is_a_protocol_error(talk, kind, code):
 
     error = talk.ask("resources/read", {"uri": "demo://one"})["error"]
     assert error["code"] == code
-    assert error["message"] == ("Resource not found" if kind == "not_found" else "A sentence.")
+    assert error["message"] == ("Resource not found: demo://one" if kind == "not_found" else "A sentence.")
 
 
 def test_an_exception_outside_of_tools_has_a_fixed_text(talk):

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from specloom.faults import KINDS, Fault
+from specloom.faults import Fault
 
 DISPOSITIONS: Mapping[str, str] = MappingProxyType(
     {
@@ -124,9 +124,8 @@ def from_fault(fault: Fault, *, absent: str = "") -> Refusal:
     if fault.kind == "network" and "no complete answer within" in fault.message:
         return Refusal("FETCH_TIMEOUT", fault.message)
     code = _CODES.get(fault.kind, "NETWORK_ERROR")
-    asked = fault.retry_after is not None and fault.retry_after != KINDS[fault.kind].retry_after
     comes_back = code == "RATE_LIMITED" or fault.kind == "upstream_unavailable"
-    delay = fault.retry_after * 1000 if asked and fault.retry_after is not None and comes_back else None
+    delay = fault.said_after * 1000 if fault.said_after is not None and comes_back else None
     return Refusal(code, fault.message, retry_after_ms=delay)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from typing import Any
 
 PARSE_ERROR = -32700
@@ -54,10 +54,24 @@ class ProtocolError(Exception):
 
 
 class NotFound(ProtocolError):  # noqa: N818 - the name of the answer, as with faults
-    """The resource that was asked for does not exist. Both eras get the same code, with the address beside it."""
+    """The resource that was asked for does not exist. Both eras get the same code, with the address beside it.
 
-    def __init__(self, uri: str) -> None:
-        super().__init__(INVALID_PARAMS, "Resource not found", {"uri": uri})
+    `hint` says what there is instead, or how to get it.
+    """
+
+    def __init__(self, uri: str, hint: str = "") -> None:
+        message = f"Resource not found: {uri[:200]}" + (f"; {hint}" if hint else "")
+        super().__init__(INVALID_PARAMS, message, {"uri": uri})
+
+
+class UnknownTool(ProtocolError):  # noqa: N818 - see NotFound
+    """A tool that this client is not served."""
+
+    def __init__(self, name: str, known: Collection[str]) -> None:
+        from ..diagnostics import did_you_mean  # what it imports is for no start
+
+        hint = did_you_mean(name[:100], known)
+        super().__init__(INVALID_PARAMS, f"Unknown tool: {name[:100]}" + (f"; {hint}" if hint else ""))
 
 
 class MissingCapability(ProtocolError):  # noqa: N818 - see NotFound

@@ -18,6 +18,7 @@ from .contract import (
     METHOD_NOT_FOUND,
     MODERN_VERSIONS,
     ProtocolError,
+    UnknownTool,
 )
 from .envelope import (
     CAPABILITIES_KEY,
@@ -214,8 +215,10 @@ class Connection:
 
     def _call_tool(self, request_id: str | int, params: dict[str, Any]) -> bytes | LiveCall:
         name = params.get("name")
-        if not isinstance(name, str) or name not in self.catalogue.tool_names:
-            raise ProtocolError(INVALID_PARAMS, f"Unknown tool: {name if isinstance(name, str) else ''}"[:200])
+        if not isinstance(name, str):
+            raise ProtocolError(INVALID_PARAMS, "Invalid params: name must be text")
+        if name not in self.catalogue.tool_names:
+            raise UnknownTool(name, self.catalogue.tool_names)
         check_params("tools/call", params)
         if self.backend is not None:
             try:

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from ..audit_masking import mask
 from ..counts import Count
 from ..dates import from_epoch
+from ..diagnostics import did_you_mean
 from ..drawer import ARTIFACTS as LARGE
 from ..drawer import split_owner
 from ..executor import Executor
@@ -67,13 +68,17 @@ class Resources:
             return _contents(uri, told(), STATIC_MS if uri.startswith(LENSES) else 0)
         if uri == "stats://sessions":
             return _contents(uri, await self._count_sessions(), 0)
-        if uri.startswith(LENSES) and (name := uri.removeprefix(LENSES)) in self._executor.model.lenses:
-            return _contents(uri, _lens(self._executor.model.lenses[name]), STATIC_MS)
+        if uri.startswith(LENSES):
+            lenses, name = self._executor.model.lenses, uri.removeprefix(LENSES)
+            if name not in lenses:
+                raise NotFound(uri, did_you_mean(name, lenses) or "lenses://catalog lists the lenses")
+            return _contents(uri, _lens(lenses[name]), STATIC_MS)
         if uri.startswith(ARTIFACTS) and self._executor.artifacts is not None:
             kept = await self._executor.artifacts.read(self._owner, uri.removeprefix(ARTIFACTS))
             if kept is not None:
                 text, mime_type = kept
                 return {"contents": [{"uri": uri, "mimeType": mime_type, "text": text}], "cacheScope": "private"}
+            raise NotFound(uri, "a large answer is kept for half an hour, so repeat the call that gave it")
         if uri.startswith(SESSIONS):
             return await self._session(uri, unquote(uri.removeprefix(SESSIONS)))
         raise NotFound(uri)
@@ -102,7 +107,7 @@ class Resources:
             found = await PROCEDURES[RECOVER].function(desk, {"sessionId": session})
         except Fault as fault:
             if fault.kind == "session_not_found":
-                raise NotFound(uri) from None
+                raise NotFound(uri, "the session has ended, or it is not the caller's") from None
             raise
         return _contents(uri, found, 0)
 

@@ -34,6 +34,7 @@ from .contract import (
     Backend,
     Catalogue,
     ProtocolError,
+    UnknownTool,
 )
 from .results import defect, failure
 from .sdk_call import Context, SdkCall
@@ -178,7 +179,7 @@ class Host:
             params = dict(context.params or {})
             name = params.get("name")
             if context.method == "tools/call" and name not in self.catalogue.tool_names:
-                raise MCPError(INVALID_PARAMS, f"Unknown tool: {name}"[:200])
+                raise MCPError(INVALID_PARAMS, UnknownTool(str(name), self.catalogue.tool_names).message)
             call = SdkCall(self, context)
             pump = asyncio.ensure_future(call.pump())
             try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+from ..garbage import keep
 from .results import STOPPED
 
 TYPE_CHECKING = False
@@ -78,7 +79,7 @@ class Worker:
 
     def _main(self) -> None:
         try:
-            backend = self._load_backend()
+            backend = keep(self._load_backend)
         except BaseException as error:  # noqa: BLE001 - reported; the calls that wait are answered
             self._connection.report(error)
             self._give_up()
