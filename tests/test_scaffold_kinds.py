@@ -334,6 +334,19 @@ def test_each_kind_is_written_where_it_is_read(
     assert [one for one in found if str(layer) in one["file"]] == []
 
 
+def test_the_first_spec_makes_the_folder_that_is_named_for_specs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SPECLOOM_PATH", str(tmp_path / "mine"))
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["new", "lens", "small-taxa", "--domain", "otters.example"]) == 0
+    said = capsys.readouterr()
+
+    assert said.out == f"{tmp_path}/mine/lenses/small-taxa.yaml\n"
+    assert said.err.startswith("next: ")
+
+
 def test_an_option_of_another_kind_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "lens", "birds", "--capability", "web"]) == 2
     assert "usage: specloom new lens" in capsys.readouterr().err

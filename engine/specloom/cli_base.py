@@ -77,21 +77,25 @@ def _json(text: str) -> Any:
         return None
 
 
-def make_executor(environ: Mapping[str, str]) -> tuple[Executor, list[str]]:
-    """An engine that sends nothing, over the layers of the environment, and the errors that serving would meet."""
+def make_executor(environ: Mapping[str, str], *, founding: bool = False) -> tuple[Executor, list[str]]:
+    """An engine that sends nothing, over the layers of the environment, and the errors that serving would meet.
+
+    A layer whose folder is missing is an error, unless somebody is `founding` it.
+    """
     from .executor import Executor
     from .explain import Unsent
     from .names import layer_roots
     from .weave import weave_from
 
-    model, _, report = weave_from(layer_roots(environ), examples=False)
+    roots = [root for root in layer_roots(environ) if root.exists() or not founding]
+    model, _, report = weave_from(roots, examples=False)
     errors = [f"{one.place}: {one.message}" for one in report.errors]
     return Executor(model, environ=environ, sender=Unsent()), errors
 
 
-def workbench() -> Executor:
+def workbench(*, founding: bool = False) -> Executor:
     """An engine that sends nothing; what is wrong with specs is said, and the rest is there to be worked with."""
-    executor, errors = make_executor(os.environ)
+    executor, errors = make_executor(os.environ, founding=founding)
     if errors:
         more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
         tell(f"specloom: what has errors is left out: {errors[0]}{more}; run `specloom check`")

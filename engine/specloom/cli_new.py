@@ -61,7 +61,7 @@ def new(options: Namespace) -> int:
     from .scaffold import ScaffoldError, default_folder, folder_of
     from .verdict_one import judge_one
 
-    executor = workbench()
+    executor = workbench(founding=True)
     try:
         text = _draft(options, executor.model)
     except ScaffoldError as error:

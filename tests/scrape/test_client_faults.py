@@ -47,8 +47,8 @@ class Case:
     settings: dict[str, str] = field(default_factory=dict)
 
 
-def blocked(reply: Reply) -> Case:
-    return Case("blocked", "inform_user", "Blocked: {url} uses bot detection. Try an alternative source", reply)
+def blocked(reply: Reply, why: str = " uses bot detection.") -> Case:
+    return Case("blocked", "inform_user", f"Blocked: {{url}}{why} Try an alternative source", reply)
 
 
 def network(reply: Reply, why: str) -> Case:
@@ -75,7 +75,8 @@ CASES: dict[str, Case] = {
         "127.0.0.1 sent a body that cannot be decompressed",
     ),
     "blocked: 403": blocked((403, HTML, "no")),
-    "blocked: 451": blocked((451, HTML, "no")),
+    "blocked: 402": blocked((402, HTML, "no"), " — the site asks to be paid for it (HTTP 402)."),
+    "blocked: 451": blocked((451, HTML, "no"), " — the site withholds it for legal reasons (HTTP 451)."),
     "blocked: a wall against robots": blocked((200, HTML, WALL)),
     "not_found: 404": Case("not_found", "inform_user", "Not found: {url} returned 404/410", (404, HTML, "")),
     "not_found: 410": Case("not_found", "inform_user", "Not found: {url} returned 404/410", (410, HTML, "")),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from specloom.faults import Fault
 
-from .failures import ROBOTS, from_fault, to_outcome
+from .failures import ROBOTS, from_fault, from_status, to_outcome
 from .reading import Candidate, Fetched, Mode, Outcome, Reading
 from .rests import SHORT_REST
 from .walls import is_app, is_challenge
@@ -65,11 +65,12 @@ def note_fault(climb: Climb, rung: Rung, fault: Fault) -> None:
 
 def note_status(climb: Climb, rung: Rung, fetched: Fetched, kind: str) -> None:
     """An answer whose status says that it is none, which means `kind`."""
-    said = f"HTTP {fetched.status}"
+    outcome = from_status(fetched.tier, fetched.status, kind)
     if kind in ("rate_limited", "network") and is_challenge(fetched.body, fetched.headers):
         # However often and whenever one asks again, this is what comes.
-        kind, said = "blocked", f"{said}, a wall against robots"
-    climb.outcomes.append(to_outcome(fetched.tier, kind, said))
+        kind = "blocked"
+        outcome = to_outcome(fetched.tier, kind, f"HTTP {fetched.status}, a wall against robots")
+    climb.outcomes.append(outcome)
     if kind == "rate_limited" and rung.local:
         rest = rung.rest(fetched.url)
         climb.retry_after = rest or climb.retry_after

@@ -41,7 +41,12 @@ _OF_READERS = {
     "too_large": "Too large",
 }
 _BY_STATUS = {401: "auth_required", 403: "blocked", 404: "not_found", 407: "auth_required", 410: "not_found"}
-_BY_STATUS |= {429: "rate_limited", 451: "blocked", 999: "blocked"}
+_BY_STATUS |= {402: "blocked", 429: "rate_limited", 451: "blocked", 999: "blocked"}
+# What these say is no suspicion of robots, which the contract's sentence about a blocked page tells.
+_REASONS = {
+    402: "the site asks to be paid for it (HTTP 402). Try an alternative source.",
+    451: "the site withholds it for legal reasons (HTTP 451). Try an alternative source.",
+}
 # Kinds of faults that a tier or a service may end with, as kinds that a page can have.
 _AS_SEEN = {
     "bad_request": "content_empty",
@@ -63,6 +68,13 @@ def find_kind_of_status(status: int) -> str | None:
     if status < 400:
         return None
     return _BY_STATUS.get(status, "network")
+
+
+def from_status(tier: str, status: int, kind: str) -> Outcome:
+    """The outcome of an answer whose status says that it is none, which means `kind`."""
+    outcome = to_outcome(tier, kind, f"HTTP {status}")
+    reason = _REASONS.get(status)
+    return replace(outcome, fault=Fault(kind, reason, action="inform_user")) if reason else outcome
 
 
 def to_outcome(tier: str, kind: str, message: str) -> Outcome:
