@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from specloom.scrape.documents.pdf_lines import Box
-from specloom.scrape.documents.pdf_rules import IDENTITY, Matrix, moved, multiplied, read_matrix
+from specloom.scrape.documents.pdf_objects import Matrix, find_colour, moved, read_bounds, walk_objects
 from specloom.scrape.documents.pdf_shapes import (
     area,
     cut,
@@ -17,7 +17,6 @@ from specloom.scrape.documents.pdf_shapes import (
     is_rectangle,
     is_upright,
     meets,
-    read_bounds,
     read_clip,
 )
 
@@ -25,8 +24,6 @@ Ground = tuple[int, int, int]
 """Red, green and blue of 255."""
 
 PAPER: Final[Ground] = (255, 255, 255)
-_MOST_OBJECTS: Final = 20_000
-_DEEPEST: Final = 3
 # Points: what is smaller covers no letter.
 _LEAST: Final = 2.0
 # Points of a row of the page, by which things are looked up, and how many rows there are up and down.
@@ -148,7 +145,7 @@ def read_grounds(raw: Any, document: Any, page: Any, texts: Collection[int]) -> 
     found = Grounds(Patterns(raw, document, page))
     written: list[tuple[int, Any]] = []
     try:
-        for order, (kind, each, matrix) in enumerate(_walk(raw, page.raw, IDENTITY, [_MOST_OBJECTS], 0)):
+        for order, (kind, each, matrix) in enumerate(walk_objects(raw, page)):
             if kind == raw.FPDF_PAGEOBJ_TEXT:
                 written.append((order, each))
             elif (drawn := _to_drawn(raw, kind, each, matrix, order)) is not None:
@@ -161,31 +158,6 @@ def read_grounds(raw: Any, document: Any, page: Any, texts: Collection[int]) -> 
         addresses = ((ctypes.addressof(each.contents), order) for order, each in written)
         found.orders = {address: order for address, order in addresses if address in texts}
     return found
-
-
-def find_colour(raw: Any, each: Any) -> tuple[int, int, int, int] | None:
-    """Red, green, blue and opacity in which an object is filled, of 255; None where the reader does not know."""
-    parts = [ctypes.c_uint() for _ in range(4)]
-    if not raw.FPDFPageObj_GetFillColor(each, *parts):
-        return None
-    red, green, blue, opacity = (part.value for part in parts)
-    return red, green, blue, opacity
-
-
-def _walk(raw: Any, holder: Any, matrix: Matrix, budget: list[int], depth: int) -> Iterator[tuple[int, Any, Matrix]]:
-    """The objects of a page in the order in which they are drawn, those of forms in the place of their form."""
-    is_form = depth > 0
-    count = raw.FPDFFormObj_CountObjects(holder) if is_form else raw.FPDFPage_CountObjects(holder)
-    budget[0] -= count
-    if budget[0] < 0:
-        raise OverflowError
-    for number in range(count):
-        each = raw.FPDFFormObj_GetObject(holder, number) if is_form else raw.FPDFPage_GetObject(holder, number)
-        kind = raw.FPDFPageObj_GetType(each)
-        if kind != raw.FPDF_PAGEOBJ_FORM:
-            yield kind, each, matrix
-        elif depth < _DEEPEST and (own := read_matrix(raw, each)):
-            yield from _walk(raw, each, multiplied(own, matrix), budget, depth + 1)
 
 
 def _to_drawn(raw: Any, kind: int, each: Any, matrix: Matrix, order: int) -> _Drawn | None:

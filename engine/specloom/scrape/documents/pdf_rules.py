@@ -9,21 +9,26 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from specloom.scrape.documents.pdf_lines import Box
+from specloom.scrape.documents.pdf_objects import (
+    IDENTITY,
+    find_colour,
+    moved,
+    read_bounds,
+    read_matrix,
+    to_point,
+    walk_objects,
+)
 
 # A page of more is a map or a drawing.
-_MOST_OBJECTS: Final = 20_000
 _MOST_SEGMENTS: Final = 20_000
-_DEEPEST: Final = 3
+# Of 255, in each colour: what is more is the colour of paper.
+_PALE: Final = 250
 # Points: what is thinner is a line, and what is shorter none.
 _THIN: Final = 3.0
 _SHORTEST: Final = 4.0
 # Points by which the ends of two pieces of a line may be apart, and by which lines at one place may differ.
 _APART: Final = 3.0
 _SAME: Final = 1.5
-
-Matrix = tuple[float, float, float, float, float, float]
-"""The six numbers of a transformation (ISO 32000-1, 8.3.3)."""
-IDENTITY: Final[Matrix] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +52,8 @@ def read_rules(raw: Any, page: Any, turn: int) -> Rules:
     """The rules of an open page of the reader after turning it, none of a page that is a drawing."""
     across: list[Rule] = []
     upright: list[Rule] = []
-    budget = [_MOST_OBJECTS, _MOST_SEGMENTS]
     try:
-        for left, bottom, right, top in _read_edges(raw, page.raw, IDENTITY, budget, 0):
+        for left, bottom, right, top in _read_edges(raw, page):
             box = _turned((left, bottom, right, top), turn)
             width, height = box[2] - box[0], box[3] - box[1]
             if height <= _THIN and width >= _SHORTEST and width > 2 * height:
@@ -96,21 +100,13 @@ def _joined(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     return tuple(found)
 
 
-def _read_edges(raw: Any, holder: Any, matrix: Matrix, budget: list[int], depth: int) -> Iterator[Box]:
+def _read_edges(raw: Any, page: Any) -> Iterator[Box]:
     """The straight lines and the edges of rectangles; `OverflowError` when there are too many."""
-    is_form = depth > 0
-    count = raw.FPDFFormObj_CountObjects(holder) if is_form else raw.FPDFPage_CountObjects(holder)
-    budget[0] -= count
-    if budget[0] < 0:
-        raise OverflowError
-    for number in range(count):
-        each = raw.FPDFFormObj_GetObject(holder, number) if is_form else raw.FPDFPage_GetObject(holder, number)
-        kind = raw.FPDFPageObj_GetType(each)
+    budget = [_MOST_SEGMENTS]
+    for kind, each, matrix in walk_objects(raw, page):
         if kind == raw.FPDF_PAGEOBJ_PATH and _is_seen(raw, each):
             for box in _read_path(raw, each, budget):
-                yield moved(box, matrix) if is_form else box
-        elif kind == raw.FPDF_PAGEOBJ_FORM and depth < _DEEPEST and (own := read_matrix(raw, each)):
-            yield from _read_edges(raw, each, multiplied(own, matrix), budget, depth + 1)
+                yield box if matrix is IDENTITY else moved(box, matrix)
 
 
 def _is_seen(raw: Any, path: Any) -> bool:
@@ -122,25 +118,21 @@ def _is_seen(raw: Any, path: Any) -> bool:
         return True
     if not fill.value:
         return False
-    colour = [ctypes.c_uint() for _ in range(4)]
-    if not raw.FPDFPageObj_GetFillColor(path, *colour):
-        return True
-    return min(each.value for each in colour[:3]) < 250 and colour[3].value > 0
+    colour = find_colour(raw, path)
+    return colour is None or (min(colour[:3]) < _PALE and colour[3] > 0)
 
 
 def _read_path(raw: Any, path: Any, budget: list[int]) -> Iterator[Box]:
-    edges = [ctypes.c_float() for _ in range(4)]
-    if not raw.FPDFPageObj_GetBounds(path, *edges):
+    bounds = read_bounds(raw, path)
+    if bounds is None:
         return
-    left, bottom, right, top = (edge.value for edge in edges)
-    if not all(map(math.isfinite, (left, bottom, right, top))):
-        return
+    left, bottom, right, top = bounds
     if right - left <= _THIN or top - bottom <= _THIN:
         yield left, bottom, right, top
         return
     count = raw.FPDFPath_CountSegments(path)
-    budget[1] -= count
-    if budget[1] < 0:
+    budget[0] -= count
+    if budget[0] < 0:
         raise OverflowError
     own = read_matrix(raw, path)
     if own is None:
@@ -151,7 +143,7 @@ def _read_path(raw: Any, path: Any, budget: list[int]) -> Iterator[Box]:
         segment = raw.FPDFPath_GetPathSegment(path, number)
         if not raw.FPDFPathSegment_GetPoint(segment, x, y):
             return
-        now = _to_point(x.value, y.value, own)
+        now = to_point(x.value, y.value, own)
         kind = raw.FPDFPathSegment_GetType(segment)
         if kind == raw.FPDF_SEGMENT_MOVETO:
             first = now
@@ -169,30 +161,3 @@ def _to_edge(one: tuple[float, float], two: tuple[float, float]) -> Iterator[Box
         return
     if abs(one[0] - two[0]) < 0.5 or abs(one[1] - two[1]) < 0.5:
         yield min(one[0], two[0]), min(one[1], two[1]), max(one[0], two[0]), max(one[1], two[1])
-
-
-def read_matrix(raw: Any, each: Any) -> Matrix | None:
-    """The matrix of an object; None where it has none that can be used."""
-    found = raw.FS_MATRIX()
-    if not raw.FPDFPageObj_GetMatrix(each, ctypes.byref(found)):
-        return None
-    matrix = (found.a, found.b, found.c, found.d, found.e, found.f)
-    return matrix if all(map(math.isfinite, matrix)) else None
-
-
-def multiplied(one: Matrix, two: Matrix) -> Matrix:
-    """The matrix that does the first and then the second (ISO 32000-1, 8.3.4)."""
-    a, b, c, d, e, f = one
-    g, h, i, j, k, m = two
-    return (a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + m)
-
-
-def _to_point(x: float, y: float, matrix: Matrix) -> tuple[float, float]:
-    a, b, c, d, e, f = matrix
-    return a * x + c * y + e, b * x + d * y + f
-
-
-def moved(box: Box, matrix: Matrix) -> Box:
-    """The box around what a matrix makes of a box."""
-    one, two = _to_point(box[0], box[1], matrix), _to_point(box[2], box[3], matrix)
-    return min(one[0], two[0]), min(one[1], two[1]), max(one[0], two[0]), max(one[1], two[1])

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from specloom.scrape.documents.pdf_lines import Box
-from specloom.scrape.documents.pdf_rules import Matrix, read_matrix
+from specloom.scrape.documents.pdf_objects import Matrix, read_matrix
 
 _MOST_SEGMENTS: Final = 12
 # Points by which a letter may stand out over what it stands on; and the share of a length that is none.
@@ -18,15 +18,6 @@ _LITTLE: Final = 0.01
 _LARGEST: Final = 5000
 _PART: Final = 300
 _WHITE: Final = 250
-
-
-def read_bounds(raw: Any, each: Any) -> Box | None:
-    """The edges of an object in its own space; None where they are not known."""
-    edges = [ctypes.c_float() for _ in range(4)]
-    if not raw.FPDFPageObj_GetBounds(each, *edges):
-        return None
-    left, bottom, right, top = (edge.value for edge in edges)
-    return (left, bottom, right, top) if all(map(math.isfinite, (left, bottom, right, top))) else None
 
 
 def read_clip(raw: Any, each: Any) -> tuple[Box, bool] | None:

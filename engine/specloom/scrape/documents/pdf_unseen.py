@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
-from specloom.scrape.documents.pdf_grounds import Grounds, find_colour, read_grounds
+from specloom.scrape.documents.pdf_grounds import Grounds, read_grounds
 from specloom.scrape.documents.pdf_letters import Letters
 from specloom.scrape.documents.pdf_lines import Box
+from specloom.scrape.documents.pdf_objects import find_colour
 
 Span = tuple[int, int]
 """Where some letters begin and end, as indexes into the text of the page."""
