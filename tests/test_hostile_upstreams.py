@@ -52,7 +52,7 @@ def moved(provider: Provider, url: str) -> Provider:
     """The provider with all its addresses at one server, without its pace and its second tries."""
     service = provider.service
     grant = replace(service.grant, url=constant(service.grant.url, f"{url}/token")) if service.grant else None
-    policy = replace(service.policy, allow_private=True, timeout=2.0, max_bytes=50_000)
+    policy = replace(service.policy, allow_private=True, timeout=20.0, max_bytes=50_000)
     service = replace(
         service, base=constant(service.base, url), policy=policy, rate=None, faster=(), retry=None, grant=grant
     )
@@ -156,7 +156,7 @@ async def test_a_server_that_misbehaves_ends_in_rows_or_in_a_fault_of_its_provid
         answer, calls, secrets = await ask(operation, granting(lambda _call, reply=reply: reply))  # type: ignore[misc]
 
         said = text_of(answer)
-        assert calls, what
+        assert calls, (what, said)
         assert not any(secret in said for secret in secrets), what
         if isinstance(answer, Fault):
             assert (answer.provider, answer.kind != "internal") == (name, True), (what, said)
