@@ -38,6 +38,10 @@ ROUTE = "- name: the route\n  first_of: {providers: =route.find, operation: find
         ({"more": "hints: {filters: [qury]}\n"}, "E110: the tool has no input 'qury'"),
         ({"more": "record: {session: sesion, as: web}\n"}, "E110: the tool has no input 'sesion'"),
         (
+            {"answer": "unread: =rows", "more": "record: {session: query, as: web, failures: unred}\n"},
+            "E110: the answer has no key 'unred' (did you mean \"unread\"?)",
+        ),
+        (
             {"inputs": "kind: {type: string, enum: [day], default: week, description: Kind.}\n"},
             "E104: the default 'week' is not in the enum",
         ),

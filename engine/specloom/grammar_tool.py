@@ -163,6 +163,9 @@ _record = record(
     {
         "session": Key(Text("name", IDENTIFIER), "The input that names the research session.", required=True),
         "as": Key(name, "What kind of source the rows are.", required=True),
+        "failures": Key(
+            Text("name", IDENTIFIER), "The list of the answer that tells, by `url` and `kind`, what could not be read."
+        ),
     },
 )
 

@@ -205,6 +205,8 @@ class Tool:
     """The switch without which the tool does not exist for clients."""
     needs_provider: bool = False
     """Whether it exists for clients only where a provider of one of `sources` is configured."""
+    failures: str = ""
+    """The key of its answer that lists what could not be read, for the session that records it; "" for none."""
 
     @property
     def sources(self) -> tuple[str, ...]:

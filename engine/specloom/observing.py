@@ -59,7 +59,7 @@ class Watch:
         field, kind = tool.record or ("", "")
         answer = json.loads(body) if body and field else {}
         rows = _sources(tool, answer, found) if answer else []
-        ended = [*outcomes, *_failures(answer)]
+        ended = [*outcomes, *_failures(answer.get(tool.failures))]
         for one, config in watching:
             session = str(arguments.given.get(field) or "")
             seen = Seen(owner, tool.name, session, kind, rows, ended, self._clock(), config)
@@ -68,9 +68,8 @@ class Watch:
                 await one.function(self._drawers, seen)
 
 
-def _failures(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _failures(failed: Any) -> list[Mapping[str, Any]]:
     """The outcomes of what an answer says it could not read. No provider was asked for these."""
-    failed = answer.get("scrapeFailures")
     rows = [one for one in failed if isinstance(one, dict)] if isinstance(failed, list) else []
     return [{"provider": "", "error": one.get("kind", ""), "url": one.get("url", "")} for one in rows]
 

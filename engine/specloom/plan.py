@@ -57,6 +57,7 @@ def compile_tool(spec: Spec, around: Surroundings, report: Report) -> Tool | Non
     hints = compile_hints(root.get("hints"), done, inputs, tracker)
     cache = _cache(root.get("cache"), done, inputs)
     record = _record(root.get("record"), inputs, report)
+    failures = _failures(root.get("record"), root.get("answer"), report)
     link = compile_link(root.get("link"), done, answer)
     if len(report.errors) > before or not is_whole:
         return None
@@ -100,6 +101,7 @@ def compile_tool(spec: Spec, around: Surroundings, report: Report) -> Tool | Non
         told_as.name if told_as else "",
         _opt_in(root.get("opt_in"), settings, report),
         bool(plain.get("needs_provider", False)),
+        failures,
     )
 
 
@@ -164,6 +166,17 @@ def _record(node: Node | None, inputs: Mapping[str, Input], report: Report) -> t
     assert isinstance(session, Scalar)
     check_names(Listing((session,), session.place), inputs, report)
     return str(session.value), str(to_plain(node.get("as")))
+
+
+def _failures(node: Node | None, answer: Node | None, report: Report) -> str:
+    """The key of the answer that lists what could not be read; one that does not exist is reported."""
+    said = node.get("failures") if isinstance(node, Map) else None
+    if not isinstance(said, Scalar):
+        return ""
+    known = [entry.key for entry in entries_of(answer)]
+    if said.value not in known:
+        report.add("E110", said.place, f"the answer has no key {said.value!r}", did_you_mean(str(said.value), known))
+    return str(said.value)
 
 
 def _cache(node: Node | None, scope: Scope, inputs: Mapping[str, Input]) -> Cache | None:
