@@ -186,6 +186,13 @@ async def test_a_paper_that_cannot_be_read_anywhere_says_what_was_tried() -> Non
     assert "CORE" in block["detail"]
 
 
+async def test_a_paper_behind_a_log_in_has_no_key_of_ours_to_check() -> None:
+    async with connected({**NO_ARCHIVE, INDEX: [None], "https://doi.org/": 401}) as (client, _):
+        block = await refused(client, "paper_fulltext", identifier=DOI)
+
+    assert (block["kind"], block["suggestedAction"]) == ("auth_required", "inform_user")
+
+
 @pytest.mark.parametrize("identifier", ["What otters eat", "29456894", "210.1000/otters.1", "file:///etc/passwd"])
 async def test_what_names_no_paper_is_refused_before_anybody_is_asked(identifier: str) -> None:
     async with connected({}) as (client, upstreams):

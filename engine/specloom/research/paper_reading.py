@@ -179,12 +179,8 @@ async def _read_landing_page(search: _Search) -> dict[str, Any]:
             return _tell(search, search.record or {}, next(iter(search.short.values())), DIRECT, note)
         if not note:
             raise
-        raise Fault(
-            fault.kind,
-            f"No archive and no free PDF gives the text of this paper, and its page cannot be read: {fault.message}",
-            retry_after=fault.retry_after,
-            detail=_join([*search.faults, fault]),
-        ) from fault
+        said = f"No archive and no free PDF gives the text of this paper, and its page cannot be read: {fault.message}"
+        raise fault.told_as(message=said, detail=_join([*search.faults, fault])) from fault
     return _tell(search, search.record or {}, page, DIRECT, "" if _is_whole(page) else note)
 
 
