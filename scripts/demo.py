@@ -23,11 +23,11 @@ import yaml
 from mcp import Client, StdioServerParameters
 
 from specloom.cli_base import make_executor
+from specloom.evaluate import evaluate
 from specloom.load_tree import to_plain
 from specloom.names import shipped_root
 from specloom.recording import to_recording, write_whole
 from specloom.show import Paint, answer_lines, columns, cut
-from specloom.values import evaluate
 from specloom.weave import weave_from
 from specloom.wire import Request, Response
 

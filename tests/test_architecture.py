@@ -41,7 +41,10 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("text", ("load", "rules")),
-    ("words", ("convert", "converter", "dates", "decode", "expressions", "functions", "signatures", "xpaths")),
+    (
+        "words",
+        ("convert", "converter", "dates", "decode", "evaluate", "expressions", "functions", "signatures", "xpaths"),
+    ),
     ("grammar", ("fields", "grammar", "model", "names", "settings", "tracker", "values")),
     (
         "operation",
@@ -59,6 +62,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "provider",
             "requests",
             "responses",
+            "row_mapping",
             "service",
             "steps",
         ),
@@ -113,6 +117,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "provenance",
             "tally",
             "linking",
+            "answer_check",
             "called",
             "conducting",
             "observing",

@@ -15,8 +15,8 @@ from specloom.faults import Fault
 from specloom.load_tree import to_plain
 from specloom.model import Model
 from specloom.model_providers import Provider
+from specloom.model_tools import questions
 from specloom.names import shipped_root
-from specloom.parts import questions
 from specloom.weave import weave_from
 
 MADE_UP = {"url": "https://instance.example.org", "credentials": "ann:made-up", "headers": "X-Key: made-up"}

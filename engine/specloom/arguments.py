@@ -11,10 +11,10 @@ from typing import Any
 
 from .dates import is_day
 from .diagnostics import did_you_mean
+from .evaluate import evaluate, truthy
 from .faults import Fault
 from .model_tools import Input, Tool
 from .model_values import Context
-from .values import evaluate, truthy
 
 _WORDS = {
     "string": "text",

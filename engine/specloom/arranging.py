@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from .evaluate import evaluate, how_many, truthy
 from .model_providers import Operation
 from .model_values import Context, Row
-from .values import evaluate, how_many, truthy
 
 EARTH_RADIUS = 6_371_000.0  # metres, the mean radius (IUGG)
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .asking import Ask, AskAll, Offer, Outcome, Run
+from .evaluate import evaluate, truthy
 from .faults import Fault, all_failed
 from .model import Model
 from .model_tools import Part, Strategy, Tool
 from .model_values import Context, Pair, Row
 from .staging import run_stages
-from .values import evaluate, truthy
 from .wire import Answer
 
 Arguments = Callable[[str, str, tuple[Pair, ...]], dict[str, Any]]

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .diagnostics import Place, Report
+from .evaluate import truthy
 from .load_tree import Entry, Listing, Map, Node, Scalar
 from .model_values import Context, Setting, Value
 from .names import Spec
-from .values import truthy
 
 
 @dataclass(slots=True)

@@ -8,12 +8,12 @@ from typing import Any
 
 from .coverage_parts import Seen, cover_settings, entries_of, maps_of, watched
 from .diagnostics import Place, Report
+from .evaluate import MISSING
 from .examples_providers import ProviderExample, Trace, provider_examples, run_provider_example
 from .load_tree import Entry, Listing, Map, Node, Scalar, to_plain
 from .model_providers import Operation, Provider, Step
 from .model_values import Context, Field
 from .names import Spec
-from .values import MISSING
 
 Sent = Mapping[str, Any]
 

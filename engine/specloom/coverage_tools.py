@@ -8,15 +8,14 @@ from typing import Any
 
 from .coverage_parts import Seen, cover_settings, maps_of, watched
 from .diagnostics import Place, Report
+from .evaluate import truthy
 from .examples_tools import run_tool_example
 from .load_tree import to_plain
 from .model import Model
-from .model_tools import Stage, Tool
+from .model_tools import Stage, Tool, stages_of
 from .model_values import Context, Value
 from .names import Spec
-from .parts import stages_of
 from .shapes import BOOLEAN
-from .values import truthy
 
 
 def cover_tool(spec: Spec, tool: Tool, model: Model, report: Report) -> None:

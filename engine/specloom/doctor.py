@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from .evaluate import evaluate
 from .executor import Executor
 from .faults import Fault
 from .findings import Finding
 from .model import Model
 from .model_providers import Provider
 from .places import examine_places
-from .values import evaluate
 
 _PATIENCE = 5.0
 """Seconds for one connection of `--reach`."""

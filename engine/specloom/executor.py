@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from .answer_check import check_answer
 from .arguments import Arguments, parse_arguments
 from .asking import Ask, Offer, Outcome, Run
 from .breaker import Breakers
@@ -33,7 +34,6 @@ from .model_tools import Tool
 from .model_values import Row
 from .observing import Watch
 from .provenance import say_freshness, say_routing
-from .published import check_answer
 from .pursue import pursue
 from .recording import Sender
 from .route import RoutingError, plan_routes

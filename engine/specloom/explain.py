@@ -11,6 +11,7 @@ from typing import Any
 
 from .arguments import Arguments, parse_arguments
 from .asking import Ask, AskAll, Run
+from .evaluate import evaluate, truthy
 from .executor import Executor
 from .faults import Fault
 from .hooks import PROCEDURES
@@ -20,7 +21,6 @@ from .model_values import Value
 from .perform import first_requests
 from .pursue import Pursuit, plan_context, pursue
 from .show import Paint, cut, printable, request_lines, request_to_json, secrets_in
-from .values import evaluate, truthy
 from .vault import Secret
 from .wire import Request, Response
 

@@ -4,28 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from .convert import CONVERTERS, ConverterProblem, compile_converter
 from .converter import Moment
 from .diagnostics import Report
+from .evaluate import MISSING, Unworkable, as_list, evaluate, truthy
 from .expressions import EvaluationError, compile_selector
 from .expressions_walk import share
 from .load_tree import Entry, Listing, Map, Node, Scalar, to_plain
-from .model_values import Context, Field, Row, Uses
+from .model_values import NULL_KEPT, Context, Field, Uses
 from .shapes import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, ListOf, Maybe, Record, Shape, maybe
-from .values import (
-    MISSING,
-    Scope,
-    Unworkable,
-    as_list,
-    compile_text,
-    entries_of,
-    evaluate,
-    note_problems,
-    truthy,
-    warn_of_expression,
-)
+from .values import Scope, compile_text, entries_of, note_problems, warn_of_expression
 from .xpaths import XPathProblem, compile_xpath, defer_xpath
 
 _RETURNS: Mapping[str, Shape] = {
@@ -35,10 +25,6 @@ _RETURNS: Mapping[str, Shape] = {
     "boolean": BOOLEAN,
     "list": ListOf(ANY),
 }
-
-
-NULL_KEPT: Final = object()
-"""What a field gives whose key stays, with null, when nothing was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,21 +248,3 @@ def _chain(node: Node | None, report: Report) -> tuple[Callable[[Any, Moment], A
         return value
 
     return convert, shape
-
-
-def map_row(fields: tuple[Field, ...], item: Any, context: Context) -> Row | None:
-    """One row from one item, without the fields for which nothing was found; None when a required one is missing."""
-    row: Row = {}
-    for one in fields:
-        value = one.read(item, context)
-        if value is NULL_KEPT:
-            row[one.name] = None
-            continue
-        if value is None or value in MISSING:
-            if one.has_else and value is not None:
-                row[one.name] = value
-            elif one.required:
-                return None
-            continue
-        row[one.name] = value
-    return row

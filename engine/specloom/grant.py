@@ -7,10 +7,10 @@ import json
 from collections.abc import Generator, MutableMapping
 from urllib.parse import urlencode
 
+from .evaluate import evaluate
 from .faults import Fault
 from .model_providers import Provider
 from .model_values import Context
-from .values import evaluate
 from .vault import Secret
 from .wire import Request, Response
 

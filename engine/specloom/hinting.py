@@ -6,10 +6,10 @@ from typing import Any
 
 from .arguments import Arguments
 from .asking import Offer, Outcome
+from .evaluate import evaluate, truthy
 from .model_tools import Tool
 from .model_values import Context
 from .refusals import not_asked
-from .values import evaluate, truthy
 
 EPISTEMIC_WARNING = (
     "Nothing was found by this search, which is not evidence that nothing exists: "

@@ -6,11 +6,10 @@ from collections.abc import Collection
 
 from .arguments import Arguments
 from .asking import Outcome
+from .evaluate import evaluate
 from .model import Model
-from .model_tools import Tool
+from .model_tools import Tool, questions
 from .model_values import Context, Value
-from .parts import questions
-from .values import evaluate
 
 LEFT_OUT = "not_applied"
 """The fact under `meta` in which an operation names arguments that it takes and left out because of their values."""

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from .desk import Artifact, ArtifactKeeper
+from .evaluate import build, evaluate, truthy
 from .model_tools import Tool
 from .model_values import Context
-from .values import build, evaluate, truthy
 
 MIME_TYPE = "application/json"
 NAME = "research-artifact"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -212,3 +212,16 @@ class Tool:
     def sources(self) -> tuple[str, ...]:
         """The capabilities that its answers come from: those that do more than decorate rows."""
         return tuple(name for name in self.capabilities if name not in self.lookups)
+
+
+def questions(plan: Iterable[Strategy]) -> Iterator[Strategy | Part]:
+    """All that asks an operation: strategies, and the parts of others."""
+    for strategy in plan:
+        if strategy.operation:
+            yield strategy
+        yield from strategy.parts
+
+
+def stages_of(plan: Iterable[Strategy], after: Iterable[Stage]) -> list[Stage]:
+    """The stages of a tool: those of its parts, and those after the plan."""
+    return [*(stage for strategy in plan for part in strategy.parts for stage in part.after), *after]

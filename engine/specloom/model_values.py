@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from .diagnostics import Place
 from .shapes import Shape
@@ -12,6 +12,8 @@ from .shapes import Shape
 Context = dict[str, Any]
 Row = dict[str, Any]
 Uses = frozenset[tuple[str, ...]]
+NULL_KEPT: Final = object()
+"""What a field gives whose key stays, with null, when nothing was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,21 @@ class Setting:
     rotate: bool = False
     stand_in: str = ""
     """The variable that is read when this one is not set."""
+
+
+def make_setting(name: str, said: Mapping[str, Any], place: Place) -> Setting:
+    """One setting from what its declaration says."""
+    return Setting(
+        name,
+        " ".join(said["description"].split()),
+        place,
+        said.get("type", "text"),
+        said.get("secret", False),
+        said.get("required", False),
+        said.get("default"),
+        said.get("rotate", False),
+        said.get("or", ""),
+    )
 
 
 Pair = tuple[str, Value]

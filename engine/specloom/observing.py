@@ -14,8 +14,7 @@ from .drawer import Drawers
 from .faults import Fault
 from .hooks import OBSERVERS, Observer, Seen
 from .model_tools import Tool
-from .model_values import Row
-from .settings import make_setting
+from .model_values import Row, make_setting
 
 _NOWHERE = Place("<engine>")
 

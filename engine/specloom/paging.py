@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 from urllib.parse import parse_qsl, quote, urljoin, urlsplit
 
+from .evaluate import as_list, evaluate, truthy
 from .model_providers import Paging
 from .model_values import Context, Row
-from .values import as_list, evaluate, truthy
 from .wire import Request
 
 _LINK = re.compile(r'<([^<>]*)>\s*;[^,<]*?\brel\s*=\s*"?([^",;]+)"?', re.IGNORECASE)  # RFC 8288 §3

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from .diagnostics import Report, did_you_mean
 from .load_tree import Listing, Map, Node, Scalar, to_plain
-from .model_tools import Part, Stage, Strategy
+from .model_tools import Part, Strategy
 from .model_values import Value
 from .overrides import overrides_of
 from .shapes import ANY, BOOLEAN, TEXT, ListOf, Record, Shape, maybe
@@ -111,16 +111,3 @@ def settle_parts(plan: Iterable[Strategy], definitions: Mapping[str, Value], rep
 def shape_of_parts(plan: Iterable[Strategy]) -> Record:
     """What `parts` holds once the plan has run."""
     return whole({part.name: _part_shape(part.shape) for strategy in plan for part in strategy.parts})
-
-
-def questions(plan: Iterable[Strategy]) -> Iterator[Strategy | Part]:
-    """All that asks an operation: strategies, and the parts of others."""
-    for strategy in plan:
-        if strategy.operation:
-            yield strategy
-        yield from strategy.parts
-
-
-def stages_of(plan: Iterable[Strategy], after: Iterable[Stage]) -> list[Stage]:
-    """The stages of a tool: those of its parts, and those after the plan."""
-    return [*(stage for strategy in plan for part in strategy.parts for stage in part.after), *after]

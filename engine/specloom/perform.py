@@ -12,6 +12,7 @@ from typing import Any
 
 from .arranging import arrange, conform, interleave
 from .converter import Moment
+from .evaluate import Unworkable, build, evaluate, truthy
 from .faults import Fault
 from .grant import Tokens, granted
 from .model_providers import Operation, Provider, Step
@@ -19,7 +20,6 @@ from .model_values import Context, Row
 from .paging import next_request
 from .requests import build_request
 from .responses import Empty, read_response
-from .values import Unworkable, build, evaluate, truthy
 from .vault import Secret
 from .wire import Answer, Request, Response
 

@@ -10,10 +10,10 @@ from .hooks import ENVELOPES, Envelope
 from .inputs import check_names, compile_inputs
 from .limits import parse_duration
 from .load_tree import Listing, Map, Node, Scalar, to_plain
-from .model_tools import Cache, Hints, Input, Strategy, Tool
+from .model_tools import Cache, Hints, Input, Strategy, Tool, questions, stages_of
 from .model_values import Setting, Value
 from .names import Spec
-from .parts import declared_parts, questions, settle_parts, shape_of_parts, stages_of
+from .parts import declared_parts, settle_parts, shape_of_parts
 from .published import input_schema, output_schema, whole_schema
 from .running import asked_by, check_cached, check_kept, procedures_of, result_shape, settings_of_procedures
 from .settings import compile_settings, compile_tables, settings_shape

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .faults import Fault
 from .hooks import Envelope
-from .model_tools import AnswerKey, Input, Link, Tool
+from .model_tools import AnswerKey, Input, Link
 from .model_values import Field
 from .shapes import Maybe, Shape, may_be_null, to_schema
 
@@ -159,12 +158,3 @@ def _object(fields: tuple[Field, ...]) -> dict[str, Any]:
     if needed:
         schema["required"] = needed
     return {**schema, "additionalProperties": False}
-
-
-def check_answer(tool: Tool, answer: dict[str, Any]) -> None:
-    """Nothing, or an `internal` fault that names the first part of an answer that does not fit its published schema."""
-    from jsonschema import Draft7Validator
-
-    for error in Draft7Validator(tool.output_schema).iter_errors(answer):
-        where = "/".join(str(part) for part in error.absolute_path) or "the answer"
-        raise Fault("internal", f"{tool.name}: {where} does not fit the published schema", detail=error.message[:300])

@@ -10,19 +10,18 @@ from .arranging import interleave
 from .asking import Ask, AskAll, Offer, Outcome, Run
 from .collecting import collect, empty_parts
 from .converter import Moment
+from .evaluate import build, evaluate, how_many, truthy
 from .faults import Fault, all_failed
-from .fields import map_row
 from .hinting import make_hints
 from .holding import LEFT_OUT, find_unheld
 from .hooks import HOOKS
 from .model import Model
-from .model_tools import Strategy, Tool
+from .model_tools import Strategy, Tool, questions, stages_of
 from .model_values import Context, Field, Pair, Row
-from .parts import questions, stages_of
 from .refusals import none_configured, point_to_others, resolve
+from .row_mapping import map_row
 from .shapes import may_be_null
 from .staging import run_stages
-from .values import build, evaluate, how_many, truthy
 from .wire import Answer
 
 Pursuit = Generator[Ask | AskAll | Run, Any, Outcome]

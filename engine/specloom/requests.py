@@ -8,10 +8,10 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from .evaluate import Unworkable, evaluate
 from .faults import Fault
 from .model_providers import Operation, Provider, Step
 from .model_values import Context, Value
-from .values import Unworkable, evaluate
 from .vault import Secret
 from .wire import Header, Request
 

@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 from .decode import decode
+from .evaluate import evaluate, how_many, truthy
 from .faults import KINDS, Fault
-from .fields import map_row
 from .invisible import clean
 from .model_providers import ErrorRule, Provider, Reading, Step
 from .model_values import Context, Row, Value
-from .values import evaluate, how_many, truthy
+from .row_mapping import map_row
 from .wire import Response
 
 LONGEST_SENTENCE = 300

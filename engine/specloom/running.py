@@ -8,8 +8,7 @@ from .diagnostics import Report, did_you_mean
 from .hooks import Procedure
 from .load_tree import Map, Node, to_plain
 from .model_tools import Stage, Strategy
-from .model_values import Setting
-from .settings import make_setting
+from .model_values import Setting, make_setting
 from .shapes import Record, Shape, from_schema, join_all, maybe
 from .surroundings import Surroundings
 

@@ -7,12 +7,13 @@ from typing import Any
 
 from .constants import check_constants
 from .diagnostics import Place, did_you_mean
+from .evaluate import evaluate
 from .limits import Rate, parse_duration, parse_rate, parse_size
 from .load_tree import Listing, Map, Node, to_plain
 from .model_providers import ErrorRule, Grant, Retry, Service
 from .model_values import Context, Setting, Value
 from .shapes import ANY, INTEGER, SECRET, TEXT, Record
-from .values import Scope, compile_pairs, compile_text, compile_value, evaluate
+from .values import Scope, compile_pairs, compile_text, compile_value
 from .vault import Secret
 from .wire import Policy
 

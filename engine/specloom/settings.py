@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .diagnostics import Place
 from .load_tree import Map, Node, to_plain
-from .model_values import Setting
+from .model_values import Setting, make_setting
 from .shapes import ANY, BOOLEAN, INTEGER, NUMBER, SECRET, TEXT, Record, Shape, maybe
 from .values import whole
 
@@ -20,21 +19,6 @@ def compile_settings(node: Node | None) -> dict[str, Setting]:
         return {}
     assert isinstance(node, Map)
     return {entry.key: make_setting(entry.key, to_plain(entry.value), entry.place) for entry in node}
-
-
-def make_setting(name: str, said: Mapping[str, Any], place: Place) -> Setting:
-    """One setting from what its declaration says."""
-    return Setting(
-        name,
-        " ".join(said["description"].split()),
-        place,
-        said.get("type", "text"),
-        said.get("secret", False),
-        said.get("required", False),
-        said.get("default"),
-        said.get("rotate", False),
-        said.get("or", ""),
-    )
 
 
 def settings_shape(settings: Mapping[str, Setting]) -> Record:

@@ -6,13 +6,13 @@ from collections.abc import Generator
 from typing import Any
 
 from .asking import Ask, AskAll, Offer, Outcome, Run
+from .evaluate import as_list, build, evaluate, how_many, truthy
 from .faults import KINDS, Fault
 from .hooks import HOOKS
 from .model import Model
 from .model_tools import Stage
 from .model_values import Context, Row
 from .sameness import dedupe, group, sort
-from .values import as_list, build, evaluate, how_many, truthy
 from .wire import Answer
 
 

@@ -8,17 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from .diagnostics import Diagnostic, Report
-from .expressions import EvaluationError, Problem, compile_expression
+from .evaluate import build
+from .expressions import Problem, compile_expression
 from .expressions_walk import share
-from .faults import Fault
 from .load_tree import Entry, Listing, Map, Node, Scalar, to_plain
 from .model_values import Context, Pair, Uses, Value
 from .shapes import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, ListOf, Record, Shape
 
 Tables = Mapping[str, Mapping[str, Any]]
-MISSING: tuple[Any, ...] = (None, "", [], {})
-"""What counts as nothing found. Zero and false are values."""
-
 _SHOWN = 60
 _HOLE = re.compile(r"\$?\{\{?\s*([^{}]+?)\s*\}?\}")
 _VALUE_NAME = re.compile(r"\bvalues\.([A-Za-z_][A-Za-z0-9_]*)")
@@ -40,22 +37,6 @@ class Scope:
     def plus(self, **more: Shape) -> Scope:
         """The same scope with further names."""
         return Scope(whole({**self.names.fields, **more}), self.tables, self.report)
-
-
-class Unworkable(Fault):
-    """A spec cannot be worked out with the values that there are: its defect, unless they came from an upstream."""
-
-    def __init__(self, why: object, place: object) -> None:
-        super().__init__("internal", f"a spec cannot be worked out here: {why}", detail=str(place))
-        self.why = f"{why} ({place})" if str(place) else str(why)
-
-
-def evaluate(value: Value, context: Context) -> Any:
-    """The value in this context; raises Unworkable for an expression that does not take what it is given."""
-    try:
-        return value.evaluate(context)
-    except EvaluationError as error:
-        raise Unworkable(error, value.place) from None
 
 
 def compile_text(node: Node, scope: Scope) -> Value | None:
@@ -134,12 +115,6 @@ def compile_pairs(node: Node | None, scope: Scope) -> tuple[Pair, ...]:
     assert isinstance(node, Map)
     found = [(entry.key, compile_value(entry.value, scope)) for entry in node]
     return tuple((key, value) for key, value in found if value is not None)
-
-
-def build(pairs: tuple[Pair, ...], context: Context) -> dict[str, Any]:
-    """The mapping in this context; a key whose value is null is left out."""
-    found = ((key, evaluate(value, context)) for key, value in pairs)
-    return {key: value for key, value in found if value is not None}
 
 
 def compile_definitions(entries: Iterable[Entry], scope: Scope) -> tuple[tuple[Pair, ...], Scope]:
@@ -239,27 +214,3 @@ def _named_values(node: Node) -> set[str]:
         return set(_VALUE_NAME.findall(node.value)) if isinstance(node.value, str) else set()
     parts = [entry.value for entry in node] if isinstance(node, Map) else node.items
     return {name for part in parts for name in _named_values(part)}
-
-
-def how_many(value: Value | None, context: Context) -> int | None:
-    """The number of a `take`; None where nothing is cut."""
-    most = evaluate(value, context) if value is not None else None
-    if most is None:
-        return None
-    if isinstance(most, bool) or not isinstance(most, (int, float)):
-        raise Unworkable("rows are cut by something that is no number", value.place if value else "")
-    return max(0, int(most))
-
-
-def as_list(value: Any) -> list[Any]:
-    """A list as it is without nulls, nothing as an empty list, anything else as a list of one."""
-    if value is None:
-        return []
-    if isinstance(value, list):
-        return [one for one in value if one is not None]
-    return [value]
-
-
-def truthy(value: Any) -> bool:
-    """JMESPath's notion of true: everything but null, false, and empty text, lists and mappings."""
-    return not (value is None or value is False or value in ("", [], {}))
