@@ -16,8 +16,8 @@ import pytest
 from loopback import RESET, Call, Handler, Loopback, Raw, Reply, Reset
 from specloom.faults import Fault
 from specloom.network import Dialer, build_tls_context, resolve_name
-from specloom.transport import Transport, redact
-from specloom.vault import Secret
+from specloom.transport import Transport
+from specloom.vault import Secret, redact
 from specloom.wire import Policy, Request, Response
 
 LOCAL = Policy(allow_private=True, timeout=5)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-MASK = "•••"
+from .vault import MASK
+
 MOST_CHARACTERS = 2000
 """Characters of one text that are written down."""
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
-from urllib.parse import quote, quote_plus, urljoin
+from urllib.parse import quote, urljoin
 
 from .faults import Fault
-from .guard import MASK, ParsedUrl, check_url, host_matches
+from .guard import ParsedUrl, check_url, host_matches
 from .inflate import ACCEPTED
-from .vault import Secret
+from .vault import MASK, Secret, redact, secret_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,9 +37,6 @@ _OWN = frozenset(
         "upgrade",
     }
 )
-LONGER_THAN_WORDS = 8
-"""Characters from which on a secret is looked for in the text of an upstream."""
-
 _PERSONAL = frozenset({"authorization", "cookie"})
 
 
@@ -111,7 +107,7 @@ def next_hop(hop: Hop, status: int, location: str, request: Request, border: Bor
         headers = tuple(header for header in headers if not header.name.lower().startswith(b"content-"))
     if not _is_same_site(hop.url, url):
         headers = tuple(header for header in headers if not header.personal)
-        if any(form in joined for secret in find_secrets(request) for form in _forms(secret)):
+        if any(form in joined for secret in find_secrets(request) for form in secret_forms(secret)):
             raise Fault(
                 "validation", f"{hop.url.host} redirects to {url.host} with a secret in the URL, which is refused."
             )
@@ -126,47 +122,6 @@ def next_hop(hop: Hop, status: int, location: str, request: Request, border: Bor
 def find_secrets(request: Request) -> list[Secret]:
     """Every secret that a request carries."""
     return [value for _, value in (*request.query, *request.headers) if isinstance(value, Secret) and value]
-
-
-def redact(text: str, secrets: Iterable[Secret]) -> str:
-    """The text with every secret replaced, as it is, percent-encoded or escaped for JSON."""
-    forms = {form for secret in secrets for form in _forms(secret)}
-    # The longest first, so that a secret which begins with another one leaves no tail behind.
-    for form in sorted(forms, key=len, reverse=True):
-        text = text.replace(form, MASK)
-    return text
-
-
-def redact_body(
-    body: bytes, secrets: Iterable[Secret], *, least: int = LONGER_THAN_WORDS, mask: bytes = MASK.encode()
-) -> bytes:
-    """A body in which the upstream gives no secret back, whether as it is or in one of the forms of `redact`.
-
-    Secrets of fewer than `least` characters could be words of the text. What follows a word such as Bearer is one too.
-    """
-    forms = {form for secret in secrets for form in _written(secret.reveal(), least)}
-    for form in sorted(forms, key=len, reverse=True):
-        if form in body:
-            body = body.replace(form, mask)
-    return body
-
-
-@lru_cache(maxsize=256)
-def _written(value: str, least: int) -> tuple[bytes, ...]:
-    """Everything that a secret may look like in a body; nothing where it is short."""
-    parts = (part for part in (value, value.partition(" ")[2]) if len(part) >= least)
-    return tuple({form.encode("utf-8", "replace") for part in parts for form in _forms(Secret(part))})
-
-
-def _forms(secret: Secret) -> set[str]:
-    value = secret.reveal()
-    if not value:
-        return set()
-    safe = value.encode("utf-8", "replace")
-    quoted = {quote(safe, safe=""), quote(safe), quote_plus(safe)}
-    lowered = {re.sub(r"%[0-9A-F]{2}", lambda found: found[0].lower(), form) for form in quoted}
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return {value, escaped} | quoted | lowered
 
 
 def _write_targets(url: ParsedUrl, query: Iterable[tuple[str, str | Secret]]) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn, cast
 
 from .addresses import Address, find_ipv4, find_objection
 from .faults import Fault
+from .vault import MASK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 Scheme = Literal["http", "https"]
 
 MAX_URL = 8192
-MASK = "•••"
 PORTS = {"http": 80, "https": 443}
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?://)?([^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?", re.DOTALL)

@@ -11,12 +11,11 @@ from typing import Any
 
 from .driving import drive
 from .examples_providers import describe_request
-from .exchange import redact
 from .faults import Fault
 from .perform import perform
 from .recording import request_id, to_recording, write_whole
 from .trying import Attempt, Exchange, parse_json
-from .vault import Secret
+from .vault import Secret, redact
 from .wire import Request, Response
 
 _LONGEST_LIST = 2

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from .exchange import redact_body
 from .faults import Fault
 from .grant import STEP as TOKEN_STEP
-from .vault import Secret
+from .vault import Secret, redact_body
 from .wire import Request, Response
 
 _KEPT_HEADERS = ("content-type", "retry-after", "link", "date")

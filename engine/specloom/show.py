@@ -9,13 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 from urllib.parse import quote
 
-from .exchange import redact
 from .faults import Fault
-from .vault import Secret
+from .vault import MASK, Secret, redact
 from .wire import Request
 
 _TINTS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34"}
-_MASK = "•••"
 
 
 class Paint:
@@ -65,7 +63,7 @@ def request_to_json(request: Request, secrets: Iterable[Secret] = ()) -> dict[st
 
 def request_lines(request: Request, secrets: Iterable[Secret] = ()) -> list[str]:
     """A request as a person reads it: verb and whole URL, then headers, then the body."""
-    pairs = [f"{_escape(name)}={_MASK if isinstance(one, Secret) else _escape(one)}" for name, one in request.query]
+    pairs = [f"{_escape(name)}={MASK if isinstance(one, Secret) else _escape(one)}" for name, one in request.query]
     lines = [f"{request.method} {request.url}" + (f"?{'&'.join(pairs)}" if pairs else "")]
     lines += [f"  {name}: {printable(str(value))}" for name, value in request.headers]
     if request.body is not None:

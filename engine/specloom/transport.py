@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Self
 import httpcore
 
 from . import __version__
-from .exchange import REDIRECTS, Border, Header, Hop, first_hop, next_hop, redact
+from .exchange import REDIRECTS, Border, Header, Hop, first_hop, next_hop
 from .faults import Fault
 from .inflate import ACCEPTED, find_inflater
 from .network import Dialer, Resolver, resolve_name
 from .pool import Place, Pool
+from .vault import redact
 from .wire import Policy, Request, Response
 
 if TYPE_CHECKING:

@@ -15,13 +15,13 @@ from .cache import AnswerCache
 from .cachekeys import request_key
 from .counts import Count
 from .driving import drive_live
-from .exchange import redact, redact_body
 from .faults import Fault
 from .keyring import SPENT, Key, Keyring
 from .limits import Limiter
 from .model_providers import Operation, Provider
 from .perform import perform
 from .recording import Sender, from_recording, secrets_of, to_recording
+from .vault import redact, redact_body
 from .wire import Answer, Request, Response
 
 

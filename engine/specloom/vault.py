@@ -1,13 +1,21 @@
-"""Secrets that cannot be printed, and the key that seals what is kept on disk."""
+"""Secrets that cannot be printed, texts without the secrets in them, and the key that seals what is kept on disk."""
 
 from __future__ import annotations
 
 import os
+import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
+from urllib.parse import quote, quote_plus
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
+
+MASK = "•••"
+"""What stands in place of a secret."""
+LONGER_THAN_WORDS = 8
+"""Characters from which on a secret is looked for in the text of an upstream."""
 
 KEY_VARIABLE = "SPECLOOM_CACHE_KEY"
 KEY_FILE = "cache.key"
@@ -30,12 +38,12 @@ class Secret:
         return self._value
 
     def __repr__(self) -> str:
-        return "•••"
+        return MASK
 
     __str__ = __repr__
 
     def __format__(self, spec: str) -> str:
-        return format("•••", spec)
+        return format(MASK, spec)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Secret) and other._value == self._value
@@ -48,6 +56,48 @@ class Secret:
 
     def __reduce__(self) -> str:
         raise TypeError("a secret is not serialised")
+
+
+def redact(text: str, secrets: Iterable[Secret]) -> str:
+    """The text with every secret replaced, as it is, percent-encoded or escaped for JSON."""
+    forms = {form for secret in secrets for form in secret_forms(secret)}
+    # The longest first, so that a secret which begins with another one leaves no tail behind.
+    for form in sorted(forms, key=len, reverse=True):
+        text = text.replace(form, MASK)
+    return text
+
+
+def redact_body(
+    body: bytes, secrets: Iterable[Secret], *, least: int = LONGER_THAN_WORDS, mask: bytes = MASK.encode()
+) -> bytes:
+    """A body in which the upstream gives no secret back, whether as it is or in one of the forms of `redact`.
+
+    Secrets of fewer than `least` characters could be words of the text. What follows a word such as Bearer is one too.
+    """
+    forms = {form for secret in secrets for form in _written(secret.reveal(), least)}
+    for form in sorted(forms, key=len, reverse=True):
+        if form in body:
+            body = body.replace(form, mask)
+    return body
+
+
+@lru_cache(maxsize=256)
+def _written(value: str, least: int) -> tuple[bytes, ...]:
+    """Everything that a secret may look like in a body; nothing where it is short."""
+    parts = (part for part in (value, value.partition(" ")[2]) if len(part) >= least)
+    return tuple({form.encode("utf-8", "replace") for part in parts for form in secret_forms(Secret(part))})
+
+
+def secret_forms(secret: Secret) -> set[str]:
+    """Everything that a secret may look like in a text: as it is, percent-encoded or escaped for JSON."""
+    value = secret.reveal()
+    if not value:
+        return set()
+    safe = value.encode("utf-8", "replace")
+    quoted = {quote(safe, safe=""), quote(safe), quote_plus(safe)}
+    lowered = {re.sub(r"%[0-9A-F]{2}", lambda found: found[0].lower(), form) for form in quoted}
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return {value, escaped} | quoted | lowered
 
 
 def load_key(directory: Path, environ: Mapping[str, str]) -> bytes:

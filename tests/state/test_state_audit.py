@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from specloom.audit import AuditLog, Record, audit_key, describe_query, verify
 from specloom.audit_chain import log_files, seal_path
-from specloom.audit_masking import MASK, mask, mask_values
+from specloom.audit_masking import mask, mask_values
+from specloom.vault import MASK
 
 KEY = audit_key(bytes(range(32)))
 DAY = 86_400.0
