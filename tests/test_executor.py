@@ -18,7 +18,7 @@ from specloom import hooks, observing
 from specloom.arguments import parse_arguments
 from specloom.breaker import Breakers
 from specloom.cache import AnswerCache
-from specloom.called import Called
+from specloom.desk import CallRecord
 from specloom.executor import Executor
 from specloom.faults import Fault
 from specloom.hooks import Observer, Seen
@@ -494,7 +494,7 @@ async def test_sources_go_to_the_session_from_the_cache_as_well_as_anew(
 
 
 async def test_every_call_is_told_for_the_record_however_it_ends(tmp_path: Path) -> None:
-    told: list[Called] = []
+    told: list[CallRecord] = []
     executor = demo_executor(write_demo(tmp_path), sender=Stub(), cache=memory(), audit=told.append)
 
     await executor.call("demo_find", {"query": "otters", "session": "one"}, owner="ann")
@@ -511,7 +511,7 @@ async def test_every_call_is_told_for_the_record_however_it_ends(tmp_path: Path)
 
 
 async def test_a_defect_is_recorded_as_one_and_a_call_that_is_given_up_as_that(tmp_path: Path) -> None:
-    told: list[Called] = []
+    told: list[CallRecord] = []
     asked = asyncio.Event()
 
     def answer(request: Request) -> Any:

@@ -7,23 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .desk import Artifact
+from .desk import Artifact, CallRecord
 from .model_values import Row
 
 MOST_FAILED = 50
 """Failed calls that are remembered (the tool contract's figure)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Called:
-    """A call that has ended, for the record: `error` is the kind of its fault as clients know it, or empty."""
-
-    owner: str
-    tool: str
-    session: str
-    seconds: float
-    error: str
-    arguments: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +26,7 @@ class Failed:
     message: str
 
 
-Auditor = Callable[[Called], None]
+Auditor = Callable[[CallRecord], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,3 +106,15 @@ class ArtifactKeeper(Protocol):
 
     async def read(self, owner: str, identifier: str) -> tuple[str, str] | None:
         """The text and its MIME type, or None when it is gone, was never there, or is somebody else's."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """A call that has ended, for the record: `error` is the kind of its fault as clients know it, or empty."""
+
+    owner: str
+    tool: str
+    session: str
+    seconds: float
+    error: str
+    arguments: Mapping[str, Any]

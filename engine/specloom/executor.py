@@ -17,11 +17,11 @@ from .breaker import Breakers
 from .cache import AnswerCache
 from .cache_entry import Entry
 from .cachekeys import answer_key, key_prefix
-from .called import MOST_FAILED, Auditor, Called, Done, Failed, Fresh
+from .called import MOST_FAILED, Auditor, Done, Failed, Fresh
 from .conducting import Progress, conduct
 from .config import configure, read_settings
 from .counts import Count
-from .desk import ArtifactKeeper
+from .desk import ArtifactKeeper, CallRecord
 from .diagnostics import did_you_mean
 from .drawer import Drawers, split_owner
 from .faults import KINDS, Fault
@@ -171,7 +171,7 @@ class Executor:
         self.tallies.count(split_owner(owner)[0], error, self.clock())
         if self.audit is not None:
             session = str(given.get(tool.record[0]) or "") if tool.record else ""
-            self.audit(Called(owner, tool.name, session, time.perf_counter() - began, error, given))
+            self.audit(CallRecord(owner, tool.name, session, time.perf_counter() - began, error, given))
 
     async def _watched(
         self, tool: Tool, arguments: Arguments, began: float, owner: str, progress: Progress | None

@@ -4,26 +4,52 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from .desk import Kept
+from .asking import Offer
+from .cache import AnswerCache
+from .conducting import Progress
+from .desk import ArtifactKeeper, Kept
+from .drawer import Drawer, Drawers
 from .faults import Fault, all_failed
+from .flights import Flights
 from .hooks import PROCEDURES
+from .model import Model
 from .model_tools import Tool
+from .recording import Sender
 from .refusals import none_configured, resolve
+from .upstreams import Upstreams
 from .wire import Answer, Request, Response
 
-if TYPE_CHECKING:
-    from .conducting import Progress
-    from .drawer import Drawer
-    from .executor import Executor
+
+class Engine(Protocol):
+    """What a live call needs of the executor that runs it."""
+
+    model: Model
+    sender: Sender
+    upstreams: Upstreams
+    flights: Flights
+    cache: AnswerCache | None
+    drawers: Drawers | None
+    artifacts: ArtifactKeeper | None
+    clock: Callable[[], float]
+    allow_private: bool
+    is_live: bool
+    isolate: bool
+    tool_settings: dict[str, dict[str, Any]]
+
+    def offer(self) -> Offer:
+        """Who can be asked now."""
+
+    async def keep(self, key: str, value: bytes, ttl: float) -> None:
+        """Keep an answer in the cache, which is there."""
 
 
 class LiveDesk:
     """One call's `specloom.desk.Desk` over an executor."""
 
-    def __init__(self, executor: Executor, tool: Tool, owner: str, progress: Progress | None) -> None:
-        self._executor = executor
+    def __init__(self, engine: Engine, tool: Tool, owner: str, progress: Progress | None) -> None:
+        self._engine = engine
         self._tool = tool
         self._progress = progress
         self._owner = owner
@@ -34,28 +60,28 @@ class LiveDesk:
 
     @property
     def config(self) -> Mapping[str, Any]:
-        return self._executor.tool_settings[self._tool.name]
+        return self._engine.tool_settings[self._tool.name]
 
     @property
     def allow_private(self) -> bool:
-        return self._executor.allow_private
+        return self._engine.allow_private
 
     @property
     def is_live(self) -> bool:
-        return self._executor.is_live
+        return self._engine.is_live
 
     def now(self) -> float:
-        return self._executor.clock()
+        return self._engine.clock()
 
     def tell(self, done: float, total: float | None, message: str) -> None:
         if self._progress is not None:
             self._progress(done, total, message)
 
     def offering(self, operation: str) -> tuple[str, ...]:
-        return self._executor.offer().orders.get(operation, ())
+        return self._engine.offer().orders.get(operation, ())
 
     async def ask(self, operation: str, arguments: Mapping[str, Any], *, provider: str = "") -> Answer:
-        model, offer = self._executor.model, self._executor.offer()
+        model, offer = self._engine.model, self._engine.offer()
         if provider:
             resolve(provider, operation, self._tool, model, offer)
         failed: list[Fault] = []
@@ -63,7 +89,7 @@ class LiveDesk:
             taken = model.providers[name].operations[operation].input
             given = {key: arguments[key] for key in taken if arguments.get(key) is not None}
             try:
-                return await self._executor.upstreams.ask(name, operation, given)
+                return await self._engine.upstreams.ask(name, operation, given)
             except Fault as fault:
                 failed.append(fault)
         raise all_failed(failed) if failed else none_configured(self._tool, model, offer, (operation,))
@@ -72,7 +98,7 @@ class LiveDesk:
         return await PROCEDURES[procedure].function(self, parameters)
 
     async def send(self, request: Request) -> Response:
-        return await self._executor.sender.send(request)
+        return await self._engine.sender.send(request)
 
     async def remember(self, key: str, ttl: float, make: Callable[[], Awaitable[Any]]) -> Kept:
         async def look() -> Kept:
@@ -83,21 +109,21 @@ class LiveDesk:
             await self.keep(key, made, ttl)
             return Kept(made)
 
-        return await self._executor.flights.run(self._full(key), look)
+        return await self._engine.flights.run(self._full(key), look)
 
     async def recall(self, key: str) -> Kept | None:
-        cache = self._executor.cache
+        cache = self._engine.cache
         entry = await cache.get(self._full(key)) if cache is not None else None
         return Kept(json.loads(entry.value), entry.age(self.now())) if entry else None
 
     async def keep(self, key: str, value: Any, ttl: float) -> None:
-        if self._executor.cache is not None:
+        if self._engine.cache is not None:
             text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-            await self._executor.keep(self._full(key), text.encode("utf-8", "surrogatepass"), ttl)
+            await self._engine.keep(self._full(key), text.encode("utf-8", "surrogatepass"), ttl)
 
     def _full(self, key: str) -> str:
         """The key in the cache: tenants share what is public unless their answers are kept apart."""
-        owner = self._owner if self._executor.isolate else ""
+        owner = self._owner if self._engine.isolate else ""
         return f"made:{owner}\0{key}"
 
     def new_id(self) -> str:
@@ -106,13 +132,13 @@ class LiveDesk:
         return str(uuid.uuid4())
 
     def state(self, collection: str, *, space: str = "") -> Drawer:
-        drawers = self._executor.drawers
+        drawers = self._engine.drawers
         if drawers is None:
             raise Fault("config", "This server keeps no state, so nothing can be remembered or recalled.")
         return drawers.drawer(collection, self._owner, space=space)
 
     async def keep_artifact(self, text: str, *, name: str, mime_type: str) -> str:
-        keeper = self._executor.artifacts
+        keeper = self._engine.artifacts
         if keeper is None:
             return ""
         return (await keeper.keep(self._owner, text, name=name, mime_type=mime_type)).uri

@@ -14,7 +14,7 @@ from .drawer import CollectionSpec, Drawer, join_owner, split_owner
 
 if TYPE_CHECKING:
     from .audit import AuditLog
-    from .called import Called
+    from .desk import CallRecord
     from .state.store import Store
 
 TIDY_EVERY = 900.0
@@ -128,7 +128,7 @@ class Audit:
         self._log: AuditLog | None = None
         self._opened = False
 
-    def __call__(self, called: Called) -> None:
+    def __call__(self, call: CallRecord) -> None:
         """Record a call: who, what, how long and how it ended; of what was asked only how long it was."""
         if not self._opened:
             self._opened = True
@@ -137,19 +137,19 @@ class Audit:
             return
         from .audit import Record, describe_query
 
-        tenant, user = split_owner(called.owner)
-        query = called.arguments.get("query")
+        tenant, user = split_owner(call.owner)
+        query = call.arguments.get("query")
         fingerprint = self._environ.get("AUDIT_INCLUDE_REQUEST_BODY", "").strip().lower() in {"1", "true", "yes", "on"}
         self._log.record(
             Record(
                 "tool_call",
                 tenant,
                 user,
-                success=not called.error,
-                tool_name=called.tool,
-                session_id=called.session,
-                duration_ms=round(called.seconds * 1000, 3),
-                error_code=called.error,
+                success=not call.error,
+                tool_name=call.tool,
+                session_id=call.session,
+                duration_ms=round(call.seconds * 1000, 3),
+                error_code=call.error,
                 metadata=describe_query(query, fingerprint=fingerprint) if isinstance(query, str) else {},
             )
         )
