@@ -10,11 +10,32 @@ from .results import STOPPED, defect, encode, failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable
+    from typing import Any, Protocol
 
     from ..faults import Fault
     from .contract import Backend
-    from .core import Connection
+
+    class Client(Protocol):
+        """What a running request needs of the connection that it came over."""
+
+        era: str
+        version: str
+        log_level: str | None
+        closed: bool
+        report: Callable[[BaseException], object]
+
+        def capabilities_of(self, meta: dict[str, Any]) -> dict[str, Any]: ...
+        def seal(self, result: bytes, *, complete: bool = True) -> bytes: ...
+        def is_running(self, call: LiveCall) -> bool: ...
+        def finish(self, call: LiveCall, frame: bytes) -> None: ...
+        def send_for(self, call: LiveCall, frame: bytes) -> None: ...
+        def publish(self, method: str, params: dict[str, Any] | None, call: LiveCall) -> None: ...
+        def ask(
+            self, method: str, params: dict[str, Any], answered: Callable[[dict[str, Any] | None], object]
+        ) -> int: ...
+        def forget(self, number: int) -> None: ...
+
 
 BURST = 5.0
 """Steps of progress that may follow each other at once; after them a few a second get through."""
@@ -46,7 +67,7 @@ class LiveCall(Call):
         "request_state",
     )
 
-    def __init__(self, connection: Connection, request_id: str | int, method: str, params: dict[str, Any]) -> None:
+    def __init__(self, connection: Client, request_id: str | int, method: str, params: dict[str, Any]) -> None:
         self._connection = connection
         self.request_id = request_id
         self.method = method

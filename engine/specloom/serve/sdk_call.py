@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
     PromptsListChanged,
     ResourcesListChanged,
     ResourceUpdated,
@@ -21,9 +22,6 @@ from .calls import NEEDED
 from .contract import LOG_LEVELS, MODERN_VERSIONS, Call, NoChannel
 from .envelope import CAPABILITIES_KEY, LOG_LEVEL_KEY
 
-if TYPE_CHECKING:
-    from .sdk import Host
-
 Context = ServerRequestContext[Any, Any]
 
 ANSWERS: dict[str, Any] = {
@@ -33,10 +31,20 @@ ANSWERS: dict[str, Any] = {
 }
 
 
+class Audience(Protocol):
+    """Who is told of changes and log entries: what a running request needs of its host."""
+
+    bus: InMemorySubscriptionBus
+    log_level: str | None
+
+    def is_wanted(self, event: ServerEvent) -> bool:
+        """Whether clients with a handshake are told of `event`."""
+
+
 class SdkCall(Call):
     """A running request, as the SDK knows it. What it sends goes out in order, from a task of its own."""
 
-    def __init__(self, host: Host, context: Context) -> None:
+    def __init__(self, host: Audience, context: Context) -> None:
         params = context.params or {}
         self._host = host
         self._context = context
