@@ -92,17 +92,18 @@ async def _exchange(process: Process, given: bytes) -> bytes:
     return b"".join(parts)
 
 
-async def start(module: str) -> Process:
-    """A process that runs `python -m MODULE`, its input and output as pipes. `OSError` when it cannot be started.
+async def start(module: str, *arguments: str) -> Process:
+    """A process that runs `python -m MODULE ARGUMENT …`, its input and output as pipes.
 
     It takes no module from the folder that the server was started in, and says nothing on the server's standard error.
+    `OSError` when it cannot be started.
     """
     from asyncio.subprocess import DEVNULL, PIPE, create_subprocess_exec
 
     # No variable that could be a secret.
     environ = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     return await create_subprocess_exec(
-        sys.executable, "-P", "-m", module,
+        sys.executable, "-P", "-m", module, *arguments,
         stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environ | _ONE_THREAD, limit=MOST_OUTPUT,
     )  # fmt: skip
 

@@ -16,6 +16,7 @@ from specloom.network import Resolver, resolve_name
 from specloom.perform import Answer
 from specloom.scrape import ladder
 from specloom.scrape.options import Options
+from specloom.scrape.pages import make_answer
 from specloom.scrape.politeness import Politeness
 from specloom.scrape.reading import Candidate, Fetched, Mode, Reading
 from specloom.scrape.station import Station
@@ -108,7 +109,7 @@ async def open_desk(
     **desk: Any,
 ) -> AsyncIterator[tuple[TestDesk, Station]]:
     """A desk and a station that are closed afterwards; without `stealth` the library for it counts as missing."""
-    station = Station(options, resolve=resolve, politeness=politeness)
+    station = Station(options, make_answer, resolve=resolve, politeness=politeness)
     if not stealth:
         station._stealth_sought = True
     async with Transport(allow_private=options.allow_private, resolve=resolve, max_connections=320) as transport:

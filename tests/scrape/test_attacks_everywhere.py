@@ -20,6 +20,7 @@ from specloom.faults import Fault
 from specloom.guard import check_url
 from specloom.scrape import ladder, sites
 from specloom.scrape.fetching import Way, fetch
+from specloom.scrape.pages import make_answer
 from specloom.scrape.politeness import Politeness
 from specloom.scrape.reading import Candidate, Fetched
 from specloom.scrape.robots import Robots
@@ -55,7 +56,7 @@ async def test_a_page_of_an_iframe_is_refused_like_any_page(url: str) -> None:
         return Candidate("", frames=(url, url + "?a"))
 
     page, names = Page(), Names([])
-    station = Station(STRICT, resolve=names)
+    station = Station(STRICT, make_answer, resolve=names)
     station._stealth_sought = True
     desk = TestDesk(page)  # type: ignore[arg-type]
     try:
@@ -92,8 +93,10 @@ async def test_a_document_there_is_refused_by_its_address_and_after_a_redirect(u
     out = Untouched(document.encode("utf-8").decode("latin-1"))
     way = Way("html", (), out.send, 5.0)
 
+    station = Station(STRICT, make_answer)
+    desk = TestDesk(out)  # type: ignore[arg-type]
     with pytest.raises(Fault) as first:
-        await ladder.read(document, desk=TestDesk(out), options=STRICT, extract=lambda fetched: Candidate(""))  # type: ignore[arg-type]
+        await ladder.read(document, desk=desk, options=STRICT, extract=lambda fetched: Candidate(""), station=station)
     with pytest.raises(Fault) as after:
         await fetch(
             "https://example.org/a.pdf", way, options=STRICT, politeness=Politeness(), owner="", now=lambda: 0.0

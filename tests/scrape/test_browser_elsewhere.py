@@ -18,6 +18,7 @@ from specloom.executor import Executor
 from specloom.faults import Fault
 from specloom.scrape.browser import Browser
 from specloom.scrape.fetching import Elsewhere
+from specloom.scrape.pages import make_answer
 from specloom.scrape.station import _STATIONS, Station, close_station
 from specloom.transport import Transport
 from specloom.wire import Request, Response
@@ -91,7 +92,7 @@ async def test_nobody_who_does_not_ask_for_it_is_told(browser: Browser) -> None:
 
 
 async def read(url: str, sites: Mixed, **settings: str) -> dict[str, object]:
-    _STATIONS[asyncio.get_running_loop()] = Station(OPEN, resolve=NOWHERE)
+    _STATIONS[asyncio.get_running_loop()] = Station(OPEN, make_answer, resolve=NOWHERE)
     environ = {"CHROME_PATH": "", **settings}
     executor = Executor(MODEL, environ=environ, sender=sites, allow_private=True, validate=True, is_live=True)
     try:

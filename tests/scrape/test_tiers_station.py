@@ -7,23 +7,24 @@ import asyncio
 from scrape_support import OPTIONS
 
 from specloom.scrape.options import Options
+from specloom.scrape.pages import make_answer
 from specloom.scrape.station import close_station, find_station
 
 
 async def test_readings_of_one_loop_share_a_station() -> None:
-    first = find_station(OPTIONS)
+    first = find_station(OPTIONS, make_answer)
 
-    assert find_station(Options()) is first
+    assert find_station(Options(), make_answer) is first
 
     await close_station()
-    assert find_station(OPTIONS) is not first
+    assert find_station(OPTIONS, make_answer) is not first
     await close_station()
     await close_station()
 
 
 def test_another_loop_has_a_station_of_its_own() -> None:
     async def find() -> int:
-        found = find_station(OPTIONS)
+        found = find_station(OPTIONS, make_answer)
         kept.append(found)
         await close_station()
         return id(found)

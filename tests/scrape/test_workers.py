@@ -20,7 +20,7 @@ from scrape_support import ARTICLE
 
 from specloom.faults import Fault
 from specloom.scrape import worker, workers
-from specloom.scrape.pages import make_page
+from specloom.scrape.pages import make_answer, make_page
 from specloom.scrape.workers import Workers
 
 SAID = {"kind": "html", "url": "https://example.org/otters", "content_type": "text/html; charset=utf-8", "facts": {}}
@@ -51,7 +51,7 @@ def look(process: int, what: str) -> bytes:
 @asynccontextmanager
 async def opened(most: int = 1) -> AsyncIterator[Workers]:
     """Workers that are all gone afterwards."""
-    some = Workers(most)
+    some = Workers(make_answer, most)
     try:
         yield some
     finally:
@@ -105,7 +105,7 @@ async def test_a_worker_is_told_no_secret_and_may_write_nothing(monkeypatch: pyt
     bounds = {line[:26].strip(): tuple(line[26:].split()[:2]) for line in lines}
     assert b"PATH" in names
     assert not names & {b"DEMO_API_KEY", b"HOME", b"LANG", b"LC_ALL"}
-    assert command[1:4] == [b"-P", b"-m", b"specloom.scrape.worker"]
+    assert command[1:5] == [b"-P", b"-m", b"specloom.scrape.worker", b"specloom.scrape.pages:make_answer"]
     assert bounds["Max address space"] == (str(worker.MOST_MEMORY),) * 2
     assert bounds["Max file size"] == bounds["Max core file size"] == ("0", "0")
     assert bounds["Max cpu time"] == ("unlimited", "unlimited"), "it lives as long as the server"
@@ -202,7 +202,8 @@ async def test_closing_ends_idle_and_busy_workers() -> None:
 PARENT = """
 import subprocess, sys
 source, target = map(int, sys.argv[1:])
-one = subprocess.Popen([sys.executable, "-P", "-m", "specloom.scrape.worker"], stdin=source, stdout=target)
+command = [sys.executable, "-P", "-m", "specloom.scrape.worker", "specloom.scrape.pages:make_answer"]
+one = subprocess.Popen(command, stdin=source, stdout=target)
 print(one.pid, flush=True)
 one.wait()
 """

@@ -20,14 +20,13 @@ from .failures import find_kind_of_status, from_fault, from_reader, to_fault, to
 from .fetching import check_target
 from .kinds import is_document_url
 from .reading import Candidate, Fetched, Mode, Quality, Reading
-from .tiers import Rung, choose_rungs
+from .tiers import Rung, Shared, choose_rungs
 from .walls import ENOUGH, Verdict, judge, judge_raw, score
 
 if TYPE_CHECKING:
     from specloom.desk import Desk
 
     from .options import Options
-    from .station import Station
 
 LARGE = 200_000
 """Bytes of a body from which an extractor runs in a thread, so that other readings go on."""
@@ -58,7 +57,7 @@ async def read(
     desk: Desk,
     options: Options,
     extract: Extractor,
-    station: Station | None = None,
+    station: Shared,
     depth: int = 0,
 ) -> Reading:
     """The best reading of a page; one fault that tells how every tier fared where there is none.
@@ -72,10 +71,6 @@ async def read(
         check_target(url, options)
     except Fault as fault:
         raise to_fault(url, [to_outcome("guard", "validation", fault.message)]) from None
-    if station is None:
-        from .station import find_station
-
-        station = find_station(options)
     try:
         async with asyncio.timeout(options.deadline) as clock:
             for rung in choose_rungs(url, mode=mode, desk=desk, options=options, station=station, depth=depth):
@@ -228,7 +223,7 @@ def _is_useless(frame: str) -> bool:
     return parts.scheme not in ("http", "https") or bool(_USELESS.search(f"{parts.hostname or ''}{parts.path}"))
 
 
-async def _follow_frames(climb: Climb, desk: Desk, station: Station) -> Reading | None:
+async def _follow_frames(climb: Climb, desk: Desk, station: Shared) -> Reading | None:
     """The better page of two iframes, where it is good: many shells only frame what is worth reading."""
     frames = [frame for frame in dict.fromkeys(climb.frames) if frame not in climb.followed]
     climb.frames = ()

@@ -9,7 +9,7 @@ from specloom.faults import Fault
 
 from .options import to_options
 from .page import Page, from_json
-from .remembered import FAILURE_TTLS, TTL, to_failure_ttl, to_key
+from .remembered import FAILURE_TTLS, TTL, from_fault, to_failure_ttl, to_fault, to_key
 
 if TYPE_CHECKING:
     from specloom.desk import Desk
@@ -139,7 +139,7 @@ def _station(desk: Desk, options: Options) -> Station:
     """What readings share; where nothing may be reached but what the desk sends, one without browser and client."""
     from .station import StillStation, find_station
 
-    return find_station(options) if desk.is_live else StillStation(options)
+    return find_station(options, make_answer) if desk.is_live else StillStation(options, make_answer)
 
 
 def _extractor(desk: Desk, station: Station) -> Any:
@@ -193,6 +193,19 @@ def make_page(body: bytes, said: dict[str, Any]) -> tuple[Page, tuple[str, ...]]
     from .texts import from_text
 
     return from_text(body, said["url"], said["content_type"], said["kind"], said["facts"]), ()
+
+
+def make_answer(body: bytes, said: dict[str, Any]) -> dict[str, Any]:
+    """What `make_page` gives as JSON data, or the fault that there is instead: the work of a process of its own."""
+    try:
+        page, frames = make_page(body, said)
+    except Fault as fault:
+        return {"fault": from_fault(fault)}
+    except (MemoryError, RecursionError) as error:
+        return {"fault": from_fault(Fault("too_large", f"The page needs more memory than it may take ({error!r})."))}
+    except Exception as error:  # noqa: BLE001 - a defect of one page must not end the process that others wait for
+        return {"fault": from_fault(Fault("internal", f"The page could not be read because of a defect: {error!r}"))}
+    return {"page": page.to_json(), "frames": list(frames)}
 
 
 def _nothing(fetched: Fetched) -> Candidate:
@@ -270,25 +283,3 @@ def _tell_cut(found: Document) -> str:
     is_counted = 0 < found.pages_read < found.pages
     what = f"The first {found.pages_read} of {found.pages} {unit} were" if is_counted else "Only the beginning was"
     return f"{what} read of this file, which is larger than what is read at once; look for its parts as files."
-
-
-def from_fault(fault: Fault) -> dict[str, Any]:
-    """A fault as JSON data, from which `to_fault` makes it again."""
-    return {
-        "kind": fault.kind,
-        "message": fault.message,
-        "detail": fault.detail,
-        "retry_after": fault.retry_after,
-        "action": fault.action,
-    }
-
-
-def to_fault(said: dict[str, Any]) -> Fault:
-    """The fault that `from_fault` made the data of."""
-    return Fault(
-        said["kind"],
-        said["message"],
-        detail=said["detail"],
-        retry_after=said["retry_after"],
-        action=said["action"],
-    )

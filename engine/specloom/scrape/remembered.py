@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from specloom.faults import Fault
 
 from .browser_find import find_browser
 
 if TYPE_CHECKING:
-    from specloom.faults import Fault
-
     from .options import Options
 
 TTL = 3600.0
@@ -52,3 +52,25 @@ def to_failure_ttl(fault: Fault) -> float:
         return 0.0
     ttl = FAILURE_TTLS.get(fault.kind, OTHER_FAILURE_TTL)
     return min(ttl, fault.retry_after or ttl) if fault.kind == "rate_limited" else ttl
+
+
+def from_fault(fault: Fault) -> dict[str, Any]:
+    """A fault as JSON data, from which `to_fault` makes it again."""
+    return {
+        "kind": fault.kind,
+        "message": fault.message,
+        "detail": fault.detail,
+        "retry_after": fault.retry_after,
+        "action": fault.action,
+    }
+
+
+def to_fault(said: dict[str, Any]) -> Fault:
+    """The fault that `from_fault` made the data of."""
+    return Fault(
+        said["kind"],
+        said["message"],
+        detail=said["detail"],
+        retry_after=said["retry_after"],
+        action=said["action"],
+    )

@@ -16,6 +16,7 @@ from .fetching import check_target
 from .politeness import Bounds, Politeness
 from .robots import Robots
 from .spa import to_route
+from .worker import Task
 from .workers import Workers
 
 if TYPE_CHECKING:
@@ -32,19 +33,24 @@ Allow = Callable[["ParsedUrl"], Awaitable[float | None]]
 class Station:
     """Shared by readings of one event loop. Nothing is started before it is needed; `aclose` ends all of it.
 
-    `resolve` replaces the system's resolver for everything that does not go over a desk: the browser and the client
-    that looks like one.
+    `make_answer` makes a page of what was fetched, in a process of its own where that is better. `resolve` replaces the
+    system's resolver for everything that does not go over a desk: the browser and the client that looks like one.
     """
 
     def __init__(
-        self, options: Options, *, resolve: Resolver = resolve_name, politeness: Politeness | None = None
+        self,
+        options: Options,
+        make_answer: Task,
+        *,
+        resolve: Resolver = resolve_name,
+        politeness: Politeness | None = None,
     ) -> None:
         bounds = Bounds(
             options.slots, options.browser_slots, options.tenant_slots, options.host_slots, options.host_spacing
         )
         self.politeness = politeness or Politeness(bounds)
         self.browser = Browser(resolve=resolve, idle=options.browser_idle)
-        self.workers = Workers()
+        self.workers = Workers(make_answer)
         self._robots = Robots()
         self._resolve = resolve
         self._stealth: Stealth | None = None
@@ -95,12 +101,12 @@ class StillStation(Station):
 _STATIONS: WeakKeyDictionary[asyncio.AbstractEventLoop, Station] = WeakKeyDictionary()
 
 
-def find_station(options: Options) -> Station:
-    """The station of the running loop, made with the limits of the first reading."""
+def find_station(options: Options, make_answer: Task) -> Station:
+    """The station of the running loop, made with what the first reading gives."""
     loop = asyncio.get_running_loop()
     station = _STATIONS.get(loop)
     if station is None:
-        station = _STATIONS[loop] = Station(options)
+        station = _STATIONS[loop] = Station(options, make_answer)
     return station
 
 

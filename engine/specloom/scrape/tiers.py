@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from specloom.faults import Fault
@@ -19,9 +19,12 @@ from .spa import is_spa_host, to_route
 
 if TYPE_CHECKING:
     from specloom.desk import Desk
+    from specloom.guard import ParsedUrl
 
+    from .browser import Browser
     from .options import Options
-    from .station import Station
+    from .politeness import Politeness
+    from .stealth import Stealth
 
 READER = "reader"
 CONTENTS = "contents"
@@ -29,6 +32,22 @@ CONTENTS = "contents"
 
 
 _FACTS = {"title": "title", "author": "author", "published": "published_at"}
+
+
+class Shared(Protocol):
+    """What the tiers need of what readings share: turns, the browser, the client that looks like one, robots.txt."""
+
+    politeness: Politeness
+    browser: Browser
+
+    def stealth(self) -> Stealth | None:
+        """The client with the TLS of a browser, where there is one."""
+
+    def robots_for(self, desk: Desk, options: Options) -> Callable[[ParsedUrl], Awaitable[float | None]] | None:
+        """What refuses hops that robots.txt closes, where it is to be obeyed."""
+
+    async def render(self, url: str, *, owner: str, options: Options, now: Callable[[], float]) -> Fetched:
+        """The document that a browser makes of an address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +61,7 @@ class Rung:
 
 
 def choose_rungs(
-    url: str, *, mode: Mode, desk: Desk, options: Options, station: Station, depth: int = 0
+    url: str, *, mode: Mode, desk: Desk, options: Options, station: Shared, depth: int = 0
 ) -> Iterator[Rung]:
     """The tiers in the order in which they are tried. Services see neither raw readings nor pages of iframes."""
     host = urlsplit(url).hostname or ""
@@ -73,7 +92,7 @@ def choose_rungs(
         yield service("exa", lambda: ask_service(url, CONTENTS, "exa", desk, options))
 
 
-async def ask_plainly(url: str, desk: Desk, options: Options, station: Station, *, raw: bool = False) -> Fetched:
+async def ask_plainly(url: str, desk: Desk, options: Options, station: Shared, *, raw: bool = False) -> Fetched:
     """The answer to one honest request that prefers Markdown; its tier is `markdown` where it is, else `html`."""
     way = Way("html", load_persona("honest").headers, desk.send, _limit(url, options.plain_timeout, options))
     fetched = await _fetch(url, way, desk, options, station, raw=raw)
@@ -88,7 +107,7 @@ async def ask_plainly(url: str, desk: Desk, options: Options, station: Station, 
     return fetched
 
 
-async def ask_as_browser(url: str, desk: Desk, options: Options, station: Station, *, raw: bool = False) -> Fetched:
+async def ask_as_browser(url: str, desk: Desk, options: Options, station: Shared, *, raw: bool = False) -> Fetched:
     """The answer to a request that looks like a desktop browser's: in its TLS too, where that can be done."""
     stealth = station.stealth()
     limit = _limit(url, options.stealth_timeout, options)
@@ -99,7 +118,7 @@ async def ask_as_browser(url: str, desk: Desk, options: Options, station: Statio
     return await _fetch(url, way, desk, options, station, raw=raw)
 
 
-async def render(url: str, desk: Desk, options: Options, station: Station) -> Fetched:
+async def render(url: str, desk: Desk, options: Options, station: Shared) -> Fetched:
     """The document as a browser has it after its scripts ran."""
     allow = station.robots_for(desk, options)
     if allow is not None:
@@ -132,7 +151,7 @@ def _limit(url: str, usual: float, options: Options) -> float:
     return options.document_timeout if is_document_url(url) else usual
 
 
-async def _fetch(url: str, way: Way, desk: Desk, options: Options, station: Station, *, raw: bool) -> Fetched:
+async def _fetch(url: str, way: Way, desk: Desk, options: Options, station: Shared, *, raw: bool) -> Fetched:
     allow = station.robots_for(desk, options)
     return await fetch(
         url,

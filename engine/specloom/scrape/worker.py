@@ -1,21 +1,32 @@
-"""A process that makes pages of what was fetched, one at a time: frames on standard input, frames on standard output.
+"""A process that does one task after the other: frames on standard input, frames on standard output.
 
-A frame is a line of JSON, which tells how many bytes follow, and these bytes. The process ends with its input, and with
-the process that started it even in the middle of a task.
+Its argument names the task as `MODULE:FUNCTION`: it takes the bytes of a frame and what is said about them, and gives
+what is answered. A frame is a line of JSON, which tells how many bytes follow, and these bytes. The process ends with
+its input, and with the process that started it even in the middle of a task.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
 import threading
 import time
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
-from specloom.faults import Fault
 from specloom.garbage import collect_seldom
 from specloom.isolation import restrict
+
+
+class Task(Protocol):
+    """A function of a module that makes an answer in JSON of bytes, and of what is said about them."""
+
+    __module__: str
+    __qualname__: str
+
+    def __call__(self, body: bytes, said: dict[str, Any], /) -> dict[str, Any]: ...
+
 
 WATCH = 1.0
 """Seconds between two looks at whether the parent is still there."""
@@ -33,22 +44,20 @@ def main() -> int:
     threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
     while (frame := read_frame(source)) is not None:
         said, body = frame
-        write_frame(target, _answer(said, body), b"")
+        write_frame(target, find_task(sys.argv[1])(body, said), b"")
     return 0
 
 
-def _answer(said: dict[str, Any], body: bytes) -> dict[str, Any]:
-    from .pages import from_fault, make_page
+def to_name(task: Task) -> str:
+    """How a worker is told of a task."""
+    return f"{task.__module__}:{task.__qualname__}"
 
-    try:
-        page, frames = make_page(body, said)
-    except Fault as fault:
-        return {"fault": from_fault(fault)}
-    except (MemoryError, RecursionError) as error:
-        return {"fault": from_fault(Fault("too_large", f"The page needs more memory than it may take ({error!r})."))}
-    except Exception as error:  # noqa: BLE001 - a defect of one page must not end the process that others wait for
-        return {"fault": from_fault(Fault("internal", f"The page could not be read because of a defect: {error!r}"))}
-    return {"page": page.to_json(), "frames": list(frames)}
+
+def find_task(name: str) -> Task:
+    """The task of that name, whose module is loaded with the first frame."""
+    module, _, function = name.partition(":")
+    task: Task = getattr(importlib.import_module(module), function)
+    return task
 
 
 def read_frame(source: BinaryIO) -> tuple[dict[str, Any], bytes] | None:

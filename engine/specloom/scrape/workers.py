@@ -1,4 +1,4 @@
-"""Processes that make pages: started when one is not enough, killed when a task takes too long, never left behind."""
+"""Worker processes for one task: started when one is not enough, killed when one takes too long, never left behind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from specloom.faults import Fault
 from specloom.isolation import end, start
 
-from .worker import to_frame
+from .worker import Task, to_frame, to_name
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -28,7 +28,8 @@ MOST = 4
 class Workers:
     """Makes pages in processes of their own, or in this one while there is little to do."""
 
-    def __init__(self, most: int = 0) -> None:
+    def __init__(self, task: Task, most: int = 0) -> None:
+        self._task = task
         self._most = most or min(MOST, os.cpu_count() or 1)
         self._idle: list[Process] = []
         self._running: set[Process] = set()
@@ -89,7 +90,7 @@ class Workers:
             if worker.returncode is None:
                 return worker
         try:
-            return await start("specloom.scrape.worker")
+            return await start("specloom.scrape.worker", to_name(self._task))
         except OSError as error:
             raise Fault("internal", f"No process could be started to read the page: {error.strerror}.") from None
 
