@@ -105,7 +105,7 @@ async def test_a_worker_is_told_no_secret_and_may_write_nothing(monkeypatch: pyt
     bounds = {line[:26].strip(): tuple(line[26:].split()[:2]) for line in lines}
     assert b"PATH" in names
     assert not names & {b"DEMO_API_KEY", b"HOME", b"LANG", b"LC_ALL"}
-    assert command[1:5] == [b"-P", b"-m", b"specloom.scrape.worker", b"specloom.scrape.pages:make_answer"]
+    assert command[1:5] == [b"-P", b"-m", b"specloom.scrape.worker", worker.to_name(make_answer).encode()]
     assert bounds["Max address space"] == (str(worker.MOST_MEMORY),) * 2
     assert bounds["Max file size"] == bounds["Max core file size"] == ("0", "0")
     assert bounds["Max cpu time"] == ("unlimited", "unlimited"), "it lives as long as the server"
@@ -201,8 +201,8 @@ async def test_closing_ends_idle_and_busy_workers() -> None:
 
 PARENT = """
 import subprocess, sys
-source, target = map(int, sys.argv[1:])
-command = [sys.executable, "-P", "-m", "specloom.scrape.worker", "specloom.scrape.pages:make_answer"]
+source, target = map(int, sys.argv[1:3])
+command = [sys.executable, "-P", "-m", "specloom.scrape.worker", sys.argv[3]]
 one = subprocess.Popen(command, stdin=source, stdout=target)
 print(one.pid, flush=True)
 one.wait()
@@ -215,7 +215,7 @@ def test_a_worker_ends_with_its_parent_although_its_input_goes_on() -> None:
     outof, target = os.pipe()
     with open(into, "wb") as given, open(outof, "rb") as told:
         parent = subprocess.Popen(
-            [sys.executable, "-c", PARENT, str(source), str(target)],
+            [sys.executable, "-c", PARENT, str(source), str(target), worker.to_name(make_answer)],
             stdout=subprocess.PIPE,
             pass_fds=(source, target),
             encoding="ascii",
