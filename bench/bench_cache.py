@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from specloom.cache import AnswerCache
+from specloom.cache.cache import AnswerCache
 
 VALUE_BYTES = 8 * 1024
 BATCHES = 15

@@ -20,11 +20,11 @@ from client import Client, call, frame
 from figures import Figure
 from specs import ADDRESS, STUB, environment, write_stub
 
-from specloom.arguments import parse_arguments
-from specloom.serve.backend import ExecutorBackend
-from specloom.serve.contract import Call
-from specloom.serve.results import render_text
-from specloom.serving import make_executor
+from specloom.runtime.arguments import parse_arguments
+from specloom.server.backend import ExecutorBackend
+from specloom.server.frames import render_text
+from specloom.server.protocol import Call
+from specloom.server.start import make_executor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

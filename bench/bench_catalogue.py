@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from figures import Figure
 from specs import environment, roots
 
-from specloom.image import make_catalogue
-from specloom.selection import OUTPUT_SCHEMAS, Selection
-from specloom.weave import weave_from
+from specloom.compiler.build import weave_from
+from specloom.server.catalogue import make_catalogue
+from specloom.server.selection import OUTPUT_SCHEMAS, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from specloom.model import Model
+    from specloom.model.model import Model
 
 BUDGETS = {"core": 2500.0, "research": 12_000.0, "all": None}
 

@@ -13,9 +13,9 @@ from client import Client
 from figures import Figure
 from specs import environment, write_grown
 
-from specloom.examples import check_examples
-from specloom.route import plan_routes
-from specloom.weave import weave_from
+from specloom.authoring.examples.run import check_examples
+from specloom.compiler.build import weave_from
+from specloom.runtime.routing import plan_routes
 
 STEPS = ((10, 3), (100, 20), (1000, 200))
 QUICK = STEPS[:2]

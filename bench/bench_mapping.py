@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import jmespath
 
-from specloom.expressions import compile_selector
+from specloom.language.expressions.api import compile_selector
 
 if TYPE_CHECKING:
     from collections.abc import Callable

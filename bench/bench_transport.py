@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import httpcore
 import httpx
 
-from specloom.transport import Transport
-from specloom.wire import Policy, Request
+from specloom.core.messages import Policy, Request
+from specloom.net.transport import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

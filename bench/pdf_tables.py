@@ -27,8 +27,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
-from specloom.faults import Fault
-from specloom.scrape import documents
+from specloom.core.faults import Fault
+from specloom.domains.scrape.documents import read as documents
 
 Relation = tuple[str, Literal["right", "below"], str]
 """A cell, where its neighbour stands, and the neighbour."""

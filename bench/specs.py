@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specloom.folders import shipped_folder
+from specloom.core.paths import shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,17 +18,17 @@ import time
 from pathlib import Path
 from typing import Any
 
-from specloom.audit import AuditLog, Record, audit_key, verify
-from specloom.collection import load_collections
-from specloom.drawer import join_owner
-from specloom.names import shipped_root
-from specloom.research.sessions import begin, find, note_rows, proceed
-from specloom.research.steps import Told
-from specloom.research.trail import Session, Source, Step, step_to_json, to_json
-from specloom.research.views import show_recovery
-from specloom.state.keys import MasterKeys
-from specloom.state.store import Store
-from specloom.state.writing import append, put
+from specloom.compiler.collection import load_collections
+from specloom.domains.sessions.session import Session, Source, Step, Told, step_to_json, to_json
+from specloom.domains.sessions.store import begin, find, note_rows, proceed
+from specloom.domains.sessions.views import show_recovery
+from specloom.plugins.collections import join_owner
+from specloom.specs.library import shipped_root
+from specloom.storage.audit_files import verify
+from specloom.storage.audit_log import AuditLog, Record, audit_key
+from specloom.storage.keys import MasterKeys
+from specloom.storage.store import Store
+from specloom.storage.writes import append, put
 
 KEY = bytes(range(32))
 DECLARED = load_collections([shipped_root()])

@@ -20,11 +20,10 @@ from typing import Any
 
 import yaml
 
-from specloom.trust.bibliography.names import Name, parse_names
-from specloom.trust.coverage import assess
-from specloom.trust.identifiers import detect
-from specloom.trust.judgements import Record
-from specloom.trust.matching import match_fields, match_text
+from specloom.domains.text.identifiers import detect
+from specloom.domains.text.people import Name, parse_names
+from specloom.domains.trust.citations.match import Record, match_fields, match_text
+from specloom.domains.trust.claims.coverage import assess
 
 GOLD = Path(__file__).parents[1] / "tests" / "gold"
 # The quantile of the normal distribution for 95 %.

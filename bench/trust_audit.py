@@ -19,11 +19,11 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from specloom.executor import Executor
-from specloom.names import shipped_root
-from specloom.transport import Transport
-from specloom.weave import weave_from
-from specloom.wire import Request, Response
+from specloom.compiler.build import weave_from
+from specloom.core.messages import Request, Response
+from specloom.net.transport import Transport
+from specloom.runtime.executor import Executor
+from specloom.specs.library import shipped_root
 
 BUDGET = 10.0
 DECLARED = {"page": 8, "works": 3}

@@ -24,19 +24,19 @@ from urllib.parse import unquote, urlsplit
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from specloom.arguments import parse_arguments
-from specloom.asking import Ask, Offer, Run
-from specloom.config import read_settings
-from specloom.driving import drive
-from specloom.examples_desk import ExampleDesk, Room
-from specloom.faults import Fault
-from specloom.hooks import CLOSERS, PROCEDURES
-from specloom.model import Model
-from specloom.names import shipped_root
-from specloom.perform import perform
-from specloom.pursue import pursue
-from specloom.weave import weave_from
-from specloom.wire import Answer, Request, Response
+from specloom.authoring.examples.context import ExampleDesk, Room
+from specloom.compiler.build import weave_from
+from specloom.core.faults import Fault
+from specloom.core.messages import Answer, Request, Response
+from specloom.model.model import Model
+from specloom.plugins.registry import CLOSERS, PROCEDURES
+from specloom.runtime.arguments import parse_arguments
+from specloom.runtime.configuration import read_settings
+from specloom.runtime.operation.drive import drive
+from specloom.runtime.operation.run import perform
+from specloom.runtime.plan.effects import Ask, Offer, Run
+from specloom.runtime.plan.run import pursue
+from specloom.specs.library import shipped_root
 from trust import Outcome, Score, load, to_interval, to_scores
 
 DOCS = Path(__file__).parents[1] / "docs" / "trust.md"

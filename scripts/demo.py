@@ -22,14 +22,14 @@ from urllib.parse import urlsplit
 import yaml
 from mcp import Client, StdioServerParameters
 
-from specloom.cli_base import make_executor
-from specloom.evaluate import evaluate
-from specloom.load_tree import to_plain
-from specloom.names import shipped_root
-from specloom.recording import to_recording, write_whole
-from specloom.show import Paint, answer_lines, columns, cut
-from specloom.weave import weave_from
-from specloom.wire import Request, Response
+from specloom.cli.common import make_executor
+from specloom.compiler.build import weave_from
+from specloom.core.messages import Request, Response
+from specloom.core.terminal import Paint, answer_lines, columns, cut
+from specloom.language.evaluate import evaluate
+from specloom.runtime.recordings import to_recording, write_whole
+from specloom.specs.library import shipped_root
+from specloom.specs.yaml import to_plain
 
 ROOT = Path(__file__).resolve().parents[1]
 PLAN = ROOT / "scripts" / "demo.yaml"

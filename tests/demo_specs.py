@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import specloom
-from specloom.breaker import Breakers
-from specloom.diagnostics import Report
-from specloom.examples import check_examples
-from specloom.executor import Executor
-from specloom.model import Model
-from specloom.names import Library
-from specloom.transport import Transport
-from specloom.weave import weave_from
+from specloom.authoring.examples.run import check_examples
+from specloom.compiler.build import weave_from
+from specloom.core.diagnostics import Report
+from specloom.model.model import Model
+from specloom.net.transport import Transport
+from specloom.runtime.circuit_breaker import Breakers
+from specloom.runtime.executor import Executor
+from specloom.specs.library import Library
 
 PACKAGE = Path(specloom.__file__).parent
 CAPABILITY, PROVIDER, TOOL = (
@@ -213,8 +213,8 @@ def demo_executor(root: Path, url: str = "https://demo.example.org", **options: 
 
 def copy_package(to: Path, specs: Path) -> Path:
     """The package as if it were installed with `specs` inside; what `PYTHONPATH` must name."""
-    shutil.copytree(PACKAGE, to / "specloom", ignore=shutil.ignore_patterns("*.pyc.*", "specs"))
-    shutil.copytree(specs, to / "specloom" / "specs")
+    shutil.copytree(PACKAGE, to / "specloom", ignore=shutil.ignore_patterns("*.pyc.*", "shipped"))
+    shutil.copytree(specs, to / "specloom" / "shipped")
     return to
 
 

@@ -1,12 +1,11 @@
-"""Imports point one way: a module may import its own layer and those below it."""
+"""The rooms of the engine: a room imports rooms on lower floors alone, and nothing goes in a circle."""
 
 from __future__ import annotations
 
 import ast
 import graphlib
-import shutil
+import importlib
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -16,369 +15,226 @@ if TYPE_CHECKING:
 
 ENGINE = Path(__file__).parents[1] / "engine" / "specloom"
 
-LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (
-        "values",
-        (
-            "",
-            "audit_masking",
-            "faults",
-            "garbage",
-            "invisible",
-            "isolation",
-            "vault",
-            "wire",
-            "shapes",
-            "diagnostics",
-            "drawer",
-            "desk",
-            "hooks",
-            "limits",
-            "folders",
-            "records",
-            "urls",
-            "variables",
-        ),
-    ),
-    ("text", ("load", "rules")),
-    (
-        "words",
-        ("convert", "converter", "dates", "decode", "evaluate", "expressions", "functions", "signatures", "xpaths"),
-    ),
-    ("grammar", ("fields", "grammar", "model", "names", "settings", "tracker", "values")),
-    (
-        "operation",
-        (
-            "arranging",
-            "capability",
-            "collection",
-            "conform",
-            "constants",
-            "driving",
-            "grant",
-            "operation",
-            "paging",
-            "perform",
-            "provider",
-            "requests",
-            "responses",
-            "row_mapping",
-            "service",
-            "steps",
-        ),
-    ),
-    (
-        "plan",
-        (
-            "answering",
-            "arguments",
-            "asking",
-            "collecting",
-            "config",
-            "hinting",
-            "holding",
-            "inputs",
-            "overrides",
-            "parts",
-            "plan",
-            "proofs",
-            "published",
-            "running",
-            "pursue",
-            "refusals",
-            "route",
-            "sameness",
-            "stages",
-            "staging",
-            "strategies",
-            "surroundings",
-            "toolset",
-            "weave",
-        ),
-    ),
-    (
-        "runtime",
-        (
-            "addresses",
-            "guard",
-            "network",
-            "inflate",
-            "exchange",
-            "pool",
-            "transport",
-            "breaker",
-            "cache",
-            "flights",
-            "state",
-            "recording",
-            "cachekeys",
-            "counts",
-            "keyring",
-            "provenance",
-            "tally",
-            "linking",
-            "answer_check",
-            "called",
-            "conducting",
-            "observing",
-            "upstreams",
-            "livedesk",
-            "executor",
-            "artifacts",
-            "audit",
-            "consents",
-            "members",
-        ),
-    ),
-    ("serve", ("prompts", "serve")),
-    ("start", ("image", "remembering", "selection", "serving")),
-    (
-        "workshop",
-        (
-            "__main__",
-            "cli",
-            "comparing",
-            "coverage",
-            "docs",
-            "doctor",
-            "examples",
-            "explain",
-            "findings",
-            "mutate",
-            "overlooked",
-            "places",
-            "record",
-            "sample",
-            "scaffold",
-            "schema",
-            "show",
-            "trying",
-            "verdict",
-        ),
-    ),
-)
-"""Modules and packages by layer, lowest first. The package itself is the empty name."""
-
-SURFACE = frozenset(
-    {
-        "",
-        "addresses",
-        "consents",
-        "dates",
-        "desk",
-        "drawer",
-        "faults",
-        "garbage",
-        "guard",
-        "hooks",
-        "invisible",
-        "isolation",
-        "members",
-        "network",
-        "records",
-        "urls",
-        "vault",
-        "wire",
-    }
-)
-"""What packages beside the layers may import of the engine."""
-
-OUTSIDE: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        "trust": SURFACE,
-        "scrape": SURFACE | {"trust"},
-        "research": SURFACE | {"trust", "scrape"},
-        "papers": SURFACE | {"trust"},
-    }
-)
-"""Packages beside the layers, and all that each may import; nobody imports them, they register hooks."""
-
-RANKS = {module: rank for rank, (_, modules) in enumerate(LAYERS) for module in modules}
-
-
-def find_rank(module: str) -> int | None:
-    """The layer of a module; a part of a split noun (`decode_xml`) is where the noun is unless it is listed."""
-    return RANKS.get(module, RANKS.get(module.partition("_")[0] if not module.startswith("_") else module))
+ROOMS: Mapping[str, str] = {
+    "core": "",
+    "plugins": "core",
+    "net": "core",
+    "cache": "core",
+    "language": "core",
+    "model": "core language plugins",
+    "specs": "core language",
+    "compiler": "core language model plugins specs",
+    "runtime": "core plugins net cache language model",
+    "storage": "core plugins",
+    "server": "core plugins net cache model specs compiler runtime storage",
+    "authoring": "core plugins net language model specs compiler runtime storage",
+    "cli": "core plugins net cache language model specs compiler runtime storage server authoring",
+    "domains.text": "core plugins net",
+    "domains.trust": "core plugins net domains.text",
+    "domains.scrape": "core plugins net domains.text domains.trust",
+    "domains.sessions": "core plugins net storage domains.text domains.trust domains.scrape",
+    "domains.papers": "core plugins net domains.text domains.trust domains.scrape",
+}
+"""What each room may import. The root (`__main__`) may import all, and every room the version."""
 
 
 class Import(NamedTuple):
-    """One import of a part of the package by a module of it."""
+    """One import of a module of the engine: where it stands, what it names, and the module that has that name."""
 
-    module: str
+    importer: str
+    line: int
+    written: str
     target: str
-    place: str
-    at_load: bool
-    """It runs when the module is loaded: not inside a function, and not for the type checker alone."""
-
-    @property
-    def source(self) -> str:
-        return self.module.partition(".")[0]
 
 
-def find_imports(engine: Path) -> Iterator[Import]:
-    """Every import inside the package, with `file:line`; targets are dotted names below the package."""
-    files = sorted(engine.rglob("*.py"))
-    modules = {to_module(file.relative_to(engine)) for file in files}
-    for file in files:
-        at = file.relative_to(engine)
-        module = to_module(at)
-        package = module.split(".") if file.name == "__init__.py" else module.split(".")[:-1]
-        tree = ast.parse(file.read_text(encoding="utf-8"), filename=str(file))
-        at_load = set(find_load_time(tree.body))
-        for node in ast.walk(tree):
-            for target in find_targets(node, [part for part in package if part], modules):
-                yield Import(module, target, f"{at.as_posix()}:{getattr(node, 'lineno', 0)}", node in at_load)
+class Tree:
+    """The modules of a package as syntax trees, and what each import in them means, deferred and type-only ones too."""
+
+    def __init__(self, root: Path) -> None:
+        files = sorted(path for path in root.rglob("*.py") if "__pycache__" not in path.parts)
+        self.root = root.name
+        self.packages = {self._name(root, path) for path in files if path.name == "__init__.py"}
+        self.trees = {self._name(root, path): ast.parse(path.read_text(encoding="utf-8")) for path in files}
+
+    def _name(self, root: Path, path: Path) -> str:
+        parts = (self.root, *path.relative_to(root).with_suffix("").parts)
+        return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+    def imports(self, module: str) -> Iterator[Import]:
+        """Every import of this package in a module, wherever it stands."""
+        for line, base, name in self._statements(module):
+            target = self._resolve(base, name)
+            if target is not None:
+                yield Import(module, line, base, target)
+
+    def _statements(self, module: str) -> Iterator[tuple[int, str, str]]:
+        for node in ast.walk(self.trees[module]):
+            if isinstance(node, ast.Import):
+                yield from ((node.lineno, alias.name, "") for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                base = node.module or ""
+                if node.level:
+                    parts = module.split(".")
+                    above = parts[: len(parts) - node.level + (module in self.packages)]
+                    base = ".".join([*above, base] if base else above)
+                yield from ((node.lineno, base, alias.name) for alias in node.names)
+
+    def _resolve(self, base: str, name: str, seen: frozenset[str] = frozenset()) -> str | None:
+        """The module that an import means: a module by its name, or the one whose name a package passes on."""
+        if f"{base}.{name}" in self.trees:
+            return f"{base}.{name}"
+        if base in self.packages and name and base not in seen:
+            for _, further, offered in self._statements(base):
+                if offered == name:
+                    return self._resolve(further, offered, seen | {base})
+        return base if base in self.trees else None
+
+    def room(self, module: str) -> str:
+        """The room of a module: the folder below the package, and below `domains` the one in there."""
+        parts = module.split(".")[1:]
+        return ".".join(parts[: 2 if parts[:1] == ["domains"] else 1])
+
+    def graph(self) -> dict[str, set[str]]:
+        """What each module imports; packages are left out, because they only pass names on."""
+        modules = [name for name in self.trees if name not in self.packages]
+        edges = {name: {found.target for found in self.imports(name)} for name in modules}
+        return {name: {to for to in edges[name] if to != name and to in edges} for name in modules}
 
 
-def to_module(at: Path) -> str:
-    """`serve/stdio.py` → `serve.stdio`; `serve/__init__.py` → `serve`; `__init__.py` → the empty name."""
-    parts = at.with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def find_load_time(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    for node in body:
-        yield node
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            yield from find_load_time(node.orelse)
-        elif isinstance(node, ast.If | ast.Try | ast.With | ast.ClassDef):
-            yield from find_load_time(node.body)
-            yield from find_load_time(getattr(node, "orelse", []))
-
-
-def find_targets(node: ast.AST, package: list[str], modules: set[str]) -> Iterator[str]:
-    """What one import statement reaches inside the package."""
-    if isinstance(node, ast.Import):
-        for alias in node.names:
-            if alias.name.partition(".")[0] == "specloom":
-                yield alias.name.partition(".")[2]
-    elif isinstance(node, ast.ImportFrom):
-        if node.level:
-            base = package[: len(package) - node.level + 1]
-        elif (node.module or "").partition(".")[0] == "specloom":
-            base = []
-        else:
-            return
-        named = (node.module or "").split(".") if node.level else (node.module or "").split(".")[1:]
-        at = ".".join([*base, *(part for part in named if part)])
-        for alias in node.names:
-            # `from . import load` reaches a module, `from .load import parse` a name in one.
-            below = f"{at}.{alias.name}" if at else alias.name
-            yield below if below in modules else at
-
-
-def find_violations(engine: Path) -> list[str]:
-    """One sentence for each import that points the wrong way and each module that has no layer."""
-    found = []
-    parts = {to_module(file.relative_to(engine)).partition(".")[0] for file in engine.rglob("*.py")}
-    for part in sorted(parts - OUTSIDE.keys()):
-        if find_rank(part) is None:
-            found.append(f"{part}: has no layer; add it to the table in tests/test_architecture.py")
-    for each in find_imports(engine):
-        source, target = each.source, each.target.partition(".")[0]
-        if source == target:
+def misplaced(tree: Tree, rooms: Mapping[str, str]) -> list[str]:
+    """What breaks the table of rooms, a line each."""
+    problems = []
+    for module in tree.trees:
+        room = tree.room(module)
+        if room in {"", "__main__", "domains"}:
             continue
-        if source in OUTSIDE:
-            if target not in OUTSIDE[source]:
-                allowed = ", ".join(sorted(filter(None, OUTSIDE[source])))
-                found.append(f"{each.place}: {source} imports {target}, and may import only {allowed}")
-        elif target in OUTSIDE:
-            found.append(f"{each.place}: {source} imports {target}, which is reached through hooks and never by name")
-        else:
-            own, other = find_rank(source), find_rank(target)
-            # A module without a layer has been reported above.
-            if own is not None and other is not None and other > own:
-                names = f"{source} ({LAYERS[own][0]}) imports {target} ({LAYERS[other][0]})"
-                found.append(f"{each.place}: {names}, a higher layer")
-    return found
+        if room not in rooms:
+            problems.append(f"{module} stands in no room of the table")
+            continue
+        for found in tree.imports(module):
+            other = tree.room(found.target)
+            if other not in {room, "", "domains"} and other not in rooms[room].split():
+                problems.append(f"{module}:{found.line} imports {found.target}: {room} may not import {other}")
+    return problems
 
 
-def test_imports_point_from_higher_layers_to_lower_ones() -> None:
-    found = find_violations(ENGINE)
-
-    assert not found, "\n".join(found)
-
-
-def test_modules_do_not_import_each_other_in_a_circle_when_they_load() -> None:
-    graph: dict[str, set[str]] = {}
-    for each in find_imports(ENGINE):
-        # A package is loaded before what is in it, so importing it from inside is no circle.
-        if each.at_load and each.target != each.module and not f"{each.module}.".startswith(f"{each.target}."):
-            graph.setdefault(each.module, set()).add(each.target)
-    graph.pop("", None)
-
-    try:
-        order = list(graphlib.TopologicalSorter(graph).static_order())
-    except graphlib.CycleError as error:
-        pytest.fail("these modules import each other: " + " → ".join(part or "specloom" for part in error.args[1]))
-
-    assert order
+@pytest.fixture(scope="module")
+def tree() -> Tree:
+    return Tree(ENGINE)
 
 
-def test_a_module_has_one_layer() -> None:
-    modules = [module for _, layer in LAYERS for module in layer]
+def test_a_room_imports_the_rooms_that_the_table_gives_it(tree: Tree) -> None:
+    assert misplaced(tree, ROOMS) == []
 
-    assert len(modules) == len(set(modules))
+
+def test_the_table_lists_the_rooms_that_there_are(tree: Tree) -> None:
+    rooms = {tree.room(module) for module in tree.packages} - {"", "domains"}
+
+    assert rooms == set(ROOMS)
+
+
+def test_no_import_goes_in_a_circle(tree: Tree) -> None:
+    graphlib.TopologicalSorter(tree.graph()).prepare()
+
+
+def test_few_names_stand_at_the_root() -> None:
+    names = {path.name for path in ENGINE.iterdir() if path.name != "__pycache__"}
+
+    assert len(names) <= 16
+    assert {name for name in names if name.endswith(".py")} == {"__init__.py", "__main__.py"}
+
+
+def test_paths_are_short(tree: Tree) -> None:
+    deepest = max(len(module.split(".")) - 2 + (module in tree.packages) for module in tree.trees)
+
+    assert deepest <= 4
+
+
+def test_inside_a_room_imports_are_relative_and_between_rooms_absolute(tree: Tree) -> None:
+    odd = []
+    for module, syntax in tree.trees.items():
+        for node in ast.walk(syntax):
+            if not isinstance(node, ast.ImportFrom):
+                continue
+            if node.level == 0 and (node.module or "").startswith("specloom."):
+                target = tree.room(node.module or "")
+                if target == tree.room(module) and module != "specloom.__main__":
+                    odd.append(f"{module}:{node.lineno} names its own room")
+            elif node.level:
+                parts = module.split(".")
+                above = ".".join(parts[: len(parts) - node.level + (module in tree.packages)])
+                if tree.room(above) != tree.room(module) and module in tree.trees and tree.room(module):
+                    odd.append(f"{module}:{node.lineno} reaches out of its room with dots")
+
+    assert odd == []
+
+
+def test_a_door_has_what_it_offers_and_says_its_idea(tree: Tree) -> None:
+    for name in sorted(tree.packages):
+        package = importlib.import_module(name)
+
+        assert package.__doc__, name
+        offers = tree._statements(name) if hasattr(package, "__getattr__") else ()
+        for _, base, offered in offers:
+            if base.startswith(f"{name}.") and offered != "exports":
+                assert getattr(package, offered) is getattr(importlib.import_module(base), offered)
+
+
+def test_the_engine_is_reached_by_no_domain_but_through_its_doors(tree: Tree) -> None:
+    engine = [module for module in tree.trees if not tree.room(module).startswith("domains")]
+
+    assert [
+        found for module in engine for found in tree.imports(module) if tree.room(found.target)[:7] == "domains"
+    ] == []
+
+
+# --- that the checks can fail ---------------------------------------------------------------------------------------
+
+
+def _write(root: Path, files: Mapping[str, str]) -> Tree:
+    for name, text in files.items():
+        path = root / "specloom" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return Tree(root / "specloom")
+
+
+PACKAGES = {"__init__.py": "", "core/__init__.py": "", "net/__init__.py": "", "core/dates.py": "", "net/pool.py": ""}
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "sentence"),
+    "statement",
     [
-        ("load.py", "from .serve import stdio", "load.py:1: load (text) imports serve (serve), a higher layer"),
-        ("load.py", "from . import plan", "load.py:1: load (text) imports plan (plan), a higher layer"),
-        ("load.py", "import specloom.plan", "load.py:1: load (text) imports plan (plan), a higher layer"),
-        ("load.py", "def f():\n    from specloom.plan import x", "load.py:2: load (text) imports plan"),
-        ("serve/stdio.py", "from ..cli import main", "serve/stdio.py:1: serve (serve) imports cli (workshop)"),
-        ("cli.py", "from .trust import x", "cli.py:1: cli imports trust, which is reached through hooks"),
-        (
-            "trust/x.py",
-            "from ..cache import x",
-            "trust/x.py:1: trust imports cache, and may import only addresses, consents, dates",
-        ),
-        ("trust/x.py", "from ..scrape import x", "trust/x.py:1: trust imports scrape, and may import only"),
-        ("load_text.py", "from . import plan", "load_text.py:1: load_text (text) imports plan (plan), a higher layer"),
-        ("novel.py", "", "novel: has no layer; add it to the table"),
+        "from specloom.net import pool",
+        "from specloom.net.pool import Pool",
+        "from ..net.pool import Pool",
+        "import specloom.net.pool",
+        "def late():\n    from specloom.net import pool",
+        "if TYPE_CHECKING:\n    from specloom.net.pool import Pool",
     ],
 )
-def test_a_planted_import_is_found_with_its_file_and_line(tmp_path: Path, file: str, text: str, sentence: str) -> None:
-    engine = tmp_path / "specloom"
-    for name in ("__init__.py", "load.py", "plan.py", "cli.py", "serve/__init__.py", "trust/__init__.py", file):
-        (engine / name).parent.mkdir(parents=True, exist_ok=True)
-        (engine / name).touch()
-    (engine / file).write_text(text + "\n", encoding="utf-8")
+def test_an_import_of_a_higher_room_is_found_wherever_it_stands(tmp_path: Path, statement: str) -> None:
+    tree = _write(tmp_path, {**PACKAGES, "core/dates.py": statement})
 
-    found = find_violations(engine)
-
-    assert len(found) == 1
-    assert found[0].startswith(sentence)
+    assert [line.split(": ")[1] for line in misplaced(tree, {"core": "", "net": "core"})] == ["core may not import net"]
 
 
-@pytest.mark.parametrize(
-    ("file", "text"),
-    [
-        ("plan.py", "from . import __version__\nfrom .load import x\nimport specloom.load"),
-        ("cli.py", "from .serve import stdio\nfrom . import plan"),
-        ("trust/x.py", "from ..hooks import hook\nfrom ..faults import Fault\nfrom . import y\nimport json"),
-        ("serve/stdio.py", "from .protocol import x\nfrom . import protocol\nfrom ..plan import x"),
-    ],
-)
-def test_imports_that_point_down_are_fine(tmp_path: Path, file: str, text: str) -> None:
-    engine = tmp_path / "specloom"
-    for name in ("__init__.py", "load.py", "plan.py", "serve/stdio.py", "serve/protocol.py", "trust/y.py", file):
-        (engine / name).parent.mkdir(parents=True, exist_ok=True)
-        (engine / name).touch()
-    (engine / file).write_text(text + "\n", encoding="utf-8")
+def test_a_circle_through_a_door_is_found(tmp_path: Path) -> None:
+    files = {
+        "core/__init__.py": "from .dates import Day",
+        "core/dates.py": "def late():\n    from specloom.net.pool import Pool",
+        "net/pool.py": "from specloom.core import Day",
+    }
+    tree = _write(tmp_path, {**PACKAGES, **files})
 
-    assert find_violations(engine) == []
+    with pytest.raises(graphlib.CycleError):
+        graphlib.TopologicalSorter(tree.graph()).prepare()
 
 
-def test_the_engine_is_parsed_where_it_stands(tmp_path: Path) -> None:
-    """A copy of the real engine with one import turned round is refused, so the checks above read real code."""
-    engine = tmp_path / "specloom"
-    shutil.copytree(ENGINE, engine, ignore=shutil.ignore_patterns("__pycache__"))
-    faults = engine / "faults.py"
-    faults.write_text(faults.read_text(encoding="utf-8") + "\nfrom .cli import main\n", encoding="utf-8")
+def test_a_room_that_the_table_does_not_know_is_found(tmp_path: Path) -> None:
+    tree = _write(tmp_path, {**PACKAGES, "attic/__init__.py": "", "attic/trunk.py": ""})
 
-    found = find_violations(engine)
-
-    assert any("faults (values) imports cli (workshop)" in each for each in found)
+    assert misplaced(tree, {"core": "", "net": "core"}) == [
+        "specloom.attic stands in no room of the table",
+        "specloom.attic.trunk stands in no room of the table",
+    ]

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from specloom.arguments import parse_arguments
-from specloom.faults import Fault
+from specloom.core.faults import Fault
+from specloom.runtime.arguments import parse_arguments
 from weaving import a_tool, weave_texts
 
 INPUTS = """\

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from specloom.breaker import LEASE, Breaker, Breakers
-from specloom.faults import KINDS, Fault
+from specloom.core.faults import KINDS, Fault
+from specloom.runtime.circuit_breaker import LEASE, Breaker, Breakers
 
 
 class Clock:

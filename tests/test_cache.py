@@ -12,11 +12,10 @@ import threading
 
 import pytest
 
-import specloom.cache as cache_module
-from specloom.cache import AnswerCache
-from specloom.cache_disk import AnswerDisk, erase_answers
-from specloom.cache_entry import Entry
-from specloom.cache_memory import OVERHEAD
+import specloom.cache.cache as cache_module
+from specloom.cache.cache import AnswerCache
+from specloom.cache.disk import AnswerDisk, erase_answers
+from specloom.cache.memory import OVERHEAD, Entry
 
 KEY = bytes(range(32))
 MIB = 1024 * 1024
@@ -572,7 +571,7 @@ async def test_a_lock_that_stays_is_given_up_on_with_one_sentence(make, tmp_path
 FULL = """
 import asyncio, os, resource, sys
 from pathlib import Path
-from specloom.cache import AnswerCache
+from specloom.cache.cache import AnswerCache
 resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
 said = []
 async def main():
@@ -601,7 +600,7 @@ def test_a_full_disk_leaves_the_memory_and_a_readable_database(tmp_path):
 WRITER = """
 import asyncio, hashlib, sys, itertools
 from pathlib import Path
-from specloom.cache import AnswerCache
+from specloom.cache.cache import AnswerCache
 async def main():
     cache = AnswerCache(disk=Path(sys.argv[1]), key=bytes(range(32)), warn=lambda text: print(text, file=sys.stderr))
     for n in itertools.count():
@@ -716,7 +715,7 @@ async def test_a_caller_that_is_cancelled_while_reading_leaves_the_cache_in_orde
 
 def test_peeking_imports_neither_the_library_nor_a_loop():
     code = (
-        "import sys; from specloom.cache import AnswerCache; from pathlib import Path;"
+        "import sys; from specloom.cache.cache import AnswerCache; from pathlib import Path;"
         "AnswerCache(disk=Path('nowhere'), key=bytes(32), warn=print).peek('k');"
         "print([name for name in ('diskcache', 'sqlite3', 'asyncio', 'cryptography', 'hmac') if name in sys.modules])"
     )

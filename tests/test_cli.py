@@ -14,11 +14,11 @@ import pytest
 
 from demo_specs import PROVIDER, write_demo
 from loopback import Call, Loopback
-from specloom import cli
-from specloom.cli import main, make_parser, parse_serve
-from specloom.recording import to_recording, write_whole
-from specloom.show import Paint, answer_lines, row_lines
-from specloom.wire import Request, Response
+from specloom.cli import main as cli
+from specloom.cli.main import main, make_parser, parse_serve
+from specloom.core.messages import Request, Response
+from specloom.core.terminal import Paint, answer_lines, row_lines
+from specloom.runtime.recordings import to_recording, write_whole
 
 PAGE = {"results": [{"title": "Otters\x1b[31m", "link": "https://example.org/a", "rank": 1}]}
 COMMANDS = ["serve", "check", "call", "explain", "try", "record", "new", "list", "doctor", "docs", "schema", "mutate"]

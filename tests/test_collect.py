@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from specloom.arguments import parse_arguments
-from specloom.asking import Ask, AskAll, Offer, Outcome
-from specloom.faults import Fault
-from specloom.pursue import pursue
-from specloom.wire import Answer
+from specloom.core.faults import Fault
+from specloom.core.messages import Answer
+from specloom.runtime.arguments import parse_arguments
+from specloom.runtime.plan.effects import Ask, AskAll, Offer, Outcome
+from specloom.runtime.plan.run import pursue
 from weaving import NOW, a_tool, weave_texts
 
 NAMES = ("one", "two", "three")

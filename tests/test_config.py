@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from specloom.config import SettingError, is_configured, missing_settings, read_setting, read_settings
-from specloom.diagnostics import Place
-from specloom.model_values import Setting
-from specloom.vault import Secret
+from specloom.core.diagnostics import Place
+from specloom.core.secrets import Secret
+from specloom.model.values import Setting
+from specloom.runtime.configuration import SettingError, is_configured, missing_settings, read_setting, read_settings
 from weaving import a_provider, weave_texts
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from specloom.model import Model
-from specloom.model_tools import Tool
-from specloom.names import shipped_root
-from specloom.weave import weave_from
+from specloom.compiler.build import weave_from
+from specloom.model.model import Model
+from specloom.model.tool import Tool
+from specloom.specs.library import shipped_root
 
 ROOT = Path(__file__).parents[1]
 CONTRACT = Path(os.environ.get("SPECLOOM_CONTRACT", ROOT.parent / "shared" / "spec" / "tools-contract.json"))

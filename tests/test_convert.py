@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from specloom.convert import CONVERTERS, ConverterProblem, compile_converter
-from specloom.converter import EXAMPLE_MOMENT, Moment
+from specloom.language.converters.converter import EXAMPLE_MOMENT, Moment
+from specloom.language.converters.registry import CONVERTERS, ConverterProblem, compile_converter
 
 # A busy machine is not a failure.
 UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from specloom.coverage import check_coverage
-from specloom.diagnostics import Report
-from specloom.examples import check_examples
+from specloom.authoring.coverage.report import check_coverage
+from specloom.authoring.examples.run import check_examples
+from specloom.core.diagnostics import Report
 from weaving import a_tool, weave_texts
 
 SPEC = """\

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from specloom.dates import from_epoch, is_day, to_timestamp
+from specloom.core.dates import from_epoch, is_day, to_timestamp
 
 # A busy machine is not a failure.
 UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

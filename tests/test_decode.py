@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from specloom.decode import DECODERS, Decoder, decode, register
-from specloom.faults import Fault
-from specloom.wire import Response
+from specloom.core.faults import Fault
+from specloom.core.messages import Response
+from specloom.language.decoders.registry import DECODERS, Decoder, decode, register
 
 # A busy machine is not a failure.
 UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from specloom import decode_jsonstat
-from specloom.decode import DECODERS, decode
-from specloom.faults import Fault
-from specloom.wire import Response
+from specloom.core.faults import Fault
+from specloom.core.messages import Response
+from specloom.language.decoders import jsonstat
+from specloom.language.decoders.registry import DECODERS, decode
 
 UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -290,8 +290,8 @@ def test_a_cube_that_is_too_large_is_refused(document: Any, why: str) -> None:
 
 
 def test_fewer_observations_are_read_of_a_cube_with_many_dimensions() -> None:
-    assert decode_jsonstat.find_limit(0) == decode_jsonstat.find_limit(20) == 100_000
-    assert decode_jsonstat.find_limit(40) == 50_000
+    assert jsonstat.find_limit(0) == jsonstat.find_limit(20) == 100_000
+    assert jsonstat.find_limit(40) == 50_000
 
 
 def test_a_long_label_is_cut_so_that_it_is_not_copied_into_every_observation_whole() -> None:

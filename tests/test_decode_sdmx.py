@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from specloom.decode import DECODERS, decode
-from specloom.faults import Fault
-from specloom.wire import Response
+from specloom.core.faults import Fault
+from specloom.core.messages import Response
+from specloom.language.decoders.registry import DECODERS, decode
 
 UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -11,19 +11,27 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from specloom import docs
-from specloom.diagnostics import Report, render
-from specloom.docs_keys import list_kinds
-from specloom.docs_text import to_cell, to_code, to_comment, to_duration, to_json, to_pretty, to_rate, to_size
-from specloom.examples import check_examples
-from specloom.grammar import GRAMMARS
-from specloom.hooks import PROCEDURES, load_hooks
-from specloom.limits import parse_rate
-from specloom.load import parse_source
-from specloom.load_tree import to_plain
-from specloom.names import shipped_root
-from specloom.variables import VARIABLES, VariableError, read_variable
-from specloom.weave import weave_from
+from specloom.authoring.docs import generate as docs
+from specloom.authoring.docs.format import (
+    list_kinds,
+    to_cell,
+    to_code,
+    to_comment,
+    to_duration,
+    to_json,
+    to_pretty,
+    to_rate,
+    to_size,
+)
+from specloom.authoring.examples.run import check_examples
+from specloom.compiler.build import weave_from
+from specloom.core.diagnostics import Report, render
+from specloom.core.environment import VARIABLES, VariableError, read_variable
+from specloom.core.limits import parse_rate
+from specloom.plugins.registry import PROCEDURES, load_hooks
+from specloom.specs.grammar.kinds import GRAMMARS
+from specloom.specs.library import shipped_root
+from specloom.specs.yaml import parse_source, to_plain
 
 ROOT = Path(__file__).parents[1]
 PROSE = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])

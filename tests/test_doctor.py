@@ -9,13 +9,12 @@ import pytest
 
 from demo_specs import CAPABILITY, PROVIDER, TOOL, demo_executor, write_demo
 from loopback import Loopback
-from specloom.doctor import examine, nothing_works, reach
-from specloom.executor import Executor
-from specloom.explain import Unsent
-from specloom.findings import Finding, finding_lines
-from specloom.names import shipped_root
-from specloom.show import Paint
-from specloom.weave import weave_from
+from specloom.authoring.explain import Unsent
+from specloom.cli.doctor import Finding, examine, finding_lines, nothing_works, reach
+from specloom.compiler.build import weave_from
+from specloom.core.terminal import Paint
+from specloom.runtime.executor import Executor
+from specloom.specs.library import shipped_root
 
 
 class Terminal:

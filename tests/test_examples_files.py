@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from specloom.examples_files import placed
+from specloom.authoring.examples.context import placed
 from weaving import weave_texts
 
 SAID = {"args": {"path": "{folder}/a.txt", "more": ["{folder}"], "limit": 3}, "config": {"ROOT": "{folder}/deep"}}

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from specloom.desk import Desk
-from specloom.diagnostics import Report
-from specloom.drawer import Needed
-from specloom.examples import check_examples
-from specloom.faults import Fault
-from specloom.hooks import PROCEDURES, procedure
+from specloom.authoring.examples.run import check_examples
+from specloom.core.diagnostics import Report
+from specloom.core.faults import Fault
+from specloom.plugins.collections import Needed
+from specloom.plugins.context import Desk
+from specloom.plugins.registry import PROCEDURES, procedure
 from weaving import a_tool, weave_texts
 
 WORDS = """\

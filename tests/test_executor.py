@@ -14,15 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demo_specs import CAPABILITY, PROVIDER, TEXTS, TOOL, demo_executor, write_demo
-from specloom import hooks, observing
-from specloom.arguments import parse_arguments
-from specloom.breaker import Breakers
-from specloom.cache import AnswerCache
-from specloom.desk import CallRecord
-from specloom.executor import Executor
-from specloom.faults import Fault
-from specloom.hooks import Observer, Seen
-from specloom.wire import Request, Response
+from specloom.cache.cache import AnswerCache
+from specloom.core.faults import Fault
+from specloom.core.messages import Request, Response
+from specloom.plugins import registry
+from specloom.plugins.context import CallRecord
+from specloom.plugins.registry import Observer, Seen
+from specloom.runtime import observers
+from specloom.runtime.arguments import parse_arguments
+from specloom.runtime.circuit_breaker import Breakers
+from specloom.runtime.executor import Executor
 
 PAGE = {"results": [{"title": "A", "link": "https://example.org/a", "rank": 1}]}
 TWO = {CAPABILITY: [("order: [demo]", "order: [demo, spare]")]}
@@ -481,8 +482,8 @@ async def test_sources_go_to_the_session_from_the_cache_as_well_as_anew(
         noted.append((seen.owner, seen.session, seen.kind, [row["url"] for row in seen.rows]))
         raise Fault("session_not_found", "which keeps no answer back")
 
-    monkeypatch.setattr(hooks, "OBSERVERS", [Observer(note, {})])
-    monkeypatch.setattr(observing, "OBSERVERS", hooks.OBSERVERS)
+    monkeypatch.setattr(registry, "OBSERVERS", [Observer(note, {})])
+    monkeypatch.setattr(observers, "OBSERVERS", registry.OBSERVERS)
     executor = demo_executor(
         write_demo(tmp_path), sender=Stub(), cache=memory(), clock=lambda: 1000.0, drawers=cast("Any", object())
     )

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from demo_specs import CAPABILITY, PROVIDER, TEXTS, TOOL, demo_executor, write_demo
-from specloom.arguments import parse_arguments
-from specloom.executor import Executor
-from specloom.explain import Unsent, explain, explanation_lines
-from specloom.faults import Fault
-from specloom.show import Paint
-from specloom.wire import Request
+from specloom.authoring.explain import Unsent, explain, explanation_lines
+from specloom.core.faults import Fault
+from specloom.core.messages import Request
+from specloom.core.terminal import Paint
+from specloom.runtime.arguments import parse_arguments
+from specloom.runtime.executor import Executor
 
 _WATCHING = [False]
 _FORBIDDEN = ("socket.", "os.mkdir", "os.rename", "os.remove", "subprocess.", "os.system", "os.exec", "os.posix_spawn")

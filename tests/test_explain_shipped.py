@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from specloom.coverage_parts import maps_of
-from specloom.executor import Executor
-from specloom.explain import Explanation, Unsent, explain
-from specloom.faults import Fault
-from specloom.load_tree import to_plain
-from specloom.model import Model
-from specloom.model_providers import Provider
-from specloom.model_tools import questions
-from specloom.names import shipped_root
-from specloom.weave import weave_from
+from specloom.authoring.coverage.common import maps_of
+from specloom.authoring.explain import Explanation, Unsent, explain
+from specloom.compiler.build import weave_from
+from specloom.core.faults import Fault
+from specloom.model.model import Model
+from specloom.model.provider import Provider
+from specloom.model.tool import questions
+from specloom.runtime.executor import Executor
+from specloom.specs.library import shipped_root
+from specloom.specs.yaml import to_plain
 
 MADE_UP = {"url": "https://instance.example.org", "credentials": "ann:made-up", "headers": "X-Key: made-up"}
 

@@ -10,13 +10,26 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from jmespath.parser import Parser
 
-from specloom.expressions import EvaluationError, compile_expression, compile_selector, evaluate_reference
-from specloom.expressions_build import build
-from specloom.expressions_parse import Problem, parse
-from specloom.expressions_reference import SpecFunctions, guard
-from specloom.functions import FUNCTIONS
-from specloom.shapes import ANY, BOOLEAN, INTEGER, NULL, NUMBER, SECRET, TEXT, Choice, ListOf, Maybe, Record, maybe
-from specloom.vault import Secret
+from specloom.core.secrets import Secret
+from specloom.language.expressions.api import compile_expression, compile_selector
+from specloom.language.expressions.compile import build
+from specloom.language.expressions.interpret import EvaluationError, SpecFunctions, evaluate_reference, guard
+from specloom.language.expressions.parser import Problem, parse
+from specloom.language.functions.registry import FUNCTIONS
+from specloom.language.types import (
+    ANY,
+    BOOLEAN,
+    INTEGER,
+    NULL,
+    NUMBER,
+    SECRET,
+    TEXT,
+    Choice,
+    ListOf,
+    Maybe,
+    Record,
+    maybe,
+)
 
 TABLES = {"demo": {"a": "x", "1": ["y"], "true": {"a": 1}}, "sort": {"date": "pub_date"}}
 ROW = Record(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specloom.faults import Fault, all_failed
+from specloom.core.faults import Fault, all_failed
 
 
 @pytest.mark.parametrize(("said", "delay"), [(None, 60), (60, 60), (0, 0), (7, 7)])

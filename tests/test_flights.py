@@ -5,8 +5,8 @@ import gc
 
 import pytest
 
-from specloom.faults import Fault
-from specloom.flights import Flights
+from specloom.core.faults import Fault
+from specloom.runtime.single_flight import Flights
 
 
 class Upstream:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from specloom import folders
+from specloom.core import paths
 
 ENVIRONMENTS: list[dict[str, str]] = [
     {},
@@ -34,7 +34,7 @@ def test_the_folders_are_those_of_platformdirs(said: dict[str, str]) -> None:
     # A process of its own, because platformdirs reads the real environment.
     done = subprocess.run([sys.executable, "-c", ASK], env=environ, capture_output=True, encoding="utf-8", check=True)
 
-    found = [folders.config_folder(environ), folders.cache_folder(environ)]
+    found = [paths.config_folder(environ), paths.cache_folder(environ)]
 
     assert [os.path.normpath(path) for path in found] == [os.path.normpath(path) for path in done.stdout.splitlines()]
 
@@ -60,29 +60,29 @@ def test_other_systems_have_their_own_places(
 ) -> None:
     monkeypatch.setattr(sys, "platform", system)
 
-    assert folders.config_folder(environ) == config
-    assert cache is None or folders.cache_folder(environ) == cache
+    assert paths.config_folder(environ) == config
+    assert cache is None or paths.cache_folder(environ) == cache
 
 
 @pytest.mark.parametrize(("said", "expected"), [("/elsewhere", "/elsewhere"), ("  /elsewhere ", "/elsewhere")])
 def test_a_chosen_cache_folder_is_taken_as_it_is(said: str, expected: str) -> None:
-    assert folders.cache_folder({"SPECLOOM_CACHE_DIR": said, "XDG_CACHE_HOME": "/x"}) == expected
+    assert paths.cache_folder({"SPECLOOM_CACHE_DIR": said, "XDG_CACHE_HOME": "/x"}) == expected
 
 
 def test_a_tilde_in_a_chosen_folder_is_the_home() -> None:
-    assert folders.cache_folder({"SPECLOOM_CACHE_DIR": "~/kept"}) == str(Path("~/kept").expanduser())
-    assert folders.spec_layers({"SPECLOOM_PATH": "~/specs"})[1:] == [str(Path("~/specs").expanduser())]
+    assert paths.cache_folder({"SPECLOOM_CACHE_DIR": "~/kept"}) == str(Path("~/kept").expanduser())
+    assert paths.spec_layers({"SPECLOOM_PATH": "~/specs"})[1:] == [str(Path("~/specs").expanduser())]
 
 
 def test_layers_are_the_shipped_specs_and_then_the_users_folder_if_there_is_one(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "LOCALAPPDATA": str(tmp_path)}
 
-    before = folders.spec_layers(environ)
-    Path(folders.config_folder(environ)).mkdir(parents=True)
-    after = folders.spec_layers(environ)
+    before = paths.spec_layers(environ)
+    Path(paths.config_folder(environ)).mkdir(parents=True)
+    after = paths.spec_layers(environ)
 
-    assert before == [folders.shipped_folder()]
-    assert after == [folders.shipped_folder(), folders.config_folder(environ)]
+    assert before == [paths.shipped_folder()]
+    assert after == [paths.shipped_folder(), paths.config_folder(environ)]
 
 
 def test_a_path_that_is_set_replaces_the_users_folder_and_an_empty_one_leaves_only_the_shipped_specs(
@@ -92,11 +92,11 @@ def test_a_path_that_is_set_replaces_the_users_folder_and_an_empty_one_leaves_on
     (tmp_path / "specloom").mkdir()
     listed = os.pathsep.join(["/one", "", "/two"])
 
-    assert folders.spec_layers({**environ, "SPECLOOM_PATH": listed}) == [folders.shipped_folder(), "/one", "/two"]
-    assert folders.spec_layers({**environ, "SPECLOOM_PATH": ""}) == [folders.shipped_folder()]
+    assert paths.spec_layers({**environ, "SPECLOOM_PATH": listed}) == [paths.shipped_folder(), "/one", "/two"]
+    assert paths.spec_layers({**environ, "SPECLOOM_PATH": ""}) == [paths.shipped_folder()]
 
 
 def test_the_shipped_folder_holds_specs() -> None:
-    shipped = Path(folders.shipped_folder())
+    shipped = Path(paths.shipped_folder())
 
     assert {"providers.d", "tools.d", "lenses", "collections.d"} <= {entry.name for entry in shipped.iterdir()}

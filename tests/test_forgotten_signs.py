@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from specloom.names import shipped_root
-from specloom.weave import weave_from
+from specloom.compiler.build import weave_from
+from specloom.specs.library import shipped_root
 from weaving import a_provider, a_tool, weave_texts
 
 

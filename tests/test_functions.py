@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.expressions import EvaluationError, compile_selector, evaluate_reference
-from specloom.functions import FUNCTIONS
-from specloom.functions_data import DATA, MAX_TEXT, find_pattern_problem
-from specloom.functions_lists import LISTS as OF_LISTS
-from specloom.functions_registry import is_true, to_text
-from specloom.shapes import ANY, INTEGER, NULL, NUMBER, TEXT, ListOf, Maybe, Record, from_schema, shape_of
-from specloom.signatures import admits, to_kind, to_types
-from specloom.vault import Secret
+from specloom.core.secrets import Secret
+from specloom.language.expressions.api import compile_selector
+from specloom.language.expressions.interpret import EvaluationError, evaluate_reference
+from specloom.language.functions.data import DATA, MAX_TEXT, find_pattern_problem
+from specloom.language.functions.lists import LISTS as OF_LISTS
+from specloom.language.functions.registry import FUNCTIONS
+from specloom.language.signatures import admits, is_true, to_kind, to_text, to_types
+from specloom.language.types import ANY, INTEGER, NULL, NUMBER, TEXT, ListOf, Maybe, Record, from_schema, shape_of
 
 TABLES = {"demo": {"day": "d", 5: ["five"], "true": {"yes": 1}}}
 EXAMPLES = [(text, result) for function in FUNCTIONS.values() for text, result in function.examples]

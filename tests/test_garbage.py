@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from specloom import garbage
+from specloom.core import garbage_collection
 
 
 @pytest.fixture
@@ -20,13 +20,13 @@ def threshold() -> Iterator[tuple[int, int, int]]:
 
 
 def test_young_objects_are_looked_at_seldom_and_old_ones_as_before(threshold: tuple[int, int, int]) -> None:
-    garbage.collect_seldom()
+    garbage_collection.collect_seldom()
 
-    assert gc.get_threshold() == (garbage.YOUNG, *threshold[1:])
+    assert gc.get_threshold() == (garbage_collection.YOUNG, *threshold[1:])
 
 
 def test_what_is_loaded_to_stay_is_never_looked_through() -> None:
-    loaded = garbage.keep(lambda: [gc.isenabled(), gc.get_freeze_count()])
+    loaded = garbage_collection.keep(lambda: [gc.isenabled(), gc.get_freeze_count()])
     try:
         assert not loaded[0]
         assert gc.isenabled()
@@ -40,7 +40,7 @@ def test_what_cannot_be_loaded_leaves_the_collector_as_it_was() -> None:
     frozen = gc.get_freeze_count()
 
     with pytest.raises(OSError, match="gone"):
-        garbage.keep(_fail)
+        garbage_collection.keep(_fail)
 
     assert gc.isenabled()
     assert gc.get_freeze_count() == frozen
@@ -53,9 +53,9 @@ def _fail() -> None:
 @pytest.mark.parametrize(
     ("code", "seldom"),
     [
-        ("import specloom.scrape.worker as one; one.read_frame = lambda _: None; one.main()", True),
+        ("import specloom.domains.scrape.fetch.worker as one; one.read_frame = lambda _: None; one.main()", True),
         ("import sys; sys.argv = ['specloom', '--version']; import specloom.__main__ as one; one.main()", True),
-        ("import specloom.scrape.extract, specloom.serving", False),
+        ("import specloom.domains.scrape.extract, specloom.server.start", False),
     ],
 )
 def test_only_a_process_of_the_project_changes_how_it_collects(code: str, seldom: bool) -> None:
@@ -63,4 +63,4 @@ def test_only_a_process_of_the_project_changes_how_it_collects(code: str, seldom
 
     done = subprocess.run([sys.executable, "-c", tell], capture_output=True, timeout=60, check=False)
 
-    assert done.stderr.decode().endswith(str(garbage.YOUNG if seldom else gc.get_threshold()[0]))
+    assert done.stderr.decode().endswith(str(garbage_collection.YOUNG if seldom else gc.get_threshold()[0]))

@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from specloom.faults import Fault
-from specloom.grant import Tokens
-from specloom.perform import perform
-from specloom.vault import Secret
-from specloom.wire import Response
+from specloom.core.faults import Fault
+from specloom.core.messages import Response
+from specloom.core.secrets import Secret
+from specloom.runtime.operation.oauth import Tokens
+from specloom.runtime.operation.run import perform
 from weaving import Run, a_provider, drive, weave_texts
 
 TOP = """

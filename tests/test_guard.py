@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.faults import Fault
-from specloom.guard import check_address, check_url, host_matches, mask_url
+from specloom.core.faults import Fault
+from specloom.net.guard import check_address, check_url, host_matches, mask_url
 
 BAD_URLS = [
     # schemes and shapes

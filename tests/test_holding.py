@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from specloom.arguments import parse_arguments
-from specloom.asking import Offer, Outcome
-from specloom.pursue import pursue
-from specloom.wire import Answer
+from specloom.core.messages import Answer
+from specloom.runtime.arguments import parse_arguments
+from specloom.runtime.plan.effects import Offer, Outcome
+from specloom.runtime.plan.run import pursue
 from weaving import NOW, a_tool, weave_texts
 
 ONE = """

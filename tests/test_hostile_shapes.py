@@ -10,10 +10,7 @@ from typing import Any
 
 import pytest
 
-from specloom.config import read_settings
-from specloom.diagnostics import Report
-from specloom.driving import drive
-from specloom.examples_providers import (
+from specloom.authoring.examples.providers import (
     DEFAULT_NOW,
     ProviderExample,
     clock,
@@ -21,13 +18,16 @@ from specloom.examples_providers import (
     provider_examples,
     to_response,
 )
-from specloom.faults import Fault
-from specloom.model import Model
-from specloom.model_providers import Provider
-from specloom.names import Library, shipped_root
-from specloom.perform import perform
-from specloom.weave import weave_from
-from specloom.wire import Answer, Request, Response
+from specloom.compiler.build import weave_from
+from specloom.core.diagnostics import Report
+from specloom.core.faults import Fault
+from specloom.core.messages import Answer, Request, Response
+from specloom.model.model import Model
+from specloom.model.provider import Provider
+from specloom.runtime.configuration import read_settings
+from specloom.runtime.operation.drive import drive
+from specloom.runtime.operation.run import perform
+from specloom.specs.library import Library, shipped_root
 
 EVERY = 6
 """Changed answers for each reply of each example."""

@@ -15,15 +15,15 @@ import pytest
 
 from contract.support import shipped_model
 from loopback import RESET, Call, Handler, Loopback, Raw, Reply, Reset
-from specloom.breaker import Breakers
-from specloom.cache import AnswerCache
-from specloom.config import read_settings
-from specloom.faults import Fault
-from specloom.model_providers import Provider
-from specloom.model_values import Value
-from specloom.transport import Transport
-from specloom.upstreams import Upstreams
-from specloom.wire import Answer
+from specloom.cache.cache import AnswerCache
+from specloom.core.faults import Fault
+from specloom.core.messages import Answer
+from specloom.model.provider import Provider
+from specloom.model.values import Value
+from specloom.net.transport import Transport
+from specloom.runtime.circuit_breaker import Breakers
+from specloom.runtime.configuration import read_settings
+from specloom.runtime.providers import Upstreams
 
 NOW = 1_767_225_600.0
 ASKED: dict[str, dict[str, Any]] = {

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from demo_specs import LENS, TEXTS, TOOL, write_demo
-from specloom import folders, image
-from specloom.image import fingerprint, image_path, load_image, make_catalogue, save_image
-from specloom.model import Model
-from specloom.selection import Selection, select
-from specloom.serve.contract import Catalogue
-from specloom.weave import weave_from
+from specloom.compiler.build import weave_from
+from specloom.core import paths
+from specloom.model.model import Model
+from specloom.server import catalogue as image
+from specloom.server.catalogue import fingerprint, image_path, load_image, make_catalogue, save_image
+from specloom.server.protocol import Catalogue
+from specloom.server.selection import Selection, select
 
 SECOND = TEXTS[TOOL].replace("demo_find", "demo_other").replace("toolsets: [core]", "toolsets: [extra]")
 ALL = Selection(["all"])
@@ -25,7 +26,7 @@ def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Demo specs with a second tool in another folder; the shipped specs are out of the way."""
     (tmp_path / "shipped").mkdir()
     monkeypatch.setattr(image, "shipped_folder", lambda: str(tmp_path / "shipped"))
-    monkeypatch.setattr(folders, "shipped_folder", lambda: str(tmp_path / "shipped"))
+    monkeypatch.setattr(paths, "shipped_folder", lambda: str(tmp_path / "shipped"))
     root = write_demo(tmp_path / "specs")
     (root / "tools.d" / "annex").mkdir()
     (root / "tools.d" / "annex" / "demo_other.yaml").write_text(SECOND, encoding="utf-8")

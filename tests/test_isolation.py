@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from specloom import isolation
+from specloom.core import process
 
 Probe = Callable[[str], str]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the system bounds processes in its own way")
@@ -32,7 +32,7 @@ def probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Probe:
 
 
 async def tell(module: str, given: bytes = b"") -> object:
-    ended = await isolation.run(module, given, seconds=60)
+    ended = await process.run(module, given, seconds=60)
     assert (ended.code, ended.is_late) == (0, False)
     return json.loads(ended.output)
 
@@ -41,9 +41,9 @@ async def test_what_goes_in_is_read_and_what_comes_out_is_given_with_the_status(
     body = bytes(range(256)) * 10_000
     module = probe("import sys\nsys.stdout.buffer.write(sys.stdin.buffer.read()[::-1])\nraise SystemExit(3)")
 
-    ended = await isolation.run(module, body, seconds=60)
+    ended = await process.run(module, body, seconds=60)
 
-    assert ended == isolation.Ended(body[::-1], 3, is_late=False)
+    assert ended == process.Ended(body[::-1], 3, is_late=False)
     assert ended.how == "status 3"
 
 
@@ -51,26 +51,26 @@ async def test_what_goes_in_is_read_and_what_comes_out_is_given_with_the_status(
 async def test_a_process_that_a_signal_ends_is_told_with_the_signal(probe: Probe) -> None:
     module = probe("import os, signal\nprint('so far', flush=True)\nos.kill(os.getpid(), signal.SIGKILL)")
 
-    ended = await isolation.run(module, b"x" * 1_000_000, seconds=60)
+    ended = await process.run(module, b"x" * 1_000_000, seconds=60)
 
-    assert ended == isolation.Ended(b"so far\n", -signal.SIGKILL, is_late=False)
+    assert ended == process.Ended(b"so far\n", -signal.SIGKILL, is_late=False)
     assert ended.how == "signal 9"
 
 
 @linux
 async def test_a_process_that_writes_without_end_is_ended(probe: Probe, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(isolation, "MOST_OUTPUT", 1_000_000)
+    monkeypatch.setattr(process, "MOST_OUTPUT", 1_000_000)
     module = probe("import sys\nwhile True:\n    sys.stdout.write('x' * 10_000)")
 
-    ended = await isolation.run(module, b"", seconds=60)
+    ended = await process.run(module, b"", seconds=60)
 
-    assert ended == isolation.Ended(b"", -signal.SIGKILL, is_late=False)
+    assert ended == process.Ended(b"", -signal.SIGKILL, is_late=False)
 
 
 async def test_a_process_may_close_its_output_before_it_has_ended(probe: Probe) -> None:
     module = probe("import os, sys\nprint('all', flush=True)\nos.close(1)\nsys.stdin.read()\nraise SystemExit(4)")
 
-    ended = await isolation.run(module, b"x" * 1_000_000, seconds=60)
+    ended = await process.run(module, b"x" * 1_000_000, seconds=60)
 
     assert (ended.output, ended.code) == (b"all\n", 4)
 
@@ -78,7 +78,7 @@ async def test_a_process_may_close_its_output_before_it_has_ended(probe: Probe) 
 async def test_a_process_that_is_late_is_ended(probe: Probe) -> None:
     module = probe("import threading\nthreading.Event().wait()")
 
-    ended = await isolation.run(module, b"", seconds=0)
+    ended = await process.run(module, b"", seconds=0)
 
     assert (ended.output, ended.is_late) == (b"", True)
     assert ended.code != 0
@@ -95,7 +95,7 @@ async def test_a_process_whose_call_is_cancelled_is_ended_even_in_the_middle_of_
         f"Path({str(number)!r}).write_text(str(os.getpid()) + '.', encoding='ascii')\n"
         "while True:\n    sys.stdout.buffer.write(b'x')\n"
     )
-    call = asyncio.create_task(isolation.run(module, b"", seconds=600))
+    call = asyncio.create_task(process.run(module, b"", seconds=600))
     async with asyncio.timeout(60):
         while not (number.exists() and number.read_text(encoding="ascii").endswith(".")):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
@@ -109,10 +109,10 @@ async def test_a_process_whose_call_is_cancelled_is_ended_even_in_the_middle_of_
 
 
 async def test_a_process_that_cannot_be_started_is_an_error_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(isolation, "sys", SimpleNamespace(executable="/no/such/interpreter"))
+    monkeypatch.setattr(process, "sys", SimpleNamespace(executable="/no/such/interpreter"))
 
     with pytest.raises(FileNotFoundError):
-        await isolation.run("json.tool", b"{}", seconds=60)
+        await process.run("json.tool", b"{}", seconds=60)
 
 
 async def test_no_secret_and_no_module_of_the_folder_reaches_the_process(
@@ -141,7 +141,7 @@ async def test_text_is_utf_8_without_a_language(probe: Probe) -> None:
 
 TAKING = """
 import errno, json, os, resource, sys
-from specloom.isolation import restrict
+from specloom.core.process import restrict
 
 told = {}
 for memory, seconds in json.load(sys.stdin):
@@ -197,7 +197,7 @@ async def test_what_a_process_may_take_is_bounded_and_never_more_than_before(
 @linux
 async def test_a_bound_that_the_process_could_raise_itself_is_kept(probe: Probe) -> None:
     module = probe(
-        "import json, resource\nfrom specloom.isolation import restrict\n"
+        "import json, resource\nfrom specloom.core.process import restrict\n"
         "resource.setrlimit(resource.RLIMIT_AS, (400_000_000, resource.getrlimit(resource.RLIMIT_AS)[1]))\n"
         "restrict(500_000_000, None)\nprint(json.dumps(resource.getrlimit(resource.RLIMIT_AS)))"
     )

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from demo_specs import demo_executor, write_demo
-from specloom.cache import AnswerCache
-from specloom.wire import Request, Response
+from specloom.cache.cache import AnswerCache
+from specloom.core.messages import Request, Response
 
 KEY = bytes(range(32))
 

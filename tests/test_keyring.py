@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from demo_specs import demo_executor, write_demo
-from specloom.faults import Fault
-from specloom.recording import to_recording
-from specloom.vault import Secret
-from specloom.wire import Request, Response
+from specloom.core.faults import Fault
+from specloom.core.messages import Request, Response
+from specloom.core.secrets import Secret
+from specloom.runtime.recordings import to_recording
 
 SPEC = """\
 spec: provider/1

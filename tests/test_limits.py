@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
-from specloom.faults import Fault
-from specloom.limits import Limiter, Rate, parse_duration, parse_rate, parse_size
+from specloom.core.faults import Fault
+from specloom.core.limits import Limiter, Rate, parse_duration, parse_rate, parse_size
 
 
 class Time:

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from specloom.desk import Artifact
-from specloom.executor import Executor
-from specloom.serve.backend import ExecutorBackend
-from specloom.serve.contract import Call, NotFound
-from specloom.wire import Request, Response
+from specloom.core.messages import Request, Response
+from specloom.plugins.context import Artifact
+from specloom.runtime.executor import Executor
+from specloom.server.backend import ExecutorBackend
+from specloom.server.protocol import Call, NotFound
 from weaving import Woven, a_tool, weave_texts
 
 LINK = """\
@@ -100,7 +100,7 @@ async def test_a_large_answer_is_a_link_and_a_small_answer_in_its_place() -> Non
 
 
 async def test_a_kept_answer_is_linked_again() -> None:
-    from specloom.cache import AnswerCache
+    from specloom.cache.cache import AnswerCache
 
     cache = AnswerCache(disk=None, key=None, warn=print)
     executor = Executor(weave_linked().model, environ={}, sender=Pages(), artifacts=Shelf(), cache=cache)

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.diagnostics import CODES, Place, Report, render
-from specloom.load import Source, parse_source
-from specloom.load_tree import Listing, Map, Node, Scalar, to_plain
+from specloom.core.diagnostics import CODES, Place, Report, render
+from specloom.specs.yaml import Listing, Map, Node, Scalar, Source, parse_source, to_plain
 
 
 def load(text: str | bytes) -> tuple[Source, Report]:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from specloom.comparing import differing_row
-from specloom.hooks import PROCEDURES, load_hooks
-from specloom.verdict import find_verdict, judge
+from specloom.authoring.check import find_verdict, judge
+from specloom.authoring.examples.compare import differing_row
+from specloom.plugins.registry import PROCEDURES, load_hooks
 from test_slips import TOOL, said
 from test_slips import lay as lay_lights
 

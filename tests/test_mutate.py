@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from specloom.mutate import SpecResult, chosen_specs, mutate, render_report, run
-from specloom.mutate_texts import break_expression, break_selector
-from specloom.mutate_trees import mutations, unseen_reason
+from specloom.authoring.mutation.operators import break_expression, break_selector, mutations, unseen_reason
+from specloom.authoring.mutation.run import SpecResult, chosen_specs, mutate, render_report, run
 from weaving import a_tool, weave_texts
 
 SPEC = """\
@@ -252,9 +251,9 @@ def test_the_command_fails_below_its_floor(
 INTERRUPTED = """\
 import multiprocessing, os, signal, sys, threading
 from pathlib import Path
-from specloom.mutate import mutate
-from specloom.names import shipped_root
-from specloom.weave import weave_from
+from specloom.authoring.mutation.run import mutate
+from specloom.specs.library import shipped_root
+from specloom.compiler.build import weave_from
 
 FOLDER = Path(sys.argv[1])
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from specloom.diagnostics import Report
-from specloom.names import Library, load_library, parse_spec, spec_files
+from specloom.core.diagnostics import Report
+from specloom.specs.library import Library, load_library, parse_spec, spec_files
 
 LENS = """\
 spec: lens/1

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from loopback import Call, Loopback
-from specloom.cli import main
-from specloom.cli_base import make_executor
-from specloom.serving import make_executor as make_live_executor
+from specloom.cli.common import make_executor
+from specloom.cli.main import main
+from specloom.server.start import make_executor as make_live_executor
 
 SPEC = """\
 spec: provider/1

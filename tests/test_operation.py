@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.conform import conformer
-from specloom.shapes import ANY, BOOLEAN, TEXT, Choice, ListOf, Record, maybe
+from specloom.compiler.row_types import conformer
+from specloom.language.types import ANY, BOOLEAN, TEXT, Choice, ListOf, Record, maybe
 from weaving import a_provider, weave_texts
 
 STEP = "input: [query]\nsteps:\n  - {get: /s, query: {q: =args.query}, json: {map: {url: url}}}\n"

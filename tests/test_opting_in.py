@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from demo_specs import TOOL, codes, weave_demo, write_demo
-from specloom.image import load_image, make_catalogue, save_image
-from specloom.model import Model
-from specloom.selection import Conditions, Selection, conditions, select
+from specloom.model.model import Model
+from specloom.server.catalogue import load_image, make_catalogue, save_image
+from specloom.server.selection import Conditions, Selection, conditions, select
 
 ALL = Selection(["all"])
 KEYS = {"DEMO_URL": "http://127.0.0.1:9", "DEMO_KEY": "made-up"}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from specloom.vault import Secret
-from specloom.wire import Response
+from specloom.core.messages import Response
+from specloom.core.secrets import Secret
 from weaving import a_provider, find, weave_texts
 
 STEPS = """\

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from specloom.faults import Fault
-from specloom.vault import Secret
-from specloom.wire import Response
+from specloom.core.faults import Fault
+from specloom.core.messages import Response
+from specloom.core.secrets import Secret
 from weaving import Run, a_provider, find, weave_texts
 
 OPERATION = """

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from specloom.arranging import interleave, nearest
-from specloom.faults import Fault
-from specloom.vault import Secret
-from specloom.wire import Response
+from specloom.core.faults import Fault
+from specloom.core.messages import Response
+from specloom.core.secrets import Secret
+from specloom.runtime.operation.rows import interleave, nearest
 from weaving import a_provider, find, weave_texts
 
 STEP = (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from specloom.hooks import HOOKS, hook
+from specloom.plugins.registry import HOOKS, hook
 from weaving import a_provider, a_tool, weave_texts
 
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from specloom.desk import Desk
-from specloom.diagnostics import Report
-from specloom.examples import check_examples
-from specloom.executor import Executor
-from specloom.explain import explain
-from specloom.faults import Fault
-from specloom.hooks import PROCEDURES, procedure
-from specloom.wire import Request, Response
+from specloom.authoring.examples.run import check_examples
+from specloom.authoring.explain import explain
+from specloom.core.diagnostics import Report
+from specloom.core.faults import Fault
+from specloom.core.messages import Request, Response
+from specloom.plugins.context import Desk
+from specloom.plugins.registry import PROCEDURES, procedure
+from specloom.runtime.executor import Executor
 from weaving import Woven, a_tool, weave_texts
 
 RECORD = {

@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.diagnostics import Report
-from specloom.faults import Fault
-from specloom.names import shipped_root
-from specloom.prompts import Prompt, complete, listed_prompt, render_prompt
-from specloom.prompts_reading import load_prompts, read_prompt
+from specloom.core.diagnostics import Report
+from specloom.core.faults import Fault
+from specloom.specs.library import shipped_root
+from specloom.specs.prompts import Prompt, complete, listed_prompt, load_prompts, read_prompt, render_prompt
 
 HEAD = """\
 title: Greeting

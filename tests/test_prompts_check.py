@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.diagnostics import Report, render
-from specloom.names import shipped_root
-from specloom.prompts_check import check_prompts
-from specloom.prompts_reading import load_prompts, read_prompt
-from specloom.verdict import find_verdict, widen
+from specloom.authoring.check import find_verdict, widen
+from specloom.compiler.prompts import check_prompts
+from specloom.core.diagnostics import Report, render
+from specloom.specs.library import shipped_root
+from specloom.specs.prompts import load_prompts, read_prompt
 
 HEAD = "---\ntitle: Greeting\ndescription: Says hello.\n"
 TOOLS = ("web_search", "news_search")

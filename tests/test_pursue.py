@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from specloom.arguments import parse_arguments
-from specloom.asking import Ask, AskAll, Offer, Outcome
-from specloom.faults import Fault
-from specloom.hooks import HOOKS, hook
-from specloom.pursue import pursue
-from specloom.refusals import none_configured
-from specloom.sameness import dedupe, sort
-from specloom.wire import Answer
+from specloom.core.faults import Fault
+from specloom.core.messages import Answer
+from specloom.plugins.registry import HOOKS, hook
+from specloom.runtime.arguments import parse_arguments
+from specloom.runtime.plan.effects import Ask, AskAll, Offer, Outcome
+from specloom.runtime.plan.notices import none_configured
+from specloom.runtime.plan.run import pursue
+from specloom.runtime.plan.stages import dedupe, sort
 from weaving import NOW, a_tool, weave_texts
 
 NAMES = ("one", "two", "three")

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from specloom.faults import Fault
-from specloom.recording import (
+from specloom.core.faults import Fault
+from specloom.core.messages import Request, Response
+from specloom.core.secrets import Secret
+from specloom.runtime.recordings import (
     RecordingSender,
     ReplaySender,
     from_recording,
@@ -16,8 +18,6 @@ from specloom.recording import (
     to_recording,
     write_whole,
 )
-from specloom.vault import Secret
-from specloom.wire import Request, Response
 
 KEY = "k3y/with+odd=signs"
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from specloom.model import Model
-from specloom.route import ROUTING, SINGLE, RoutingError, parse_routing, plan_routes
+from specloom.model.model import Model
+from specloom.runtime.routing import ROUTING, SINGLE, RoutingError, parse_routing, plan_routes
 from weaving import weave_texts
 
 EVERYONE = frozenset({"alpha", "beta", "gamma"})

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from specloom.diagnostics import Report
-from specloom.load import parse_source
-from specloom.rules import Anything, Either, Flag, Grammar, Items, Key, Named, Number, Record, Ref, Text, check
+from specloom.core.diagnostics import Report
+from specloom.specs.grammar.rules import (
+    Anything,
+    Either,
+    Flag,
+    Grammar,
+    Items,
+    Key,
+    Named,
+    Number,
+    Record,
+    Ref,
+    Text,
+    check,
+)
+from specloom.specs.yaml import parse_source
 
 GRAMMAR = Grammar(
     Record(

@@ -8,17 +8,16 @@ from typing import Any
 
 import pytest
 
-from specloom.diagnostics import Place, Report
-from specloom.examples_providers import check_provider
-from specloom.model import Model
-from specloom.model_providers import Argument
-from specloom.names import load_library
-from specloom.sample import Leaf, fits, match, parse_sample, words_of
-from specloom.scaffold import ScaffoldError, default_folder, folder_of
-from specloom.scaffold_fields import converters
-from specloom.scaffold_provider import UNDECIDED, draft_provider
-from specloom.shapes import TEXT
-from specloom.weave import weave
+from specloom.authoring.examples.providers import check_provider
+from specloom.authoring.scaffold.common import ScaffoldError, default_folder, folder_of
+from specloom.authoring.scaffold.provider import UNDECIDED, converters, draft_provider
+from specloom.authoring.scaffold.sample import Leaf, fits, match, parse_sample, words_of
+from specloom.compiler.build import weave
+from specloom.core.diagnostics import Place, Report
+from specloom.language.types import TEXT
+from specloom.model.model import Model
+from specloom.model.provider import Argument
+from specloom.specs.library import load_library
 from weaving import weave_texts
 
 CAPABILITY = """

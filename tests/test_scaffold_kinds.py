@@ -8,20 +8,16 @@ from typing import Any
 
 import pytest
 
-from specloom.cli import main
-from specloom.hooks import PROCEDURES
-from specloom.model import Model
-from specloom.names import shipped_root
-from specloom.scaffold import ScaffoldError, folder_of
-from specloom.scaffold_capability import draft_capability
-from specloom.scaffold_collection import draft_collection
-from specloom.scaffold_lens import draft_lens
-from specloom.scaffold_provider import draft_provider
-from specloom.scaffold_tool import draft_tool
-from specloom.scaffold_toolset import draft_toolset
-from specloom.verdict import judge
-from specloom.verdict_one import judge_one
-from specloom.weave import weave_from
+from specloom.authoring.check import judge, judge_one
+from specloom.authoring.scaffold.common import ScaffoldError, folder_of
+from specloom.authoring.scaffold.declarations import draft_capability, draft_collection, draft_lens, draft_toolset
+from specloom.authoring.scaffold.provider import draft_provider
+from specloom.authoring.scaffold.tool import draft_tool
+from specloom.cli.main import main
+from specloom.compiler.build import weave_from
+from specloom.model.model import Model
+from specloom.plugins.registry import PROCEDURES
+from specloom.specs.library import shipped_root
 
 BASE = Path(__file__).parent / "golden" / "base"
 TAXA = """\

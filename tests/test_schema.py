@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.diagnostics import Place, Report
-from specloom.grammar import GRAMMARS
-from specloom.load_tree import Entry, Listing, Map, Node, Scalar, to_plain
-from specloom.names import Library, load_library, shipped_root
-from specloom.rules import Text, check
-from specloom.schema import DRAFT, editor_schemas, to_schema
+from specloom.core.diagnostics import Place, Report
+from specloom.specs.grammar.kinds import GRAMMARS
+from specloom.specs.grammar.rules import Text, check
+from specloom.specs.json_schema import DRAFT, editor_schemas, to_schema
+from specloom.specs.library import Library, load_library, shipped_root
+from specloom.specs.yaml import Entry, Listing, Map, Node, Scalar, to_plain
 
 PLACE = Place("spec.yaml")
 KINDS = sorted(GRAMMARS)

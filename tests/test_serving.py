@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from demo_specs import LENS, PROVIDER, SERVE, TEXTS, TOOL, Edits, child_environment, copy_package, write_demo
-from specloom.selection import Selection
-from specloom.serving import default_selection, read_switch
+from specloom.server.selection import Selection
+from specloom.server.start import default_selection, read_switch
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 START = [("initialize", HELLO), ("tools/list", {})]
@@ -292,8 +292,8 @@ def test_switches_are_on_or_off(text: str, expected: bool) -> None:
 
 PROBE = """\
 import os, sys
-from specloom.serving import ServeOptions, load_catalogue
-from specloom.serve import stdio
+from specloom.server.start import ServeOptions, load_catalogue
+from specloom.server import stdio
 found = []
 class Wire(stdio._Wire):
     def send(self, frame):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from specloom.shapes import (
+from specloom.language.types import (
     ANY,
     BOOLEAN,
     INTEGER,

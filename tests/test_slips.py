@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from specloom.diagnostics import Report, render
-from specloom.names import load_library
-from specloom.verdict import Verdict, find_verdict, judge
-from specloom.weave import weave
+from specloom.authoring.check import Verdict, find_verdict, judge
+from specloom.compiler.build import weave
+from specloom.core.diagnostics import Report, render
+from specloom.specs.library import load_library
 
 CAPABILITY = """\
 spec: capability/1

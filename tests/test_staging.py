@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from specloom.arguments import parse_arguments
-from specloom.asking import Ask, Offer
-from specloom.pursue import pursue
-from specloom.sameness import dedupe, group, sort
-from specloom.wire import Answer
+from specloom.core.messages import Answer
+from specloom.runtime.arguments import parse_arguments
+from specloom.runtime.plan.effects import Ask, Offer
+from specloom.runtime.plan.run import pursue
+from specloom.runtime.plan.stages import dedupe, group, sort
 from weaving import NOW, a_tool, weave_texts
 
 ROWS: list[dict[str, Any]] = [

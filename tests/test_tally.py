@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from specloom import tally
-from specloom.tally import DAY, Tallies, Tally, next_midnight
+from specloom.runtime import metrics
+from specloom.runtime.metrics import DAY, Tallies, Tally, next_midnight
 
 NOON = 20_000 * DAY + DAY / 2
 
@@ -33,7 +33,7 @@ def test_a_day_ends_at_midnight_and_the_next_begins_with_nothing() -> None:
 
 
 def test_the_tenant_that_called_longest_ago_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tally, "MOST_TENANTS", 2)
+    monkeypatch.setattr(metrics, "MOST_TENANTS", 2)
     counted = Tallies()
     for name in ("a", "b", "a", "c"):
         counted.count(name, "", NOON)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
-from specloom.names import shipped_root
-from specloom.prompts_reading import load_prompts
-from specloom.toolset import served_prompts
-from specloom.weave import weave_from
+from specloom.compiler.answer import served_prompts
+from specloom.compiler.build import weave_from
+from specloom.specs.library import shipped_root
+from specloom.specs.prompts import load_prompts
 from weaving import weave_texts
 
 SHIPPED = frozenset(load_prompts([str(shipped_root())]))

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from loopback import RESET, Call, Handler, Loopback, Raw, Reply, Reset
-from specloom.faults import Fault
-from specloom.network import Dialer, build_tls_context, resolve_name
-from specloom.transport import Transport
-from specloom.vault import Secret, redact
-from specloom.wire import Policy, Request, Response
+from specloom.core.faults import Fault
+from specloom.core.messages import Policy, Request, Response
+from specloom.core.secrets import Secret, redact
+from specloom.net.dialer import Dialer, build_tls_context, resolve_name
+from specloom.net.transport import Transport
 
 LOCAL = Policy(allow_private=True, timeout=5)
 KEY = Secret("s3cr3t/key")

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from specloom.vault import KEY_FILE, Secret, load_key, seal, unseal
+from specloom.core.secrets import KEY_FILE, Secret, load_key, seal, unseal
 
 KEY = bytes(range(32))
 posix_only = pytest.mark.skipif(os.name == "nt", reason="file modes are POSIX")
@@ -107,7 +107,7 @@ def test_a_place_that_cannot_hold_a_key_is_one_sentence(tmp_path):
 
 def test_processes_that_start_at_once_agree_on_the_key(tmp_path):
     code = (
-        "import sys; from pathlib import Path; from specloom.vault import load_key; sys.stdin.readline();"
+        "import sys; from pathlib import Path; from specloom.core.secrets import load_key; sys.stdin.readline();"
         "print(load_key(Path(sys.argv[1]), {}).hex())"
     )
     started = [

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from demo_specs import write_demo
-from specloom.diagnostics import Report
-from specloom.expressions import compile_expression, compile_selector, forget_texts
-from specloom.expressions_parse import parse
-from specloom.names import load_library, shipped_root
-from specloom.shapes import TEXT
-from specloom.values import whole
-from specloom.weave import weave_from
-from specloom.wire import Response
+from specloom.compiler.build import weave_from
+from specloom.compiler.values import whole
+from specloom.core.diagnostics import Report
+from specloom.core.messages import Response
+from specloom.language.expressions.api import compile_expression, compile_selector, forget_texts
+from specloom.language.expressions.parser import parse
+from specloom.language.types import TEXT
+from specloom.specs.library import load_library, shipped_root
 from weaving import a_provider, find, weave_texts
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def test_a_provider_that_passed_before_reads_trees_like_one_that_is_checked(chec
 PROBE = """\
 import sys
 from pathlib import Path
-from specloom.weave import weave_from
+from specloom.compiler.build import weave_from
 model, _, report = weave_from([Path(sys.argv[1])], examples=False, checked=sys.argv[2] == "checked")
 assert not report.errors and len(model.providers) > 20
 print("lxml" in sys.modules)

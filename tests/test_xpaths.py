@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from specloom.faults import Fault
-from specloom.xpaths import FUNCTIONS, XPathProblem, compile_xpath, defer_xpath
+from specloom.core.faults import Fault
+from specloom.language.xpath import FUNCTIONS, XPathProblem, compile_xpath, defer_xpath
 
 # A busy machine is not a failure.
 UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

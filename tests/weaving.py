@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from specloom.diagnostics import Report
-from specloom.faults import Fault
-from specloom.model import Model
-from specloom.model_providers import Provider
-from specloom.model_tools import Tool
-from specloom.names import Library, parse_spec
-from specloom.perform import Running, Wait, perform
-from specloom.weave import weave
-from specloom.wire import Answer, Request, Response
+from specloom.compiler.build import weave
+from specloom.core.diagnostics import Report
+from specloom.core.faults import Fault
+from specloom.core.messages import Answer, Request, Response
+from specloom.model.model import Model
+from specloom.model.provider import Provider
+from specloom.model.tool import Tool
+from specloom.runtime.operation.run import Running, Wait, perform
+from specloom.specs.library import Library, parse_spec
 
 BASE = Path(__file__).parent / "golden" / "base"
 NOW = 1_767_225_600.0  # 2026-01-01T00:00:00Z

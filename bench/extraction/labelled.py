@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specloom.scrape import sanitise, tree
-from specloom.scrape.content.blocks import Block, to_blocks
-from specloom.scrape.content.page import Page, read_page
-from specloom.scrape.extract import empty_head
-from specloom.scrape.metadata_sources import gather
+from specloom.domains.scrape.content.blocks import Block, to_blocks
+from specloom.domains.scrape.content.page import Page, read_page
+from specloom.domains.scrape.extract import empty_head
+from specloom.domains.scrape.html import parse as tree
+from specloom.domains.scrape.html import sanitise
+from specloom.domains.scrape.metadata.sources import gather
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

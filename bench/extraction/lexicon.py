@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from specloom.scrape.content.glyphs import WORD
-from specloom.scrape.content.groups import split_name
-from specloom.scrape.content.model import to_odds
-from specloom.scrape.content.wording import CJK, PHRASE, Words, split_text
+from specloom.domains.scrape.content.class_names import split_name
+from specloom.domains.scrape.content.model import to_odds
+from specloom.domains.scrape.content.text_features import CJK, PHRASE, WORD, Words, split_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,7 +8,7 @@ import json
 import time
 from pathlib import Path
 
-from specloom.scrape.extract import extract
+from specloom.domains.scrape.extract import extract
 
 
 def main() -> None:

@@ -22,10 +22,10 @@ from catboost import CatBoostClassifier
 from labelled import TYPES, Labelled, load_pages, unpack
 from lexicon import Lexicon
 
-from specloom.scrape.content import finder, model
-from specloom.scrape.content.adjusting import adjust
-from specloom.scrape.content.cut import MIN_WORDS
-from specloom.scrape.content.features import measure
+from specloom.domains.scrape.content import finder, model
+from specloom.domains.scrape.content.features import measure
+from specloom.domains.scrape.content.reweight import adjust
+from specloom.domains.scrape.content.threshold import MIN_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,14 +14,16 @@ import numpy as np
 from labelled import SETS, load_scores, unpack
 from train import WHOLE_SET
 
-from specloom.scrape import markdown, sanitise, tree
-from specloom.scrape.content import finder
-from specloom.scrape.content.blocks import to_blocks
-from specloom.scrape.content.frame import to_frame
-from specloom.scrape.content.model import load_model
-from specloom.scrape.content.page import read_page
-from specloom.scrape.extract import empty_head
-from specloom.scrape.metadata_sources import gather
+from specloom.domains.scrape.content import finder
+from specloom.domains.scrape.content.blocks import to_blocks
+from specloom.domains.scrape.content.frame import to_frame
+from specloom.domains.scrape.content.model import load_model
+from specloom.domains.scrape.content.page import read_page
+from specloom.domains.scrape.extract import empty_head
+from specloom.domains.scrape.html import parse as tree
+from specloom.domains.scrape.html import sanitise
+from specloom.domains.scrape.markdown import render as markdown
+from specloom.domains.scrape.metadata.sources import gather
 
 
 def read(html: str, chances: np.ndarray | None) -> str:

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "scrape"))
 
 from scrape_support import ARTICLE, OPTIONS, open_desk, take_text
 
-from specloom.scrape import ladder
+from specloom.domains.scrape.fetch import fallback
 
 PAGE = ARTICLE.encode()
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(PAGE)
@@ -39,7 +39,7 @@ async def run(in_flight: int, hanging: int, seconds: float) -> float:
     async with open_desk() as (desk, station):
 
         async def read(path: str) -> None:
-            await ladder.read(url + path, desk=desk, options=OPTIONS, extract=take_text, station=station)
+            await fallback.read(url + path, desk=desk, options=OPTIONS, extract=take_text, station=station)
 
         async def keep_reading() -> None:
             nonlocal done

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from specloom.garbage import collect_seldom
+from specloom.core.garbage_collection import collect_seldom
 
 
 def main() -> int:
@@ -12,10 +12,10 @@ def main() -> int:
     collect_seldom()
     arguments = sys.argv[1:]
     if arguments == ["serve"]:
-        from .serving import ServeOptions, run
+        from specloom.server.start import ServeOptions, run
 
         return run(ServeOptions())
-    from .cli import main as run_command
+    from specloom.cli.main import main as run_command
 
     return run_command(arguments)
 

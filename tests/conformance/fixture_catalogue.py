@@ -13,7 +13,7 @@ import sys
 import zlib
 from typing import Any
 
-from specloom.serve.contract import (
+from specloom.server.protocol import (
     INVALID_PARAMS,
     Backend,
     Call,
@@ -402,9 +402,9 @@ def catalogue() -> Catalogue:
 
 if __name__ == "__main__":
     if "sdk" in sys.argv:
-        from specloom.serve.sdk import serve_sdk
+        from specloom.server.sdk_host import serve_sdk
 
         sys.exit(serve_sdk(catalogue(), Fixtures))
-    from specloom.serve.stdio import serve_stdio
+    from specloom.server.stdio import serve_stdio
 
     sys.exit(serve_stdio(catalogue(), Fixtures))

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from specloom.model import Model
-from specloom.model_tools import Tool
-from specloom.names import shipped_root
-from specloom.weave import weave_from
+from specloom.compiler.build import weave_from
+from specloom.model.model import Model
+from specloom.model.tool import Tool
+from specloom.specs.library import shipped_root
 
 ROOT = Path(__file__).parents[2]
 # Read when the tests are collected: while they run, the environment is empty.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from specloom.model_tools import Tool
+from specloom.model.tool import Tool
 
 from .support import check_against_contract_json, published_inputs, shipped_model, shipped_tool
 

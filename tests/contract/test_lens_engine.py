@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from specloom.executor import Executor
-from specloom.model import Model
-from specloom.names import shipped_root
-from specloom.weave import weave_from
-from specloom.wire import Request, Response
+from specloom.compiler.build import weave_from
+from specloom.core.messages import Request, Response
+from specloom.model.model import Model
+from specloom.runtime.executor import Executor
+from specloom.specs.library import shipped_root
 
 GOOGLE = {"GOOGLE_CUSTOM_SEARCH_API_KEY": "made-up-1", "GOOGLE_CUSTOM_SEARCH_ID": "whole-web"}
 BRAVE = {"BRAVE_API_KEY": "made-up-2"}

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from specloom.names import shipped_root
-from specloom.prompts import Prompt, render_prompt
-from specloom.prompts_reading import load_prompts
+from specloom.specs.library import shipped_root
+from specloom.specs.prompts import Prompt, load_prompts, render_prompt
 
 from .support import shipped_model
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from specloom.arguments import parse_arguments
-from specloom.faults import Fault
+from specloom.core.faults import Fault
+from specloom.runtime.arguments import parse_arguments
 
 from .support import check_against_contract_json, published_inputs, shipped_model, shipped_tool
 

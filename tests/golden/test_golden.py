@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from specloom.coverage import check_coverage
-from specloom.diagnostics import CODES, Report, render
-from specloom.examples import check_examples
-from specloom.names import load_library
-from specloom.overlooked import check_overlooked
-from specloom.weave import weave
+from specloom.authoring.coverage.report import check_coverage
+from specloom.authoring.examples.run import check_examples
+from specloom.compiler.build import weave
+from specloom.core.diagnostics import CODES, Report, render
+from specloom.specs.library import check_overlooked, load_library
 
 HERE = Path(__file__).parent
 BASE = HERE / "base"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from paper_support import World
 
-from specloom.papers import journal, pacing, replays
+from specloom.domains.papers import pacing, provenance_log
+from specloom.domains.papers import pacing as replays
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,8 +33,8 @@ class Turns:
 def turns(monkeypatch: pytest.MonkeyPatch) -> Turns:
     made = Turns()
     monkeypatch.setattr(pacing, "SHARED", pacing.Pacer(made.clock, made.sleep))
-    monkeypatch.setattr(replays, "SHARED", replays.Replays())
-    monkeypatch.setattr(journal, "_LOGS", {})
+    monkeypatch.setattr(replays, "REPLAYS_SHARED", replays.Replays())
+    monkeypatch.setattr(provenance_log, "_LOGS", {})
     return made
 
 

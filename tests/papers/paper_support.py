@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from loopback import Call, Loopback, Reply
-from specloom.executor import Executor
-from specloom.model import Model
-from specloom.names import shipped_root
-from specloom.serve.backend import ExecutorBackend
-from specloom.transport import Transport
-from specloom.weave import weave_from
-from specloom.wire import Request, Response
+from specloom.compiler.build import weave_from
+from specloom.core.messages import Request, Response
+from specloom.model.model import Model
+from specloom.net.transport import Transport
+from specloom.runtime.executor import Executor
+from specloom.server.backend import ExecutorBackend
+from specloom.specs.library import shipped_root
 
 PDF = b"%PDF-1.7\notters\n%%EOF\n"
 NOW = 1_767_225_600.0  # 2026-01-01T00:00:00Z

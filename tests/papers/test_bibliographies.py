@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paper_support import World, as_json, crossref, pdf, unpaywall
 
-from specloom.papers import acquiring, metadata
-from specloom.papers.bibliography import Entry, find_format, find_identifier, to_entry
-from specloom.papers.refs import Ref
+from specloom.domains.papers import fetch, metadata
+from specloom.domains.papers.bibliography import Entry, find_format, find_identifier, to_entry
+from specloom.domains.papers.identifiers import Ref
 
 DOI = "10.1234/Otters"
 KEY = "doi_10.1234_Otters"
@@ -221,7 +221,7 @@ def test_a_defect_that_one_entry_brings_to_light_stops_no_other(world: World, mo
     async def resolve(desk: Any, ref: Ref, *more: Any) -> Any:
         return 1 / 0 if ref.value == "10.1234/bad" else await metadata.resolve(desk, ref, *more)
 
-    monkeypatch.setattr(acquiring, "resolve", resolve)
+    monkeypatch.setattr(fetch, "resolve", resolve)
 
     told = world.call("batch_from_bibliography", path=written(world, f"10.1234/bad\n{DOI}\n"))
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from paper_support import World, crossref, pdf, unpaywall
 
-from specloom.papers import configfile
-from specloom.papers.places import RETENTION, log_path, log_retention, store_root
+from specloom.domains.papers import config
+from specloom.domains.papers.config import RETENTION, log_path, log_retention, store_root
 
 DOI = "10.1234/otters"
 
@@ -18,7 +18,7 @@ DOI = "10.1234/otters"
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the settings of this user are; nothing is there yet."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setattr(configfile, "_READ", {})
+    monkeypatch.setattr(config, "_READ", {})
     path = tmp_path / "config" / "doiget" / "config.toml"
     path.parent.mkdir(parents=True)
     return path
@@ -102,7 +102,7 @@ def test_a_malformed_file_counts_as_empty_and_is_told_once(
     write(file, f'{text}\n[cache]\nroot = "/a"\n' if text.startswith("[store]") else text)
 
     assert store_root({}) == Path("papers").absolute()
-    assert configfile.current().values == {}
+    assert config.current().values == {}
 
     [record] = caplog.records
     assert sentence in record.getMessage()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specloom.hooks import ENVELOPES, envelope
+from specloom.plugins.registry import ENVELOPES, envelope
 from weaving import weave_texts
 
 TOOL = """\

@@ -16,13 +16,13 @@ from mcp import Client
 from paper_support import Rerouted, World, as_json, crossref, model, pdf, unpaywall
 
 from loopback import RESET, Loopback, Raw
-from specloom.faults import Fault
-from specloom.image import make_catalogue
-from specloom.papers import fetching, locks, pacing
-from specloom.papers.codes import DISPOSITIONS, POLICY, REASONS, from_fault
-from specloom.selection import Selection
-from specloom.serve.backend import ExecutorBackend
-from specloom.serve.sdk import Host
+from specloom.core.faults import Fault
+from specloom.domains.papers import download, locks, pacing
+from specloom.domains.papers.errors import DISPOSITIONS, POLICY, REASONS, from_fault
+from specloom.server.backend import ExecutorBackend
+from specloom.server.catalogue import make_catalogue
+from specloom.server.sdk_host import Host
+from specloom.server.selection import Selection
 
 DOI = "10.1234/otters"
 KEY = "doi_10.1234_otters"
@@ -142,7 +142,7 @@ def log_in_the_way(world: World, patch: pytest.MonkeyPatch) -> None:
 
 
 def stalling(world: World, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(fetching, "TIMEOUT", 0.2)
+    patch.setattr(download, "TIMEOUT", 0.2)
 
     def stalled() -> Iterator[bytes]:
         yield b"HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\n%PDF-"
@@ -177,7 +177,7 @@ def locked(world: World, patch: pytest.MonkeyPatch) -> Any:
 
 
 def defective(world: World, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("specloom.papers.working.parse_ref", lambda _: 1 / 0)
+    patch.setattr("specloom.domains.papers.tools.parse_ref", lambda _: 1 / 0)
 
 
 def software(world: World, patch: pytest.MonkeyPatch) -> None:
@@ -190,7 +190,7 @@ def without_prose(world: World, patch: pytest.MonkeyPatch) -> None:
 
 
 def too_long(world: World, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(fetching, "MAX_BYTES", 5000)
+    patch.setattr(download, "MAX_BYTES", 5000)
     sends(pdf(b"%PDF-" + b"x" * 4996))(world, patch)
 
 

@@ -17,8 +17,8 @@ import pytest
 from paper_support import NOW, PDF, World, arxiv, as_json, crossref, pdf, unpaywall
 
 from loopback import RESET, Raw
-from specloom.papers import fetching, log, replays
-from specloom.papers.hosts import HOSTS
+from specloom.domains.papers import download, pacing, provenance_log
+from specloom.domains.papers.download import HOSTS
 
 if TYPE_CHECKING:
     from conftest import Turns
@@ -90,7 +90,7 @@ def test_everything_that_was_asked_and_kept_is_in_the_log(world: World) -> None:
         ("store_write", "unpaywall", "ok", "oa", f"{KEY}.pdf"),
         ("session_end", None, "ok", "oa", None),
     ]
-    assert log.verify(world.log) == log.Verdict(6)
+    assert provenance_log.verify(world.log) == provenance_log.Verdict(6)
 
 
 def test_a_paper_that_is_stored_is_not_asked_for_again(world: World) -> None:
@@ -270,7 +270,7 @@ def test_a_web_page_that_says_it_is_a_pdf_is_none(world: World) -> None:
 def test_a_body_that_is_too_long_is_not_read_to_its_end(
     world: World, monkeypatch: pytest.MonkeyPatch, declared: bool
 ) -> None:
-    monkeypatch.setattr(fetching, "MAX_BYTES", 5000)
+    monkeypatch.setattr(download, "MAX_BYTES", 5000)
     known(world, PLACE)
     world.pages["www.nature.com/otters.pdf"] = pdf(b"%PDF-" + b"x" * 4996) if declared else endless()
 
@@ -289,7 +289,7 @@ def endless() -> Any:
 
 
 def test_a_body_of_just_the_cap_is_taken(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching, "MAX_BYTES", 5000)
+    monkeypatch.setattr(download, "MAX_BYTES", 5000)
     known(world, PLACE)
     world.pages["www.nature.com/otters.pdf"] = pdf(b"%PDF-" + b"x" * 4995)
 
@@ -345,7 +345,7 @@ def test_a_name_that_leads_inside_the_house_is_never_connected_to(world: World) 
 
 
 def test_an_answer_that_does_not_come_is_a_timeout(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching, "TIMEOUT", 0.2)
+    monkeypatch.setattr(download, "TIMEOUT", 0.2)
     known(world, PLACE)
 
     def stalled() -> Any:
@@ -360,7 +360,7 @@ def test_an_answer_that_does_not_come_is_a_timeout(world: World, monkeypatch: py
 def test_a_host_that_goes_silent_is_left_long_before_a_document_has_to_be_complete(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetching, "SILENCE", 0.2)
+    monkeypatch.setattr(download, "SILENCE", 0.2)
     known(world, "https://www.mdpi.com/otters.pdf", PLACE)
 
     def silent() -> Any:
@@ -458,7 +458,7 @@ def test_a_refused_paper_is_refused_again_with_its_reason(world: World) -> None:
     known(world, "https://elsewhere.example.com/otters.pdf")
     world.call("fetch_paper", ref=DOI)
 
-    world.now += replays.LASTING - 1
+    world.now += pacing.LASTING - 1
     again = world.call("fetch_paper", ref=DOI)
     assert again["error"]["code"] == "CAPABILITY_DENIED"
     assert again["error"]["denial_context"]["reason"] == "redirect_not_in_allowlist"
@@ -724,7 +724,7 @@ def test_a_store_that_cannot_be_made_is_told(world: World) -> None:
 
 
 def test_a_defect_is_told_in_the_envelope(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("specloom.papers.working.parse_ref", lambda _: 1 / 0)
+    monkeypatch.setattr("specloom.domains.papers.tools.parse_ref", lambda _: 1 / 0)
 
     told = world.call("fetch_paper", ref=DOI)
 
@@ -799,9 +799,9 @@ def test_no_more_than_five_start_in_any_second(world: World, turns: Turns) -> No
 RIVAL = """
 import asyncio, sys
 from pathlib import Path
-from specloom.papers.entries import make_entry
-from specloom.papers.refs import Ref
-from specloom.papers.store import Store
+from specloom.domains.papers.entries import make_entry
+from specloom.domains.papers.identifiers import Ref
+from specloom.domains.papers.store import Store
 
 body = b"%PDF-" + sys.argv[2].encode() * 200_000
 entry = make_entry({"title": "T", "authors": [], "doi": "10.1234/otters"}, {"size_bytes": len(body)})
@@ -856,4 +856,4 @@ def test_the_server_speaks_only_protocol_and_ends_with_its_client(tmp_path: Path
 
 
 def test_the_clock_of_these_tests_is_the_first_of_january() -> None:
-    assert log.to_timestamp(NOW) == "2026-01-01T00:00:00Z"
+    assert provenance_log.to_timestamp(NOW) == "2026-01-01T00:00:00Z"

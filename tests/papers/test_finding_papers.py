@@ -8,9 +8,9 @@ import pytest
 from paper_support import Quiet, Rerouted, World, as_json
 
 from loopback import Call, Loopback, Reply
-from specloom.papers import citations, discovering, log
-from specloom.papers.codes import Refusal
-from specloom.serve.backend import ExecutorBackend
+from specloom.domains.papers import discovery, provenance_log
+from specloom.domains.papers.errors import Refusal
+from specloom.server.backend import ExecutorBackend
 
 WORKS = "api.openalex.org/works"
 DOI = "10.1234/otters"
@@ -61,7 +61,7 @@ def test_a_search_tells_every_key_of_a_result_and_writes_what_it_asked(world: Wo
         ("resolve", None, "openalex", "ok"),
         ("session_end", None, None, "ok"),
     ]
-    assert log.verify(world.log) == log.Verdict(3)
+    assert provenance_log.verify(world.log) == provenance_log.Verdict(3)
     assert not world.root.exists()
 
 
@@ -139,7 +139,7 @@ def test_a_name_means_the_only_one_of_it_or_by_far_the_largest(
     listed = [{"id": f"A{at}", "name": one, "works_count": count} for at, (one, count) in enumerate(rows)]
 
     try:
-        got = discovering.choose("author", name, listed)
+        got = discovery.choose("author", name, listed)
     except Refusal as refusal:
         got = refusal.code
 
@@ -283,7 +283,7 @@ def test_a_citation_is_judged_by_the_share_of_its_words(world: World) -> None:
     ],
 )
 def test_words_are_runs_of_letters_and_digits_each_once(text: str, words: list[str]) -> None:
-    assert citations.words_of(text) == words
+    assert discovery.words_of(text) == words
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_words_are_runs_of_letters_and_digits_each_once(text: str, words: list[s
 def test_confidence_follows_the_share(known: int, confidence: str) -> None:
     words = [f"w{at}" for at in range(1000)]
 
-    assert citations.judge(words, {"doi": "x", "title": " ".join(words[:known])})["confidence"] == confidence
+    assert discovery.judge(words, {"doi": "x", "title": " ".join(words[:known])})["confidence"] == confidence
 
 
 def test_citations_are_looked_for_side_by_side_and_told_in_their_order(world: World) -> None:

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from paper_support import World
 
-from specloom.cli import main
-from specloom.papers.codes import Refusal
-from specloom.papers.log import GENESIS, OLDER_KEYS, Log, Verdict, verify
-from specloom.papers.migrating import migrate
+from specloom.cli.main import main
+from specloom.domains.papers.errors import Refusal
+from specloom.domains.papers.provenance_log import GENESIS, OLDER_KEYS, Log, Verdict, migrate, verify
 
 LATER = 1_767_225_600.0  # 2026-01-01T00:00:00Z
 

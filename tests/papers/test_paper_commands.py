@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 from paper_support import PDF, Rerouted, World, arxiv, as_json, crossref, pdf, unpaywall
 
+import specloom.server as server_room
 from loopback import Loopback
-from specloom import serving
-from specloom.cli import main
-from specloom.papers.log import Log
+from specloom.cli.main import main
+from specloom.domains.papers.provenance_log import Log
 
 DOI = "10.1234/otters"
 PLACE = "www.nature.com/otters.pdf"
@@ -26,7 +26,7 @@ def command(world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
     def run(*words: str) -> tuple[int, str, str]:
         with Loopback(world._answer) as server:
-            monkeypatch.setattr(serving, "make_executor", lambda *_, **__: world.engine(Rerouted(server.url)))
+            monkeypatch.setattr(server_room, "make_executor", lambda *_, **__: world.engine(Rerouted(server.url)))
             code = main(["papers", *words])
         told = capsys.readouterr()
         return code, told.out, told.err

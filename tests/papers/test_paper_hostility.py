@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from paper_support import PDF, World, as_json, crossref, pdf, unpaywall
 
-from specloom.papers import locks
-from specloom.papers import store as store_module
-from specloom.papers.codes import Refusal
-from specloom.papers.exporting import to_bibtex
-from specloom.papers.hosts import check_hop
-from specloom.papers.log import Log, verify
-from specloom.papers.replays import LASTING, Replays
-from specloom.papers.store import Store
+from specloom.domains.papers import locks
+from specloom.domains.papers import store as store_module
+from specloom.domains.papers.download import check_hop
+from specloom.domains.papers.entries import to_bibtex
+from specloom.domains.papers.errors import Refusal
+from specloom.domains.papers.pacing import LASTING, Replays
+from specloom.domains.papers.provenance_log import Log, verify
+from specloom.domains.papers.store import Store
 
 DOI = "10.1234/otters"
 KEY = "doi_10.1234_otters"

@@ -15,7 +15,7 @@ import pytest
 from paper_support import PDF, World, crossref, pdf, unpaywall
 
 from loopback import Call, Loopback, Raw, Reply
-from specloom.papers import log
+from specloom.domains.papers import provenance_log
 
 DOI = "10.1234/otters"
 KEY = "doi_10.1234_otters"
@@ -67,7 +67,7 @@ def test_two_processes_that_fetch_a_paper_write_it_once(world: World) -> None:
     assert [one["size_bytes"] for one in told] == [len(body)] * 2
     assert told[0]["path"] == told[1]["path"] == str(world.root / f"{KEY}.pdf")
     assert not list(world.root.rglob("*.tmp"))
-    assert log.verify(world.log) == log.Verdict(12)
+    assert provenance_log.verify(world.log) == provenance_log.Verdict(12)
     assert len({row["session_id"] for row in world.rows()}) == 2
 
 
@@ -95,7 +95,7 @@ def test_a_process_that_is_killed_while_it_downloads_leaves_nothing_in_the_way(w
 
     assert again["pdf"] == {"status": "fetched"}
     assert (world.root / f"{KEY}.pdf").read_bytes() == PDF
-    assert log.verify(world.log) == log.Verdict(9)
+    assert provenance_log.verify(world.log) == provenance_log.Verdict(9)
 
 
 class Killed(BaseException):
@@ -132,4 +132,4 @@ def test_an_end_at_any_step_leaves_what_the_next_call_completes(
     assert (told["pdf"], told["size_bytes"]) == ({"status": "fetched"}, len(PDF))
     assert (world.root / f"{KEY}.pdf").read_bytes() == PDF
     assert not list(world.root.rglob("*.tmp"))
-    assert log.verify(world.log).problem == ""
+    assert provenance_log.verify(world.log).problem == ""

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from paper_support import World, crossref, model, unpaywall
 
-from specloom.hooks import PROCEDURES
-from specloom.papers import codes
+from specloom.domains.papers import errors
+from specloom.plugins.registry import PROCEDURES, load_hooks
 
-PACKAGE = Path(codes.__file__).parent
+PACKAGE = Path(errors.__file__).parent
+load_hooks()
 DOI = "10.1234/otters"
 
 WATCHED = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree", "socket.connect", "socket.bind"}
@@ -147,7 +148,7 @@ def reached_from(start: str, graph: Graph) -> set[str]:
     return found
 
 
-DOCUMENTS = {"desk.send", "fetching.download", "legs.acquire", "acquiring.fetch", "acquiring.fetch_all"}
+DOCUMENTS = {"desk.send", "download.download", "fetch.acquire", "fetch.fetch", "fetch.fetch_all"}
 
 
 @pytest.mark.parametrize("start", ["procedures.paper_metadata", "procedures.resolve_paper"])
@@ -157,15 +158,15 @@ def test_no_call_leads_from_the_tools_of_metadata_to_a_document(start: str) -> N
 
     assert "metadata.resolve" in reached
     assert reached & DOCUMENTS == set()
-    assert reached_from("procedures.fetch_paper", graph) >= DOCUMENTS - {"acquiring.fetch_all"}
+    assert reached_from("procedures.fetch_paper", graph) >= DOCUMENTS - {"fetch.fetch_all"}
 
 
 @pytest.mark.parametrize(
     "start",
     [
-        *("procedures_discovery.discover_papers", "procedures_discovery.preprint_of_paper"),
-        *("procedures_discovery.resolve_citation", "procedures_discovery.resolve_citations"),
-        *("procedures.paper_citation_graph", "procedures_store.paper_info", "procedures_store.search_papers"),
+        *("procedures.discover_papers", "procedures.preprint_of_paper"),
+        *("procedures.resolve_citation", "procedures.resolve_citations"),
+        *("procedures.paper_citation_graph", "procedures.paper_info", "procedures.search_papers"),
     ],
 )
 def test_neither_does_one_from_the_tools_that_find_and_list(start: str) -> None:
@@ -178,10 +179,10 @@ def test_neither_does_one_from_the_tools_that_find_and_list(start: str) -> None:
 def test_only_one_module_sends_requests_and_only_one_fetches_documents() -> None:
     graph = may_call()
     sending = {name.partition(".")[0] for name, called in graph.items() if "desk.send" in called}
-    fetching = {name.partition(".")[0] for name, called in graph.items() if "fetching.download" in called}
+    fetching = {name.partition(".")[0] for name, called in graph.items() if "download.download" in called}
 
-    assert sending == {"fetching"}
-    assert fetching == {"legs"}
+    assert sending == {"download"}
+    assert fetching == {"fetch"}
 
 
 def test_no_capability_that_metadata_comes_from_gives_a_document() -> None:

@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.papers.codes import Refusal
-from specloom.papers.entries import make_entry, merge
-from specloom.papers.locks import held, held_now
-from specloom.papers.refs import Ref
-from specloom.papers.store import Store
-from specloom.papers.toml_text import write_toml
+from specloom.domains.papers.entries import make_entry, merge
+from specloom.domains.papers.errors import Refusal
+from specloom.domains.papers.identifiers import Ref
+from specloom.domains.papers.locks import held, held_now
+from specloom.domains.papers.store import Store, write_toml
 
 EXAMPLE = """\
 schema_version = "1.0"

@@ -14,11 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paper_support import World
 
-from specloom.papers import apart, tex, unpacking
-from specloom.papers.codes import Refusal
-from specloom.papers.log import verify
-from specloom.papers.texts import cut, split_sections
-from specloom.papers.unpacking import BundleError, read_bundle
+from specloom.domains.papers import fulltext
+from specloom.domains.papers.errors import Refusal
+from specloom.domains.papers.fulltext import BundleError, cut, read_bundle, split_sections
+from specloom.domains.papers.provenance_log import verify
 
 if TYPE_CHECKING:
     from conftest import Turns
@@ -194,34 +193,34 @@ def test_a_link_among_files_is_passed_over() -> None:
 
 def test_the_bounds_of_a_bundle_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = gzip.compress(b"\\input " + b" " * 3_000_000)
-    monkeypatch.setattr(unpacking, "MOST_TEXT", 1_000_000)
+    monkeypatch.setattr(fulltext, "MOST_TEXT", 1_000_000)
     with pytest.raises(BundleError, match="more than 1000000 bytes"):
         read_bundle(bomb)
     with pytest.raises(BundleError, match="more than 1000000 bytes"):
         read_bundle(archive({"a.tex": "x" * 600_000, "b.tex": "x" * 600_000}))
 
-    monkeypatch.setattr(unpacking, "MOST_BYTES", 2_000_000)
+    monkeypatch.setattr(fulltext, "MOST_BYTES", 2_000_000)
     with pytest.raises(BundleError, match="unpacks to more than 2000000 bytes"):
         read_bundle(archive({"a.bin": b"\0" * 3_000_000, "b.tex": DOCUMENT}))
 
-    monkeypatch.setattr(unpacking, "MOST_FILES", 3)
+    monkeypatch.setattr(fulltext, "MOST_FILES", 3)
     with pytest.raises(BundleError, match="more than 3 files"):
         read_bundle(archive({f"{at}.tex": "x" for at in range(4)}))
 
 
 def test_a_bundle_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "SECONDS", 0.0)
+    monkeypatch.setattr(fulltext, "SECONDS", 0.0)
 
-    said = asyncio.run(apart._ask(archive({"a.tex": DOCUMENT})))
+    said = asyncio.run(fulltext._ask(archive({"a.tex": DOCUMENT})))
 
     assert said == {"problem": "the bundle needs more time or memory than it may take"}
 
 
 def test_a_process_that_cannot_be_started_is_no_fault_of_the_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("specloom.isolation.sys", SimpleNamespace(executable="/no/such/interpreter"))
+    monkeypatch.setattr("specloom.core.process.sys", SimpleNamespace(executable="/no/such/interpreter"))
 
     with pytest.raises(Refusal, match="No process could be started to read the source: No such file") as caught:
-        asyncio.run(apart.read_source(archive({"a.tex": DOCUMENT}), apart=True))
+        asyncio.run(fulltext.read_source(archive({"a.tex": DOCUMENT}), apart=True))
 
     assert caught.value.code == "INTERNAL_ERROR"
 
@@ -229,22 +228,24 @@ def test_a_process_that_cannot_be_started_is_no_fault_of_the_bundle(monkeypatch:
 def test_a_process_of_its_own_tells_what_this_one_would() -> None:
     bundle = archive({"a.tex": DOCUMENT % "Ötters \ud7ff"})
 
-    assert asyncio.run(apart.read_source(bundle, apart=True)) == asyncio.run(apart.read_source(bundle, apart=False))
+    assert asyncio.run(fulltext.read_source(bundle, apart=True)) == asyncio.run(
+        fulltext.read_source(bundle, apart=False)
+    )
 
 
 def test_files_that_take_each_other_in_end() -> None:
     texts = {"main.tex": DOCUMENT % "\\input{a}", "a.tex": "A\\input{b}", "b.tex": "B\\input{a.tex}\\input main "}
 
-    main, whole = tex.assemble(texts)
+    main, whole = fulltext.assemble(texts)
 
     assert (main, whole) == ("main.tex", DOCUMENT % "AB\\input{a.tex}\\input main ")
 
 
 def test_a_text_that_would_grow_without_end_stays_as_long_as_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tex, "MOST_TEXT", 100_000)
+    monkeypatch.setattr(fulltext, "MOST_TEXT", 100_000)
     texts = {f"{name}.tex": f"\\input{{{taken}}}" * 20 for name, taken in ("ab", "bc", "cd")} | {"d.tex": "x" * 500}
 
-    assert len(tex.assemble({**texts, "main.tex": DOCUMENT % "\\input{a}"})[1]) < 200_000
+    assert len(fulltext.assemble({**texts, "main.tex": DOCUMENT % "\\input{a}"})[1]) < 200_000
 
 
 @pytest.mark.parametrize(
@@ -259,12 +260,12 @@ def test_a_text_that_would_grow_without_end_stays_as_long_as_its_bound(monkeypat
     ],
 )
 def test_the_main_file_is_the_one_that_begins_a_document(texts: dict[str, str], main: str) -> None:
-    assert tex.find_main(texts) == main
+    assert fulltext.find_main(texts) == main
 
 
 @given(st.binary(max_size=2000), st.booleans())
 def test_any_bytes_are_texts_or_a_reason(body: bytes, packed: bool) -> None:
-    said = apart.tell(gzip.compress(body) if packed else body)
+    said = fulltext.tell(gzip.compress(body) if packed else body)
 
     assert set(said) in ({"problem"}, {"main", "text"})
 
@@ -275,7 +276,7 @@ def test_a_damaged_archive_is_texts_or_a_reason(data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 8))):
         raw[data.draw(st.integers(0, 3000))] = data.draw(st.integers(0, 255))
 
-    said = apart.tell(bytes(raw))
+    said = fulltext.tell(bytes(raw))
 
     assert set(said) in ({"problem"}, {"main", "text"})
 
@@ -295,7 +296,7 @@ def test_a_text_that_is_no_utf_8_is_one_of_windows(body: bytes, text: str) -> No
 
 @pytest.mark.parametrize("name", ["koi8-r", "cp1251", "maccyr", "utf8"])
 def test_texts_are_read_in_the_encoding_that_one_of_them_says(name: str) -> None:
-    codec = unpacking.ENCODINGS.get(name, "utf-8")
+    codec = fulltext.ENCODINGS.get(name, "utf-8")
     main = f"\\documentclass{{a}}\n% \\usepackage[latin2]{{inputenc}}\n\\usepackage[{name}]{{inputenc}}\n\\input{{a}}"
 
     texts = read_bundle(archive({"a.tex": "Выдры".encode(codec), "main.tex": main}))
@@ -303,6 +304,6 @@ def test_texts_are_read_in_the_encoding_that_one_of_them_says(name: str) -> None
     assert texts["a.tex"] == "Выдры"
 
 
-@pytest.mark.parametrize("name", sorted(unpacking.ENCODINGS))
+@pytest.mark.parametrize("name", sorted(fulltext.ENCODINGS))
 def test_every_encoding_is_one_of_letters(name: str) -> None:
-    assert b"a".decode(unpacking.ENCODINGS[name]) == "a"
+    assert b"a".decode(fulltext.ENCODINGS[name]) == "a"

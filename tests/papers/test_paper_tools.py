@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from paper_support import PDF, World, as_json, crossref, pdf, unpaywall
 
-from specloom.papers import codes, pacing, replays
-from specloom.papers.codes import DISPOSITIONS, REASONS, Refusal
+from specloom.domains.papers import errors, pacing
+from specloom.domains.papers import pacing as replays
+from specloom.domains.papers.errors import DISPOSITIONS, REASONS, Refusal
 
-PACKAGE = Path(codes.__file__).parent
+PACKAGE = Path(errors.__file__).parent
 DOI = "10.1234/otters"
 KEY = "doi_10.1234_otters"
 
@@ -269,7 +270,7 @@ def literals(name: str) -> set[str]:
 
 
 def test_every_code_has_a_producer_and_none_is_made_that_is_not_declared() -> None:
-    made = literals("code") | set(codes._CODES.values())
+    made = literals("code") | set(errors._CODES.values())
 
     assert made == set(DISPOSITIONS)
 
@@ -292,7 +293,7 @@ def test_a_queue_that_is_full_refuses_the_next(world: World, monkeypatch: pytest
 
 
 def test_a_lock_that_another_process_keeps_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    from specloom.papers import locks
+    from specloom.domains.papers import locks
 
     fetched(world)
     monkeypatch.setattr(locks, "POLL", 0.001)

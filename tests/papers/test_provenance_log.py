@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from specloom.papers import log as log_module
-from specloom.papers.codes import Refusal
-from specloom.papers.log import KEYS, Log, hash_row, make_ulid, to_timestamp, verify
+from specloom.domains.papers import provenance_log as log_module
+from specloom.domains.papers.errors import Refusal
+from specloom.domains.papers.provenance_log import KEYS, Log, hash_row, make_ulid, to_timestamp, verify
 
 FIRST = {
     **dict.fromkeys(KEYS),
@@ -132,7 +132,7 @@ def test_a_full_log_is_put_away_and_a_new_chain_begins(tmp_path: Path, monkeypat
 def test_processes_that_share_a_log_keep_one_chain(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     code = (
-        "import sys; from pathlib import Path; from specloom.papers.log import Log\n"
+        "import sys; from pathlib import Path; from specloom.domains.papers.provenance_log import Log\n"
         "log = Log(Path(sys.argv[1]))\n"
         "for at in range(20): log.append('fetch', now=float(at))\n"
     )

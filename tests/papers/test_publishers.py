@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from paper_support import PDF, World, arxiv, as_json, crossref, pdf, unpaywall
 
-from specloom.papers.publishers import PUBLISHERS, publisher_of
+from specloom.domains.papers.download import PUBLISHERS, publisher_of
 
 if TYPE_CHECKING:
     from loopback import Call, Reply

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from paper_support import World, as_json, crossref, pdf, unpaywall
 
-from specloom.papers.refs import parse_ref, pubmed_number
+from specloom.domains.papers.identifiers import parse_ref, pubmed_number
 
 DOI = "10.1234/otters"
 NCBI = "eutils.ncbi.nlm.nih.gov/entrez/eutils/esummary.fcgi"

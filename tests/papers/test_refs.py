@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.papers.codes import Refusal
-from specloom.papers.refs import Ref, canonical_digest, check_key, key_of, parse_ref, safekey
+from specloom.domains.papers.errors import Refusal
+from specloom.domains.papers.identifiers import Ref, canonical_digest, check_key, key_of, parse_ref, safekey
 
 KEYS = [
     ("doi", "10.1234/example", "doi_10.1234_example"),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paper_support import World, as_json, crossref, unpaywall
 
-from specloom.papers.entries import LONGEST_MENDED, make_entry, mends, merge
+from specloom.domains.papers.entries import LONGEST_MENDED, make_entry, mends, merge
 
 DOI = "10.1234/otters"
 BROKEN = "How \ufffd\ufffdtters swim"

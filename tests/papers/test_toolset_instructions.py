@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from specloom.image import UNTRUSTED, make_catalogue
-from specloom.selection import Selection
-from specloom.weave import weave_from
+from specloom.compiler.build import weave_from
+from specloom.server.catalogue import UNTRUSTED, make_catalogue
+from specloom.server.selection import Selection
 from weaving import weave_texts
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
@@ -82,7 +82,7 @@ def test_names_that_no_tool_has_are_reported_at_their_place() -> None:
 
 
 def test_every_toolset_that_is_shipped_speaks_and_names_its_tools_without_braces() -> None:
-    from specloom.names import shipped_root
+    from specloom.specs.library import shipped_root
 
     model = weave_from([shipped_root()], examples=False)[0]
 

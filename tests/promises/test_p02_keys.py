@@ -12,15 +12,15 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from demo_specs import PROVIDER, TOOL, codes, demo_executor, weave_demo, write_demo
-from specloom.arguments import Arguments, parse_arguments
-from specloom.executor import Executor
-from specloom.explain import explain
-from specloom.faults import Fault
-from specloom.model import Model
-from specloom.model_tools import Input, Tool
-from specloom.names import shipped_root
-from specloom.recording import ReplaySender
-from specloom.weave import weave_from
+from specloom.authoring.explain import explain
+from specloom.compiler.build import weave_from
+from specloom.core.faults import Fault
+from specloom.model.model import Model
+from specloom.model.tool import Input, Tool
+from specloom.runtime.arguments import Arguments, parse_arguments
+from specloom.runtime.executor import Executor
+from specloom.runtime.recordings import ReplaySender
+from specloom.specs.library import shipped_root
 
 Key = Callable[[Tool, Arguments], str]
 TEXTS = (

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from demo_specs import CAPABILITY, LENS, PROVIDER, TOOL, codes, weave_demo, write_demo
-from specloom.names import shipped_root
-from specloom.weave import weave_from
+from specloom.compiler.build import weave_from
+from specloom.specs.library import shipped_root
 
 BROKEN = {
     "an argument in a request": (PROVIDER, "q: =args.query", "q: =args.qwery", "E202"),
@@ -69,9 +69,9 @@ WATCHED = """\
 import os, socket, sys, tempfile
 # An example may begin with files: those and what becomes of them lie in a folder of its own, which goes with it.
 own = os.path.join(tempfile.gettempdir(), "specloom-example-")
-import specloom.examples, specloom.diagnostics, pathlib
-from specloom.weave import weave_from
-from specloom.hooks import load_hooks
+import specloom.authoring.examples.run, specloom.core.diagnostics, pathlib
+from specloom.compiler.build import weave_from
+from specloom.plugins.registry import load_hooks
 load_hooks()
 seen = []
 def watch(event, arguments):
@@ -88,7 +88,7 @@ def watch(event, arguments):
             seen.append(f"{event} {path}")
 sys.addaudithook(watch)
 model, library, report = weave_from([pathlib.Path(one) for one in sys.argv[2:]])
-specloom.examples.check_examples(library, model, report)
+specloom.authoring.examples.run.check_examples(library, model, report)
 if sys.argv[1] == "write":
     open(os.path.join(sys.argv[3], "left"), "w").close()
 if sys.argv[1] == "leak":

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from demo_specs import PROVIDER, TEXTS, TOOL, codes, weave_demo, write_demo
-from specloom.coverage import check_coverage
-from specloom.diagnostics import Report, render
-from specloom.examples import check_examples
-from specloom.load_tree import Listing, to_plain
-from specloom.names import Library, Spec, shipped_root
-from specloom.weave import weave_from
+from specloom.authoring.coverage.report import check_coverage
+from specloom.authoring.examples.run import check_examples
+from specloom.compiler.build import weave_from
+from specloom.core.diagnostics import Report, render
+from specloom.specs.library import Library, Spec, shipped_root
+from specloom.specs.yaml import Listing, to_plain
 
 
 @pytest.fixture(scope="module")

@@ -11,13 +11,13 @@ from jsonschema import Draft7Validator
 
 from demo_specs import TOOL, codes, demo_executor, weave_demo, write_demo
 from loopback import Loopback
-from specloom.diagnostics import Report
-from specloom.examples import check_examples
-from specloom.examples_tools import check_tool
-from specloom.faults import Fault
-from specloom.hooks import HOOKS, hook
-from specloom.names import shipped_root
-from specloom.weave import weave_from
+from specloom.authoring.examples.run import check_examples
+from specloom.authoring.examples.tools import check_tool
+from specloom.compiler.build import weave_from
+from specloom.core.diagnostics import Report
+from specloom.core.faults import Fault
+from specloom.plugins.registry import HOOKS, hook
+from specloom.specs.library import shipped_root
 
 PAGE = (200, {"Content-Type": "application/json"}, '{"results": [{"title": "A", "link": "https://example.org/a"}]}')
 GRADED = {

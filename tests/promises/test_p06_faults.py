@@ -9,7 +9,7 @@ import pytest
 
 from demo_specs import PROVIDER, Edits, demo_executor, write_demo
 from loopback import Call, Loopback, Reply
-from specloom.faults import Fault
+from specloom.core.faults import Fault
 
 JSON = {"Content-Type": "application/json"}
 REPLIES: dict[str, Reply] = {
@@ -96,7 +96,7 @@ async def test_a_changed_layout_names_the_upstream_and_counts_no_results(tmp_pat
 
 
 async def test_a_state_that_is_an_answer_is_kept_and_a_fault_is_not(tmp_path: Path) -> None:
-    from specloom.cache import AnswerCache
+    from specloom.cache.cache import AnswerCache
 
     replies = [REPLIES["upstream_unavailable"], REPLIES["empty"]]
     with Loopback(lambda call: replies[min(len(upstream.calls), 2) - 1]) as upstream:

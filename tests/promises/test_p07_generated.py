@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from demo_specs import TOOL, edit, write_demo
-from specloom.docs import check, run
-from specloom.names import shipped_root
+from specloom.authoring.docs.generate import check, run
+from specloom.specs.library import shipped_root
 
 
 @pytest.fixture

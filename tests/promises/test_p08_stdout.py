@@ -22,7 +22,7 @@ PAGE = (200, {"Content-Type": "application/json"}, '{"results": [{"title": "A", 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 HOOK = '''
 import os, subprocess, sys
-from specloom.hooks import hook
+from specloom.plugins.registry import hook
 
 @hook("demo_noise", parameters={}, adds={"noise": {"type": "string"}}, reads=())
 def noise(rows, arguments):
@@ -52,9 +52,9 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An installed package whose one tool has a hook that prints."""
     root = tmp_path_factory.mktemp("noisy")
     found = copy_package(root / "package", write_demo(root / "specs", NOISY))
-    (found / "specloom" / "trust" / "demo_noise.py").write_text(HOOK, encoding="utf-8")
-    with (found / "specloom" / "trust" / "__init__.py").open("a", encoding="utf-8") as file:
-        file.write("\nfrom specloom.trust import demo_noise\n")
+    (found / "specloom" / "domains" / "trust" / "demo_noise.py").write_text(HOOK, encoding="utf-8")
+    with (found / "specloom" / "domains" / "trust" / "plugin.py").open("a", encoding="utf-8") as file:
+        file.write("\nfrom specloom.domains.trust import demo_noise\n")
     return found
 
 

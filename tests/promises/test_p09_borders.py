@@ -9,10 +9,10 @@ import pytest
 
 from demo_specs import PROVIDER, demo_executor, write_demo
 from loopback import Call, Loopback, Reply
-from specloom.breaker import Breakers
-from specloom.executor import Executor
-from specloom.faults import Fault
-from specloom.transport import Transport
+from specloom.core.faults import Fault
+from specloom.net.transport import Transport
+from specloom.runtime.circuit_breaker import Breakers
+from specloom.runtime.executor import Executor
 
 PAGE: Reply = (
     200,

@@ -13,11 +13,11 @@ import pytest
 
 from demo_specs import demo_executor, write_demo
 from loopback import Loopback, Reply
-from specloom.cache import AnswerCache
-from specloom.explain import Unsent, explain, explanation_lines
-from specloom.faults import Fault
-from specloom.show import Paint
-from specloom.wire import Request
+from specloom.authoring.explain import Unsent, explain, explanation_lines
+from specloom.cache.cache import AnswerCache
+from specloom.core.faults import Fault
+from specloom.core.messages import Request
+from specloom.core.terminal import Paint
 
 PAGE: Reply = (200, {"Content-Type": "application/json"}, '{"results": []}')
 ARGUMENTS = {"query": "otters & rivers", "num_results": 3, "time_range": "week", "session": "s"}
@@ -26,11 +26,11 @@ KEY = "s3cr3t-demo-key"
 WATCHED = """\
 import json, sys
 from pathlib import Path
-from specloom.executor import Executor
-from specloom.explain import explain, explanation_lines
-from specloom.show import Paint
-from specloom.transport import Transport
-from specloom.weave import weave_from
+from specloom.runtime.executor import Executor
+from specloom.authoring.explain import explain, explanation_lines
+from specloom.core.terminal import Paint
+from specloom.net.transport import Transport
+from specloom.compiler.build import weave_from
 import asyncio, encodings.idna, locale, io
 model, _, report = weave_from([Path(sys.argv[1])])
 assert not report.errors

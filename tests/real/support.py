@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from specloom.config import read_settings
-from specloom.examples_providers import clock, describe_request
-from specloom.model import Model
-from specloom.model_values import Row
-from specloom.names import shipped_root
-from specloom.perform import Wait, perform
-from specloom.weave import weave_from
-from specloom.wire import Request, Response
+from specloom.authoring.examples.providers import clock, describe_request
+from specloom.compiler.build import weave_from
+from specloom.core.messages import Request, Response
+from specloom.model.model import Model
+from specloom.model.values import Row
+from specloom.runtime.configuration import read_settings
+from specloom.runtime.operation.run import Wait, perform
+from specloom.specs.library import shipped_root
 
 ROOT = Path(__file__).parents[2]
 # Read when the tests are collected: while they run, the environment is empty.

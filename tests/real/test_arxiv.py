@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specloom.faults import Fault
+from specloom.core.faults import Fault
 
 from .support import recorded, replay
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from specloom.arguments import parse_arguments
-from specloom.asking import AskAll, Offer
-from specloom.faults import Fault
-from specloom.pursue import pursue
-from specloom.wire import Answer
+from specloom.core.faults import Fault
+from specloom.core.messages import Answer
+from specloom.runtime.arguments import parse_arguments
+from specloom.runtime.plan.effects import AskAll, Offer
+from specloom.runtime.plan.run import pursue
 
 from .support import recorded, replay, shipped_model
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from specloom.model_values import Row
+from specloom.model.values import Row
 
 from .support import recorded, replay
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from specloom.config import read_settings
-from specloom.examples_providers import clock
-from specloom.faults import Fault
-from specloom.model_values import Row
-from specloom.perform import perform
-from specloom.wire import Request, Response
+from specloom.authoring.examples.providers import clock
+from specloom.core.faults import Fault
+from specloom.core.messages import Request, Response
+from specloom.model.values import Row
+from specloom.runtime.configuration import read_settings
+from specloom.runtime.operation.run import perform
 
 from .support import NOW, recorded, shipped_model
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from specloom.perform import perform
-from specloom.wire import Request, Response
+from specloom.core.messages import Request, Response
+from specloom.runtime.operation.run import perform
 
 from .support import recorded, replay, shipped_model
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from specloom.faults import Fault
-from specloom.model_values import Row
+from specloom.core.faults import Fault
+from specloom.model.values import Row
 
 from .support import recorded, replay
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from specloom.faults import Fault
+from specloom.core.faults import Fault
 
 from .support import recorded, replay
 

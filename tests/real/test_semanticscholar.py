@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from specloom.faults import Fault
+from specloom.core.faults import Fault
 
 from .support import recorded, replay
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from specloom.faults import Fault
-from specloom.wire import Request, Response
+from specloom.core.faults import Fault
+from specloom.core.messages import Request, Response
 
 from .support import recorded, shipped_model
 

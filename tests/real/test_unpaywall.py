@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from specloom.model_values import Row
+from specloom.model.values import Row
 
 from .support import recorded, replay
 

@@ -13,23 +13,21 @@ from typing import Any
 
 from mcp import Client
 
-from specloom.artifacts import Artifacts
-from specloom.cache import AnswerCache
-from specloom.called import Auditor
-from specloom.consents import decide
-from specloom.executor import Executor
-from specloom.image import make_catalogue
-from specloom.limits import Rate
-from specloom.model import Model
-from specloom.names import shipped_root
-from specloom.prompts import listed_prompt
-from specloom.prompts_reading import load_prompts
-from specloom.selection import Selection
-from specloom.serve.backend import ExecutorBackend
-from specloom.serve.sdk import Host
-from specloom.state.store import Store, open_memory, open_store
-from specloom.weave import weave_from
-from specloom.wire import Request, Response
+from specloom.cache.cache import AnswerCache
+from specloom.compiler.build import weave_from
+from specloom.core.limits import Rate
+from specloom.core.messages import Request, Response
+from specloom.model.model import Model
+from specloom.runtime.executor import Auditor, Executor
+from specloom.server.backend import ExecutorBackend
+from specloom.server.catalogue import make_catalogue
+from specloom.server.sdk_host import Host
+from specloom.server.selection import Selection
+from specloom.specs.library import shipped_root
+from specloom.specs.prompts import listed_prompt, load_prompts
+from specloom.storage.artifacts import Artifacts
+from specloom.storage.consent import decide
+from specloom.storage.store import Store, open_memory, open_store
 
 ERAS = ("2026-07-28", "legacy")
 NOW = 1_767_225_600.0

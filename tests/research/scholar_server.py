@@ -10,12 +10,12 @@ from typing import Any
 from mcp import Client
 from research_server import ERAS, NOW, shipped
 
-from specloom.executor import Executor
-from specloom.image import make_catalogue
-from specloom.selection import Selection
-from specloom.serve.backend import ExecutorBackend
-from specloom.serve.sdk import Host
-from specloom.wire import Request, Response
+from specloom.core.messages import Request, Response
+from specloom.runtime.executor import Executor
+from specloom.server.backend import ExecutorBackend
+from specloom.server.catalogue import make_catalogue
+from specloom.server.sdk_host import Host
+from specloom.server.selection import Selection
 
 Says = Any
 """What an upstream says: an HTTP status, bytes, text, JSON, or a function of the request that gives one of these."""

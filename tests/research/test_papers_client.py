@@ -9,7 +9,7 @@ import pytest
 from research_server import ask, refused
 from scholar_server import connected
 
-from specloom.research.paper_reading import read
+from specloom.domains.papers.read_paper import read
 
 EUROPEPMC = "https://www.ebi.ac.uk/europepmc/"
 PUBMED = "https://eutils.ncbi.nlm.nih.gov/"

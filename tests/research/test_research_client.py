@@ -14,9 +14,9 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from research_server import ADA, ENVIRON, ERAS, GRACE, NOW, SWITCHES, Server, ask, begin, read, refused, shipped
 
-from specloom.serve.backend import ExecutorBackend
-from specloom.serve.contract import Call
-from specloom.wire import Request, Response
+from specloom.core.messages import Request, Response
+from specloom.server.backend import ExecutorBackend
+from specloom.server.protocol import Call
 
 
 @pytest.fixture
@@ -161,8 +161,8 @@ async def hang(_: Request) -> Response:
 async def test_what_takes_too_long_costs_neither_a_step_nor_an_export(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("specloom.research.stepping.SECONDS", 0.01)
-    monkeypatch.setattr("specloom.research.exporting.SECONDS", 0.01)
+    monkeypatch.setattr("specloom.domains.sessions.steps.SECONDS", 0.01)
+    monkeypatch.setattr("specloom.domains.sessions.export.SECONDS", 0.01)
     async with server.client(ADA) as client:
         session = await begin(client)
         await ask(client, "web_search", query="otters", sessionId=session)
@@ -248,7 +248,7 @@ async def test_a_session_that_is_not_there_is_told_with_what_is_known(server: Se
 
 
 async def test_memories_spaces_and_counts_are_kept_for_those_who_agreed(server: Server) -> None:
-    from specloom.members import add_member
+    from specloom.storage.consent import add_member
 
     await server.agree(ADA, "memory", "analytics", "workspace")
     await add_member(server.store.drawer("members", ADA, space="zoo"), ADA, NOW)
@@ -519,7 +519,7 @@ def read_lines(folder: Path) -> list[dict[str, Any]]:
 
 
 async def test_every_call_is_audited_as_it_ended(tmp_path: Path) -> None:
-    from specloom.remembering import Audit
+    from specloom.storage.open import Audit
 
     environ = {**ENVIRON, "SPECLOOM_STATE_DIR": str(tmp_path)}
     server, audit = Server(environ), Audit(environ, print)

@@ -13,9 +13,9 @@ import pytest
 from mcp import Client
 from research_server import ADA, ENVIRON, GRACE, Server, ask, begin, read, shipped
 
-from specloom.cache import AnswerCache
-from specloom.cli import main
-from specloom.remembering import Audit
+from specloom.cache.cache import AnswerCache
+from specloom.cli.main import main
+from specloom.storage.open import Audit
 
 SECRET = "zanzibar"
 ROWS = (
@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 async def keep_everything(server: Server, owner: str, client: Client) -> str:
     """Something in every collection there is, by the tools; the session."""
-    from specloom.members import add_member
+    from specloom.storage.consent import add_member
 
     await server.agree(owner, "memory", "analytics", "workspace", "monitoring")
     await add_member(server.store.drawer("members", owner, space="zoo"), owner, 0.0)

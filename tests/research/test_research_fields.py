@@ -181,7 +181,7 @@ async def research(server: Server, book: Notebook) -> None:
 
 async def keep(server: Server, book: Notebook) -> None:
     """Everything that is kept of people, first without their consent and then with it."""
-    from specloom.members import add_member
+    from specloom.storage.consent import add_member
 
     calls: dict[str, dict[str, Any]] = {
         "memory_save": {"note": "Crabs", "topic": "diet", "url": "https://otters.example/", "tags": ["crabs"]},

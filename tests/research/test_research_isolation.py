@@ -13,9 +13,9 @@ import pytest
 from mcp import Client, MCPError
 from research_server import ADA, GRACE, NOW, Server, ask, begin, shipped
 
-from specloom.drawer import ENGINE_NEEDS
-from specloom.hooks import PROCEDURES
-from specloom.model_tools import Tool
+from specloom.model.tool import Tool
+from specloom.plugins.collections import ENGINE_NEEDS
+from specloom.plugins.registry import PROCEDURES
 
 SECRET = "zanzibar"
 """A word that only Ada uses: in every text, name and address that she gives."""
@@ -140,7 +140,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Server:
 
 
 async def test_nothing_of_one_owner_reaches_another_by_any_tool_resource_or_completion(server: Server) -> None:
-    from specloom.members import add_member
+    from specloom.storage.consent import add_member
 
     for owner in (ADA, GRACE):
         await server.agree(owner, *PURPOSES)

@@ -4,13 +4,16 @@ import asyncio
 
 import pytest
 
-from specloom import consents, members
-from specloom.collection import load_collections
-from specloom.drawer import join_owner, split_owner
-from specloom.faults import Fault
-from specloom.names import shipped_root
-from specloom.research import findings, memories, usage, watches
-from specloom.state.store import open_memory
+from specloom.compiler.collection import load_collections
+from specloom.core.faults import Fault
+from specloom.domains.sessions import memories
+from specloom.domains.sessions import memories as findings
+from specloom.domains.sessions import memories as usage
+from specloom.domains.sessions import memories as watches
+from specloom.plugins.collections import join_owner, split_owner
+from specloom.specs.library import shipped_root
+from specloom.storage import consent
+from specloom.storage.store import open_memory
 
 ANN, BOB = join_owner("acme", "ann"), join_owner("acme", "bob")
 NOW = 1_700_000_000.0
@@ -42,13 +45,13 @@ def store(clock):
 
 async def test_nothing_is_allowed_until_it_was_agreed_to_and_the_latest_decision_holds(store):
     drawer = store.drawer("consents", ANN)
-    refusals = [await consents.find_refusal(drawer, ANN, "memory")]
-    record = await consents.decide(drawer, ANN, "memory", granted=True, now=NOW, terms="v2", where="admin")
-    refusals.append(await consents.find_refusal(drawer, ANN, "memory"))
-    refusals.append(await consents.find_refusal(drawer, ANN, "analytics"))
-    await consents.decide(drawer, ANN, "memory", granted=False, now=NOW + 5)
-    refusals.append(await consents.find_refusal(drawer, ANN, "memory"))
-    refusals.append(await consents.find_refusal(store.drawer("consents", BOB), BOB, "memory"))
+    refusals = [await consent.find_refusal(drawer, ANN, "memory")]
+    record = await consent.decide(drawer, ANN, "memory", granted=True, now=NOW, terms="v2", where="admin")
+    refusals.append(await consent.find_refusal(drawer, ANN, "memory"))
+    refusals.append(await consent.find_refusal(drawer, ANN, "analytics"))
+    await consent.decide(drawer, ANN, "memory", granted=False, now=NOW + 5)
+    refusals.append(await consent.find_refusal(drawer, ANN, "memory"))
+    refusals.append(await consent.find_refusal(store.drawer("consents", BOB), BOB, "memory"))
 
     assert refusals == ["no_consent", None, "no_consent", "no_consent", "no_consent"]
     assert record == {
@@ -66,40 +69,40 @@ async def test_nothing_is_allowed_until_it_was_agreed_to_and_the_latest_decision
 async def test_nobody_in_particular_can_neither_agree_nor_be_remembered(store, owner):
     drawer = store.drawer("consents", owner)
 
-    assert await consents.find_refusal(drawer, owner, "memory") == "unavailable"
+    assert await consent.find_refusal(drawer, owner, "memory") == "unavailable"
     with pytest.raises(Fault, match="name the user"):
-        await consents.decide(drawer, owner, "memory", granted=True, now=NOW)
+        await consent.decide(drawer, owner, "memory", granted=True, now=NOW)
 
 
 async def test_an_unknown_purpose_is_refused_with_the_known_ones(store):
     with pytest.raises(Fault, match="use one of memory, analytics, workspace, monitoring"):
-        await consents.decide(store.drawer("consents", ANN), ANN, "marketing", granted=True, now=NOW)
+        await consent.decide(store.drawer("consents", ANN), ANN, "marketing", granted=True, now=NOW)
 
 
 async def test_the_local_user_agrees_once_and_a_withdrawal_stays(store):
     drawer = store.drawer("consents", ANN)
 
-    first = await consents.grant_locally(drawer, ANN, NOW)
-    await consents.decide(drawer, ANN, "memory", granted=False, now=NOW)
-    second = await consents.grant_locally(drawer, ANN, NOW)
+    first = await consent.grant_locally(drawer, ANN, NOW)
+    await consent.decide(drawer, ANN, "memory", granted=False, now=NOW)
+    second = await consent.grant_locally(drawer, ANN, NOW)
 
     assert (first, second) == (["memory", "analytics", "monitoring"], [])
-    assert await consents.find_refusal(drawer, ANN, "memory") == "no_consent"
-    assert await consents.find_refusal(drawer, ANN, "workspace") == "no_consent"
+    assert await consent.find_refusal(drawer, ANN, "memory") == "no_consent"
+    assert await consent.find_refusal(drawer, ANN, "workspace") == "no_consent"
 
 
 async def test_who_is_erased_refuses_everything_from_then_on_and_is_not_granted_anew(store):
     """The next start of a local server finds a decision, and no name or time of what was agreed to before."""
     drawer = store.drawer("consents", ANN)
-    await consents.grant_locally(drawer, ANN, NOW)
+    await consent.grant_locally(drawer, ANN, NOW)
 
     await store.erase(ANN)
-    again = await consents.grant_locally(drawer, ANN, NOW)
+    again = await consent.grant_locally(drawer, ANN, NOW)
 
     assert again == []
-    refusals = [await consents.find_refusal(drawer, ANN, purpose) for purpose in consents.PURPOSES]
-    assert refusals == ["no_consent"] * len(consents.PURPOSES)
-    kept = await consents.find_decision(drawer, "memory")
+    refusals = [await consent.find_refusal(drawer, ANN, purpose) for purpose in consent.PURPOSES]
+    assert refusals == ["no_consent"] * len(consent.PURPOSES)
+    kept = await consent.find_decision(drawer, "memory")
     assert kept is not None
     assert set(kept) == {"purpose", "granted", "decidedAt", "decidedFrom"}
     assert (kept["granted"], kept["decidedFrom"]) == (False, "erasure")
@@ -117,24 +120,24 @@ async def test_a_tenant_that_is_erased_keeps_the_refusals_of_each_of_its_users(s
     tenant = split_owner(ANN)[0]
     other = join_owner(tenant, "zoe")
     for owner in (ANN, other):
-        await consents.decide(store.drawer("consents", owner), owner, "memory", granted=True, now=NOW)
+        await consent.decide(store.drawer("consents", owner), owner, "memory", granted=True, now=NOW)
 
     await store.erase_tenant(tenant)
 
     for owner in (ANN, other):
         drawer = store.drawer("consents", owner)
-        assert await consents.grant_locally(drawer, owner, NOW) == []
-        assert await consents.find_refusal(drawer, owner, "memory") == "no_consent"
+        assert await consent.grant_locally(drawer, owner, NOW) == []
+        assert await consent.find_refusal(drawer, owner, "memory") == "no_consent"
 
 
 async def test_a_new_decision_after_an_erasure_holds(store):
     drawer = store.drawer("consents", ANN)
-    await consents.grant_locally(drawer, ANN, NOW)
+    await consent.grant_locally(drawer, ANN, NOW)
     await store.erase(ANN)
 
-    await consents.decide(drawer, ANN, "memory", granted=True, now=NOW)
+    await consent.decide(drawer, ANN, "memory", granted=True, now=NOW)
 
-    assert await consents.find_refusal(drawer, ANN, "memory") is None
+    assert await consent.find_refusal(drawer, ANN, "memory") is None
 
 
 # --- notes ------------------------------------------------------------------------------------------------------------
@@ -253,7 +256,7 @@ async def test_a_space_is_shared_by_its_members_and_a_member_who_is_erased_is_go
         return store.drawer("members", owner, space="team")
 
     for owner in (ANN, BOB):
-        await members.add_member(view(owner), owner, NOW)
+        await consent.add_member(view(owner), owner, NOW)
     for user, owner in (("ann", ANN), ("bob", BOB)):
         await findings.contribute(
             store.drawer("findings", owner, space="team"),
@@ -281,16 +284,16 @@ async def test_a_space_is_shared_by_its_members_and_a_member_who_is_erased_is_go
     }
     assert erased.deleted == {"findings": 1, "members": 1}
     assert [one["id"] for one in await findings.read(store.drawer("findings", BOB, space="team"))] == ["of-bob"]
-    assert [await members.is_member(view(owner), owner) for owner in (ANN, BOB)] == [False, True]
-    assert await members.is_member(store.drawer("members", BOB, space="other"), BOB) is False
-    assert await members.remove_member(view(BOB), BOB) is True
-    assert await members.is_member(view(BOB), BOB) is False
+    assert [await consent.is_member(view(owner), owner) for owner in (ANN, BOB)] == [False, True]
+    assert await consent.is_member(store.drawer("members", BOB, space="other"), BOB) is False
+    assert await consent.remove_member(view(BOB), BOB) is True
+    assert await consent.is_member(view(BOB), BOB) is False
 
 
 @pytest.mark.parametrize("space", ["", "  ", "x" * 201])
 def test_a_space_needs_a_name(space):
     with pytest.raises(Fault, match="1 to 200"):
-        members.check_space(space)
+        consent.check_space(space)
 
 
 # --- counts of use ----------------------------------------------------------------------------------------------------
@@ -319,7 +322,7 @@ def rows(*urls):
 
 async def test_a_watch_tells_what_is_new_once(store):
     drawer = store.drawer("watches", ANN)
-    saved = await watches.save(
+    saved = await watches.save_watch(
         drawer, query="Otter news", provider="north", urls=["https://a.example/1"], days=30, now=NOW
     )
 
@@ -350,7 +353,7 @@ async def test_a_watch_tells_what_is_new_once(store):
 
 async def test_what_is_found_twice_in_one_look_is_new_once(store):
     drawer = store.drawer("watches", ANN)
-    await watches.save(drawer, query="otters", provider="", urls=[], days=30, now=NOW)
+    await watches.save_watch(drawer, query="otters", provider="", urls=[], days=30, now=NOW)
     found = rows("https://b.example/x", "http://www.b.example/x/?utm_source=y", "https://c.example")
 
     told = await watches.check(drawer, query="otters", provider="", rows=found, now=NOW)
@@ -362,12 +365,12 @@ async def test_what_is_found_twice_in_one_look_is_new_once(store):
 async def test_a_watch_is_over_after_its_days_and_no_longer_counts(store, clock):
     drawer = store.drawer("watches", ANN)
     for at in range(100):
-        assert await watches.save(drawer, query=f"q{at}", provider="p", urls=[], days=1 + at, now=clock())
-    refused = await watches.save(drawer, query="one more", provider="p", urls=[], days=1, now=clock())
-    again = await watches.save(drawer, query="q7", provider="p", urls=[], days=8, now=clock())
+        assert await watches.save_watch(drawer, query=f"q{at}", provider="p", urls=[], days=1 + at, now=clock())
+    refused = await watches.save_watch(drawer, query="one more", provider="p", urls=[], days=1, now=clock())
+    again = await watches.save_watch(drawer, query="q7", provider="p", urls=[], days=8, now=clock())
 
     clock.now += DAY
-    allowed = await watches.save(drawer, query="one more", provider="p", urls=[], days=1, now=clock())
+    allowed = await watches.save_watch(drawer, query="one more", provider="p", urls=[], days=1, now=clock())
 
     assert (refused, again is not None, allowed is not None) == (None, True, True)
     assert await watches.find(drawer, "q0", "p", clock()) is None

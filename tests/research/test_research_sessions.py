@@ -8,13 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.collection import load_collections
-from specloom.drawer import join_owner
-from specloom.faults import Fault
-from specloom.names import shipped_root
-from specloom.research import coverage, export, outcomes, sessions, sources, steps, trail, views
-from specloom.state.settings import configure
-from specloom.state.store import open_memory
+from specloom.compiler.collection import load_collections
+from specloom.core.faults import Fault
+from specloom.domains.sessions import coverage, export, views
+from specloom.domains.sessions import session as steps
+from specloom.domains.sessions import session as trail
+from specloom.domains.sessions import store as outcomes
+from specloom.domains.sessions import store as sessions
+from specloom.domains.sessions import store as sources
+from specloom.plugins.collections import join_owner
+from specloom.specs.library import shipped_root
+from specloom.storage.location import configure
+from specloom.storage.store import open_memory
 
 ANN, BOB = join_owner("acme", "ann"), join_owner("acme", "bob")
 NOW = 1_700_000_000.0

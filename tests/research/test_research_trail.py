@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from research_server import ADA, ENVIRON, Server, Web, ask, begin, read, refused
 
-from specloom.wire import Request, Response
+from specloom.core.messages import Request, Response
 
 PROSE = "".join(
     f"<p>Otters eat fish and crabs, and in week {at} keepers saw {at + 2} of them hunt.</p>" for at in range(40)

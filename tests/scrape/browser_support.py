@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from specloom.scrape.browser_find import find_browser
+from specloom.domains.scrape.browser.browser import find_browser
 
 MISSING = find_browser("").why
 needs_browser = pytest.mark.skipif(bool(MISSING), reason=MISSING or "a browser is there")

@@ -16,16 +16,17 @@ from typing import Any
 
 from mcp import Client, StdioServerParameters
 
-from specloom.cache import AnswerCache
-from specloom.executor import Executor
-from specloom.image import Catalogue, make_catalogue
-from specloom.model import Model
-from specloom.names import shipped_root
-from specloom.selection import Selection
-from specloom.serve.backend import ExecutorBackend
-from specloom.serve.sdk import Host
-from specloom.transport import Transport
-from specloom.weave import weave_from
+from specloom.cache.cache import AnswerCache
+from specloom.compiler.build import weave_from
+from specloom.model.model import Model
+from specloom.net.transport import Transport
+from specloom.runtime.executor import Executor
+from specloom.server.backend import ExecutorBackend
+from specloom.server.catalogue import make_catalogue
+from specloom.server.protocol import Catalogue
+from specloom.server.sdk_host import Host
+from specloom.server.selection import Selection
+from specloom.specs.library import shipped_root
 
 ERA = "2026-07-28"
 SHELF = """\

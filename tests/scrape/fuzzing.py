@@ -200,15 +200,16 @@ def _repack_streams(body: bytes, chance: random.Random) -> bytes:
 
 def read_html(body: bytes) -> None:
     """What a page goes through."""
-    from specloom.scrape.extract import extract
+    from specloom.domains.scrape.extract import extract
 
     extract(body, url="https://example.org/a", content_type="text/html").markdown.encode("utf-8")
 
 
 def read_document(body: bytes) -> None:
     """What a document goes through; that it is refused is as good as that it is read."""
-    from specloom.faults import Fault
-    from specloom.scrape.documents import Limits, read
+    from specloom.core.faults import Fault
+    from specloom.domains.scrape.documents.document import Limits
+    from specloom.domains.scrape.documents.read import read
 
     limits = Limits(pages=50, text=200_000, seconds=5, entries=200, entry_bytes=4_000_000, total_bytes=8_000_000)
     with contextlib.suppress(Fault):

@@ -11,17 +11,16 @@ from urllib.parse import urljoin
 
 import lxml.html
 
-from specloom.faults import Fault
-from specloom.network import Resolver, resolve_name
-from specloom.perform import Answer
-from specloom.scrape import ladder
-from specloom.scrape.options import Options
-from specloom.scrape.pages import make_answer
-from specloom.scrape.politeness import Politeness
-from specloom.scrape.reading import Candidate, Fetched, Mode, Reading
-from specloom.scrape.station import Station
-from specloom.transport import Transport
-from specloom.wire import Request, Response
+from specloom.core.faults import Fault
+from specloom.core.messages import Answer, Request, Response
+from specloom.domains.scrape.fetch import fallback
+from specloom.domains.scrape.fetch.politeness import Politeness
+from specloom.domains.scrape.fetch.session import Station
+from specloom.domains.scrape.options import Options
+from specloom.domains.scrape.read import make_answer
+from specloom.domains.scrape.result import Candidate, Fetched, Mode, Reading
+from specloom.net.dialer import Resolver, resolve_name
+from specloom.net.transport import Transport
 
 OPTIONS = Options(allow_private=True, chrome="disabled", plain_timeout=5.0, stealth_timeout=5.0, deadline=20.0)
 ARTICLE = (
@@ -134,7 +133,7 @@ async def read(
     options = replace(options, **changes)
     async with open_desk(resolve=resolve, options=options, stealth=stealth, services=services or {}) as (desk, station):
         try:
-            return await ladder.read(url, mode=mode, desk=desk, options=options, extract=take_text, station=station)
+            return await fallback.read(url, mode=mode, desk=desk, options=options, extract=take_text, station=station)
         finally:
             if asked is not None:
                 asked.extend(desk.asked)

@@ -8,13 +8,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from specloom.desk import Kept
-from specloom.faults import Fault
-from specloom.model import Model
-from specloom.names import shipped_root
-from specloom.perform import Wait, perform
-from specloom.weave import weave_from
-from specloom.wire import Answer, Request, Response
+from specloom.compiler.build import weave_from
+from specloom.core.faults import Fault
+from specloom.core.messages import Answer, Request, Response
+from specloom.model.model import Model
+from specloom.plugins.context import Kept
+from specloom.runtime.operation.run import Wait, perform
+from specloom.specs.library import shipped_root
 
 NOW = 1_772_521_200.0
 GONE = Response(404, {}, b"Not Found")

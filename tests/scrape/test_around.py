@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from specloom.scrape import markdown, tree
-from specloom.scrape.content import finder
-from specloom.scrape.content.around import LEAST, find_around, take_around
-from specloom.scrape.content.blocks import to_blocks
-from specloom.scrape.content.frame import Frame, to_frame
-from specloom.scrape.content.page import Page
-from specloom.scrape.content.wording import Words
+from specloom.domains.scrape.content import finder
+from specloom.domains.scrape.content.blocks import to_blocks
+from specloom.domains.scrape.content.frame import Frame, to_frame
+from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.select import LEAST, find_around, take_around
+from specloom.domains.scrape.content.text_features import Words
+from specloom.domains.scrape.html import parse as tree
+from specloom.domains.scrape.markdown import render as markdown
 
 TEXT = "<p>A bowl of stoneware, thrown and glazed by hand.</p>"
 SAID = "A bowl of stoneware, thrown and glazed by hand."

@@ -5,13 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from specloom.scrape import tree
-from specloom.scrape.content.articles import LEFT
-from specloom.scrape.content.asides import APART, EMPTY, SURE, find_apart, find_boxed, find_pointers, without_asides
-from specloom.scrape.content.blocks import to_blocks
-from specloom.scrape.content.frame import Frame, to_frame
-from specloom.scrape.content.page import Page
-from specloom.scrape.content.wording import Words
+from specloom.domains.scrape.content.blocks import to_blocks
+from specloom.domains.scrape.content.frame import Frame, to_frame
+from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.reweight import (
+    APART,
+    EMPTY,
+    LEFT,
+    SURE,
+    find_apart,
+    find_boxed,
+    find_pointers,
+    without_asides,
+)
+from specloom.domains.scrape.content.text_features import Words
+from specloom.domains.scrape.html import parse as tree
 
 PROSE = "<p>The kiln was lit at dawn, and for nine hours the potter fed it with split pine.</p>"
 ARTICLE = {"article": 0.7, "listing": 0.3}

@@ -15,14 +15,13 @@ import pytest
 from scrape_support import ARTICLE, HTML, OPTIONS, Names, fail, open_desk, take_text
 
 from loopback import Call, Loopback, Raw, Reply
-from specloom.faults import Fault
-from specloom.perform import Answer
-from specloom.scrape import ladder
-from specloom.scrape.fetching import Way, fetch
-from specloom.scrape.politeness import Politeness
-from specloom.scrape.proxy import Proxy, Ticket
-from specloom.scrape.stealth import Stealth, is_installed
-from specloom.wire import Policy, Request, Response
+from specloom.core.faults import Fault
+from specloom.core.messages import Answer, Policy, Request, Response
+from specloom.domains.scrape.browser.proxy import Proxy, Ticket
+from specloom.domains.scrape.fetch import fallback
+from specloom.domains.scrape.fetch.http import Way, fetch
+from specloom.domains.scrape.fetch.politeness import Politeness
+from specloom.domains.scrape.fetch.stealth import Stealth, is_installed
 
 TARGETS: dict[str, list[str]] = json.loads(
     (Path(__file__).parents[1] / "attacks" / "targets.json").read_text(encoding="utf-8")
@@ -59,7 +58,7 @@ async def test_the_ladder_refuses_it_before_anything_is_sent_or_asked(url: str) 
     services = {"reader": lambda arguments: Answer(), "contents": lambda arguments: Answer()}
     async with open_desk(resolve=names, options=STRICT, services=services) as (desk, station):
         with pytest.raises(Fault) as caught:
-            await ladder.read(url, desk=desk, options=STRICT, extract=take_text, station=station)
+            await fallback.read(url, desk=desk, options=STRICT, extract=take_text, station=station)
 
     assert caught.value.kind == "validation"
     assert caught.value.message.startswith("URL rejected for ")
@@ -294,6 +293,6 @@ async def test_the_ladder_takes_the_client_that_looks_like_a_browser_where_it_is
 
     with Loopback(reply) as server:
         async with open_desk(stealth=True) as (desk, station):
-            reading = await ladder.read(server.url, desk=desk, options=OPTIONS, extract=take_text, station=station)
+            reading = await fallback.read(server.url, desk=desk, options=OPTIONS, extract=take_text, station=station)
 
     assert (reading.tier, len(desk.sent), len(server.calls)) == ("stealth", 1, 2)

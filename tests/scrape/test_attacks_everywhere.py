@@ -16,19 +16,20 @@ from site_support import SiteDesk
 from test_attacks import EVERY, PUBLIC, STRICT, TARGETS, Untouched, is_relative, with_stealth
 
 from loopback import Call, Loopback, Reply
-from specloom.faults import Fault
-from specloom.guard import check_url
-from specloom.scrape import ladder, sites
-from specloom.scrape.fetching import Way, fetch
-from specloom.scrape.pages import make_answer
-from specloom.scrape.politeness import Politeness
-from specloom.scrape.reading import Candidate, Fetched
-from specloom.scrape.robots import Robots
-from specloom.scrape.sites.youtube import to_request
-from specloom.scrape.station import Station
-from specloom.scrape.stealth import Stealth
-from specloom.transport import Transport
-from specloom.wire import Policy, Request, Response
+from specloom.core.faults import Fault
+from specloom.core.messages import Policy, Request, Response
+from specloom.domains.scrape import sites
+from specloom.domains.scrape.fetch import fallback
+from specloom.domains.scrape.fetch.http import Way, fetch
+from specloom.domains.scrape.fetch.politeness import Politeness
+from specloom.domains.scrape.fetch.robots import Robots
+from specloom.domains.scrape.fetch.session import Station
+from specloom.domains.scrape.fetch.stealth import Stealth
+from specloom.domains.scrape.read import make_answer
+from specloom.domains.scrape.result import Candidate, Fetched
+from specloom.domains.scrape.sites.youtube import to_request
+from specloom.net.guard import check_url
+from specloom.net.transport import Transport
 
 SHELL = b"<html><body><div id=root></div>" + b"<script>x</script>" * 200
 
@@ -61,7 +62,7 @@ async def test_a_page_of_an_iframe_is_refused_like_any_page(url: str) -> None:
     desk = TestDesk(page)  # type: ignore[arg-type]
     try:
         with pytest.raises(Fault):
-            await ladder.read("https://example.com/", desk=desk, options=STRICT, extract=extract, station=station)
+            await fallback.read("https://example.com/", desk=desk, options=STRICT, extract=extract, station=station)
     finally:
         await station.aclose()
 
@@ -96,7 +97,7 @@ async def test_a_document_there_is_refused_by_its_address_and_after_a_redirect(u
     station = Station(STRICT, make_answer)
     desk = TestDesk(out)  # type: ignore[arg-type]
     with pytest.raises(Fault) as first:
-        await ladder.read(document, desk=desk, options=STRICT, extract=lambda fetched: Candidate(""), station=station)
+        await fallback.read(document, desk=desk, options=STRICT, extract=lambda fetched: Candidate(""), station=station)
     with pytest.raises(Fault) as after:
         await fetch(
             "https://example.org/a.pdf", way, options=STRICT, politeness=Politeness(), owner="", now=lambda: 0.0

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.scrape.attributes import gather_attributes
-from specloom.scrape.content.wording import find_dates
-from specloom.scrape.tree import parse
+from specloom.domains.scrape.content.text_features import find_dates
+from specloom.domains.scrape.html.parse import gather_attributes, parse
 
 PAGE = (
     '<html itemtype="a"><body class="x"><p id="one" class="y z" style="color:red">A</p><div hidden itemtype="b">B</div>'

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from specloom.scrape import tree
-from specloom.scrape.content.authors import take_authors
-from specloom.scrape.content.blocks import to_blocks
-from specloom.scrape.content.frame import to_frame
-from specloom.scrape.content.page import Page
-from specloom.scrape.content.series import number_series
-from specloom.scrape.content.wording import Words
+from specloom.domains.scrape.content.blocks import to_blocks
+from specloom.domains.scrape.content.frame import to_frame
+from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.select import number_series, take_authors
+from specloom.domains.scrape.content.text_features import Words
+from specloom.domains.scrape.html import parse as tree
 
 NAMES = ("ann", "bo", "ann", "cem")
 

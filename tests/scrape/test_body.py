@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from specloom.scrape import tree
-from specloom.scrape.content.blocks import to_blocks
-from specloom.scrape.content.body import BEHIND, LAST, LIKELY, OUTSIDE, SURE, without_outskirts
-from specloom.scrape.content.frame import Frame, to_frame
-from specloom.scrape.content.odds import times_odds
-from specloom.scrape.content.page import Page
-from specloom.scrape.content.wording import Words
+from specloom.domains.scrape.content.blocks import to_blocks
+from specloom.domains.scrape.content.frame import Frame, to_frame
+from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.reweight import BEHIND, BODY_LIKELY, BODY_SURE, LAST, OUTSIDE, without_outskirts
+from specloom.domains.scrape.content.text_features import Words
+from specloom.domains.scrape.content.threshold import times_odds
+from specloom.domains.scrape.html import parse as tree
 
-ARTICLE = {"article": LIKELY, "listing": 1 - LIKELY}
+ARTICLE = {"article": BODY_LIKELY, "listing": 1 - BODY_LIKELY}
 PROSE = "<p>The kiln was lit at dawn, and for nine hours the potter fed it with split pine from the north.</p>"
 CALL = "<p>Write to us.</p>"
 MAYBE = 0.6
@@ -40,7 +40,7 @@ def near(*chances: float) -> list[float]:
 def test_what_stands_before_the_body_is_less_likely() -> None:
     body = f"<div>{CALL}</div><div>{PROSE}{PROSE}{PROSE}</div>"
 
-    assert judge(body, [MAYBE, SURE, SURE, SURE]) == near(OUT, SURE, SURE, SURE)
+    assert judge(body, [MAYBE, BODY_SURE, BODY_SURE, BODY_SURE]) == near(OUT, BODY_SURE, BODY_SURE, BODY_SURE)
 
 
 def test_what_is_in_the_body_keeps_its_chance() -> None:
@@ -52,13 +52,15 @@ def test_what_is_in_the_body_keeps_its_chance() -> None:
 def test_headings_before_the_body_keep_theirs() -> None:
     body = f"<header><h1>Kilns</h1><h2>Of the north</h2>{CALL}</header><div>{PROSE}{PROSE}</div>"
 
-    assert judge(body, [MAYBE, MAYBE, MAYBE, SURE, SURE]) == near(MAYBE, MAYBE, OUT, SURE, SURE)
+    assert judge(body, [MAYBE, MAYBE, MAYBE, BODY_SURE, BODY_SURE]) == near(MAYBE, MAYBE, OUT, BODY_SURE, BODY_SURE)
 
 
 def test_a_sure_unit_apart_does_not_widen_the_body() -> None:
     body = f"<div>{CALL}</div><div>{PROSE * 3}</div><div>{CALL}</div>"
 
-    assert judge(body, [MAYBE, SURE, SURE, SURE, SURE]) == near(OUT, SURE, SURE, SURE, times_odds(SURE, OUTSIDE))
+    assert judge(body, [MAYBE, BODY_SURE, BODY_SURE, BODY_SURE, BODY_SURE]) == near(
+        OUT, BODY_SURE, BODY_SURE, BODY_SURE, times_odds(BODY_SURE, OUTSIDE)
+    )
 
 
 def test_what_follows_the_last_of_the_text_is_less_likely() -> None:
@@ -76,13 +78,13 @@ def test_a_heading_is_not_the_last_of_the_text() -> None:
 def test_a_text_without_a_sure_end_is_left_to_the_model() -> None:
     body = f"<div>{PROSE}{PROSE}{CALL}</div>"
 
-    assert judge(body, [LAST - 0.01, SURE, MAYBE]) == near(LAST - 0.01, SURE, MAYBE)
+    assert judge(body, [LAST - 0.01, BODY_SURE, MAYBE]) == near(LAST - 0.01, BODY_SURE, MAYBE)
 
 
 @pytest.mark.parametrize(
     ("chances", "likely"),
     [
-        pytest.param([MAYBE, LAST], {"article": LIKELY - 0.01, "listing": 0.61}, id="no article"),
+        pytest.param([MAYBE, LAST], {"article": BODY_LIKELY - 0.01, "listing": 0.61}, id="no article"),
         pytest.param([MAYBE, 0.79], ARTICLE, id="nothing is sure"),
     ],
 )

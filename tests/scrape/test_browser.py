@@ -21,12 +21,12 @@ from browser_support import MISSING, find_processes, is_running, needs_browser, 
 from scrape_support import ARTICLE, HTML, OPTIONS, Names, open_desk, take_text
 
 from loopback import RESET, Call, Loopback, Reply
-from specloom.faults import Fault
-from specloom.network import resolve_name
-from specloom.perform import Answer
-from specloom.scrape import ladder
-from specloom.scrape.browser import Browser
-from specloom.scrape.reading import Fetched
+from specloom.core.faults import Fault
+from specloom.core.messages import Answer
+from specloom.domains.scrape.browser.browser import Browser
+from specloom.domains.scrape.fetch import fallback
+from specloom.domains.scrape.result import Fetched
+from specloom.net.dialer import resolve_name
 
 in_one_loop = pytest.mark.asyncio(loop_scope="module")
 OPEN = replace(OPTIONS, chrome="", browser_timeout=30.0)
@@ -341,7 +341,7 @@ async def test_an_app_is_read_in_the_browser_when_its_shell_says_little() -> Non
     app = page("<div id=root></div>", "root.append('written by a script '.repeat(20))")
     async with open_desk(options=OPEN) as (desk, station):
         with Loopback(lambda call: (200, HTML, app)) as server:
-            reading = await ladder.read(server.url, desk=desk, options=OPEN, extract=take_text, station=station)
+            reading = await fallback.read(server.url, desk=desk, options=OPEN, extract=take_text, station=station)
 
     assert (reading.tier, reading.quality) == ("browser", "complete")
     assert [outcome.tier for outcome in reading.outcomes] == ["html", "stealth", "browser"]
@@ -352,7 +352,7 @@ async def test_hosts_that_need_a_browser_are_read_in_it_first() -> None:
     async with open_desk(options=OPEN, resolve=Names(["127.0.0.1"])) as (desk, station):
         with Loopback(lambda call: (200, HTML, ARTICLE)) as server:
             url = f"http://app.acme.example:{server.port}/"
-            reading = await ladder.read(url, desk=desk, options=OPEN, extract=take_text, station=station)
+            reading = await fallback.read(url, desk=desk, options=OPEN, extract=take_text, station=station)
 
     assert [outcome.tier for outcome in reading.outcomes] == ["browser"]
     assert desk.sent == []
@@ -363,7 +363,7 @@ async def test_a_page_too_large_to_fetch_is_read_from_its_beginning() -> None:
     options = replace(OPEN, max_html_bytes=20_000, max_document_bytes=20_000)
     with Loopback(lambda call: (200, HTML, "<p>the beginning</p>" * 5000)) as server:
         async with open_desk(options=options) as (desk, station):
-            reading = await ladder.read(server.url, desk=desk, options=options, extract=take_text, station=station)
+            reading = await fallback.read(server.url, desk=desk, options=options, extract=take_text, station=station)
 
     assert (reading.tier, len(reading.fetched.body)) == ("browser", 20_000)
     assert [outcome.kind for outcome in reading.outcomes] == ["too_large", "ok"]
@@ -376,7 +376,7 @@ async def test_a_redirect_to_a_forbidden_place_in_the_browser_ends_the_climb() -
     services = {"contents": lambda arguments: Answer()}
     async with open_desk(options=OPEN, services=services) as (desk, station):
         with Loopback(lambda call: (200, HTML, body)) as server, pytest.raises(Fault) as caught:
-            await ladder.read(server.url, desk=desk, options=OPEN, extract=take_text, station=station)
+            await fallback.read(server.url, desk=desk, options=OPEN, extract=take_text, station=station)
 
     assert caught.value.kind == "validation"
     assert desk.asked == []
@@ -440,9 +440,9 @@ def test_nothing_is_left_when_the_process_ends(how: str) -> None:
     folder = Path(tempfile.mkdtemp(prefix="b-"))
     code = (
         "import asyncio, sys\n"
-        "from specloom.network import resolve_name\n"
-        "from specloom.scrape.browser import Browser\n"
-        "from specloom.scrape.options import Options\n"
+        "from specloom.net.dialer import resolve_name\n"
+        "from specloom.domains.scrape.browser.browser import Browser\n"
+        "from specloom.domains.scrape.options import Options\n"
         "async def main():\n"
         "    browser = Browser(resolve=resolve_name)\n"
         "    try:\n"
@@ -489,7 +489,7 @@ async def test_fifty_pages_leave_no_process_behind() -> None:
 
             async def read(number: int) -> str:
                 url = f"{server.url}/{number}"
-                reading = await ladder.read(url, desk=desk, options=options, extract=take_text, station=station)
+                reading = await fallback.read(url, desk=desk, options=options, extract=take_text, station=station)
                 return reading.tier
 
             await read(0)

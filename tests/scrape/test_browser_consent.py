@@ -11,11 +11,9 @@ from browser_support import needs_browser, page
 from scrape_support import HTML, OPTIONS, take_text
 
 from loopback import Call, Loopback, Reply
-from specloom.network import resolve_name
-from specloom.scrape.browser import Browser
-from specloom.scrape.browser_consent import ACCEPTING, CONSENT, LABELS, REFUSING
-from specloom.scrape.browser_find import find_browser
-from specloom.scrape.consent_words import ABOUT
+from specloom.domains.scrape.browser.browser import Browser, find_browser
+from specloom.domains.scrape.browser.consent import ABOUT, ACCEPTING, CONSENT, LABELS, REFUSING
+from specloom.net.dialer import resolve_name
 
 pytestmark = [needs_browser, pytest.mark.asyncio(loop_scope="module")]
 OPEN = replace(OPTIONS, chrome="", browser_timeout=60.0)

@@ -14,14 +14,14 @@ from test_client_sites import FORMS, VIDEO, Sites
 from test_reading_tools import MODEL
 
 from loopback import Loopback
-from specloom.executor import Executor
-from specloom.faults import Fault
-from specloom.scrape.browser import Browser
-from specloom.scrape.fetching import Elsewhere
-from specloom.scrape.pages import make_answer
-from specloom.scrape.station import _STATIONS, Station, close_station
-from specloom.transport import Transport
-from specloom.wire import Request, Response
+from specloom.core.faults import Fault
+from specloom.core.messages import Request, Response
+from specloom.domains.scrape.browser.browser import Browser
+from specloom.domains.scrape.fetch.http import Elsewhere
+from specloom.domains.scrape.fetch.session import _STATIONS, Station, close_station
+from specloom.domains.scrape.read import make_answer
+from specloom.net.transport import Transport
+from specloom.runtime.executor import Executor
 
 pytestmark = [needs_browser, pytest.mark.asyncio(loop_scope="module")]
 # Nothing but the loopback is ever asked, whatever the name.

@@ -20,7 +20,7 @@ from client_support import connected, refused, shelf_folder
 from scrape_support import HTML
 
 from loopback import Loopback
-from specloom.scrape.browser_start import DEEPEST, find_reason, make_folder, remove_folder
+from specloom.domains.scrape.browser.launch import DEEPEST, find_reason, make_folder, remove_folder
 
 APP = page("<div id=root></div>", "root.append('written by a script '.repeat(20))")
 LOGS = """BrowserType.launch: Target page, context or browser has been closed

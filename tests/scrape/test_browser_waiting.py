@@ -13,13 +13,13 @@ from browser_support import find_processes, needs_browser, page
 from scrape_support import HTML, OPTIONS, open_desk, take_text
 
 from loopback import Call, Loopback, Reply
-from specloom.faults import Fault
-from specloom.network import resolve_name
-from specloom.scrape import ladder
-from specloom.scrape.browser import Browser
-from specloom.scrape.fetching import Elsewhere
-from specloom.scrape.proxy_pass import PATIENCE
-from specloom.scrape.reading import Fetched
+from specloom.core.faults import Fault
+from specloom.domains.scrape.browser.browser import Browser
+from specloom.domains.scrape.browser.proxy import PATIENCE
+from specloom.domains.scrape.fetch import fallback
+from specloom.domains.scrape.fetch.http import Elsewhere
+from specloom.domains.scrape.result import Fetched
+from specloom.net.dialer import resolve_name
 
 pytestmark = [needs_browser, pytest.mark.asyncio(loop_scope="module")]
 OPEN = replace(OPTIONS, chrome="", browser_timeout=60.0, deadline=90.0)
@@ -178,7 +178,7 @@ async def test_the_part_of_an_address_that_scripts_make_a_page_of_reaches_them(b
         async with open_desk(options=OPEN) as (desk, station):
             station.browser = browser
             url = f"{server.url}/app{mark}"
-            reading = await ladder.read(url, desk=desk, options=OPEN, extract=take_text, station=station)
+            reading = await fallback.read(url, desk=desk, options=OPEN, extract=take_text, station=station)
 
     assert "The kiln was lit" in reading.candidate.text
     assert (reading.url, [outcome.tier for outcome in reading.outcomes]) == (url, ["browser"])

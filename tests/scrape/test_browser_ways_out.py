@@ -13,11 +13,10 @@ from browser_support import needs_browser, page
 from scrape_support import HTML, OPTIONS
 
 from loopback import Call, Loopback, Reply
-from specloom.guard import ParsedUrl
-from specloom.network import resolve_name
-from specloom.scrape.browser import Browser
-from specloom.scrape.browser_find import find_browser
-from specloom.scrape.proxy_pass import Refused, Ticket
+from specloom.domains.scrape.browser.browser import Browser, find_browser
+from specloom.domains.scrape.browser.proxy import Refused, Ticket
+from specloom.net.dialer import resolve_name
+from specloom.net.guard import ParsedUrl
 
 OPEN = replace(OPTIONS, chrome="", browser_timeout=60.0)
 WAYS: dict[str, str] = json.loads((Path(__file__).parents[1] / "attacks" / "ways_out.json").read_text(encoding="utf-8"))

@@ -5,17 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from specloom.scrape import tree
-from specloom.scrape.content import finder
-from specloom.scrape.content.blocks import to_blocks
-from specloom.scrape.content.cards import MANY, UNSURE, with_cards
-from specloom.scrape.content.cut import best_cut
-from specloom.scrape.content.frame import Frame, to_frame
-from specloom.scrape.content.model import Model
-from specloom.scrape.content.odds import times_odds
-from specloom.scrape.content.page import SIGNALS, Page
-from specloom.scrape.content.series import EACH
-from specloom.scrape.content.wording import Words
+from specloom.domains.scrape.content import finder
+from specloom.domains.scrape.content.blocks import to_blocks
+from specloom.domains.scrape.content.frame import Frame, to_frame
+from specloom.domains.scrape.content.model import Model
+from specloom.domains.scrape.content.page import SIGNALS, Page
+from specloom.domains.scrape.content.reweight import MANY, UNSURE, with_cards
+from specloom.domains.scrape.content.select import SERIES_EACH
+from specloom.domains.scrape.content.text_features import Words
+from specloom.domains.scrape.content.threshold import best_cut, times_odds
+from specloom.domains.scrape.html import parse as tree
 
 LISTING = {"article": 0.3, "listing": 0.4, "collection": 0.3}
 INTRO = "<p>Bowls, cups and jars from the wood kiln of the village, each thrown and glazed by hand.</p>"
@@ -46,8 +45,8 @@ def test_few_of_a_kind_are_no_cards() -> None:
 
 
 def test_the_paragraphs_of_few_long_elements_are_no_cards() -> None:
-    assert not any(raised(f"<div>{'<p>Clay.</p>' * (EACH + 1)}</div>" * MANY))
-    assert all(raised(f"<div>{'<p>Clay.</p>' * EACH}</div>" * MANY))
+    assert not any(raised(f"<div>{'<p>Clay.</p>' * (SERIES_EACH + 1)}</div>" * MANY))
+    assert all(raised(f"<div>{'<p>Clay.</p>' * SERIES_EACH}</div>" * MANY))
 
 
 @pytest.mark.parametrize(

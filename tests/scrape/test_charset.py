@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.scrape.charset import decode, find_codec
+from specloom.domains.scrape.html.charset import decode, find_codec
 
 SENTENCES = {
     "windows-1251": "Москва — столица России, город федерального значения, в нём живут миллионы людей.",

@@ -161,7 +161,7 @@ async def test_cancelling_a_call_ends_the_process_that_reads_its_document(
     slow = tmp_path / "slow"
     slow.write_text('#!/bin/sh\necho $$ > "$0.pid"\nexec sleep 600\n', encoding="utf-8")
     slow.chmod(0o755)
-    monkeypatch.setattr("specloom.isolation.sys", SimpleNamespace(executable=str(slow)))
+    monkeypatch.setattr("specloom.core.process.sys", SimpleNamespace(executable=str(slow)))
     number = Path(f"{slow}.pid")
     with Loopback(lambda call: (200, {"Content-Type": "application/pdf"}, PDF)) as server:
         async with connected() as client:

@@ -15,9 +15,9 @@ from making_documents import lines, make_pdf
 from scrape_support import ARTICLE, HTML
 
 from loopback import RESET, Call, Loopback, Reply
-from specloom.faults import Fault
-from specloom.scrape.options import Options
-from specloom.scrape.remembered import to_failure_ttl, to_key
+from specloom.core.faults import Fault
+from specloom.domains.scrape.options import Options
+from specloom.domains.scrape.read import to_failure_ttl, to_key
 
 APP = "<html><head><title>App</title></head><body><div id=root></div><script src=/a.js></script></body></html>"
 WALL = "<html><head><title>Just a moment...</title></head><body>Checking your browser before accessing</body></html>"
@@ -218,8 +218,8 @@ async def test_nobody_listening_and_a_certificate_that_nobody_signed_are_network
 async def test_a_reader_that_is_not_installed_is_named_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    import specloom.scrape.documents.apart as apart
-    from specloom.scrape.documents import read
+    import specloom.domains.scrape.documents.sandbox as apart
+    from specloom.domains.scrape.documents.read import read
 
     async def read_here(body: bytes, content_type: str, url: str) -> Any:
         return read(body, content_type, url)

@@ -15,7 +15,7 @@ from test_sites_hackernews import story
 from test_sites_social import BLUESKY, MIRROR, REDDIT, comment, listing, post
 from test_sites_youtube import CAPTIONS, DESKTOP, KEY, LONG, MOBILE, PLAYER, in_page, told, track
 
-from specloom.wire import Request, Response
+from specloom.core.messages import Request, Response
 
 VIDEO = "https://www.youtube.com/watch?v=otter-12345"
 TRACK = f"{CAPTIONS}?v=otter-12345&signature=s&lang=en&fmt=vtt"

@@ -11,7 +11,7 @@ from client_support import ask, connected
 from test_client_sources import Shelf, gather, prose, to_page, two
 
 from loopback import Call, Reply
-from specloom.scrape import gathering
+from specloom.domains.scrape.search import gather as gathering
 
 
 async def test_five_sources_are_read_at_once() -> None:

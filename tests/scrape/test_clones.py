@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from specloom.scrape import tree
-from specloom.scrape.content.blocks import to_blocks
-from specloom.scrape.content.clones import LONG, MANY, MORE, merge_clones
-from specloom.scrape.content.cut import expect
-from specloom.scrape.content.frame import to_frame
-from specloom.scrape.content.page import Page
-from specloom.scrape.content.wording import Words
+from specloom.domains.scrape.content.blocks import to_blocks
+from specloom.domains.scrape.content.frame import to_frame
+from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.select import LONG, MANY, MORE, merge_clones
+from specloom.domains.scrape.content.text_features import Words
+from specloom.domains.scrape.content.threshold import expect
+from specloom.domains.scrape.html import parse as tree
 
 SAID = "The kiln was lit at dawn and fed until noon."
 TEXTS = "".join(f"<p>{text}</p>" for text in ("Clay of the valley.", "Glaze of ash.", "Split pine and oak.")[:MANY])

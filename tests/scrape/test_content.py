@@ -6,11 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.scrape import content, markdown, sanitise, tree
-from specloom.scrape.content import Content
-from specloom.scrape.content.model import load_model
-from specloom.scrape.content.page import read_page
-from specloom.scrape.metadata_sources import gather
+from specloom.domains.scrape import content
+from specloom.domains.scrape.content import Content
+from specloom.domains.scrape.content.model import load_model
+from specloom.domains.scrape.content.page import read_page
+from specloom.domains.scrape.html import parse as tree
+from specloom.domains.scrape.html import sanitise
+from specloom.domains.scrape.markdown import render as markdown
+from specloom.domains.scrape.metadata.sources import gather
 
 NAV = (
     "<nav><ul>"

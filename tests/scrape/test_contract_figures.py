@@ -16,13 +16,12 @@ from test_structured import block
 from test_structured import read as find_structured
 
 from loopback import Call, Loopback, Reply
-from specloom.faults import Fault
-from specloom.scrape.advising import recommend
-from specloom.scrape.kinds import is_markdown
-from specloom.scrape.options import Options
-from specloom.scrape.remembered import TTL, to_failure_ttl
-from specloom.scrape.scores import score_content
-from specloom.wire import Answer
+from specloom.core.faults import Fault
+from specloom.core.messages import Answer
+from specloom.domains.scrape.fetch.content_type import is_markdown
+from specloom.domains.scrape.options import Options
+from specloom.domains.scrape.read import TTL, to_failure_ttl
+from specloom.domains.scrape.search.rank import recommend, score_content
 
 KIB, MIB = 1024, 1024 * 1024
 SHELL = "<html><head><title>App</title></head><body><div id=root>Loading</div><script src=/a.js></script></body></html>"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from specloom.scrape import tree
-from specloom.scrape.content.blocks import to_blocks
-from specloom.scrape.content.copies import leave_copies
-from specloom.scrape.content.frame import to_frame
-from specloom.scrape.content.page import Page
-from specloom.scrape.content.wording import Words
+from specloom.domains.scrape.content.blocks import to_blocks
+from specloom.domains.scrape.content.frame import to_frame
+from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.select import leave_copies
+from specloom.domains.scrape.content.text_features import Words
+from specloom.domains.scrape.html import parse as tree
 
 SAID = "The kiln was lit at dawn and fed until noon."
 SHORT = "Order the bowl"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from making_documents import lines, make_pdf
 
-from specloom.scrape import documents
+from specloom.domains.scrape.documents import read as documents
 
 
 def field(name: str, value: str, rest: str = "") -> str:

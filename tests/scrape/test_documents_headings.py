@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from making_documents import Text, lines, make_pdf
 
-from specloom.scrape import documents
+from specloom.domains.scrape.documents import read as documents
 
 pytest.importorskip("pypdfium2")
 

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 from making_documents import DRAW, WORD, lines, make_docx, make_pdf, make_pptx, make_zip, paragraph, shape
 
-from specloom.faults import Fault
-from specloom.scrape import documents
-from specloom.scrape.documents import Limits
+from specloom.core.faults import Fault
+from specloom.domains.scrape.documents import read as documents
+from specloom.domains.scrape.documents.document import Limits
 
 STYLES = f"""<w:styles xmlns:w="{WORD}">
   <w:style w:styleId="H1"><w:name w:val="heading 1"/></w:style>
@@ -263,7 +263,7 @@ def test_the_limits_of_text_slides_and_cells_cut_and_say_so() -> None:
 
 
 async def test_a_process_of_its_own_gives_the_same_document_and_the_same_faults() -> None:
-    from specloom.scrape.documents.apart import read_apart
+    from specloom.domains.scrape.documents.sandbox import read_apart
 
     body = make_docx(paragraph("Bridges", style="H1"), parts={"styles": STYLES}, creator="Ann Lee")
 
@@ -275,7 +275,7 @@ async def test_a_process_of_its_own_gives_the_same_document_and_the_same_faults(
 
 
 async def test_a_process_that_needs_too_much_memory_is_a_fault() -> None:
-    from specloom.scrape.documents.apart import read_apart
+    from specloom.domains.scrape.documents.sandbox import read_apart
 
     pytest.importorskip("resource")
 
@@ -286,10 +286,10 @@ async def test_a_process_that_needs_too_much_memory_is_a_fault() -> None:
 
 
 async def test_a_process_that_cannot_be_started_or_is_late_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    from specloom.scrape.documents import apart
+    from specloom.domains.scrape.documents import sandbox as apart
 
     with monkeypatch.context() as patch:
-        patch.setattr("specloom.isolation.sys", SimpleNamespace(executable="/no/such/interpreter"))
+        patch.setattr("specloom.core.process.sys", SimpleNamespace(executable="/no/such/interpreter"))
         with pytest.raises(Fault, match="No process could be started to read the document: No such file") as missing:
             await apart.read_apart(make_docx(paragraph("x")), "", "")
     monkeypatch.setattr(apart, "_GRACE", 0)

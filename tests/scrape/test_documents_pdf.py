@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from making_documents import lines, make_pdf
 
-from specloom.faults import Fault
-from specloom.scrape import documents
-from specloom.scrape.documents import Limits
+from specloom.core.faults import Fault
+from specloom.domains.scrape.documents import read as documents
+from specloom.domains.scrape.documents.document import Limits
 
 pytest.importorskip("pypdfium2")
 
@@ -139,7 +139,7 @@ def test_a_heading_that_is_repeated_in_the_text_stays() -> None:
 
 
 def test_ligatures_become_letters() -> None:
-    from specloom.scrape.documents.pdf_lines import clean
+    from specloom.domains.scrape.documents.pdf.text import clean
 
     assert clean("e\ufb03cient \ufb01les\u00ad") == "efficient files"
 

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich_documents import SEEDS
 
-from specloom.faults import Fault
-from specloom.scrape import documents
-from specloom.scrape.documents import Document, Limits
+from specloom.core.faults import Fault
+from specloom.domains.scrape.documents import read as documents
+from specloom.domains.scrape.documents.document import Document, Limits
 
 LIMITS = Limits(pages=50, text=100_000, seconds=5, entries=200, entry_bytes=1_000_000, total_bytes=2_000_000)
 

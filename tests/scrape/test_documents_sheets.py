@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from making_sheets import make_xlsx, number, rows, text
 
-from specloom.faults import Fault
-from specloom.scrape import documents
-from specloom.scrape.documents import Limits
+from specloom.core.faults import Fault
+from specloom.domains.scrape.documents import read as documents
+from specloom.domains.scrape.documents.document import Limits
 
 
 def read(*data: str, **parts: str) -> str:

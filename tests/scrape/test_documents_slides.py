@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from making_documents import CHART, DIAGRAM, area, chart, diagram, make_pptx, shape
 
-from specloom.scrape import documents
-from specloom.scrape.documents.pptx_order import Area, in_order
+from specloom.domains.scrape.documents import read as documents
+from specloom.domains.scrape.documents.pptx import Area, in_order
 
 
 def read(*slides: str, **how: object) -> str:

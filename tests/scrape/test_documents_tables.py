@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from making_documents import Text, grid, lines, make_pdf, rows
 
-from specloom.scrape import documents
+from specloom.domains.scrape.documents import read as documents
 
 pytest.importorskip("pypdfium2")
 
@@ -279,7 +279,7 @@ def test_a_drawing_of_very_many_lines_is_left_alone_and_its_words_are_read() -> 
 def test_no_word_is_lost_or_made(
     cells: list[list[str]], at: list[int], up: list[int], across: list[int], leading: int
 ) -> None:
-    from specloom.scrape.documents import pdf
+    from specloom.domains.scrape.documents.pdf import read as pdf
 
     texts = [*lines(PROSE, top=760), *rows(cells, at, leading=leading)]
     body = make_pdf([texts], drawn={0: grid(sorted(up), sorted(across)) if len(up) > 1 and len(across) > 1 else ""})

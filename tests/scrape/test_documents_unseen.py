@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from making_documents import WORD, Text, area, lines, make_docx, make_pdf, make_pptx, paragraph, shape
 
-from specloom.faults import Fault
-from specloom.scrape import documents
+from specloom.core.faults import Fault
+from specloom.domains.scrape.documents import read as documents
 
 SEEN = lines(["Otters eat fish every day,", "and where there are few of them", "they turn to crabs and frogs."])
 WHITE, BLACK, BLUE = "1 1 1 rg", "0 0 0 rg", "0.2 0.2 0.6 rg"

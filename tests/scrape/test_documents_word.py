@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from making_documents import CHART, DIAGRAM, RELATION, WORD, chart, diagram, make_docx, paragraph
 
-from specloom.scrape import documents
+from specloom.domains.scrape.documents import read as documents
 
 
 def read(body: str, **how: object) -> str:

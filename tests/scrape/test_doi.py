@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.scrape import tree
-from specloom.scrape.doi import find_doi, find_in_text, find_in_url, to_doi
-from specloom.scrape.metadata_sources import Sources, gather
+from specloom.domains.scrape.html import parse as tree
+from specloom.domains.scrape.metadata.doi import find_doi, find_in_text, find_in_url, to_doi
+from specloom.domains.scrape.metadata.sources import Sources, gather
 
 
 def page(head: str) -> Sources:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.scrape.extract import COMPLETE, extract
+from specloom.domains.scrape.extract import COMPLETE, extract
 
 PROSE = (
     "The kiln was lit at dawn, and for nine hours the potter fed it with split pine while the glaze slowly turned.",

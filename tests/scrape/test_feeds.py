@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_reading_tools import Web, read
 
-from specloom.faults import Fault
-from specloom.scrape.feeds import MOST_ENTRIES
-from specloom.scrape.page import Page
-from specloom.scrape.texts import from_text
+from specloom.core.faults import Fault
+from specloom.domains.scrape.html.feeds import MOST_ENTRIES
+from specloom.domains.scrape.html.text_pages import from_text
+from specloom.domains.scrape.result import Page
 
 URL = "https://otters.example/feed"
 RSS = """<?xml version="1.0" encoding="utf-8"?>

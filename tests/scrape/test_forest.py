@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from specloom.scrape.content import forest
-from specloom.scrape.content.forest import Forest, Room
-from specloom.scrape.content.model import load_model
+from specloom.domains.scrape.content import model as forest
+from specloom.domains.scrape.content.model import Forest, Room, load_model
 
 STUMPS = Forest(
     features=np.array([0, 1]),

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from specloom.scrape import tree
-from specloom.scrape.forum import ForumSignals, find_forum_signals, to_platform
-from specloom.scrape.metadata_sources import gather
+from specloom.domains.scrape.html import parse as tree
+from specloom.domains.scrape.metadata.signals import ForumSignals, find_forum_signals, to_platform
+from specloom.domains.scrape.metadata.sources import gather
 
 URL = "https://www.reddit.com/r/bridges/comments/abc/why/"
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopback import Loopback
-from specloom.scrape.front_matter import part_front_matter
+from specloom.domains.scrape.html.markdown_source import part_front_matter
 
 TEXT = "## Food\n\n- Otters eat fish.\n- Otters eat crabs.\n"
 

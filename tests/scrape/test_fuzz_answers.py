@@ -11,12 +11,12 @@ import pytest
 from scrape_support import ARTICLE, OPTIONS, open_desk
 
 from loopback import Loopback, Raw
-from specloom.faults import Fault
-from specloom.scrape import ladder
-from specloom.scrape.politeness import Politeness
-from specloom.scrape.reading import Candidate, Fetched
-from specloom.scrape.stealth import Stealth, is_installed
-from specloom.wire import Policy, Request
+from specloom.core.faults import Fault
+from specloom.core.messages import Policy, Request
+from specloom.domains.scrape.fetch import fallback
+from specloom.domains.scrape.fetch.politeness import Politeness
+from specloom.domains.scrape.fetch.stealth import Stealth, is_installed
+from specloom.domains.scrape.result import Candidate, Fetched
 
 with_stealth = pytest.mark.skipif(not is_installed(), reason="the extra `stealth` is not installed")
 PAGE = ARTICLE.encode()
@@ -80,7 +80,7 @@ async def read_all(first: int, count: int, *, stealth: bool) -> int:
                 mode = "raw" if number % 4 == 0 else "full"
                 url = f"{server.url}/{number}"
                 try:
-                    await ladder.read(url, mode=mode, desk=desk, options=options, extract=extract, station=station)
+                    await fallback.read(url, mode=mode, desk=desk, options=options, extract=extract, station=station)
                     good += 1
                 except Fault as fault:
                     said = (fault.kind, fault.message)

@@ -6,12 +6,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.scrape.content import groups
-from specloom.scrape.content.glyphs import CJK_RANGES, COUNTED, MOST, count_glyphs, split_letters
-from specloom.scrape.content.groups import BITS, GROUPS, MAX_NAME, read_names, split_name
-from specloom.scrape.content.model import load_model
-from specloom.scrape.content.page import Page
-from specloom.scrape.content.wording import TEXT, Told, Words, read_texts
+from specloom.domains.scrape.content import class_names
+from specloom.domains.scrape.content.class_names import BITS, GROUPS, MAX_NAME, read_names, split_name
+from specloom.domains.scrape.content.model import load_model
+from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.text_features import (
+    CJK_RANGES,
+    COUNTED,
+    MOST,
+    TEXT,
+    Told,
+    Words,
+    count_glyphs,
+    read_texts,
+    split_letters,
+)
 
 LETTERS = re.compile(r"[^\W\d_]+")
 TEXTS = st.lists(st.text(st.characters(max_codepoint=0xFFFE), min_size=1, max_size=60), min_size=1, max_size=12)
@@ -107,13 +116,13 @@ def test_a_name_is_about_what_its_patterns_find_in_it(names: list[str]) -> None:
 
 
 def test_what_is_known_of_names_is_begun_anew_before_it_grows_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(groups, "MAX_KNOWN", 4)
-    monkeypatch.setattr(groups, "_memory", groups.Memory())
+    monkeypatch.setattr(class_names, "MAX_KNOWN", 4)
+    monkeypatch.setattr(class_names, "_memory", class_names.Memory())
 
     for names in (["post-body", "more-info"], ["site-nav", "user"], ["entry-title"]):
         found = read_names(names)
         assert {name: "-".join(words) for name, (words, _) in found.items()} == {name: name for name in names}
-        assert len(groups._memory.readings) <= 4
+        assert len(class_names._memory.readings) <= 4
 
 
 def test_the_words_of_a_name_are_told_apart_however_they_are_joined() -> None:

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from specloom.scrape import styles
-from specloom.scrape.extract import extract
-from specloom.scrape.markdown import render
-from specloom.scrape.sanitise import sanitise
-from specloom.scrape.tables import MAX_COPIED
-from specloom.scrape.tree import parse
+from specloom.domains.scrape.extract import extract
+from specloom.domains.scrape.html import visibility
+from specloom.domains.scrape.html.parse import parse
+from specloom.domains.scrape.html.sanitise import sanitise
+from specloom.domains.scrape.html.tables import MAX_COPIED
+from specloom.domains.scrape.markdown.render import render
 
 OPEN = "<table><tr><td>"
 SHEET = "<style>.a{display:none}</style>"
@@ -160,7 +160,7 @@ def test_what_may_undo_hiding_is_looked_for_within_bounds(monkeypatch: pytest.Mo
     whole, cut = parse(html), parse(html)
 
     sanitise(whole)
-    monkeypatch.setattr(styles, "MAX_LOOKS", 1000)
+    monkeypatch.setattr(visibility, "MAX_LOOKS", 1000)
     sanitise(cut)
 
     assert "shown" in "".join(whole.itertext())

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from specloom.scrape import tree
-from specloom.scrape.content import finder
-from specloom.scrape.content.blocks import to_blocks
-from specloom.scrape.content.frame import Frame, to_frame
-from specloom.scrape.content.inserts import LESS, SHOP, without_inserts
-from specloom.scrape.content.odds import times_odds
-from specloom.scrape.content.page import SIGNALS, Page
-from specloom.scrape.content.wording import Words
+from specloom.domains.scrape.content import finder
+from specloom.domains.scrape.content.blocks import to_blocks
+from specloom.domains.scrape.content.frame import Frame, to_frame
+from specloom.domains.scrape.content.page import SIGNALS, Page
+from specloom.domains.scrape.content.reweight import INSERTS_LESS, SHOP, without_inserts
+from specloom.domains.scrape.content.text_features import Words
+from specloom.domains.scrape.content.threshold import times_odds
+from specloom.domains.scrape.html import parse as tree
 
 PRODUCT = {"article": 1 - SHOP, "product": SHOP / 2, "collection": SHOP / 2}
 ARTICLE = {"article": 0.61, "product": 0.2, "collection": 0.19}
@@ -30,7 +30,7 @@ def lowered(body: str, likely: dict[str, float] = PRODUCT) -> list[bool]:
     page = frame(body)
     chances = np.full(len(page.at), 0.5)
     found = without_inserts(page, likely, chances)
-    assert set(found.tolist()) <= {0.5, float(times_odds(0.5, LESS))}
+    assert set(found.tolist()) <= {0.5, float(times_odds(0.5, INSERTS_LESS))}
     return (found < chances).tolist()
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.invisible import clean, is_clean
+from specloom.core.text import clean, is_clean
 
 
 @pytest.mark.parametrize(

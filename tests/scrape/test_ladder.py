@@ -11,10 +11,10 @@ import pytest
 from scrape_support import ARTICLE, HTML, OPTIONS, fail, open_desk, read, take_text
 
 from loopback import RESET, Call, Loopback, Reply
-from specloom.faults import Fault
-from specloom.perform import Answer
-from specloom.scrape import ladder
-from specloom.scrape.reading import Candidate, Fetched
+from specloom.core.faults import Fault
+from specloom.core.messages import Answer
+from specloom.domains.scrape.fetch import fallback
+from specloom.domains.scrape.result import Candidate, Fetched
 
 SHELL = (
     "<html><head><title>App</title></head><body><div id='root'>Loading</div>" + "<script>x</script>" * 200 + "</body>"
@@ -148,7 +148,7 @@ async def test_the_same_answer_twice_is_not_extracted_twice() -> None:
 
     with Loopback(lambda call: (200, HTML, SHELL)) as server:
         async with open_desk() as (desk, station):
-            reading = await ladder.read(server.url, desk=desk, options=OPTIONS, extract=extract, station=station)
+            reading = await fallback.read(server.url, desk=desk, options=OPTIONS, extract=extract, station=station)
 
     assert len(seen) == 1
     assert reading.outcomes[1].message == "the same answer as before"
@@ -176,7 +176,7 @@ async def test_an_asynchronous_extractor_is_awaited() -> None:
 
     with Loopback(lambda call: (200, HTML, ARTICLE)) as server:
         async with open_desk() as (desk, station):
-            reading = await ladder.read(server.url, desk=desk, options=OPTIONS, extract=extract, station=station)
+            reading = await fallback.read(server.url, desk=desk, options=OPTIONS, extract=extract, station=station)
 
     assert reading.quality == "complete"
 
@@ -257,7 +257,7 @@ async def test_a_long_rest_is_respected_and_told() -> None:
         async with open_desk() as (desk, station):
             for _ in range(2):
                 with pytest.raises(Fault) as caught:
-                    await ladder.read(server.url, desk=desk, options=OPTIONS, extract=take_text, station=station)
+                    await fallback.read(server.url, desk=desk, options=OPTIONS, extract=take_text, station=station)
 
     assert len(server.calls) == 1
     assert caught.value.kind == "rate_limited"
@@ -573,7 +573,7 @@ async def test_a_document_that_cannot_be_parsed_is_told_and_not_fetched_again() 
     with Loopback(lambda call: (200, {"Content-Type": "application/pdf"}, b"%PDF-1.7")) as server:
         async with open_desk() as (desk, station):
             with pytest.raises(Fault) as caught:
-                await ladder.read(server.url, desk=desk, options=OPTIONS, extract=extract, station=station)
+                await fallback.read(server.url, desk=desk, options=OPTIONS, extract=extract, station=station)
 
     assert caught.value.kind == "content_empty"
     assert caught.value.detail.startswith("html: the PDF is encrypted")
@@ -588,7 +588,7 @@ async def test_frames_that_never_hold_text_are_not_followed(frame: str) -> None:
     with Loopback(lambda call: (200, HTML, SHELL)) as server:
         async with open_desk() as (desk, station):
             with pytest.raises(Fault) as caught:
-                await ladder.read(server.url, desk=desk, options=OPTIONS, extract=extract, station=station)
+                await fallback.read(server.url, desk=desk, options=OPTIONS, extract=extract, station=station)
 
     assert "iframe" not in caught.value.detail
 
@@ -606,6 +606,6 @@ def test_bodies_are_cut_before_a_torn_character() -> None:
     text = "aé€😀".encode()
 
     for most in range(len(text) + 2):
-        ladder.cut(text, most).decode("utf-8")
-    assert ladder.cut(b"\xff\xfe\xff\xfe", 3) == b"\xff\xfe\xff"
+        fallback.cut(text, most).decode("utf-8")
+    assert fallback.cut(b"\xff\xfe\xff\xfe", 3) == b"\xff\xfe\xff"
     assert replace(OPTIONS, max_length=1).max_length == 1

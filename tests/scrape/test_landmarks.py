@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from specloom.scrape import tree
-from specloom.scrape.content.articles import LIKELY
-from specloom.scrape.content.blocks import to_blocks
-from specloom.scrape.content.frame import to_frame
-from specloom.scrape.content.landmarks import LESS, MORE, without_landmarks
-from specloom.scrape.content.odds import times_odds
-from specloom.scrape.content.page import Page
-from specloom.scrape.content.wording import Words
+from specloom.domains.scrape.content.blocks import to_blocks
+from specloom.domains.scrape.content.frame import to_frame
+from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.reweight import LANDMARKS_LESS, LIKELY, MORE, without_landmarks
+from specloom.domains.scrape.content.text_features import Words
+from specloom.domains.scrape.content.threshold import times_odds
+from specloom.domains.scrape.html import parse as tree
 
 SERVICE = {"article": LIKELY - 0.01, "forum": 0.1, "service": 0.41}
 FORUM = {"article": 0.1, "forum": LIKELY, "service": 0.4}
@@ -25,7 +24,7 @@ def lowered(body: str, likely: dict[str, float] = SERVICE, chance: float = 0.5) 
     page = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), Page((), "", "", ()), Words({}, {}, {}))
     assert page is not None
     found = without_landmarks(page, likely, np.full(len(page.at), chance))
-    less, more = (float(times_odds(chance, factor)) for factor in (LESS, MORE))
+    less, more = (float(times_odds(chance, factor)) for factor in (LANDMARKS_LESS, MORE))
     assert set(found.tolist()) <= {less, more}
     return (found == less).tolist()
 

@@ -8,7 +8,7 @@ from client_support import ask, connected, refused
 from test_client_sites import Sites
 
 from loopback import Call, Loopback, Reply
-from specloom.wire import Request, Response
+from specloom.core.messages import Request, Response
 
 JSON = {"Content-Type": "application/json"}
 ROWS = json.dumps([{"otter": number} for number in range(20_000)]).encode()

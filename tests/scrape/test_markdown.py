@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.scrape.markdown import render
-from specloom.scrape.markdown_links import Links
-from specloom.scrape.markdown_writer import Writer
-from specloom.scrape.sanitise import sanitise
-from specloom.scrape.tree import parse
+from specloom.domains.scrape.html.parse import parse
+from specloom.domains.scrape.html.sanitise import sanitise
+from specloom.domains.scrape.markdown.render import render
+from specloom.domains.scrape.markdown.walk import Links
+from specloom.domains.scrape.markdown.writer import Writer
 
 BASE = "https://example.org/docs/page?x=1"
 

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from specloom.scrape.markdown import render
-from specloom.scrape.sanitise import sanitise
-from specloom.scrape.tree import parse
+from specloom.domains.scrape.html.parse import parse
+from specloom.domains.scrape.html.sanitise import sanitise
+from specloom.domains.scrape.markdown.render import render
 
 BASE = "https://docs.example/guide"
 RIVER = "## Otters\n\n![A river](https://docs.example/r.png)"

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.scrape import tree
-from specloom.scrape.metadata import Metadata, parse_metadata
-from specloom.scrape.metadata_dates import find_in_path, to_iso, to_seconds
-from specloom.scrape.metadata_names import to_names
+from specloom.domains.scrape.html import parse as tree
+from specloom.domains.scrape.metadata.authors import to_names
+from specloom.domains.scrape.metadata.dates import find_in_path, to_iso, to_seconds
+from specloom.domains.scrape.metadata.read import Metadata, parse_metadata
 
 URL = "https://news.example/2024/harbour"
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from specloom.scrape import tree
-from specloom.scrape.metadata import Metadata, parse_metadata
+from specloom.domains.scrape.html import parse as tree
+from specloom.domains.scrape.metadata.read import Metadata, parse_metadata
 
 URL = "https://weir.example/wiki/Bellweir"
 

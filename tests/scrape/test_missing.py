@@ -13,11 +13,11 @@ from test_reading_tools import Web, make_executor, to_html
 from test_reading_tools import read as read_tool
 
 from loopback import Call, Loopback, Reply
-from specloom.faults import Fault
-from specloom.scrape.extract import extract
-from specloom.scrape.walls import judge
-from specloom.trust.missing import is_missing
-from specloom.wire import Response
+from specloom.core.faults import Fault
+from specloom.core.messages import Response
+from specloom.domains.scrape.extract import extract
+from specloom.domains.scrape.fetch.block_pages import judge
+from specloom.domains.text.soft_404 import is_missing
 
 URL = "https://otters.example/dens"
 LINKS = "".join(f'<li><a href="/{at}">What otters do on day {at} of their long winter</a></li>' for at in range(30))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specloom.scrape.extract import extract
+from specloom.domains.scrape.extract import extract
 
 AROUND = (
     '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title} - Fen Web</title></head><body>'

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.scrape.passages import (
+from specloom.domains.scrape.excerpt import (
     NOTE,
     count_bytes,
     count_words,

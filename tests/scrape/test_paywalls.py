@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from test_reading_tools import Web, to_html
 from test_reading_tools import read as read_tool
 
-from specloom.scrape.extract import Extract, extract
+from specloom.domains.scrape.extract import Extract, extract
 
 URL = "https://news.example/otters"
 SENTENCE = "Otters eat mostly fish, and where there are few of them they turn to crabs and frogs. "

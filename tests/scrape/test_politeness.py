@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from specloom.faults import Fault
-from specloom.scrape.politeness import Bounds, Politeness, is_own
-from specloom.scrape.rests import read_retry_after
+from specloom.core.faults import Fault
+from specloom.domains.scrape.fetch.politeness import Bounds, Politeness, is_own, read_retry_after
 
 
 @dataclass

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from specloom.scrape import tree
-from specloom.scrape.content.blocks import to_blocks
-from specloom.scrape.content.frame import Frame, to_frame
-from specloom.scrape.content.odds import times_odds
-from specloom.scrape.content.page import Page
-from specloom.scrape.content.posts import BESIDE, without_other_posts
-from specloom.scrape.content.wording import Words
+from specloom.domains.scrape.content.blocks import to_blocks
+from specloom.domains.scrape.content.frame import Frame, to_frame
+from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.reweight import BESIDE, without_other_posts
+from specloom.domains.scrape.content.text_features import Words
+from specloom.domains.scrape.content.threshold import times_odds
+from specloom.domains.scrape.html import parse as tree
 
 TEXT = "<p>A bowl of stoneware, thrown and glazed by hand and fired with split pine.</p>"
 OWN = f"<article class='post-12 type-post'>{TEXT}</article>"

@@ -11,8 +11,8 @@ import pytest
 from scrape_support import Names
 
 from loopback import Call, Loopback, Raw, Reply
-from specloom.network import Resolver, resolve_name
-from specloom.scrape.proxy import Proxy, Ticket
+from specloom.domains.scrape.browser.proxy import Proxy, Ticket
+from specloom.net.dialer import Resolver, resolve_name
 
 
 class Client:

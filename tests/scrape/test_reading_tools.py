@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from specloom.cache import AnswerCache
-from specloom.executor import Executor
-from specloom.faults import Fault
-from specloom.names import shipped_root
-from specloom.weave import weave_from
-from specloom.wire import Request, Response
+from specloom.cache.cache import AnswerCache
+from specloom.compiler.build import weave_from
+from specloom.core.faults import Fault
+from specloom.core.messages import Request, Response
+from specloom.runtime.executor import Executor
+from specloom.specs.library import shipped_root
 
 WORDS = (
     "Otters eat mostly fish, and where there are few of them they turn to crabs, frogs and the eggs of birds that nest "
@@ -383,7 +383,7 @@ def test_the_package_is_not_imported_before_it_is_needed(tmp_path: Path) -> None
     import subprocess
     import sys
 
-    code = "import sys, specloom.scrape; print([m for m in ('lxml', 'numpy', 'asyncio') if m in sys.modules])"
+    code = "import sys, specloom.domains.scrape; print([m for m in ('lxml', 'numpy', 'asyncio') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
 
     assert done.stdout.strip() == "[]"

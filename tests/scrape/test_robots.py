@@ -9,9 +9,9 @@ import pytest
 from scrape_support import ARTICLE, HTML, OPTIONS, fail, open_desk, read, take_text
 
 from loopback import RESET, Call, Loopback, Reply
-from specloom.perform import Answer
-from specloom.scrape import ladder
-from specloom.scrape.options import to_options
+from specloom.core.messages import Answer
+from specloom.domains.scrape.fetch import fallback
+from specloom.domains.scrape.options import to_options
 
 pytest.importorskip("protego", reason="the extra `robots` is not installed")
 
@@ -87,7 +87,7 @@ async def test_it_is_asked_for_once_however_many_pages_are_read() -> None:
 
             async def one(number: int) -> None:
                 url = f"{server.url}/{number}"
-                await ladder.read(url, desk=desk, options=options, extract=take_text, station=station)
+                await fallback.read(url, desk=desk, options=options, extract=take_text, station=station)
 
             await asyncio.gather(*(one(number) for number in range(5)))
 
@@ -98,7 +98,7 @@ async def test_it_is_asked_for_once_however_many_pages_are_read() -> None:
 async def test_a_delay_is_the_distance_between_two_pages() -> None:
     with Loopback(site("User-agent: *\nCrawl-delay: 7")) as server:
         async with open_desk() as (desk, station):
-            from specloom.guard import check_url
+            from specloom.net.guard import check_url
 
             allow = station.robots_for(desk, to_options({"SCRAPE_ROBOTS": True}, allow_private=True))
             assert allow is not None

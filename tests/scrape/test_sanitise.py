@@ -7,11 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from specloom.scrape.colours import find_colour
-from specloom.scrape.hiding import hides, parse_declarations, to_pixels
-from specloom.scrape.markdown import render
-from specloom.scrape.sanitise import Stripped, sanitise
-from specloom.scrape.tree import parse
+from specloom.domains.scrape.html.parse import parse
+from specloom.domains.scrape.html.sanitise import Stripped, sanitise
+from specloom.domains.scrape.html.visibility import find_colour, hides, parse_declarations, to_pixels
+from specloom.domains.scrape.markdown.render import render
 
 PAGE = "<html><head>{head}</head><body><h1>Seen</h1><p>A paragraph that is seen.</p>{body}</body></html>"
 

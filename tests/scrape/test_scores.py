@@ -6,13 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.scrape.scores import (
-    Scores,
-    score,
-    score_content,
-    score_freshness,
-    score_relevance,
-)
+from specloom.domains.scrape.search.rank import Scores, score, score_content, score_freshness, score_relevance
 
 NOW = 1_715_068_800.0  # 2024-05-07T08:00:00Z
 

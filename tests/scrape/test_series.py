@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from specloom.scrape import tree
-from specloom.scrape.content.blocks import to_blocks
-from specloom.scrape.content.frame import to_frame
-from specloom.scrape.content.page import Page
-from specloom.scrape.content.series import EACH, LEAST, number_series, take_series
-from specloom.scrape.content.wording import Words
+from specloom.domains.scrape.content.blocks import to_blocks
+from specloom.domains.scrape.content.frame import to_frame
+from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.select import SERIES_EACH, SERIES_LEAST, number_series, take_series
+from specloom.domains.scrape.content.text_features import Words
+from specloom.domains.scrape.html import parse as tree
 
 
 def chosen(body: str, *, taken: str, chance: float = 0.2) -> str:
@@ -68,14 +68,14 @@ def test_posts_may_have_some_paragraphs_but_not_many() -> None:
     def thread(each: int) -> str:
         return "".join(f"<div class='post'>{f'<p>{letter}</p>' * each}</div>" for letter in "abc")
 
-    assert chosen(thread(EACH), taken="ac") == "".join(letter * EACH for letter in "abc")
-    assert chosen(thread(EACH + 1), taken="ac") == "".join(letter * (EACH + 1) for letter in "ac")
+    assert chosen(thread(SERIES_EACH), taken="ac") == "".join(letter * SERIES_EACH for letter in "abc")
+    assert chosen(thread(SERIES_EACH + 1), taken="ac") == "".join(letter * (SERIES_EACH + 1) for letter in "ac")
 
 
 def test_headings_are_left_to_their_sections() -> None:
     assert chosen(posts("abcd", "h2"), taken="abd") == "abd"
 
 
-@pytest.mark.parametrize(("chance", "found"), [(LEAST, "abcd"), (LEAST - 0.01, "abd")])
+@pytest.mark.parametrize(("chance", "found"), [(SERIES_LEAST, "abcd"), (SERIES_LEAST - 0.01, "abd")])
 def test_what_is_hardly_content_is_not_taken_with_its_series(chance: float, found: str) -> None:
     assert chosen(posts("abcd"), taken="abd", chance=chance) == found

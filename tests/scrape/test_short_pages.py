@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specloom.scrape.extract import extract
+from specloom.domains.scrape.extract import extract
 
 AROUND = (
     '<header><a href="/">Tamar Trust</a></header><nav><ul><li><a href="/">Home</a></li>'

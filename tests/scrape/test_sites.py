@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from site_support import shipped_model
 
-from specloom.scrape.sites import ASKS, Route, match
-from specloom.scrape.sites.page import cut, parse_address, to_count, to_fence, to_forum_signals
+from specloom.domains.scrape.sites import ASKS, match
+from specloom.domains.scrape.sites.site import Route, cut, parse_address, to_count, to_fence, to_forum_signals
 
 VIDEO = "dQw4w9WgXcQ"
 

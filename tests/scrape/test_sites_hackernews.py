@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from site_support import SiteDesk
 
-from specloom.faults import Fault
-from specloom.scrape.sites import SitePage, match, read
+from specloom.core.faults import Fault
+from specloom.domains.scrape.sites import match, read
+from specloom.domains.scrape.sites.site import SitePage
 
 API = "https://hacker-news.firebaseio.com/v0"
 

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from site_support import GONE, SiteDesk
 
-from specloom.faults import Fault
-from specloom.scrape.sites import SitePage, match, read
-from specloom.wire import Response
+from specloom.core.faults import Fault
+from specloom.core.messages import Response
+from specloom.domains.scrape.sites import match, read
+from specloom.domains.scrape.sites.site import SitePage
 
 BLUESKY = "https://public.api.bsky.app/xrpc"
 MIRROR = "https://api.fxtwitter.com"

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from site_support import GONE, SiteDesk
 
-from specloom.faults import Fault
-from specloom.scrape.sites import SitePage, match, read, youtube
-from specloom.scrape.sites.captions import Line, find_highlights, parse_captions
-from specloom.scrape.sites.youtube import choose_track, to_request
-from specloom.wire import Response
+from specloom.core.faults import Fault
+from specloom.core.messages import Response
+from specloom.domains.scrape.sites import match, read, youtube
+from specloom.domains.scrape.sites.site import SitePage
+from specloom.domains.scrape.sites.youtube import Line, choose_track, find_highlights, parse_captions, to_request
 
 ID = "otter-12345"
 MOBILE = f"https://m.youtube.com/watch?v={ID}&hl=en"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from specloom.scrape import skips, tree
-from specloom.scrape.attributes import gather_attributes
-from specloom.scrape.extract import extract
+from specloom.domains.scrape.extract import extract
+from specloom.domains.scrape.html import normalise
+from specloom.domains.scrape.html import parse as tree
+from specloom.domains.scrape.html.parse import gather_attributes
 
 PROSE = "<h1>Firing a kiln</h1>" + "".join(
     f"<p>The kiln was lit at dawn on day {day}, and the potter fed it with split pine for nine hours.</p>"
@@ -40,7 +41,7 @@ PROSE = "<h1>Firing a kiln</h1>" + "".join(
 def test_a_link_past_the_menus_is_found(text: str) -> None:
     root = tree.parse(f"<body><div> <a href='#main' class='x'><span>{text}</span></a> </div>{PROSE}</body>")
 
-    assert [link.get("class") for link in skips.find_skips(gather_attributes(root))] == ["x"]
+    assert [link.get("class") for link in normalise.find_skips(gather_attributes(root))] == ["x"]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ def test_a_link_past_the_menus_is_found(text: str) -> None:
     ],
 )
 def test_other_links_stay(html: str) -> None:
-    assert skips.find_skips(gather_attributes(tree.parse(f"<body>{html}</body>"))) == []
+    assert normalise.find_skips(gather_attributes(tree.parse(f"<body>{html}</body>"))) == []
 
 
 def test_a_page_is_read_without_them() -> None:

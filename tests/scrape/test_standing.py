@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from specloom.scrape.standing import to_standing
-from specloom.scrape.tree import parse
+from specloom.domains.scrape.html.parse import parse, to_standing
 
 
 def test_what_was_taken_out_stands_no_longer_and_neither_does_what_is_in_it() -> None:

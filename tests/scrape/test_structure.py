@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from specloom.scrape import tree
-from specloom.scrape.content.blocks import to_blocks
-from specloom.scrape.content.frame import Frame, to_frame
-from specloom.scrape.content.page import Page
-from specloom.scrape.content.structure import (
+from specloom.domains.scrape.content.blocks import to_blocks
+from specloom.domains.scrape.content.frame import Frame, to_frame
+from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.select import (
     AMID,
     TABLE,
     find_lists,
@@ -19,7 +18,8 @@ from specloom.scrape.content.structure import (
     take_headings,
     take_whole,
 )
-from specloom.scrape.content.wording import Words
+from specloom.domains.scrape.content.text_features import Words
+from specloom.domains.scrape.html import parse as tree
 
 SAYS_NOTHING = Page((), "", "", ())
 

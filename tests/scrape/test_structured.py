@@ -7,8 +7,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.scrape import tree
-from specloom.scrape.structured import LARGEST, StructuredData, cut, parse_structured
+from specloom.domains.scrape.html import parse as tree
+from specloom.domains.scrape.metadata.jsonld import LARGEST, StructuredData, cut, parse_structured
 
 
 def read(head: str) -> StructuredData | None:

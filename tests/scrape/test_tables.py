@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.scrape.markdown import render
-from specloom.scrape.tables import escape_cell
-from specloom.scrape.tree import parse
+from specloom.domains.scrape.html.parse import parse
+from specloom.domains.scrape.html.tables import escape_cell
+from specloom.domains.scrape.markdown.render import render
 
 
 def md(html: str) -> str:

@@ -6,14 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.faults import KINDS, Fault
-from specloom.scrape.cookies import Jar
-from specloom.scrape.failures import from_fault, to_fault, to_outcome
-from specloom.scrape.identity import find_contradiction, load_persona
-from specloom.scrape.kinds import find_kind, is_document_url, is_markdown
-from specloom.scrape.options import SETTINGS, Options, to_options
-from specloom.scrape.reading import Outcome
-from specloom.scrape.spa import is_spa_host
+from specloom.core.faults import KINDS, Fault
+from specloom.domains.scrape.fetch.block_pages import is_spa_host
+from specloom.domains.scrape.fetch.content_type import find_kind, is_document_url, is_markdown
+from specloom.domains.scrape.fetch.failures import from_fault, to_fault, to_outcome
+from specloom.domains.scrape.fetch.http import Jar, find_contradiction, load_persona
+from specloom.domains.scrape.options import SETTINGS, Options, to_options
+from specloom.domains.scrape.result import Outcome
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import asyncio
 
 from scrape_support import OPTIONS
 
-from specloom.scrape.options import Options
-from specloom.scrape.pages import make_answer
-from specloom.scrape.station import close_station, find_station
+from specloom.domains.scrape.fetch.session import close_station, find_station
+from specloom.domains.scrape.options import Options
+from specloom.domains.scrape.read import make_answer
 
 
 async def test_readings_of_one_loop_share_a_station() -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from specloom.scrape import tree
-from specloom.scrape.content import finder
-from specloom.scrape.content.blocks import to_blocks
-from specloom.scrape.content.frame import Frame, to_frame
-from specloom.scrape.content.page import Page
-from specloom.scrape.content.structure import TITLE
-from specloom.scrape.content.titles import LEAST, UNLIKELY, with_title
-from specloom.scrape.content.wording import Words
+from specloom.domains.scrape.content import finder
+from specloom.domains.scrape.content.blocks import to_blocks
+from specloom.domains.scrape.content.frame import Frame, to_frame
+from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.reweight import LEAST, UNLIKELY, with_title
+from specloom.domains.scrape.content.select import TITLE
+from specloom.domains.scrape.content.text_features import Words
+from specloom.domains.scrape.html import parse as tree
 
 FORUM = {"article": UNLIKELY - 0.01, "forum": 1.01 - UNLIKELY}
 ARTICLE = {"article": UNLIKELY, "forum": 1 - UNLIKELY}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.scrape.tree import parse, text_of
+from specloom.domains.scrape.html.parse import parse, text_of
 
 
 def words_in(html: str) -> str:

@@ -12,7 +12,7 @@ from test_client_sites import Sites
 from test_sites_github import FACTS, RAW
 
 from loopback import Loopback
-from specloom.scrape.unseen import strip_unseen
+from specloom.domains.scrape.html.sanitise import strip_unseen
 
 
 @pytest.mark.parametrize(

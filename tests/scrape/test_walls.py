@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.scrape.walls import is_challenge, judge, judge_raw, score
+from specloom.domains.scrape.fetch.block_pages import is_challenge, judge, judge_raw, score
 
 WALLS = [
     ("Just a moment...", "Checking your browser before accessing example.org. This process is automatic."),

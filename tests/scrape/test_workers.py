@@ -18,10 +18,10 @@ import pytest
 from browser_support import is_running, until, wait_until
 from scrape_support import ARTICLE
 
-from specloom.faults import Fault
-from specloom.scrape import worker, workers
-from specloom.scrape.pages import make_answer, make_page
-from specloom.scrape.workers import Workers
+from specloom.core.faults import Fault
+from specloom.domains.scrape.fetch import worker, workers
+from specloom.domains.scrape.fetch.workers import Workers
+from specloom.domains.scrape.read import make_answer, make_page
 
 SAID = {"kind": "html", "url": "https://example.org/otters", "content_type": "text/html; charset=utf-8", "facts": {}}
 PAGE = ARTICLE.replace("hold hands", "hold hands („Pfötchen“ 窯)").encode()
@@ -38,7 +38,7 @@ def find_workers() -> list[int]:
             command = (folder / "cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        if words[0] != "Z" and int(words[1]) == os.getpid() and b"specloom.scrape.worker" in command:
+        if words[0] != "Z" and int(words[1]) == os.getpid() and b"specloom.domains.scrape.fetch.worker" in command:
             found.append(int(folder.name))
     return found
 
@@ -73,7 +73,7 @@ def use_shell(monkeypatch: pytest.MonkeyPatch, path: Path, *lines: str) -> None:
     text = "\n".join(("#!/bin/sh", *lines, "")).replace("python", f"'{sys.executable}'")
     path.write_text(text, encoding="utf-8")
     path.chmod(0o755)
-    monkeypatch.setattr("specloom.isolation.sys", SimpleNamespace(executable=str(path)))
+    monkeypatch.setattr("specloom.core.process.sys", SimpleNamespace(executable=str(path)))
 
 
 async def test_a_worker_makes_the_page_that_this_process_would() -> None:
@@ -105,7 +105,12 @@ async def test_a_worker_is_told_no_secret_and_may_write_nothing(monkeypatch: pyt
     bounds = {line[:26].strip(): tuple(line[26:].split()[:2]) for line in lines}
     assert b"PATH" in names
     assert not names & {b"DEMO_API_KEY", b"HOME", b"LANG", b"LC_ALL"}
-    assert command[1:5] == [b"-P", b"-m", b"specloom.scrape.worker", worker.to_name(make_answer).encode()]
+    assert command[1:5] == [
+        b"-P",
+        b"-m",
+        b"specloom.domains.scrape.fetch.worker",
+        worker.to_name(make_answer).encode(),
+    ]
     assert bounds["Max address space"] == (str(worker.MOST_MEMORY),) * 2
     assert bounds["Max file size"] == bounds["Max core file size"] == ("0", "0")
     assert bounds["Max cpu time"] == ("unlimited", "unlimited"), "it lives as long as the server"
@@ -175,7 +180,7 @@ async def test_a_worker_that_breaks_is_a_fault_of_its_page(monkeypatch: pytest.M
 
 
 async def test_a_worker_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("specloom.isolation.sys", SimpleNamespace(executable="/no/such/interpreter"))
+    monkeypatch.setattr("specloom.core.process.sys", SimpleNamespace(executable="/no/such/interpreter"))
     async with opened() as some:
         with pytest.raises(Fault, match="No process could be started to read the page: No such file") as caught:
             await make(some)
@@ -202,7 +207,7 @@ async def test_closing_ends_idle_and_busy_workers() -> None:
 PARENT = """
 import subprocess, sys
 source, target = map(int, sys.argv[1:3])
-command = [sys.executable, "-P", "-m", "specloom.scrape.worker", sys.argv[3]]
+command = [sys.executable, "-P", "-m", "specloom.domains.scrape.fetch.worker", sys.argv[3]]
 one = subprocess.Popen(command, stdin=source, stdout=target)
 print(one.pid, flush=True)
 one.wait()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from specloom.serve.contract import Backend, Catalogue, NotFound, ProtocolError
+from specloom.server.protocol import Backend, Catalogue, NotFound, ProtocolError
 
 PROPERTIES = {
     "echo": {"text": {"type": "string"}},
@@ -58,12 +58,12 @@ class Demo(Backend):
         self.gates: dict[str, asyncio.Event] = {}
 
     def call_now(self, name, arguments):
-        from specloom.serve.results import render
+        from specloom.server.frames import render
 
         return render({"text": arguments.get("text", "")}, {"demo/cached": True}) if name == "instant" else None
 
     async def call_tool(self, name, arguments, call):
-        from specloom.serve.results import success
+        from specloom.server.frames import success
 
         if name in {"echo", "instant"}:
             meta = {"demo/cached": True} if name == "instant" else None
@@ -71,7 +71,7 @@ class Demo(Backend):
         return await getattr(self, f"do_{name}")(arguments, call)
 
     async def do_steps(self, arguments, call):
-        from specloom.serve.results import success
+        from specloom.server.frames import success
 
         count = arguments.get("count", 3)
         for step in range(1, count + 1):
@@ -83,7 +83,7 @@ class Demo(Backend):
     async def do_wait(self, arguments, call):
         import asyncio
 
-        from specloom.serve.results import success
+        from specloom.server.frames import success
 
         gate = self.gates.setdefault(arguments["name"], asyncio.Event())
         call.progress(1, 2)
@@ -93,7 +93,7 @@ class Demo(Backend):
     async def do_release(self, arguments, call):
         import asyncio
 
-        from specloom.serve.results import success
+        from specloom.server.frames import success
 
         self.gates.setdefault(arguments["name"], asyncio.Event()).set()
         return success({})
@@ -101,7 +101,7 @@ class Demo(Backend):
     async def do_nap(self, arguments, call):
         import asyncio
 
-        from specloom.serve.results import success
+        from specloom.server.frames import success
 
         await asyncio.sleep(arguments["seconds"])
         return success({"rested": True})
@@ -115,12 +115,12 @@ class Demo(Backend):
         raise AssertionError
 
     async def do_fault(self, arguments, call):
-        from specloom.faults import Fault
+        from specloom.core.faults import Fault
 
         raise Fault(arguments.get("kind", "rate_limited"), "The demo asks to slow down.", provider="demo")
 
     async def do_flood(self, arguments, call):
-        from specloom.serve.results import success
+        from specloom.server.frames import success
 
         return success({"text": "x" * 1_000_000})
 
@@ -133,15 +133,15 @@ class Demo(Backend):
     async def do_noise(self, arguments, call):
         import os
 
-        from specloom.serve.results import success
+        from specloom.server.frames import success
 
         print("a stray print", flush=True)
         os.write(1, b"a stray write\n")
         return success({"quiet": False})
 
     async def do_ask(self, arguments, call):
-        from specloom.serve.contract import NoChannel
-        from specloom.serve.results import success
+        from specloom.server.frames import success
+        from specloom.server.protocol import NoChannel
 
         schema = {"type": "object", "properties": {"a": {"type": "string"}}}
         form = {"mode": "form", "message": "Which?", "requestedSchema": schema}
@@ -178,10 +178,10 @@ def main(arguments: list[str]) -> int:
     """Serve the demo until the client leaves."""
     grace = float(arguments[arguments.index("--grace") + 1]) if "--grace" in arguments else 10.0
     if "sdk" in arguments:
-        from specloom.serve.sdk import serve_sdk
+        from specloom.server.sdk_host import serve_sdk
 
         return serve_sdk(catalogue(), Demo)
-    from specloom.serve.stdio import serve_stdio
+    from specloom.server.stdio import serve_stdio
 
     return serve_stdio(catalogue(), Demo, grace=grace)
 

@@ -10,10 +10,10 @@ import pytest
 from child import CAPABILITIES_KEY, SERVER_KEY, VERSION_KEY, call, initialize, notification, request
 from demo_server import Demo, catalogue
 
-from specloom.faults import Fault
-from specloom.serve.calls import LiveCall
-from specloom.serve.contract import Backend, Catalogue, MissingCapability, ProtocolError
-from specloom.serve.core import Connection
+from specloom.core.faults import Fault
+from specloom.server.calls import LiveCall
+from specloom.server.connection import Connection
+from specloom.server.protocol import Backend, Catalogue, MissingCapability, ProtocolError
 
 LOG_KEY = "io.modelcontextprotocol/logLevel"
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"

@@ -11,9 +11,9 @@ from demo_server import Demo, catalogue
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.serve.calls import LiveCall
-from specloom.serve.core import Connection
-from specloom.serve.results import encode, render, success, to_bytes
+from specloom.server.calls import LiveCall
+from specloom.server.connection import Connection
+from specloom.server.frames import encode, render, success, to_bytes
 
 text = st.text(max_size=8) | st.sampled_from(["\ud800", "echo", "demo://one", "brief"])
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | text

@@ -14,7 +14,7 @@ import pytest
 from child import Child, call, initialize, notification, request
 from demo_server import Demo, catalogue
 
-from specloom.serve.stdio import serve_stdio
+from specloom.server.stdio import serve_stdio
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals")
 
@@ -378,7 +378,7 @@ def test_a_backend_that_cannot_be_loaded_fails_its_calls_and_is_tried_again():
 
 def test_the_start_imports_nothing_heavy():
     """The budget of the start is kept by what is not imported."""
-    code = "import sys, specloom.serve.stdio as s; print(*sorted(sys.modules))"
+    code = "import sys, specloom.server.stdio as s; print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
 

@@ -7,9 +7,9 @@ import os
 import sys
 from pathlib import Path
 
-from specloom.drawer import CollectionSpec
-from specloom.state.keys import MasterKeys
-from specloom.state.store import Store
+from specloom.plugins.collections import CollectionSpec
+from specloom.storage.keys import MasterKeys
+from specloom.storage.store import Store
 
 SPEC = CollectionSpec(
     "trails", max_items=1000, max_events=100_000, max_bytes=1 << 30, indexes=("of",), search=("text",)

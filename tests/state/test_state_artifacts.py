@@ -2,11 +2,11 @@
 
 import pytest
 
-from specloom.artifacts import Artifacts
-from specloom.collection import load_collections
-from specloom.faults import Fault
-from specloom.names import shipped_root
-from specloom.state.store import open_memory
+from specloom.compiler.collection import load_collections
+from specloom.core.faults import Fault
+from specloom.specs.library import shipped_root
+from specloom.storage.artifacts import Artifacts
+from specloom.storage.store import open_memory
 
 NOW = 1_700_000_000.0
 LIFETIME = 1800.0

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.audit import AuditLog, Record, audit_key, describe_query, verify
-from specloom.audit_chain import log_files, seal_path
-from specloom.audit_masking import mask, mask_values
-from specloom.vault import MASK
+from specloom.core.secrets import MASK, mask, mask_values
+from specloom.storage.audit_files import log_files, seal_path, verify
+from specloom.storage.audit_log import AuditLog, Record, audit_key, describe_query
 
 KEY = audit_key(bytes(range(32)))
 DAY = 86_400.0
@@ -279,7 +278,7 @@ def test_two_who_write_in_turns_write_one_chain(open_log):
 def test_records_that_come_together_wait_for_the_disk_together(open_log, monkeypatch):
     written = threading.Semaphore(0)
     monkeypatch.setattr("os.fsync", lambda _: written.release())
-    monkeypatch.setattr("specloom.audit.TOGETHER", 60)
+    monkeypatch.setattr("specloom.storage.audit_log.TOGETHER", 60)
     log = open_log()
 
     log.record(Record("tool_call"))
@@ -369,7 +368,7 @@ def test_records_that_cannot_be_written_are_counted_and_the_count_is_written_dow
 
 
 def test_records_beyond_what_may_wait_are_counted(open_log, monkeypatch):
-    monkeypatch.setattr("specloom.audit.MOST_WAITING", 5)
+    monkeypatch.setattr("specloom.storage.audit_log.MOST_WAITING", 5)
     log = open_log()
 
     with log._wake:  # nothing is written while this is held
@@ -384,7 +383,7 @@ def test_records_beyond_what_may_wait_are_counted(open_log, monkeypatch):
 WRITER = """
 import sys
 from pathlib import Path
-from specloom.audit import AuditLog, Record, audit_key
+from specloom.storage.audit_log import AuditLog, Record, audit_key
 
 log = AuditLog(Path(sys.argv[1]), keys=[audit_key(bytes(range(32)))], max_bytes=20_000, warn=print)
 for at in range(140):

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from specloom.collection import find_lack, keepers, load_collections
-from specloom.diagnostics import Report
-from specloom.drawer import ENGINE_NEEDS, CollectionSpec, Needed
-from specloom.hooks import OBSERVERS, PROCEDURES, load_hooks
-from specloom.names import Library, parse_spec, shipped_root
-from specloom.remembering import Memory
-from specloom.weave import weave
+from specloom.compiler.build import weave
+from specloom.compiler.collection import find_lack, keepers, load_collections
+from specloom.core.diagnostics import Report
+from specloom.plugins.collections import ENGINE_NEEDS, CollectionSpec, Needed
+from specloom.plugins.registry import OBSERVERS, PROCEDURES, load_hooks
+from specloom.specs.library import Library, parse_spec, shipped_root
+from specloom.storage.open import Memory
 
 NOTES = """\
 spec: collection/1

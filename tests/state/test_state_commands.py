@@ -7,9 +7,9 @@ import stat
 
 import pytest
 
-from specloom.cli import main
-from specloom.drawer import CollectionSpec, join_owner
-from specloom.state.store import open_store
+from specloom.cli.main import main
+from specloom.plugins.collections import CollectionSpec, join_owner
+from specloom.storage.store import open_store
 
 NOTES = CollectionSpec("notes")
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from crash_writer import KEY, SPEC
 
-from specloom.drawer import CollectionSpec
-from specloom.faults import Fault
-from specloom.state.keys import MasterKeys
-from specloom.state.store import Store
+from specloom.core.faults import Fault
+from specloom.plugins.collections import CollectionSpec
+from specloom.storage.keys import MasterKeys
+from specloom.storage.store import Store
 
 ROUNDS = 200
 STEPS = 20
@@ -118,10 +118,10 @@ def wait_for_more(path, child, chance):
 DISK = """
 import asyncio, resource, sys
 from pathlib import Path
-from specloom.faults import Fault
-from specloom.drawer import CollectionSpec
-from specloom.state.keys import MasterKeys
-from specloom.state.store import Store
+from specloom.core.faults import Fault
+from specloom.plugins.collections import CollectionSpec
+from specloom.storage.keys import MasterKeys
+from specloom.storage.store import Store
 
 async def main():
     store = Store(Path(sys.argv[1]), MasterKeys(bytes(32)), [CollectionSpec("notes", max_items=10_000)])

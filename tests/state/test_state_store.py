@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from specloom.drawer import CollectionSpec, Conflict, is_anonymous, join_owner, split_owner
-from specloom.faults import Fault
-from specloom.state.keys import MasterKeys
-from specloom.state.settings import configure
-from specloom.state.store import Store, open_memory, open_store
+from specloom.core.faults import Fault
+from specloom.plugins.collections import CollectionSpec, Conflict, is_anonymous, join_owner, split_owner
+from specloom.storage.keys import MasterKeys
+from specloom.storage.location import configure
+from specloom.storage.store import Store, open_memory, open_store
 
 ANN, BOB = join_owner("acme-works", "ann@example.org"), join_owner("acme-works", "bob@example.org")
 TRAILS = CollectionSpec("trails", lifetime=4 * 3600, sliding=True, max_items=3, when_full="evict", max_events=5)

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.state.ranking import Index
-from specloom.state.words import MOST_TERMS, count_terms, read_texts
+from specloom.storage.search import MOST_TERMS, Index, count_terms, read_texts
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from specloom.faults import Fault
-from specloom.names import shipped_root
-from specloom.weave import weave_from
-from specloom.wire import Request, Response
+from specloom.compiler.build import weave_from
+from specloom.core.faults import Fault
+from specloom.core.messages import Request, Response
+from specloom.specs.library import shipped_root
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 

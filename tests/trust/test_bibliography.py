@@ -7,17 +7,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.faults import Fault
-from specloom.trust.bibliography.documents import (
+from specloom.core.faults import Fault
+from specloom.domains.text.people import Name, parse_names, to_initials
+from specloom.domains.trust.bibliography.documents import (
     LONGEST_DOCUMENT,
     MOST_BIBTEX_ENTRIES,
+    STYLES,
     detect_format,
     parse_bibliography,
+    render,
 )
-from specloom.trust.bibliography.entry import KINDS, Entry, clean, from_source, normalize, parse_issued
-from specloom.trust.bibliography.keys import assign_keys, make_key
-from specloom.trust.bibliography.names import Name, parse_names, to_initials
-from specloom.trust.bibliography.rendering import STYLES, render
+from specloom.domains.trust.bibliography.entry import (
+    KINDS,
+    Entry,
+    assign_keys,
+    clean,
+    from_source,
+    make_key,
+    normalize,
+    parse_issued,
+)
 
 PAPER = normalize(
     Entry(

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from specloom.faults import Fault
-from specloom.hooks import PROCEDURES
-from specloom.trust.bibliography.documents import split_records
+from specloom.core.faults import Fault
+from specloom.domains.trust.bibliography.documents import split_records
+from specloom.plugins.registry import PROCEDURES
 
 
 def records(document: str, format_: str) -> list[dict[str, Any]]:

@@ -14,11 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.names import shipped_root
-from specloom.trust.bibliography.documents import parse_bibliography
-from specloom.trust.bibliography.entry import clean, from_source
-from specloom.trust.bibliography.keys import assign_keys
-from specloom.weave import weave_from
+from specloom.compiler.build import weave_from
+from specloom.domains.trust.bibliography.documents import parse_bibliography
+from specloom.domains.trust.bibliography.entry import assign_keys, clean, from_source
+from specloom.specs.library import shipped_root
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 

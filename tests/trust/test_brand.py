@@ -6,17 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.faults import Fault
-from specloom.trust.brand.findings import Findings
-from specloom.trust.brand.guidelines import read_guidelines
-from specloom.trust.brand.homepage import parse_manifest, read_homepage
-from specloom.trust.brand.markup import parse, to_text
-from specloom.trust.brand.portal import PATHS, SUBDOMAINS, is_brand_text, to_candidates
-from specloom.trust.brand.reading import find_logos
-from specloom.trust.brand.social import choose_accounts, find_account
-from specloom.trust.brand.swatches import MOST_SWATCHES, Swatch, find_hex
-from specloom.trust.brand.target import to_domain
-from specloom.trust.brand.tokens import to_tokens
+from specloom.core.faults import Fault
+from specloom.domains.text.visible_text import parse, to_text
+from specloom.domains.trust.brand.design_tokens import MOST_SWATCHES, Swatch, find_hex, to_tokens
+from specloom.domains.trust.brand.findings import Findings
+from specloom.domains.trust.brand.guidelines import find_logos, read_guidelines
+from specloom.domains.trust.brand.homepage import choose_accounts, find_account, parse_manifest, read_homepage
+from specloom.domains.trust.brand.portal import PATHS, SUBDOMAINS, is_brand_text, to_candidates, to_domain
 
 HOME = "https://www.otterware.com/"
 

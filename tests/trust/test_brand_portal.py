@@ -17,18 +17,18 @@ import pytest
 from mcp import Client
 
 from loopback import Call, Loopback, Reply
-from specloom.artifacts import Artifacts
-from specloom.executor import Executor
-from specloom.image import make_catalogue
-from specloom.names import shipped_root
-from specloom.selection import Selection
-from specloom.serve.backend import ExecutorBackend
-from specloom.serve.sdk import Host
-from specloom.state.store import open_memory
-from specloom.transport import Transport
-from specloom.trust.brand import portal
-from specloom.weave import weave_from
-from specloom.wire import Request, Response
+from specloom.compiler.build import weave_from
+from specloom.core.messages import Request, Response
+from specloom.domains.trust.brand import portal
+from specloom.net.transport import Transport
+from specloom.runtime.executor import Executor
+from specloom.server.backend import ExecutorBackend
+from specloom.server.catalogue import make_catalogue
+from specloom.server.sdk_host import Host
+from specloom.server.selection import Selection
+from specloom.specs.library import shipped_root
+from specloom.storage.artifacts import Artifacts
+from specloom.storage.store import open_memory
 
 NAMES = ("otterware.com", "*.otterware.com", "strangers.com")
 HTML = {"Content-Type": "text/html; charset=utf-8"}

@@ -9,11 +9,11 @@ from typing import Any, cast
 
 import pytest
 
-from specloom.desk import Desk, Kept
-from specloom.faults import Fault
-from specloom.trust.brand import portal
-from specloom.trust.brand.research import TTL, frame, research
-from specloom.wire import Answer, Request, Response
+from specloom.core.faults import Fault
+from specloom.core.messages import Answer, Request, Response
+from specloom.domains.trust.brand import portal
+from specloom.domains.trust.brand.research import TTL, frame, research
+from specloom.plugins.context import Desk, Kept
 
 HOME = (
     "<html><head><title>Otterware</title><meta property='og:site_name' content='Otterware'></head>"

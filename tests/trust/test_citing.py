@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.trust.citing import cite
+from specloom.domains.trust.bibliography.styles import cite
 
 URL = "https://news.example/one"
 

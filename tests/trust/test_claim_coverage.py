@@ -4,11 +4,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.trust.concepts import find_initials, load_concepts
-from specloom.trust.coverage import LABELS, LONGEST_TEXT, MOST_EVIDENCE, SHORT_TEXT, assess, without_references
-from specloom.trust.cues import find_denials, find_number_conflict, find_opposite, is_refuted
-from specloom.trust.languages import UNKNOWN, find_language, load_languages
-from specloom.trust.quantities import Quantity, find_quantities
+from specloom.domains.text.language import UNKNOWN, find_language, load_languages
+from specloom.domains.trust.claims.coverage import (
+    LABELS,
+    LONGEST_TEXT,
+    MOST_EVIDENCE,
+    SHORT_TEXT,
+    assess,
+    without_references,
+)
+from specloom.domains.trust.claims.cues import (
+    Quantity,
+    find_denials,
+    find_number_conflict,
+    find_opposite,
+    find_quantities,
+    is_refuted,
+)
+from specloom.domains.trust.claims.weight import find_initials, load_concepts
 
 TRIAL = (
     "Aspirin in older adults. The trial enrolled 19,114 persons. Higher mortality was seen among those who took "

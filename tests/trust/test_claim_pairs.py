@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from specloom.trust.coverage import assess
+from specloom.domains.trust.claims.coverage import assess
 
 # What stands around the sentence that matters, in English; texts in other languages are long enough by themselves.
 REST = (

@@ -4,9 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.hooks import HOOKS
-from specloom.trust.claims import LONGEST_CLAIM, best_sentence, claim_signal, find_evidence, score, to_claim
-from specloom.trust.sentences import sentences
+from specloom.domains.text.sentences import sentences
+from specloom.domains.trust.claims.coverage import (
+    HOOK_LONGEST_CLAIM,
+    best_sentence,
+    claim_signal,
+    find_evidence,
+    score_rows,
+    to_claim,
+)
+from specloom.plugins.registry import HOOKS
 
 CLAIM = "Aspirin reduces the risk of heart attack by 25%"
 
@@ -67,20 +74,20 @@ def test_more_of_the_claim_beats_a_stance():
 def test_a_number_of_the_claim_counts_in_company_and_not_alone():
     claim = to_claim(CLAIM)
 
-    assert score("Aspirin 25", claim) > score("Aspirin heart", claim)
-    assert score("Page 25", claim) == score("Lists aspirin", claim) == 1
+    assert score_rows("Aspirin 25", claim) > score_rows("Aspirin heart", claim)
+    assert score_rows("Page 25", claim) == score_rows("Lists aspirin", claim) == 1
 
 
 def test_terms_that_stand_together_count_more_than_scattered_ones():
     claim = to_claim("heart attack")
 
-    assert score("A heart attack.", claim) > score("An attack on the heart.", claim)
+    assert score_rows("A heart attack.", claim) > score_rows("An attack on the heart.", claim)
 
 
 def test_a_stance_decides_between_equals():
     claim = to_claim("coffee cures colds")
 
-    assert score("Coffee does not help.", claim) > score("Coffee is hot.", claim)
+    assert score_rows("Coffee does not help.", claim) > score_rows("Coffee is hot.", claim)
 
 
 def test_the_first_of_equal_sentences_is_the_signal():
@@ -100,7 +107,7 @@ def test_evidence_is_in_reading_order_and_leaves_out_the_rest():
 
 
 def test_a_claim_is_read_up_to_its_limit():
-    assert to_claim("word " * (LONGEST_CLAIM // 5) + "beyond") == to_claim("word")
+    assert to_claim("word " * (HOOK_LONGEST_CLAIM // 5) + "beyond") == to_claim("word")
 
 
 def test_the_hook_is_registered_with_what_it_reads_and_adds():
@@ -136,6 +143,6 @@ def test_a_signal_is_a_sentence_of_the_row_whatever_the_row_holds(title, snippet
 @settings(deadline=None, derandomize=True)
 @given(_TEXT, _TEXT)
 def test_a_score_is_nothing_or_at_least_one(sentence, claim):
-    points = score(sentence, to_claim(claim))
+    points = score_rows(sentence, to_claim(claim))
 
     assert points == 0 or points >= 1

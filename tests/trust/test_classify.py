@@ -7,7 +7,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.trust.classify import (
+from specloom.domains.text.hosts import load_reputations
+from specloom.domains.trust.sources.classify import (
     AUTHORITY_TIERS,
     DOMAIN_CATEGORIES,
     SOURCE_TYPES,
@@ -16,10 +17,10 @@ from specloom.trust.classify import (
     load_sources,
     to_tier,
 )
-from specloom.trust.reputation import load_reputations
 
 DATA = yaml.load(
-    files("specloom.trust").joinpath("data", "sources.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader
+    files("specloom.domains.trust.sources").joinpath("sources.yaml").read_text(encoding="utf-8"),
+    Loader=yaml.CSafeLoader,
 )
 
 # address, source type, authority tier, category, signal

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.trust.conflicts import find_conflict, find_entities
+from specloom.domains.trust.sources.conflicts import find_conflict, find_entities
 
 TITLE = "Otterware is the best fish finder for small rivers"
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from specloom.faults import Fault
-from specloom.names import shipped_root
-from specloom.trust.dois import find_doi, to_doi
-from specloom.trust.identifiers import detect
-from specloom.trust.recommendation import PATIENCE, audit_recommendations
-from specloom.trust.works import MOST_AUTHORS, to_work
-from specloom.weave import weave_from
-from specloom.wire import Request, Response
+from specloom.compiler.build import weave_from
+from specloom.core.faults import Fault
+from specloom.core.messages import Request, Response
+from specloom.domains.text.doi import find_doi, to_doi
+from specloom.domains.text.identifiers import detect
+from specloom.domains.trust.citations.work import MOST_AUTHORS, to_work
+from specloom.domains.trust.sources.recommendations import PATIENCE, audit_recommendations
+from specloom.specs.library import shipped_root
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 

@@ -16,22 +16,21 @@ from typing import Any, get_args
 
 import pytest
 
-from specloom.diagnostics import Report
-from specloom.examples_tools import run_tool_example
-from specloom.load_tree import Listing, Map, to_plain
-from specloom.names import load_library, shipped_root
-from specloom.trust.answers import AUDIT_FLAGS
-from specloom.trust.bibliography.documents import FORMATS
-from specloom.trust.bibliography.rendering import STYLES
-from specloom.trust.brand.swatches import SLOTS
-from specloom.trust.classify import AUTHORITY_TIERS, DOMAIN_CATEGORIES, SOURCE_TYPES
-from specloom.trust.coverage import LABELS
-from specloom.trust.cues import CUE_KINDS
-from specloom.trust.identifiers import KINDS
-from specloom.trust.judgements import Confidence, Verdict
-from specloom.trust.recommendation import STANCES
-from specloom.trust.reputation import TIERS
-from specloom.weave import weave
+from specloom.authoring.examples.tools import run_tool_example
+from specloom.compiler.build import weave
+from specloom.core.diagnostics import Report
+from specloom.domains.text.hosts import TIERS
+from specloom.domains.text.identifiers import KINDS
+from specloom.domains.trust.bibliography.documents import FORMATS, STYLES
+from specloom.domains.trust.brand.design_tokens import SLOTS
+from specloom.domains.trust.citations.match import Confidence, Verdict
+from specloom.domains.trust.claims.coverage import LABELS
+from specloom.domains.trust.claims.cues import CUE_KINDS
+from specloom.domains.trust.result_schemas import AUDIT_FLAGS
+from specloom.domains.trust.sources.classify import AUTHORITY_TIERS, DOMAIN_CATEGORIES, SOURCE_TYPES
+from specloom.domains.trust.sources.recommendations import STANCES
+from specloom.specs.library import load_library, shipped_root
+from specloom.specs.yaml import Listing, Map, to_plain
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "bench"))

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from specloom.names import shipped_root
-from specloom.weave import weave_from
+from specloom.compiler.build import weave_from
+from specloom.specs.library import shipped_root
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 

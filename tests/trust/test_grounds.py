@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specloom.trust.grounds import Reading, judge_claim
+from specloom.domains.trust.claims.coverage import Reading, judge_claim
 
 CLAIM = "Sea otters eat urchins in kelp forests"
 ELSEWHERE = "The bridge over the bay was opened to cars in May, and the road behind it leads to the old town."

@@ -4,10 +4,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.trust.dois import find_doi, to_doi
-from specloom.trust.identifiers import KINDS, detect, find_identifiers, to_address, to_arxiv_doi
-from specloom.trust.identifiers_law import find_parties
-from specloom.trust.isbn import find_flaw, to_isbn13
+from specloom.domains.text.doi import find_doi, to_doi
+from specloom.domains.text.identifiers import (
+    KINDS,
+    detect,
+    find_flaw,
+    find_identifiers,
+    find_parties,
+    to_address,
+    to_arxiv_doi,
+    to_isbn13,
+)
 
 SICI = "10.1002/(sici)1097-4571(199906)50:8<667::aid-asi6>3.0.co;2-s"
 

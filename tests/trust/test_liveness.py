@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.desk import Kept
-from specloom.faults import Fault
-from specloom.trust.liveness import Link, check_link, check_links, find_soft_failure
-from specloom.trust.missing import find_missing
-from specloom.wire import Answer, Request, Response
+from specloom.core.faults import Fault
+from specloom.core.messages import Answer, Request, Response
+from specloom.domains.text.soft_404 import find_missing
+from specloom.domains.trust.sources.links import Link, check_link, check_links, find_soft_failure
+from specloom.plugins.context import Kept
 
 URL = "https://otters.example/papers/swimming-in-winter"
 DENIED = "the server answers with status 404"

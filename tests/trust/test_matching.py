@@ -4,13 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.trust.bibliography.names import Name, parse_names
-from specloom.trust.folding import compact, find_script, fold, is_near, strip_markup, to_latin
-from specloom.trust.judgements import Record
-from specloom.trust.matching import match_fields, match_text
-from specloom.trust.people import same_person
-from specloom.trust.references import parse_reference
-from specloom.trust.venues import is_keeper, is_part, same_venue, shares_words
+from specloom.domains.text.fold import compact, find_script, fold, is_near, strip_markup, to_latin
+from specloom.domains.text.people import Name, parse_names, same_person
+from specloom.domains.trust.citations.match import Record, match_fields, match_text
+from specloom.domains.trust.citations.reference import parse_reference
+from specloom.domains.trust.citations.venues import is_keeper, is_part, same_venue, shares_words
 
 ATTENTION = Record(
     titles=("Attention Is All You Need",),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.trust.paper_names import PaperName, to_paper_name
+from specloom.domains.text.identifiers import PaperName, to_paper_name
 
 OTTERS = "10.1000/otters.1"
 DIGITS = "204e3073870fae3d05bcbc2f6a8e263d9b72e776"

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.trust.coverage import assess
-from specloom.trust.languages import UNKNOWN, find_language, load_languages
-from specloom.trust.weighing import to_wanted
+from specloom.domains.text.language import UNKNOWN, find_language, load_languages
+from specloom.domains.trust.claims.coverage import assess
+from specloom.domains.trust.claims.weight import to_wanted
 
 
 def shape_of(claim, code="en"):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.trust.plain import to_plain
+from specloom.domains.text.fold import to_plain
 
 
 @pytest.mark.parametrize(

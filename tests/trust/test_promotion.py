@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.trust.promotion import SelfPromotion, find_self_promotion
+from specloom.domains.trust.sources.classify import SelfPromotion, find_self_promotion
 
 RANKING = "# The 5 best help desks\n\nIntro.\n\n## 1. {}\n\nIt is great.\n\n## 2. {}\n\nIt is fine.\n"
 

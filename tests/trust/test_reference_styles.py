@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from specloom.trust.bibliography.names import Name
-from specloom.trust.judgements import Record
-from specloom.trust.matching import match_text
-from specloom.trust.people import same_person
-from specloom.trust.references import parse_reference
+from specloom.domains.text.people import Name, same_person
+from specloom.domains.trust.citations.match import Record, match_text
+from specloom.domains.trust.citations.reference import parse_reference
 
 TITLE = "Winter swimming of river otters under closed ice"
 RECORD = Record(

@@ -9,10 +9,10 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.hooks import HOOKS
-from specloom.trust.reputation import TIERS, find_reputation, load_reputations, source_reputation
+from specloom.domains.text.hosts import TIERS, find_reputation, load_reputations, source_reputation
+from specloom.plugins.registry import HOOKS
 
-TEXT = files("specloom.trust").joinpath("data", "reputation.yaml").read_text(encoding="utf-8")
+TEXT = files("specloom.domains.text").joinpath("reputation.yaml").read_text(encoding="utf-8")
 DATA = yaml.load(TEXT, Loader=yaml.CSafeLoader)
 ENTRY_KEYS = ("tier", "basis", "note")
 HOST = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*")

@@ -4,11 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.trust.bibliography.names import Name
-from specloom.trust.judgements import Record
-from specloom.trust.matching import match_fields, match_text
-from specloom.trust.titles import find_inside, find_sameness, is_called_retracted, is_other_work
-from specloom.trust.titles_aligned import count_slips, to_words
+from specloom.domains.text.people import Name
+from specloom.domains.trust.citations.match import Record, match_fields, match_text
+from specloom.domains.trust.citations.titles import (
+    count_slips,
+    find_inside,
+    find_sameness,
+    is_called_retracted,
+    is_other_work,
+    to_words,
+)
 
 TWO_WORKS = [
     ("Management of hyperthyroidism in pregnancy", "Management of hypothyroidism in pregnancy"),

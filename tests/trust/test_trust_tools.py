@@ -15,13 +15,13 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.diagnostics import Report
-from specloom.executor import Executor
-from specloom.faults import Fault
-from specloom.names import load_library, shipped_root
-from specloom.trust.archiving import archive
-from specloom.weave import weave
-from specloom.wire import Answer, Request, Response
+from specloom.compiler.build import weave
+from specloom.core.diagnostics import Report
+from specloom.core.faults import Fault
+from specloom.core.messages import Answer, Request, Response
+from specloom.domains.trust.sources.links import archive
+from specloom.runtime.executor import Executor
+from specloom.specs.library import load_library, shipped_root
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "bench"))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specloom.trust.words import STOP_WORDS, is_number, stem, terms, to_american, tokens
+from specloom.domains.text.tokens import STOP_WORDS, is_number, stem, terms, to_american, tokens
 
 FORMS = [
     "run running runs ran",

@@ -1,0 +1,297 @@
+"""The verdict on all specs: what is wrong and how many there are; known at once if nothing changed since the last."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from specloom import __version__
+from specloom.core import PROMPT_SUFFIX, PROMPTS, Diagnostic, Place, Report, cache_folder
+from specloom.model import Model
+from specloom.plugins import GROUP
+from specloom.specs import (
+    FOLDERS,
+    Spec,
+    check_misplaced,
+    check_overlooked,
+    find_overlooked,
+    parse_spec,
+    prompt_files,
+    shown_as,
+    spec_files,
+)
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Every diagnostic in the order of files, how many of each kind there are, and how long it took."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    counts: Mapping[str, int]
+    sources: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    remembered: bool = False
+
+    @property
+    def errors(self) -> int:
+        """How many of the diagnostics stop a build."""
+        return sum(one.is_error for one in self.diagnostics)
+
+    @property
+    def warnings(self) -> int:
+        """How many do not."""
+        return len(self.diagnostics) - self.errors
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as data."""
+        return {
+            "errors": self.errors,
+            "warnings": self.warnings,
+            "counts": dict(self.counts),
+            "diagnostics": [one.to_json() for one in self.diagnostics],
+            "seconds": round(self.seconds, 3),
+            "remembered": self.remembered,
+        }
+
+    def summary(self) -> str:
+        """One line."""
+        things = ", ".join(_count(number, name) for name, number in self.counts.items() if name != "examples")
+        found = f"{_count(self.errors, 'errors')}, {_count(self.warnings, 'warnings')}"
+        spent = "nothing changed" if self.remembered else f"in {self.seconds:.1f} s"
+        return f"{things}: {found}, {_count(self.counts.get('examples', 0), 'examples')} {spent}"
+
+
+def _count(number: int, plural: str) -> str:
+    singular = {"capabilities": "capability", "lenses": "lens"}.get(plural, plural.removesuffix("s"))
+    return f"{number} {singular if number == 1 else plural}"
+
+
+def judge(roots: Sequence[Path]) -> Verdict:
+    """Compile everything under these roots, run all examples, and look for what they do not show."""
+    from specloom.compiler import check_prompts, weave_from
+
+    from .coverage.report import check_coverage
+    from .examples.run import check_examples
+
+    began = time.perf_counter()
+    model, library, report = weave_from(roots)
+    check_overlooked(roots, report)
+    check_misplaced(roots, library, report)
+    check_prompts(roots, library.of("tool"), library.of("lens"), report, library.sources)
+    check_examples(library, model, report)
+    check_coverage(library, model, report)
+    examples = 0
+    for kind in ("provider", "tool", "lens"):
+        for spec in library.of(kind).values():
+            listed = spec.root.get("examples") or spec.root.get("example")
+            examples += len(getattr(listed, "items", ())) if kind != "lens" else 1
+    counts = {
+        "tools": len(library.of("tool")),
+        "providers": len(library.of("provider")),
+        "capabilities": len(library.of("capability")),
+        "lenses": len(library.of("lens")),
+        "collections": len(library.of("collection")),
+        "examples": examples,
+    }
+    return Verdict(tuple(report), counts, library.sources, time.perf_counter() - began)
+
+
+def find_verdict(roots: Sequence[Path], environ: Mapping[str, str], *, remember: bool = True) -> Verdict:
+    """The verdict on these roots, from the last run when no spec and no part of the engine changed since."""
+    if not remember:
+        return judge(roots)
+    began = time.perf_counter()
+    sources = dict(_read_sources(roots))
+    digest = _digest(roots, sources)
+    stamp = _stamp_path(roots, environ)
+    known = _load_stamp(stamp, digest)
+    if known is not None:
+        shown = {name: data.decode("utf-8", "replace") for name, data in sources.items()}
+        return Verdict(known[0], known[1], shown, time.perf_counter() - began, remembered=True)
+    found = judge(roots)
+    _save_stamp(stamp, digest, found)
+    return found
+
+
+def widen(paths: Iterable[Path], layers: Sequence[Path]) -> list[Path]:
+    """The roots that a person's paths mean: a layer, a file, or the files of any other folder.
+
+    What one of the layers holds is there already and is left out.
+    """
+    within = [layer.resolve() for layer in layers]
+    found: list[Path] = []
+    for path in paths:
+        whole = path.resolve()
+        if any(whole == layer or (layer in whole.parents and _is_read(whole, layer)) for layer in within):
+            continue
+        if whole.name.endswith(PROMPT_SUFFIX) and whole.parent.as_posix().endswith(f"/{PROMPTS}"):
+            found.append(whole.parents[PROMPTS.count("/") + 1])
+            continue
+        if whole.is_dir() and not any((whole / folder).is_dir() for folder in (*FOLDERS, PROMPTS)):
+            found += sorted(whole.rglob("*.yaml"))
+        else:
+            found.append(path)
+    return found
+
+
+def _is_read(path: Path, layer: Path) -> bool:
+    at = path.relative_to(layer)
+    return at.parts[0] in FOLDERS or at.as_posix().startswith(PROMPTS)
+
+
+# --- what is remembered ---------------------------------------------------------------------------------------------
+
+
+def _read_sources(roots: Sequence[Path]) -> Iterable[tuple[str, bytes]]:
+    for at, root in enumerate(roots):
+        for path in (*spec_files(root), *prompt_files(root)) if root.exists() else ():
+            try:
+                yield shown_as(path, root, at), path.read_bytes()
+            except OSError:
+                yield shown_as(path, root, at), b""
+
+
+def _digest(roots: Sequence[Path], sources: Mapping[str, bytes]) -> str:
+    """Changes with every spec, with every part of the engine, and with what else can register a hook."""
+    seen = hashlib.sha256(f"{FORMAT} {__version__} {sys.version}".encode())
+    for root in roots:
+        seen.update(f"\n{root} {root.exists()}".encode())
+        for path in (*spec_files(root), *prompt_files(root)) if root.exists() else ():
+            # Not when it was written: a check-out writes everything anew, and what is read below is what counts.
+            seen.update(f"\n{path} {_size(path)}".encode())
+    for overlooked, *_ in find_overlooked(roots):
+        seen.update(f"\n{overlooked}".encode())
+    for name, data in sorted(sources.items()):
+        seen.update(f"\n{name} {len(data)} ".encode() + data)
+    package = Path(__file__).parents[1]
+    for path in sorted(package.rglob("*")):
+        if path.suffix in {".py", ".yaml", ".json"} and path.is_file():
+            stat = path.stat()
+            seen.update(f"\n{path.relative_to(package)} {stat.st_size} {stat.st_mtime_ns}".encode())
+    for entry in entry_points(group=GROUP):
+        seen.update(f"\n{entry.value} {entry.dist.version if entry.dist else ''}".encode())
+    return seen.hexdigest()
+
+
+def _size(path: Path) -> int:
+    """The bytes of a file, also of one that may not be read; -1 when it has just gone."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1
+
+
+def _stamp_path(roots: Sequence[Path], environ: Mapping[str, str]) -> Path:
+    which = hashlib.sha256("\n".join(str(root.resolve()) for root in roots).encode()).hexdigest()[:12]
+    return Path(cache_folder(environ)) / f"check-{which}.json"
+
+
+def _load_stamp(path: Path, digest: str) -> tuple[tuple[Diagnostic, ...], dict[str, int]] | None:
+    try:
+        said = json.loads(path.read_bytes())
+        if said["digest"] != digest:
+            return None
+        found = tuple(Diagnostic(code, Place(*place), message, hint) for code, place, message, hint in said["found"])
+        return found, {str(name): int(number) for name, number in said["counts"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _save_stamp(path: Path, digest: str, verdict: Verdict) -> None:
+    """Write what was found; where that fails the next check only takes as long as this one."""
+    from specloom.runtime import write_whole
+
+    found = [
+        [one.code, [one.place.file, one.place.line, one.place.column, one.place.width], one.message, one.hint]
+        for one in verdict.diagnostics
+    ]
+    said = {"digest": digest, "counts": dict(verdict.counts), "found": found}
+    try:
+        write_whole(path, json.dumps(said, ensure_ascii=False).encode())
+    except OSError:
+        return
+
+
+# --- The verdict on one new file, before it is among the others -------------------------------------------------------
+
+
+def judge_one(shown: str, data: bytes, model: Model) -> Report:
+    """What `judge` would say about one new file, held against a model that was compiled without it."""
+    report = Report()
+    spec = parse_spec(shown, data, report)
+    if spec is not None:
+        _JUDGES[spec.kind](spec, model, report)
+    return report
+
+
+def _judge_provider(spec: Spec, model: Model, report: Report) -> None:
+    from specloom.compiler import check_tables, compile_provider
+
+    from .coverage.providers import cover_provider
+    from .examples.providers import check_provider
+
+    provider = compile_provider(spec, model.capabilities, report)
+    if provider is None:
+        return
+    check_tables(spec, provider, model.capabilities, report)
+    check_provider(spec, provider, report)
+    if not report.errors:
+        cover_provider(spec, provider, report)
+
+
+def _judge_tool(spec: Spec, model: Model, report: Report) -> None:
+    from specloom.compiler import compile_tool, surroundings_of
+
+    from .coverage.tools import cover_tool
+    from .examples.tools import check_tool
+
+    tool = compile_tool(spec, surroundings_of(model), report)
+    if tool is None:
+        return
+    check_tool(spec, tool, model, report)
+    if not report.errors:
+        cover_tool(spec, tool, model, report)
+
+
+def _judge_lens(spec: Spec, _model: Model, report: Report) -> None:
+    from specloom.compiler import compile_lens
+
+    compile_lens(spec, report)
+
+
+def _judge_toolset(spec: Spec, model: Model, report: Report) -> None:
+    from specloom.compiler import compile_toolset
+
+    compile_toolset(spec, model.tools, model.tools, (), report)
+
+
+def _judge_collection(spec: Spec, _model: Model, report: Report) -> None:
+    from specloom.compiler import check_needs, check_use, compile_collection
+
+    found = compile_collection(spec, report)
+    if found is not None:
+        check_needs({found.name: found}, report)
+        check_use({found.name: found}, report)
+
+
+def _judge_capability(spec: Spec, model: Model, report: Report) -> None:
+    """A capability is held against its providers, of which a new one has none."""
+
+
+_JUDGES: Mapping[str, Callable[[Spec, Model, Report], None]] = {
+    "provider": _judge_provider,
+    "tool": _judge_tool,
+    "lens": _judge_lens,
+    "toolset": _judge_toolset,
+    "collection": _judge_collection,
+    "capability": _judge_capability,
+}

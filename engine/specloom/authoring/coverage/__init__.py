@@ -1,0 +1,1 @@
+"""Which parts of a spec no example shows."""

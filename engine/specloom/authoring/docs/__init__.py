@@ -1,0 +1,1 @@
+"""Reference pages, tables and registry metadata, generated from the specs."""

@@ -1,0 +1,1 @@
+"""Examples in specs, run offline through the code that serves."""

@@ -1,0 +1,294 @@
+"""A dry run of a call: who would be asked, with which exact requests, and under which key the answer is kept.
+
+It sends nothing: the same generators run as in a real call, and every request is described instead of sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from specloom.core import (
+    Fault,
+    Paint,
+    Request,
+    Response,
+    Secret,
+    cut,
+    printable,
+    request_lines,
+    request_to_json,
+    secrets_in,
+)
+from specloom.language import truthy
+from specloom.language.evaluate import evaluate
+from specloom.model import Operation, Step, Strategy, Tool, Value
+from specloom.plugins import PROCEDURES
+from specloom.runtime import (
+    Arguments,
+    Ask,
+    AskAll,
+    Executor,
+    Pursuit,
+    Run,
+    first_requests,
+    parse_arguments,
+    plan_context,
+    pursue,
+)
+
+_NOTHING: tuple[Any, ...] = (None, "", [], {})
+
+
+class Unsent:
+    """A way out that is closed: a dry run that tried to send would fail loudly."""
+
+    async def send(self, request: Request) -> Response:
+        """Never the response."""
+        raise Fault("internal", f"a dry run sends nothing, and {request.method} {request.url} was about to be sent")
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """One provider that would be asked: with what, by which requests, and what of the call it cannot honour."""
+
+    provider: str
+    operation: str
+    arguments: Mapping[str, Any]
+    not_honoured: tuple[str, ...] = ()
+    requests: tuple[Request, ...] = ()
+    """The first request of every shard; each needs no answer to be known."""
+    later: tuple[tuple[str, str, str], ...] = ()
+    """Steps that need an answer first, or that are skipped: name, method and path as the spec writes it."""
+    shards: int = 1
+    problem: str = ""
+    secrets: tuple[Secret, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CacheFacts:
+    """The key of the answer, what is in it and what is not, and for how many seconds it is good."""
+
+    key: str
+    ttl: float
+    inputs: tuple[str, ...]
+    ignored: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The facts as data."""
+        lists = {"inputs": list(self.inputs), "ignored": list(self.ignored)}
+        return {"key": self.key, "ttlSeconds": self.ttl, **lists}
+
+
+@dataclass(slots=True)
+class Explanation:
+    """Everything that a call would do, up to the first answer."""
+
+    tool: str
+    given: Mapping[str, Any]
+    requested: Mapping[str, Any]
+    asked: list[Prospect] = field(default_factory=list)
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+    """Providers that could do it and are not asked, with the reason."""
+    then: str = ""
+    """What follows when nobody of them answers."""
+    cache: CacheFacts | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The explanation as data, secrets masked."""
+        said: dict[str, Any] = {"tool": self.tool, "arguments": dict(self.given)}
+        if self.requested:
+            said["requested"] = dict(self.requested)
+        said["providers"] = [_prospect_to_json(one) for one in self.asked]
+        said["leftOut"] = [{"provider": name, "reason": why} for name, why in self.left_out]
+        if self.then:
+            said["then"] = self.then
+        said["cache"] = self.cache.to_json() if self.cache else None
+        return said
+
+
+def explain(executor: Executor, name: str, raw: Mapping[str, Any]) -> Explanation:
+    """What a call of the tool would do; a `validation` or `config` fault when it would not get as far as asking."""
+    tool = executor.tool(name)
+    arguments = parse_arguments(tool, raw)
+    found = Explanation(name, arguments.given, arguments.requested)
+    if tool.cache is not None:
+        ignored = tuple(name for name in tool.inputs if name in tool.cache.ignore)
+        inputs = tuple(name for name in tool.inputs if name not in ignored)
+        found.cache = CacheFacts(executor.cache_key(tool, arguments), tool.cache.ttl, inputs, ignored)
+    now, offer, settings = executor.clock(), executor.offer(), executor.tool_settings[name]
+    context = plan_context(tool, executor.model, arguments, settings, offer, now)
+    applicable = [one for one in tool.plan if one.when is None or truthy(evaluate(one.when, context))]
+    hook = next((one for one in applicable if one.kind in {"hook", "procedure"}), None)
+    # Registered Python might read something, so it is named and not run.
+    before = applicable[: applicable.index(hook)] if hook else applicable
+    if before:
+        running = pursue(replace(tool, plan=tuple(before)), executor.model, arguments, settings, offer, now)
+        found.asked = [_prospect(executor, tool, ask, arguments, context) for ask in _asks(running)]
+    waiting = [
+        part.name
+        for one in before
+        for part in one.parts
+        if part.needs and part.when is not None and not truthy(evaluate(part.when, context))
+    ]
+    found.then = _then(hook, waiting, tool, executor)
+    found.left_out = _left_out(executor, tool, found)
+    return found
+
+
+def _then(strategy: Strategy | None, waiting: Sequence[str], tool: Tool, executor: Executor) -> str:
+    """What follows the questions that are known: parts that hang on answers, and registered Python and whom it asks."""
+    said = [f"what is found may lead to the parts {', '.join(waiting)}"] if waiting else []
+    said += [f"the hook {strategy.hook} makes the rows"] if strategy and strategy.kind == "hook" else []
+    names = [strategy.hook] if strategy and strategy.kind == "procedure" else []
+    names += [stage.hook for stage in tool.after if stage.kind == "procedure"]
+    for name in names:
+        asks = [
+            f"{one} ({', '.join(executor.routes.orders.get(one, ())) or 'nobody'})" for one in PROCEDURES[name].asks
+        ]
+        said.append(f"the procedure {name} runs" + (f", which may ask {', '.join(asks)}" if asks else ""))
+    return "; ".join(said)
+
+
+def _asks(running: Pursuit) -> list[Ask]:
+    """Whom a plan asks when nobody answers, so that it goes through everyone; its fault when it asks nobody."""
+    asked: list[Ask] = []
+    give: Any = None
+    while True:
+        try:
+            wanted = running.throw(give) if isinstance(give, Fault) else running.send(give)
+        except StopIteration:
+            return asked
+        except Fault:
+            if asked:
+                return asked
+            raise
+        if isinstance(wanted, Run):
+            return asked
+        asks = wanted.asks if isinstance(wanted, AskAll) else (wanted,)
+        asked += asks
+        faults = [Fault("upstream_unavailable", "nothing is sent in a dry run", provider=ask.provider) for ask in asks]
+        give = faults if isinstance(wanted, AskAll) else faults[0]
+
+
+def _prospect(executor: Executor, tool: Tool, ask: Ask, arguments: Arguments, context: dict[str, Any]) -> Prospect:
+    provider = executor.model.providers[ask.provider]
+    operation = provider.operations[ask.operation]
+    settings = executor.settings[ask.provider]
+    problem = ""
+    requests: list[Request] = []
+    try:
+        requests = first_requests(provider, operation, ask.arguments, settings, context["now"])
+    except Fault as fault:
+        problem = fault.message
+    known = {request.step for request in requests}
+    later = tuple((step.name, step.method, _path(step)) for step in operation.steps if step.name not in known)
+    return Prospect(
+        ask.provider,
+        ask.operation,
+        ask.arguments,
+        _not_honoured(executor, tool, operation, arguments, context),
+        tuple(requests),
+        later,
+        max(1, len(requests)),
+        problem,
+        tuple(secrets_in(settings)),
+    )
+
+
+def _path(step: Step) -> str:
+    return "".join(part if isinstance(part, str) else f"{{{part.text}}}" for part in step.path)
+
+
+def _not_honoured(
+    executor: Executor, tool: Tool, operation: Operation, arguments: Arguments, context: dict[str, Any]
+) -> tuple[str, ...]:
+    """Arguments with a value that the caller's words led to and that the operation does not take."""
+    capability = executor.model.capabilities.get(operation.capability)
+    if capability is None:
+        return ()
+    passed = {name: arguments.given[name] for name in arguments.explicit}
+    strategy = next((one for one in tool.plan if one.operation == operation.name and _applies(one, context)), None)
+    passed |= {name: _quietly(value, context) for name, value in (strategy.overrides if strategy else ())}
+    return tuple(
+        name for name in capability.arguments if passed.get(name) not in _NOTHING and name not in operation.input
+    )
+
+
+def _applies(strategy: Strategy, context: dict[str, Any]) -> bool:
+    return strategy.when is None or truthy(evaluate(strategy.when, context))
+
+
+def _quietly(value: Value, context: dict[str, Any]) -> Any:
+    try:
+        return evaluate(value, context)
+    except Fault:
+        return None
+
+
+def _left_out(executor: Executor, tool: Tool, found: Explanation) -> list[tuple[str, str]]:
+    asked = {one.provider for one in found.asked}
+    why: dict[str, str] = {}
+    for capability in tool.capabilities:
+        for name in executor.model.offering(capability):
+            if name in asked or name in why:
+                continue
+            if name not in executor.configured:
+                needed = " and ".join(executor.missing.get(name, ())) or "its settings"
+                why[name] = f"not configured; set {needed}"
+            elif name not in executor.routes.orders.get(capability, ()):
+                why[name] = "not in the routing order; ask for it by name or put it into SEARCH_ROUTING"
+            else:
+                why[name] = "the call does not reach it"
+    return list(why.items())
+
+
+# --- showing --------------------------------------------------------------------------------------------------------
+
+
+def _prospect_to_json(one: Prospect) -> dict[str, Any]:
+    said: dict[str, Any] = {"provider": one.provider, "operation": one.operation, "arguments": dict(one.arguments)}
+    said["notHonoured"] = list(one.not_honoured)
+    said["shards"] = one.shards
+    said["requests"] = [request_to_json(request, one.secrets) for request in one.requests]
+    said["laterSteps"] = [{"step": name, "method": method, "path": path} for name, method, path in one.later]
+    return {**said, "problem": one.problem} if one.problem else said
+
+
+def explanation_lines(found: Explanation, paint: Paint, width: int) -> list[str]:
+    """The explanation as a person reads it."""
+    import json
+
+    lines = [f"{paint(found.tool, 'bold')} {printable(json.dumps(dict(found.given), ensure_ascii=False))}"]
+    lines += [f"  {name} was {value} and is moved to {found.given[name]}" for name, value in found.requested.items()]
+    lines.append("")
+    for number, one in enumerate(found.asked, 1):
+        several = f"  {one.shards} requests, because a list is split" if one.shards > 1 else ""
+        lines.append(f"{number}. {paint(f'{one.provider}.{one.operation}', 'bold')}{several}")
+        if one.not_honoured:
+            lines.append(paint(f"   does not take {', '.join(one.not_honoured)}: left out of the request", "yellow"))
+        if one.problem:
+            lines.append(paint(f"   cannot be asked: {one.problem}", "red"))
+        for request in one.requests:
+            lines += [f"   {line}" for line in request_lines(request, one.secrets)]
+        lines += [f"   then, if it applies, step {name}: {method} {path}" for name, method, path in one.later]
+    if not found.asked:
+        lines.append("nobody is asked")
+    if found.then:
+        lines.append(f"then: {found.then}")
+    if found.left_out:
+        lines += ["", "left out:"]
+        lines += [f"  {name}: {cut(why, max(40, width - len(name) - 4))}" for name, why in found.left_out]
+    lines.append("")
+    if found.cache is None:
+        lines.append("cache: answers of this tool are not kept")
+    else:
+        lines.append(f"cache: {found.cache.key} for {found.cache.ttl:g} s")
+        lines.append(f"  in the key: specs and settings, the route, {', '.join(found.cache.inputs)}")
+        if found.cache.ignored:
+            lines.append(f"  ignored, proved to change nothing: {', '.join(found.cache.ignored)}")
+    return lines

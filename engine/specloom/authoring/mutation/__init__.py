@@ -1,0 +1,1 @@
+"""Specs changed one detail at a time: examples must notice."""

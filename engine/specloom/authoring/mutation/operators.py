@@ -1,0 +1,363 @@
+"""Ways to break one text of a spec so that it still looks like one: expressions, selectors and constants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from specloom.core import Place
+from specloom.specs import (
+    GRAMMARS,
+    Anything,
+    Either,
+    Entry,
+    Flag,
+    Grammar,
+    Items,
+    Listing,
+    Map,
+    Named,
+    Node,
+    Number,
+    Record,
+    Ref,
+    Rule,
+    Scalar,
+    Spec,
+    Text,
+    to_plain,
+)
+
+_TOKEN = re.compile(
+    r"""(?P<raw>'(?:\\.|[^'\\])*') | (?P<literal>`(?:\\.|[^`\\])*`) | (?P<quoted>"(?:\\.|[^"\\])*")
+      | (?P<name>[A-Za-z_]\w*) | (?P<number>-?\d+) | (?P<operator>&&|\|\||==|!=|<=|>=|<|>|!)
+      | (?P<mark>[()\[\]{},.:])""",
+    re.VERBOSE,
+)
+_SWAPPED = {"&&": "||", "||": "&&", "==": "!=", "!=": "==", "<=": ">", ">": "<=", ">=": "<", "<": ">=", "!": ""}
+_XPATH_WORDS = frozenset({"and", "or", "div", "mod", "self", "text", "node", "not"})
+
+Broken = tuple[str, str, int]
+"""The new text, what was changed in it, and at which character."""
+
+
+def break_expression(text: str) -> Iterator[Broken]:
+    """Each literal, operator, last name of a path and call of an expression, changed one at a time."""
+    tokens = list(_TOKEN.finditer(text))
+    for index, token in enumerate(tokens):
+        after = tokens[index + 1][0] if index + 1 < len(tokens) else ""
+        word, at = token[0], token.start()
+
+        def put(new: str, *, stop: int = token.end(), at: int = at) -> Broken:
+            return text[:at] + new + text[stop:], _said(text[at:stop], new), at
+
+        if token.lastgroup in {"raw", "quoted"}:
+            yield put(f"{word[:-1]}x{word[-1]}")
+        elif token.lastgroup == "literal":
+            new = _other_literal(word[1:-1].strip())
+            if new:
+                yield put(f"`{new}`")
+        elif token.lastgroup == "number":
+            yield put(str(int(word) + 1))
+        elif token.lastgroup == "operator":
+            yield put(_SWAPPED[word])
+        elif token.lastgroup == "name" and after == "(":
+            yield from _break_call(text, tokens, index)
+        elif token.lastgroup == "name" and after != ".":
+            yield put(f"{word}x")
+
+
+def _said(old: str, new: str) -> str:
+    return f"{old} → {new}" if new else f"{old} left out"
+
+
+def _other_literal(text: str) -> str:
+    if re.fullmatch(r"-?\d+", text):
+        return str(int(text) + 1)
+    if re.fullmatch(r"-?\d*\.\d+", text):
+        return str(float(text) + 1)
+    if text in {"true", "false"}:
+        return "false" if text == "true" else "true"
+    if text == "null":
+        return "0"
+    return f'{text[:-1]}x"' if text.startswith('"') else ""
+
+
+def _break_call(text: str, tokens: list[re.Match[str]], index: int) -> Iterator[Broken]:
+    """A call without its last argument, and its first argument instead of the call."""
+    depth = 0
+    commas: list[int] = []
+    for token in tokens[index + 1 :]:
+        if token[0] in {"(", "[", "{"}:
+            depth += 1
+        elif token[0] in {")", "]", "}"}:
+            depth -= 1
+        elif token[0] == "," and depth == 1:
+            commas.append(token.start())
+        if depth == 0:
+            start, inside, stop = tokens[index].start(), tokens[index + 1].end(), token.start()
+            call = text[start : stop + 1]
+            if commas:
+                shorter = text[start : commas[-1]] + ")"
+                yield text[:start] + shorter + text[stop + 1 :], _said(call, shorter), start
+            first = text[inside : commas[0] if commas else stop].strip()
+            if first and not first.startswith("&"):
+                yield text[:start] + first + text[stop + 1 :], _said(call, first), start
+            return
+
+
+def break_selector(text: str) -> Iterator[Broken]:
+    """A selector in either language with each quoted text, each index and the last name changed."""
+    last: re.Match[str] | None = None
+    for token in _TOKEN.finditer(text):
+        called = text[token.end() : token.end() + 1] == "(" or text[token.end() : token.end() + 2] == "::"
+        if token.lastgroup == "name" and not called and token[0] not in _XPATH_WORDS:
+            last = token
+        elif token.lastgroup in {"raw", "quoted"}:
+            new = f"{token[0][:-1]}x{token[0][-1]}"
+            yield text[: token.start()] + new + text[token.end() :], _said(token[0], new), token.start()
+        elif token.lastgroup == "number" and text[token.start() - 1 : token.start()] == "[":
+            new = str(int(token[0]) + 1)
+            yield text[: token.start()] + new + text[token.end() :], _said(token[0], new), token.start()
+    if last is not None:
+        # A name may go on after a hyphen (`data-url`), which the pattern of an expression does not know.
+        end = last.end() + len(re.match(r"(?:-[\w-]+)?", text[last.end() :])[0])  # type: ignore[index]
+        word = text[last.start() : end]
+        yield text[:end] + "x" + text[end:], _said(word, word + "x"), last.start()
+
+
+# --- Every way to break the tree of a spec in one place, found by walking it along its grammar ------------------------
+
+
+_SMALL_TABLE = 8
+_ORDERED = frozenset({"errors", "plan", "after", "at", "then", "steps", "also"})
+_ROOT_PROSE = frozenset({"spec", "name", "title", "homepage", "notes", "description", "examples"})
+
+UNSEEN: Mapping[str, str] = {
+    "limits": "how fast, how long and how much is for the transport to hold",
+    "wait": "an example does not wait",
+    "keep_for": "an example keeps no responses",
+    "deadline": "an example takes no time",
+    "hosts": "an example follows no redirects",
+    "private": "an example opens no connections",
+    "annotations": "hosts are told it; no call depends on it",
+    "opt_in": "whether a tool is there is not part of a call",
+    "needs_provider": "whether a tool is there is not part of a call",
+    "toolsets": "which toolset shows a tool is not part of a call",
+    "open": "it only says what is published",
+    "secret": "an example's secrets are made up and shown",
+    "record": "an example has no session",
+    "cache": "an example keeps no answers",
+}
+"""Keys whose breaks no example can notice offline, with the reason; they do not count, but they are listed."""
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """One break: where, what was changed, and the tree that came of it."""
+
+    place: Place
+    change: str
+    path: Path
+    root: Map
+
+
+def mutations(spec: Spec) -> Iterator[Mutation]:
+    """Every break of a spec, each as a whole tree with one thing changed."""
+    maker = _Maker(GRAMMARS[spec.kind])
+    for place, change, path, node in maker.record(spec.root, GRAMMARS[spec.kind].root, ()):
+        if path[0] not in _ROOT_PROSE:
+            assert isinstance(node, Map)
+            yield Mutation(place, change, path, node)
+    cache, inputs = spec.root.get("cache"), spec.root.get("input")
+    if isinstance(cache, Map) and isinstance(inputs, Map):
+        yield from _ignore_more(spec.root, cache, inputs)
+
+
+def _ignore_more(root: Map, cache: Map, inputs: Map) -> Iterator[Mutation]:
+    """The cache key without one more input: the proof has to notice."""
+    listed = cache.get("ignore")
+    items = listed.items if isinstance(listed, Listing) else ()
+    recorded = (to_plain(root.get("record")) or {}).get("session")
+    for entry in inputs:
+        if entry.key == recorded or any(isinstance(item, Scalar) and item.value == entry.key for item in items):
+            continue
+        ignore = Listing((*items, Scalar(entry.key, cache.place)), cache.place)
+        changed = _with(cache, Entry("ignore", cache.place, ignore))
+        new = _with(root, replace(root.entries["cache"], value=changed))
+        yield Mutation(root.entries["cache"].place, f"the cache ignores {entry.key!r} too", ("proof", entry.key), new)
+
+
+def _with(node: Map, entry: Entry) -> Map:
+    return Map({**node.entries, entry.key: entry}, node.place)
+
+
+def _without(node: Map, key: str) -> Map:
+    return Map({name: entry for name, entry in node.entries.items() if name != key}, node.place)
+
+
+Change = tuple[Place, str, Path, Node]
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """Walks a tree along its grammar, which knows what every text means."""
+
+    grammar: Grammar
+
+    def node(self, node: Node, rule: Rule, path: Path) -> Iterator[Change]:
+        if isinstance(rule, Ref):
+            yield from self.node(node, self.grammar.rule(rule.name), path)
+        elif isinstance(rule, Either):
+            chosen = (
+                rule.mapping if isinstance(node, Map) else rule.listing if isinstance(node, Listing) else rule.scalar
+            )
+            if chosen is not None:
+                yield from self.node(node, chosen, path)
+        elif isinstance(node, Map):
+            if isinstance(rule, Record):
+                yield from self.record(node, rule, path)
+            else:
+                yield from self.named(node, rule.value if isinstance(rule, Named) else Anything(), path)
+        elif isinstance(node, Listing):
+            item = rule.item if isinstance(rule, Items) else Anything()
+            yield from self.items(node, item, rule.least if isinstance(rule, Items) else 0, path)
+        else:
+            for value, change, offset in _scalar(node, rule):
+                yield (
+                    node.at(offset) if offset else node.place,
+                    change,
+                    path,
+                    replace(node, value=value, verbatim=False),
+                )
+
+    def record(self, node: Map, rule: Record, path: Path) -> Iterator[Change]:
+        for entry in node:
+            key = rule.keys[entry.key]
+            inner = (*path, entry.key)
+            group = next((names for names, _ in rule.one_of if entry.key in names), ())
+            # A flag that is left out is a flag that is flipped, which comes by itself.
+            if not (key.required or group or isinstance(key.rule, Flag) or _is_prose(key.rule, entry.key)):
+                yield entry.place, f"`{entry.key}` left out", inner, _without(node, entry.key)
+            if set(group) == {"get", "post"}:
+                other = "post" if entry.key == "get" else "get"
+                renamed = {other if name == entry.key else name: one for name, one in node.entries.items()}
+                renamed[other] = replace(entry, key=other)
+                yield entry.place, f"{entry.key} → {other}", inner, Map(renamed, node.place)
+            yield from self.inside(node, entry, key.rule, inner)
+
+    def named(self, node: Map, rule: Rule, path: Path) -> Iterator[Change]:
+        if len(path) == 2 and path[0] == "tables" and len(node.entries) > _SMALL_TABLE:
+            yield node.place, f"every value of the table {path[1]!r} changed", path, _spoiled(node)
+            return
+        for entry in node:
+            inner = (*path, entry.key)
+            null = isinstance(entry.value, Scalar) and entry.value.value is None
+            if not null:
+                yield entry.place, f"`{entry.key}` left out", inner, _without(node, entry.key)
+            yield from self.inside(node, entry, rule, inner)
+
+    def inside(self, node: Map, entry: Entry, rule: Rule, path: Path) -> Iterator[Change]:
+        for place, change, where, new in self.node(entry.value, rule, path):
+            yield place, change, where, _with(node, replace(entry, value=new))
+
+    def items(self, node: Listing, rule: Rule, least: int, path: Path) -> Iterator[Change]:
+        listed = node.items
+        if path[0] == "tables" and len(listed) > _SMALL_TABLE:
+            yield node.place, f"every item of {path[-1]!r} changed", path, _spoiled(node)
+            return
+        for at, item in enumerate(listed):
+            if len(listed) > least:
+                yield (
+                    item.place,
+                    f"item {at + 1} of `{path[-1]}` left out",
+                    path,
+                    replace(node, items=listed[:at] + listed[at + 1 :]),
+                )
+            if path[-1] in _ORDERED and at + 1 < len(listed):
+                swapped = (*listed[:at], listed[at + 1], item, *listed[at + 2 :])
+                yield (
+                    item.place,
+                    f"items {at + 1} and {at + 2} of `{path[-1]}` swapped",
+                    path,
+                    replace(node, items=swapped),
+                )
+            for place, change, where, new in self.node(item, rule, path):
+                yield place, change, where, replace(node, items=(*listed[:at], new, *listed[at + 1 :]))
+
+
+def _spoiled(node: Node) -> Node:
+    if isinstance(node, Map):
+        return Map(
+            {key: replace(entry, value=_spoiled(entry.value)) for key, entry in node.entries.items()}, node.place
+        )
+    if isinstance(node, Listing):
+        return replace(node, items=tuple(_spoiled(item) for item in node.items))
+    return replace(node, value=f"{node.value}x" if node.value is not None else None)
+
+
+def _is_prose(rule: Rule, key: str) -> bool:
+    """Text for people changes nothing, except what an input `says` when it refuses."""
+    return isinstance(rule, Text) and rule.means == "prose" and key not in {"says", "detail"} and not rule.choices
+
+
+def _scalar(node: Scalar, rule: Rule) -> Iterator[tuple[Any, str, int]]:
+    value = node.value
+    if isinstance(value, bool):
+        yield not value, f"{value} → {not value}".lower(), 0
+    elif isinstance(value, (int, float)):
+        step = 1 if not isinstance(rule, Number) or rule.most is None or value < rule.most else -1
+        yield value + step, f"{value} → {value + step}", 0
+    elif isinstance(value, str):
+        yield from _text(value, rule)
+
+
+def _text(text: str, rule: Rule) -> Iterator[Broken]:
+    means = rule.means if isinstance(rule, Text | Anything) else "data"
+    if isinstance(rule, Text) and rule.choices:
+        at = rule.choices.index(text) + 1 if text in rule.choices else 0
+        other = rule.choices[at % len(rule.choices)]
+        if other != text:
+            yield other, f"{text} → {other}", 0
+    elif means == "expression" or (means in {"value", "selector", "path"} and text.startswith("=")):
+        start = len(text) - len(text.removeprefix("="))
+        for new, change, offset in break_expression(text[start:]):
+            yield text[:start] + new, change, offset + start
+    elif means == "selector":
+        yield from break_selector(text)
+    elif means in {"duration", "rate", "size"}:
+        yield f"1{text}", f"{text} → 1{text}", 0
+    elif means != "prose" or (isinstance(rule, Text) and rule.pattern == ""):
+        yield f"{text}x", f"{_short(text)} → {_short(text)}x", 0
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 40 else line[:20] + "…" + line[-19:]
+
+
+def unseen_reason(path: Path) -> str:
+    """Why no example can notice a break under this path, or nothing."""
+    return next((UNSEEN[key] for key in path if key in UNSEEN and not _is_free(path, key)), "")
+
+
+def _is_free(path: Path, key: str) -> bool:
+    """A name that an author chose (a parameter, a field, an input called `cache`) means nothing to us."""
+    at = path.index(key)
+    return at > 0 and path[at - 1] in {
+        "query",
+        "headers",
+        "json",
+        "form",
+        "map",
+        "values",
+        "with",
+        "tables",
+        "meta",
+        "input",
+        "answer",
+    }

@@ -1,0 +1,209 @@
+"""The start of a capability: what may be asked, and what a row holds, guessed from a sample if there is one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from specloom.compiler import keepers, site_queries
+from specloom.core import Place
+from specloom.model import Argument, Model
+from specloom.specs import shipped_root
+
+from ..try_live import to_yaml
+from .common import ScaffoldError, check_name
+from .provider import excerpt, flow, indented
+from .sample import Leaf, Sample, fits, match, parse_sample
+
+_KINDS = ("url", "boolean", "integer", "number", "timestamp", "list")
+"""Kinds that a value's shape tells, the most particular first; anything else is text."""
+_MOST_FIELDS = 24
+_TITLE = {"title": Argument("title", "text", "", Place("")), "id": Argument("id", "text", "", Place(""))}
+
+
+def draft_capability(model: Model, name: str, data: bytes | None) -> str:
+    """The text of a capability for searches; with a sample of an API's answer its row has the sample's fields."""
+    check_name("capability", name, model.capabilities)
+    try:
+        sample = parse_sample(data, _TITLE) if data is not None else None
+    except ValueError as error:
+        raise ScaffoldError(str(error)) from None
+    title = name.replace("_", " ").capitalize()
+    lines = [
+        "# yaml-language-server: $schema=../../schema/capability.json",
+        "spec: capability/1",
+        f"name: {name}",
+        f"title: {title}",
+        f"description: {title} for a query, best first.  # decide: what every provider of it promises",
+        "routing:",
+        f"  key: {name}",
+        "  order: []  # decide: providers in the order in which they are asked, once they are there",
+        "arguments:",
+        "  query: {type: text, description: What is asked.}",
+        "  num_results: {type: integer, description: How many are wanted.}",
+        "row:  # decide: the words of the trade, not those of one API; require only what every provider has",
+        *_row(sample),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _row(sample: Sample | None) -> list[str]:
+    if sample is None:
+        return [
+            "  title: {type: text, required: true, description: The title.}",
+            "  url: {type: url, description: Its page.}",
+        ]
+    named = _named(sample)
+    if not named:
+        raise ScaffoldError("the sample has no results with fields; give one with at least one result")
+    found = match(_TITLE, list(named.values()))
+    main = found["title"] or found["id"] or next(iter(named.values()))
+    lines = []
+    for name, leaf in named.items():
+        said: dict[str, Any] = {"type": _kind(name, leaf)}
+        if leaf is main:
+            said["required"] = True
+        said["description"] = f"Its {' '.join(name.split('_'))}."
+        lines.append(f"  {name}: {flow(said)}  # {excerpt(leaf.value)}")
+    return lines
+
+
+def _named(sample: Sample) -> Mapping[str, Leaf]:
+    """The leaves of the sample's results by the name that a field of a row would have."""
+    named: dict[str, Leaf] = {}
+    for leaf in sample.leaves:
+        if isinstance(leaf.value, list) and not fits("list", leaf.value):
+            continue  # what is in it has fields of its own
+        words = [re.sub(r"^[A-Za-z0-9]+:", "", part).lstrip("@") for part in leaf.path]
+        for length in range(1, len(words) + 1):
+            name = _snake("_".join(words[-length:]))
+            if name and name not in named:
+                named[name] = leaf
+                break
+        if len(named) == _MOST_FIELDS:
+            break
+    return named
+
+
+def _snake(text: str) -> str:
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text)
+    return re.sub(r"[^a-z0-9]+", "_", parted.lower()).strip("_").lstrip("0123456789_")[:40]
+
+
+def _kind(name: str, leaf: Leaf) -> str:
+    if name.rpartition("_")[2] == "id":
+        return "text"  # nobody counts with it, and the next provider's has letters
+    return next((kind for kind in _KINDS if all(_is_sure(kind, value) for value in leaf.values)), "text")
+
+
+def _is_sure(kind: str, value: Any) -> bool:
+    """Whether a value is of a kind, and not only text or a number that could be read as one."""
+    if kind == "integer":
+        return isinstance(value, int) and not isinstance(value, bool)
+    if kind == "number":
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    if kind == "timestamp":
+        return isinstance(value, str) and bool(re.match(r"\d{4}-\d{2}-\d{2}", value)) and fits(kind, value)
+    return fits(kind, value)
+
+
+# --- The start of a collection: other bounds for one that is there, or one for a procedure that is still to be
+# written --------------------------------------------------------------------------------------------------------------
+
+
+def draft_collection(model: Model, name: str) -> str:
+    """The text of a collection; of one that is there already, its own text with a note on what may be changed."""
+    if name in model.collections:
+        return _copied(model, name)
+    check_name("collection", name, {})
+    title = name.replace("_", " ").capitalize()
+    return f"""\
+# yaml-language-server: $schema=../schema/collection.json
+spec: collection/1
+name: {name}
+title: {title}
+description: {title} of a user.  # decide: what is kept in it, and of whom
+scope: user
+encryption: author
+lifetime: 90d  # decide: how long an item is kept after it was written; without it until it is deleted
+limits: {{items: 1000, when_full: refuse, value: 64KiB}}  # decide: how much there may be of one user
+# decide: `indexes` are fields by which items are found exactly, `search` those that a search by words reads.
+# A procedure writes and reads it: until one says in its `keeps` that it does, nothing is kept here.
+"""
+
+
+def _copied(model: Model, name: str) -> str:
+    file = model.collections[name].place.file
+    path = Path(file) if Path(file).is_absolute() else shipped_root() / file
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ScaffoldError(f"{path} cannot be read: {error.strerror}") from None
+    code = ", ".join(keepers(name)) or "the engine"
+    note = f"""\
+# This replaces the collection of the same name. `lifetime`, `limits` and `config` are yours to change;
+# the rest is what the code that keeps things in it ({code}) relies on.
+"""
+    lines = text.splitlines(keepends=True)
+    at = next((at for at, line in enumerate(lines) if line.startswith("spec:")), 0)
+    return "".join([*lines[:at], note, *lines[at:]])
+
+
+# --- The start of a lens: its sites, and the query that they make -----------------------------------------------------
+
+
+_SITE = re.compile(r"[a-z0-9.-]+\.[a-z]{2,}(?:/[A-Za-z0-9._~/-]*)?")
+
+
+def draft_lens(model: Model, name: str, domains: Sequence[str]) -> str:
+    """The text of a lens over these sites, which may be given as addresses; the first is the most important."""
+    check_name("lens", name, model.lenses)
+    if not domains:
+        raise ScaffoldError("say which sites: --domain HOST or HOST/PATH, once for each, the most important first")
+    sites = tuple(dict.fromkeys(_site(one) for one in domains))
+    title = name.replace("-", " ").replace("_", " ").capitalize()
+    query = "sea otters"
+    lines = [
+        "# yaml-language-server: $schema=../schema/lens.json",
+        "spec: lens/1",
+        f"name: {name}",
+        f"title: {title}  # decide: what people call it",
+        f"description: Pages about {title.lower()}.  # decide: what is on these sites, and what is not, in one line",
+        *to_yaml({"domains": list(sites)}).splitlines(),
+        "example:",
+        *indented(to_yaml({"query": query, "makes": site_queries(query, sites)}).splitlines(), 2),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _site(said: str) -> str:
+    """A site as a lens names it, from a host, a host with a path, or an address."""
+    host, slash, path = re.sub(r"^https?://", "", said.strip()).partition("/")
+    site = f"{host.lower()}{slash}{path}".rstrip("/")
+    if not _SITE.fullmatch(site):
+        raise ScaffoldError(f"{said!r} is not a site; write a host, such as otters.example, or a host with a path")
+    return site
+
+
+# --- The start of a toolset: what a client is told about the tools of a folder ----------------------------------------
+
+
+def draft_toolset(model: Model, name: str) -> str:
+    """The text of a toolset with a paragraph for each of its tools, which have to be there."""
+    check_name("toolset", name, model.toolsets)
+    tools = [tool for tool in model.tools.values() if name in tool.toolsets]
+    if not tools:
+        start = f"specloom new tool NAME --toolset {name}"
+        raise ScaffoldError(f"no tool is in the toolset {name!r} yet; start one first: {start}")
+    paragraphs = [f"Call {{{tool.name}}} for: {tool.title.rstrip('.')}." for tool in tools]
+    lines = [
+        "# yaml-language-server: $schema=../schema/toolset.json",
+        "spec: toolset/1",
+        f"name: {name}",
+        "# decide: what a client should know before it calls: which tool comes first, and what goes with what.",
+        "# A paragraph that names a tool is left out where that tool is not served.",
+        to_yaml({"instructions": paragraphs}).rstrip(),
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,299 @@
+"""What a sample of an API's answer is made of: where its results are, and which leaf could be which row field."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import Any
+
+from specloom.core import to_timestamp
+from specloom.model import Argument
+
+_DEPTH = 4
+_LOOKED_AT = 10
+"""Results that are looked at; a field that none of them has is not found."""
+_ENOUGH = 0.6
+
+_SAME: tuple[frozenset[str], ...] = tuple(
+    frozenset(words.split())
+    for words in (
+        "url link href uri permalink web website page address target html landing",
+        "title name headline heading label display",
+        "snippet description summary abstract excerpt content text body extract teaser blurb",
+        "published date pub created updated time issued posted datetime timestamp at on day age",
+        "source publisher outlet site provider journal venue container",
+        "authors author creators creator byline by contributors",
+        "thumbnail thumb preview small icon",
+        "image img picture photo original media",
+        "id identifier key uid pmid number accession",
+        "year date",
+        "host domain netloc hostname displaylink site",
+        "citations cited citation count",
+        "width w",
+        "height h",
+        "language lang locale",
+    )
+)
+"""Words that commonly mean one thing; a field and a leaf that share a group are alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One value inside results: its path, what it holds, and whether every result has it."""
+
+    path: tuple[str, ...]
+    values: tuple[Any, ...]
+    everywhere: bool
+
+    @property
+    def value(self) -> Any:
+        """The first that was found."""
+        return self.values[0]
+
+
+@dataclass(slots=True)
+class Sample:
+    """An answer of an API taken apart."""
+
+    decoder: str
+    document: Any
+    each: str
+    """The selector of the results; empty when the whole answer is one."""
+    results: list[Any] = field(default_factory=list)
+    leaves: list[Leaf] = field(default_factory=list)
+    namespaces: dict[str, str] = field(default_factory=dict)
+    text: str = ""
+
+
+def parse_sample(data: bytes, fields: Mapping[str, Argument]) -> Sample:
+    """The sample with its list of results and their leaves; a ValueError says why it cannot be read."""
+    text = data.decode("utf-8-sig", "replace").strip()
+    if text.startswith("<"):
+        return _parse_xml(text)
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"the sample is neither JSON nor XML: {error}") from None
+    return _parse_json(document, fields)
+
+
+# --- JSON -----------------------------------------------------------------------------------------------------------
+
+
+def _parse_json(document: Any, fields: Mapping[str, Argument]) -> Sample:
+    best: tuple[float, tuple[str, ...], list[Any]] | None = None
+    for path, items in _object_lists(document, ()):
+        leaves = find_leaves(items)
+        score = (
+            sum(one is not None for one in match(fields, leaves).values()) + min(len(items), 9) / 10 - len(path) / 20
+        )
+        if best is None or score > best[0]:
+            best = (score, path, items)
+    if best is None:
+        return Sample("json", document, "", [document], find_leaves([document]))
+    _, path, items = best
+    return Sample("json", document, to_jmespath(path) or "[]", items, find_leaves(items))
+
+
+def _object_lists(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
+    """Every list of objects that names alone lead to."""
+    if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+        yield path, value
+    if isinstance(value, dict) and len(path) < _DEPTH:
+        for name, inner in value.items():
+            yield from _object_lists(inner, (*path, name))
+
+
+def find_leaves(items: Sequence[Any]) -> list[Leaf]:
+    """The values inside results, in the order of the first result that has them."""
+    found: dict[tuple[str, ...], list[Any]] = {}
+    looked_at = items[:_LOOKED_AT]
+    for item in looked_at:
+        for path, value in _walk(item, ()):
+            found.setdefault(path, []).append(value)
+    return [Leaf(path, tuple(values), len(values) == len(looked_at)) for path, values in found.items()]
+
+
+def _walk(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(value, dict):
+        for name, inner in value.items() if len(path) < _DEPTH else ():
+            yield from _walk(inner, (*path, name))
+    elif value not in (None, "", []) and path:
+        yield path, value
+
+
+def to_jmespath(path: Sequence[str]) -> str:
+    """Names as a JMESPath, quoted where they are no identifiers."""
+    plain = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+    return ".".join(name if plain.fullmatch(name) else json.dumps(name) for name in path)
+
+
+# --- XML ------------------------------------------------------------------------------------------------------------
+
+
+def _parse_xml(text: str) -> Sample:
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True)
+    try:
+        root = etree.fromstring(text.encode(), parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise ValueError(f"the sample is not well-formed XML: {error}") from None
+    prefixes: dict[str, str] = {}
+    groups: dict[str, list[Any]] = {}
+    for node in root.iter():
+        if isinstance(node.tag, str):
+            _prefix_of(node, prefixes)
+            if node is not root and len(node):
+                groups.setdefault(node.tag, []).append(node)
+    results = max(groups.values(), key=lambda nodes: (len(nodes) > 1, sum(len(node) for node in nodes)), default=[root])
+    each = "//" + _named(results[0], prefixes)
+    found: dict[tuple[str, ...], list[Any]] = {}
+    looked_at = results[:_LOOKED_AT]
+    for node in looked_at:
+        seen: dict[tuple[str, ...], Any] = {}
+        for path, value in _walk_xml(node, (), prefixes):
+            seen.setdefault(path, value)
+        for path, value in seen.items():
+            found.setdefault(path, []).append(value)
+    leaves = [Leaf(path, tuple(values), len(values) == len(looked_at)) for path, values in found.items()]
+    used = {prefix: uri for uri, prefix in prefixes.items() if prefix}
+    return Sample("xml", root, each, results, leaves, used, text)
+
+
+def _prefix_of(node: Any, prefixes: dict[str, str]) -> str:
+    from lxml import etree
+
+    uri = etree.QName(node).namespace
+    if not uri:
+        return ""
+    if uri not in prefixes:
+        said = node.prefix if node.prefix and re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", node.prefix) else ""
+        prefix = said or f"n{len(prefixes) + 1}"
+        while prefix in prefixes.values():
+            prefix += "x"
+        prefixes[uri] = prefix
+    return prefixes[uri]
+
+
+def _named(node: Any, prefixes: dict[str, str]) -> str:
+    from lxml import etree
+
+    prefix = _prefix_of(node, prefixes)
+    name = etree.QName(node).localname
+    return f"{prefix}:{name}" if prefix else name
+
+
+def _walk_xml(node: Any, path: tuple[str, ...], prefixes: dict[str, str]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, value in node.attrib.items():
+        if not name.startswith("{") and value.strip() and path:
+            yield (*path, f"@{name}"), value.strip()
+    # An element with words of its own holds markup, not fields: its text is one value.
+    has_words = any(part and part.strip() for part in (node.text, *(child.tail for child in node)))
+    text = " ".join("".join(node.itertext()).split())
+    if has_words and path:
+        yield path, text
+        return
+    if len(path) < _DEPTH:
+        for child in node:
+            if isinstance(child.tag, str):
+                yield from _walk_xml(child, (*path, _named(child, prefixes)), prefixes)
+
+
+# --- what could be what ---------------------------------------------------------------------------------------------
+
+
+def match(fields: Mapping[str, Argument], leaves: Sequence[Leaf]) -> dict[str, Leaf | None]:
+    """For each row field the leaf that is most like it, each leaf once; None where nothing is enough like it."""
+    ranked = sorted(
+        (
+            (score, -at, name, leaf)
+            for name, one in fields.items()
+            for at, leaf in enumerate(leaves)
+            if (score := _likeness(one, leaf)) >= _ENOUGH
+        ),
+        key=lambda entry: entry[:2],
+        reverse=True,
+    )
+    found: dict[str, Leaf | None] = dict.fromkeys(fields)
+    taken: set[tuple[str, ...]] = set()
+    for _, _, name, leaf in ranked:
+        if found[name] is None and leaf.path not in taken:
+            found[name] = leaf
+            taken.add(leaf.path)
+    return found
+
+
+def _likeness(one: Argument, leaf: Leaf) -> float:
+    """0 when the value cannot be it; else how alike the names are, with a little for being everywhere and near."""
+    if not fits(one.kind, leaf.value):
+        return 0.0
+    near = 0.05 * leaf.everywhere - 0.04 * (len(leaf.path) - 1)
+    if one.kind in {"timestamp", "date"} and isinstance(leaf.value, str) and not re.search(r"\d{4}", leaf.value):
+        near -= 0.26  # a distance such as "3 days ago" is less than a date
+    wanted, have = words_of(one.name), words_of(leaf.path[-1].partition(":")[2] or leaf.path[-1])
+    if wanted == have:
+        return 1.0 + near
+    if not have:
+        return 0.0
+    shared = wanted & have
+    alike = 0.9 * len(shared) / len(wanted | have) + 0.2 if shared else 0.0
+    for group in _SAME:
+        ours, theirs = _share(wanted, group), _share(have, group)
+        if ours and theirs:
+            alike = max(alike, 0.35 + 0.5 * ours * theirs)
+    alike = max(alike, 0.8 * SequenceMatcher(None, one.name, leaf.path[-1].lower()).ratio())
+    return alike + near
+
+
+def _share(words: set[str], group: frozenset[str]) -> float:
+    """How much of a name belongs to a group of words that mean one thing."""
+    return 1.0 if "".join(sorted(words)) in group else sum(word in group for word in words) / len(words)
+
+
+def words_of(name: str) -> set[str]:
+    """`publishedAt`, `published_at` and `@published-at` are the same two words."""
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name.replace("@", ""))
+    return {word.lower() for word in re.split(r"[^A-Za-z]+", parted) if word}
+
+
+def fits(kind: str, value: Any) -> bool:
+    """Whether a value of a sample can become a value of this kind."""
+    if kind == "any":
+        return True
+    if kind == "url":
+        return isinstance(value, str) and re.match(r"(?:https?:)?//\S+$", value) is not None
+    if kind in {"timestamp", "date"}:
+        return is_epoch(value) or (isinstance(value, str) and is_date(value))
+    if kind in {"integer", "number"}:
+        return (isinstance(value, (int, float)) and not isinstance(value, bool)) or (
+            isinstance(value, str) and re.fullmatch(r"-?\d[\d,]*(?:\.\d+)?", value) is not None
+        )
+    if kind == "boolean":
+        return isinstance(value, bool)
+    if kind == "list":
+        return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    if kind == "object":
+        return False  # its fields would have to be chosen one by one
+    if isinstance(value, int) and not isinstance(value, bool):
+        return True  # as an id mostly is
+    return isinstance(value, str) and not re.match(r"https?://\S+$", value)
+
+
+def is_date(text: str) -> bool:
+    """Whether the text is a date or a distance in time."""
+    return (
+        len(text) < 60
+        and any(one.isdigit() for one in text)
+        and not text.isdigit()
+        and to_timestamp(text, 1e9) is not None
+    )
+
+
+def is_epoch(value: Any) -> bool:
+    """Whether a number can be an instant between 1990 and 2100, in seconds or milliseconds."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and (631_152_000 <= value <= 4_102_444_800 or 631_152_000_000 <= value <= 4_102_444_800_000)

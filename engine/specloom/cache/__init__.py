@@ -1,0 +1,23 @@
+"""The two-tier answer cache: LRU in memory over an encrypted store on disk.
+
+Imports `core`.
+"""
+
+from __future__ import annotations
+
+from specloom.core.lazy import exports
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .cache import LOCK_WAIT, AnswerCache
+    from .disk import ANSWERS, erase_answers
+    from .memory import Entry
+
+__getattr__ = exports(
+    __name__,
+    {
+        "cache": "LOCK_WAIT AnswerCache",
+        "disk": "ANSWERS erase_answers",
+        "memory": "Entry",
+    },
+)

@@ -1,0 +1,287 @@
+"""Answers that are remembered: a bounded memory in front of a bounded, sealed directory that may fail without harm."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from specloom.core import KEY_BYTES
+
+from .disk import ANSWERS, AnswerDisk, Glance
+from .memory import AnswerMemory, Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import ThreadPoolExecutor
+    from pathlib import Path
+
+
+T = TypeVar("T")
+
+MEBIBYTE = 1024 * 1024
+LOCK_WAIT = 1.0
+"""Seconds to wait for another process that is writing to the directory."""
+TOGETHER = 0.05
+"""Seconds that an answer waits for others on its way to the disk: one transaction costs more than what it writes."""
+MOST_WAITING = 4 * MEBIBYTE
+"""Bytes that wait for the disk before the next answer waits until they are written."""
+PATIENCE = 3
+"""Times in a row the directory may be busy before it is given up."""
+
+
+class AnswerCache:
+    """Answers by key, in memory and, when there is a directory and a key, sealed on disk.
+
+    The directory gets a folder of its own, `answers`. Whatever goes wrong there ends in one sentence to `warn`, which
+    may be called from another thread, and the memory serves on alone. Nothing is ever written in the clear.
+    """
+
+    def __init__(
+        self,
+        *,
+        memory_bytes: int = 16 * MEBIBYTE,
+        disk: Path | None,
+        disk_bytes: int = 256 * MEBIBYTE,
+        key: bytes | None,
+        clock: Callable[[], float] = time.time,
+        warn: Callable[[str], None],
+        lock_wait: float = LOCK_WAIT,
+    ) -> None:
+        if key is not None and len(key) != KEY_BYTES:
+            raise ValueError(f"the key of a cache has {KEY_BYTES} bytes, this one has {len(key)}")
+        self._clock = clock
+        self._warn = warn
+        self._lock = threading.Lock()
+        self._memory = AnswerMemory(memory_bytes)
+        self._outbox: dict[str, Entry] = {}
+        self._outbox_bytes = 0
+        self._gathering: Any = None
+        """The event loop that will have the outbox written."""
+        self._generation = 0
+        self._counts = {"hits": 0, "disk_hits": 0, "misses": 0, "busy": 0}
+        self._busy_in_a_row = 0
+        self._disk = (
+            AnswerDisk(disk / ANSWERS, disk_bytes, key, lock_wait) if disk is not None and key is not None else None
+        )
+        # There from when the directory is open until it is let go of.
+        self._glance: Glance | None = None
+        # One thread does all work on the directory, in order, on the one connection that it opens and closes.
+        self._pool: ThreadPoolExecutor | None = None
+        self._closed = False
+        if disk is not None and key is None:
+            warn("answers are kept in memory only, because there is no key to seal them with on disk")
+
+    def peek(self, key: str) -> Entry | None:
+        """The entry if it is in memory and alive, in microseconds and from any thread."""
+        with self._lock:
+            entry = self._memory.get(key, self._clock())
+            if entry is not None:
+                self._counts["hits"] += 1
+            return entry
+
+    async def get(self, key: str) -> Entry | None:
+        """The entry from memory, else from disk; what comes from disk is in memory afterwards."""
+        with self._lock:
+            entry = self._memory.get(key, self._clock()) or self._waiting(key)
+            generation = self._generation
+            glance = self._glance
+        # To ask the thread takes ten times as long as to see that there is nothing to ask for.
+        if entry is None and (glance is None or glance.may_have(key)):
+            found = await self._in_thread(lambda disk: disk.read(key, self._clock()))
+            with self._lock:
+                # A put or a clear during the read knows better than what was read.
+                entry = self._memory.get(key, self._clock())
+                if entry is None and found is not None and generation == self._generation and not self._closed:
+                    self._memory.put(key, found)
+                    self._counts["disk_hits"] += 1
+                    entry = found
+        with self._lock:
+            self._counts["misses" if entry is None else "hits"] += 1
+        return entry
+
+    async def put(self, key: str, value: bytes, ttl: float, *, soon: bool = False) -> None:
+        """Remember the value for `ttl` seconds; nothing is remembered for zero seconds. Never fails.
+
+        Afterwards it is in memory and on disk, or with `soon` in memory, and on disk with what else comes in the next
+        twentieth of a second; the disk is waited for only where it falls behind.
+        """
+        if not ttl > 0:
+            return
+        entry = Entry(bytes(value), self._clock(), float(ttl))
+        with self._lock:
+            if self._closed:
+                return
+            self._memory.put(key, entry)
+            if self._disk is not None:
+                self._outbox[key] = entry
+                self._outbox_bytes += len(entry.value)
+            is_much = self._outbox_bytes > MOST_WAITING
+        if is_much or not soon:
+            await self._in_thread(self._write_outbox)
+        else:
+            self._write_soon()
+
+    def _write_soon(self) -> None:
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            # What another loop was to do may never be done.
+            if not self._outbox or self._gathering is loop:
+                return
+            self._gathering = loop
+        loop.call_later(TOGETHER, lambda: self._submit(self._write_outbox))
+
+    def _write_outbox(self, disk: AnswerDisk) -> None:
+        """Write all that has come in since the last time, in one transaction: that costs little more than one write."""
+        disk.write_all(self._empty_outbox())
+
+    def _empty_outbox(self) -> dict[str, Entry]:
+        with self._lock:
+            entries, self._outbox, self._outbox_bytes = self._outbox, {}, 0
+            self._gathering = None
+        return entries
+
+    def _waiting(self, key: str) -> Entry | None:
+        entry = self._outbox.get(key)
+        return entry if entry is not None and entry.is_alive(self._clock()) else None
+
+    def clear(self) -> None:
+        """Forget everything, in memory and on disk, before returning."""
+        self._empty_outbox()
+        with self._lock:
+            self._memory.clear()
+            self._generation += 1
+        future = self._submit(lambda disk: disk.clear())
+        if future is not None and not future.result():
+            self._warn("the remembered answers on disk were not cleared, because their database was busy or failed")
+
+    def stats(self) -> dict[str, Any]:
+        """How full the cache is and how often it helped, for health reports."""
+        with self._lock:
+            return {
+                "entries": len(self._memory),
+                "memory_bytes": self._memory.used,
+                "memory_limit": self._memory.limit,
+                "disk": self._disk is not None and not self._closed,
+                "evicted": self._memory.evicted,
+                **self._counts,
+            }
+
+    def close(self) -> None:
+        """Forget what is in memory, finish what is being written and let go of the directory."""
+        if self._outbox:
+            self._submit(self._write_outbox)
+        with self._lock:
+            self._closed = True
+            self._memory.clear()
+            pool, disk = self._pool, self._disk
+            self._pool = None
+        if pool is not None:
+            if disk is not None:
+                pool.submit(disk.close)
+            pool.shutdown(wait=True)
+        self._end_glance()
+
+    def _end_glance(self) -> None:
+        with self._lock:
+            glance, self._glance = self._glance, None
+        if glance is not None:
+            glance.close()
+
+    async def _in_thread(self, job: Callable[[AnswerDisk], T]) -> T | None:
+        future = self._submit(job)
+        return None if future is None else await self._ended(future)
+
+    async def _ended(self, future: Any) -> Any:
+        # Imported here: the thread that peeks starts before there is a loop.
+        import asyncio
+
+        return await asyncio.shield(asyncio.wrap_future(future))
+
+    def _submit(self, job: Callable[[AnswerDisk], T]) -> Any:
+        with self._lock:
+            if self._disk is None or self._closed:
+                return None
+            if self._pool is None:
+                from concurrent.futures import ThreadPoolExecutor
+
+                self._pool = ThreadPoolExecutor(1, "specloom-cache")
+            return self._pool.submit(self._guarded, job)
+
+    def _guarded(self, job: Callable[[AnswerDisk], T]) -> T | None:
+        """The job's result, or None after whatever a directory and a database can do has been dealt with."""
+        disk = self._disk
+        if disk is None:
+            return None
+        try:
+            import sqlite3
+
+            from diskcache import Timeout
+        except ImportError:
+            self._give_up(disk, "this Python comes without sqlite3")
+            return None
+        try:
+            result = job(disk)
+            if self._glance is None:
+                self._glance = disk.glance()
+        except (sqlite3.Error, Timeout) as error:
+            self._on_database_error(disk, _first_cause(error))
+            return None
+        except OSError as error:
+            self._give_up(disk, error.strerror or type(error).__name__)
+            return None
+        except (ValueError, TypeError) as error:
+            # A damaged table shows itself as a row of the wrong shape.
+            self._set_aside(disk, str(error))
+            return None
+        except ImportError as error:
+            self._give_up(disk, str(error))
+            return None
+        self._busy_in_a_row = 0
+        return result
+
+    def _on_database_error(self, disk: AnswerDisk, error: BaseException) -> None:
+        import sqlite3
+
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            self._counts["busy"] += 1
+            self._busy_in_a_row += 1
+            if self._busy_in_a_row >= PATIENCE:
+                self._give_up(disk, "another process keeps it locked")
+        elif code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
+            self._set_aside(disk, str(error))
+        else:
+            self._give_up(disk, str(error))
+
+    def _give_up(self, disk: AnswerDisk, reason: str) -> None:
+        with self._lock:
+            self._disk = None
+        self._empty_outbox()
+        self._end_glance()
+        disk.close()
+        self._warn(f"the cache directory {disk.directory} cannot be used ({reason}); answers are kept in memory only")
+
+    def _set_aside(self, disk: AnswerDisk, reason: str) -> None:
+        with self._lock:
+            self._disk = None
+        self._empty_outbox()
+        self._end_glance()
+        disk.close()
+        where = disk.set_aside()
+        outcome = f"was moved to {where}" if where else "could not be moved away, so delete it"
+        self._warn(
+            f"the cache directory {disk.directory} is damaged ({reason}) and {outcome};"
+            " answers are kept in memory only until the next start"
+        )
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    """The database error at the start of the chain: a failed write is followed by a failed rollback or a timeout."""
+    import sqlite3
+
+    while isinstance(error.__context__, sqlite3.Error):
+        error = error.__context__
+    return error

@@ -1,0 +1,272 @@
+"""Answers on disk: sealed rows of a bounded database that only this program can have written."""
+
+from __future__ import annotations
+
+import errno
+import os
+import struct
+import threading
+from typing import TYPE_CHECKING, Any
+
+from specloom.core import seal, unseal
+
+from .memory import Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+ANSWERS = "answers"
+"""The directory in the cache's folder."""
+WRITES_BETWEEN = 32
+"""Writes between two looks at the size of the whole and at what has expired, unless much is written."""
+PARTS = 8
+"""The largest value that is kept is this part of the whole, and no more is written between two looks."""
+LARGEST_ON_DISK = 256 * 1024 * 1024
+"""Bytes of the largest value that is kept on disk; a database row ends at a thousand million."""
+GLANCE_KIBIBYTES = 256
+"""Memory for the pages of the database that a glance has read."""
+JOURNAL_BYTES = 4 * 1024 * 1024
+"""Bytes of the journal that stay on disk once it was written back."""
+
+_HEAD = struct.Struct(">dd")
+_PLAIN_SETTINGS = ("wal", "least-recently-stored")
+_OWN_SETTINGS = ("count", "size", "hits", "misses", "sqlite_journal_size_limit")
+
+
+class AnswerDisk:
+    """Sealed entries in one directory, for one thread. Everything it raises is for its caller to judge."""
+
+    def __init__(self, directory: Path, limit: int, key: bytes, lock_wait: float) -> None:
+        self.directory = directory
+        self._limit = int(limit)
+        self._largest = min(self._limit // PARTS, LARGEST_ON_DISK)
+        self._key = key
+        self._lock_wait = lock_wait
+        self._cache: Any = None
+        self._writes = self._written = 0
+
+    def read(self, key: str, now: float) -> Entry | None:
+        """The entry if there is one that opens and is alive; a row that is not is deleted."""
+        cache, name = self._open(), _to_name(self._key, key)
+        sealed = cache.get(name)
+        if sealed is None:
+            return None
+        plain = unseal(self._key, sealed, _encode(key))
+        if plain is not None and len(plain) >= _HEAD.size:
+            entry = Entry(plain[_HEAD.size :], *_HEAD.unpack_from(plain))
+            if entry.is_alive(now):
+                return entry
+        cache.delete(name)
+        return None
+
+    def write_all(self, entries: Mapping[str, Entry]) -> None:
+        """Write several entries in one transaction, so that they cost little more than one."""
+        if len(entries) == 1:
+            self.write(*next(iter(entries.items())))
+        elif entries:
+            with self._open().transact():
+                for key, entry in entries.items():
+                    self.write(key, entry)
+
+    def write(self, key: str, entry: Entry) -> None:
+        """Write one entry in place of whatever stands under its key."""
+        cache, name = self._open(), _to_name(self._key, key)
+        if len(entry.value) > self._largest:
+            # It would push out too much else, and an older one must not come back in its place.
+            cache.delete(name)
+            return
+        plain = _HEAD.pack(entry.stored_at, entry.ttl) + entry.value
+        cache.set(name, seal(self._key, plain, _encode(key)), expire=entry.ttl)
+        self._writes += 1
+        self._written += len(plain)
+        # To look at each write is more than half of its work.
+        if self._writes % WRITES_BETWEEN == 1 or self._written > self._limit // PARTS:
+            self._written = 0
+            cache.cull()
+
+    def glance(self) -> Glance | None:
+        """A look at the directory for other threads, once it is open."""
+        return Glance(self.directory, self._key) if self._cache is not None else None
+
+    def clear(self) -> bool:
+        if self._cache is not None or (self.directory / "cache.db").exists():
+            self._open().clear()
+        return True
+
+    def close(self) -> None:
+        import contextlib
+        import sqlite3
+
+        cache, self._cache = self._cache, None
+        if cache is not None:
+            with contextlib.suppress(sqlite3.Error):
+                cache.close()
+
+    def set_aside(self) -> Path | None:
+        """Where the directory went, or None when it could not be moved. One damaged directory is kept, the latest."""
+        import shutil
+
+        target = self.directory.with_name(self.directory.name + ".damaged")
+        try:
+            if target.exists():
+                shutil.rmtree(target)
+            self.directory.rename(target)
+        except OSError:
+            return None
+        return target
+
+    def _open(self) -> Any:
+        if self._cache is None:
+            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not os.access(self.directory, os.W_OK):
+                raise PermissionError(errno.EACCES, "it is not writable")
+            import diskcache
+
+            _check_database(
+                str(self.directory / "cache.db"), self._lock_wait, {*diskcache.DEFAULT_SETTINGS, *_OWN_SETTINGS}
+            )
+            # Held before it is initialised, so that its connection can be closed when that fails half-way.
+            self._cache = diskcache.Cache.__new__(diskcache.Cache)
+            try:
+                self._cache.__init__(
+                    str(self.directory),
+                    timeout=self._lock_wait,
+                    disk=_sealed_rows(),
+                    size_limit=self._limit,
+                    eviction_policy="least-recently-stored",
+                    statistics=0,
+                    cull_limit=0,
+                    # A mapped file that another process cuts short would end this one with a bus error.
+                    sqlite_mmap_size=0,
+                    sqlite_cache_size=512,
+                    sqlite_journal_size_limit=JOURNAL_BYTES,
+                )
+            except BaseException:
+                self.close()
+                raise
+        return self._cache
+
+
+class Glance:
+    """Tells from any thread, in microseconds and without waiting, that an answer is not on disk.
+
+    A connection of its own that only reads. Whatever is in its way, the answer may be there.
+    """
+
+    def __init__(self, directory: Path, key: bytes) -> None:
+        self._file = directory / "cache.db"
+        self._key = key
+        self._connection: Any = None
+        self._closed = False
+        self._lock = threading.Lock()
+
+    def may_have(self, key: str) -> bool:
+        """Whether there may be a row for the key, alive or not."""
+        import sqlite3
+
+        try:
+            with self._lock:
+                if self._closed:
+                    return True
+                if self._connection is None:
+                    self._connection = sqlite3.connect(
+                        f"{self._file.absolute().as_uri()}?mode=rw", uri=True, timeout=0, check_same_thread=False
+                    )
+                    self._connection.execute(f"PRAGMA cache_size = -{GLANCE_KIBIBYTES}")
+                name = _to_name(self._key, key)
+                return bool(self._connection.execute("SELECT 1 FROM Cache WHERE key = ? LIMIT 1", (name,)).fetchall())
+        except sqlite3.Error:
+            return True
+
+    def close(self) -> None:
+        import contextlib
+        import sqlite3
+
+        with self._lock, contextlib.suppress(sqlite3.Error):
+            self._closed = True
+            if self._connection is not None:
+                self._connection.close()
+
+
+def erase_answers(directory: Path, lock_wait: float) -> bool:
+    """Remove every kept answer and write the file anew without it; False when another process is in the way.
+
+    Also where the key is gone and a server has the directory open: its next look finds nothing.
+    """
+    import sqlite3
+
+    if not (directory / "cache.db").exists():
+        return True
+    connection = sqlite3.connect(directory / "cache.db", timeout=lock_wait, isolation_level=None)
+    try:
+        # The library keeps count of its rows by triggers.
+        connection.execute("DELETE FROM Cache")
+        connection.execute("VACUUM")
+        return not connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    except sqlite3.Error:
+        return False
+    finally:
+        connection.close()
+
+
+def _sealed_rows() -> type[Any]:
+    """A storage class for diskcache that only knows bytes inside the row: no pickles, no files, in either direction."""
+    import sqlite3
+
+    import diskcache
+
+    class SealedRows(diskcache.Disk):  # type: ignore[misc] # the library comes without types
+        def put(self, key: Any) -> tuple[str, bool]:
+            if type(key) is not str:
+                raise TypeError(f"a row is named by text, not {type(key).__name__}")
+            return key, True
+
+        def get(self, key: Any, raw: Any) -> str:
+            return key if raw and type(key) is str else ""
+
+        def store(self, value: Any, read: bool, key: Any = None) -> tuple[int, int, None, Any]:  # noqa: ARG002 - the library passes it
+            if read or type(value) is not bytes:
+                raise TypeError(f"a row holds sealed bytes, not {type(value).__name__}")
+            return 0, diskcache.core.MODE_RAW, None, sqlite3.Binary(value)
+
+        def fetch(self, mode: Any, filename: Any, value: Any, read: bool) -> bytes:
+            # Empty bytes cannot be unsealed, so a planted row is a miss and is deleted.
+            is_ours = mode == diskcache.core.MODE_RAW and filename is None and not read and type(value) is bytes
+            return value if is_ours else b""
+
+        def remove(self, file_path: Any) -> None:
+            """Nothing: there are no files, and a planted row could name any file of the user."""
+
+    return SealedRows
+
+
+def _check_database(path: str, lock_wait: float, known: set[str]) -> None:
+    """Raise what keeps the database from being opened: a lock, damage, or settings that the library never wrote."""
+    import sqlite3
+
+    connection = sqlite3.connect(path, timeout=lock_wait, isolation_level=None)
+    try:
+        # The library would try for a minute to open a database that is locked.
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ROLLBACK")
+        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'Settings'").fetchone() is None:
+            return
+        for name, value in connection.execute("SELECT key, value FROM Settings"):
+            if name not in known or not (isinstance(value, int) or value in _PLAIN_SETTINGS):
+                raise ValueError(f"the setting {name!r} is not one of the library's")
+    finally:
+        connection.close()
+
+
+def _to_name(secret: bytes, key: str) -> str:
+    # Keyed, so that a row's name does not confirm a guess at what was asked.
+    import hmac
+
+    return hmac.digest(secret, b"answer:" + _encode(key), "sha256").hex()
+
+
+def _encode(key: str) -> bytes:
+    # Every text has bytes this way; an error here would be taken for a damaged row.
+    return key.encode("utf-8", "surrogatepass")

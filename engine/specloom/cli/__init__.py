@@ -1,0 +1,4 @@
+"""The command line: parsing of arguments and printing, nothing else.
+
+Imports every room; imported by none.
+"""

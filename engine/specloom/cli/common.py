@@ -1,0 +1,105 @@
+"""What every command of the command line is made of: where it speaks, how arguments are read, what it works on."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from specloom.core import Paint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from specloom.model import Tool
+    from specloom.runtime import Executor
+
+
+PROBLEMS, USAGE, INTERRUPTED, READER_LEFT = 1, 2, 130, 141
+
+
+class UsageError(Exception):
+    """The command was not written as it should be; one sentence."""
+
+
+def say(text: str) -> None:
+    """One line of the answer."""
+    sys.stdout.write(text + "\n")
+
+
+def tell(text: str) -> None:
+    """One line beside the answer, for the person."""
+    sys.stderr.write(text + "\n")
+
+
+def show(lines: Sequence[str]) -> int:
+    """All lines of the answer; the exit code of success."""
+    say("\n".join(lines))
+    return 0
+
+
+def paint_stdout() -> Paint:
+    """Colours for the answer, where it goes to a terminal."""
+    return Paint(sys.stdout, os.environ)
+
+
+def to_pairs(said: Sequence[str]) -> list[tuple[str, str]]:
+    """`KEY=VALUE` words as pairs."""
+    found = []
+    for one in said:
+        name, equals, value = one.partition("=")
+        if not equals or not name:
+            raise UsageError(f"{one!r} is not an argument; write KEY=VALUE, such as query='sea otters'")
+        found.append((name, value))
+    return found
+
+
+def to_raw(tool: Tool, said: Sequence[str]) -> dict[str, Any]:
+    """Arguments of a tool from the command line: text as it is, lists by repetition, JSON where no text is wanted."""
+    raw: dict[str, Any] = {}
+    for name, value in to_pairs(said):
+        kind = tool.inputs[name].kind if name in tool.inputs else "string"
+        if kind == "list":
+            parsed = _json(value)
+            raw[name] = [*raw.get(name, []), *(parsed if isinstance(parsed, list) else [value])]
+            continue
+        if name in raw:
+            raise UsageError(f"{name} is given twice, and {tool.name} takes it once")
+        parsed = None if kind == "string" else _json(value)
+        raw[name] = value if parsed is None else parsed
+    return raw
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def make_executor(environ: Mapping[str, str], *, founding: bool = False) -> tuple[Executor, list[str]]:
+    """An engine that sends nothing, over the layers of the environment, and the errors that serving would meet.
+
+    A layer whose folder is missing is an error, unless somebody is `founding` it.
+    """
+    from specloom.authoring import Unsent
+    from specloom.compiler import weave_from
+    from specloom.runtime import Executor
+    from specloom.specs import layer_roots
+
+    roots = [root for root in layer_roots(environ) if root.exists() or not founding]
+    model, _, report = weave_from(roots, examples=False)
+    errors = [f"{one.place}: {one.message}" for one in report.errors]
+    return Executor(model, environ=environ, sender=Unsent()), errors
+
+
+def workbench(*, founding: bool = False) -> Executor:
+    """An engine that sends nothing; what is wrong with specs is said, and the rest is there to be worked with."""
+    executor, errors = make_executor(os.environ, founding=founding)
+    if errors:
+        more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
+        tell(f"specloom: what has errors is left out: {errors[0]}{more}; run `specloom check`")
+    for problem in executor.problems:
+        tell(f"specloom: {problem}")
+    return executor

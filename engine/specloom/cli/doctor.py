@@ -1,0 +1,250 @@
+"""What works here and what does not: one line each, with the remedy."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from specloom.core import KEY_FILE, KEY_VARIABLE, Fault, Paint, cut, load_key
+from specloom.language.evaluate import evaluate
+from specloom.model import Model, Provider
+from specloom.plugins import PLACES, load_hooks
+from specloom.runtime import Executor
+from specloom.storage import FOLDER_VARIABLE, audit_path, state_folder
+
+# --- What was looked at and how it is: one line each, with the remedy -------------------------------------------------
+
+
+State = Literal["ok", "missing", "warning", "broken"]
+
+_TINTS = {"ok": "green", "missing": "dim", "warning": "yellow", "broken": "red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: how it is, and what to do when it is not well."""
+
+    state: State
+    about: str
+    says: str
+    remedy: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """The finding as data."""
+        said = {"state": self.state, "about": self.about, "says": self.says}
+        return {**said, "remedy": self.remedy} if self.remedy else said
+
+
+def finding_lines(found: list[Finding], paint: Paint, width: int) -> list[str]:
+    """The findings as a person reads them."""
+    size = max((len(one.about) for one in found), default=0)
+    lines = []
+    for one in found:
+        text = one.says + (f" — {one.remedy}" if one.remedy else "")
+        shown = cut(text, max(40, width - size - 11) * 3)
+        lines.append(f"{paint(f'{one.state:<7}', _TINTS[one.state])}  {one.about:<{size}}  {shown}")
+    return lines
+
+
+# --- Where things are kept here, and whether they can be: the cache, the state, the audit log, and what packages
+# keep -----------------------------------------------------------------------------------------------------------------
+
+
+def examine_places(environ: Mapping[str, str], cache: Path) -> list[Finding]:
+    """Every place where something is kept under these variables; nothing is made or written to find out."""
+    load_hooks()
+    state = state_folder(environ)
+    found = [*_cache(cache, environ), _place("state", state, "nothing can be remembered", FOLDER_VARIABLE)]
+    log = audit_path(state, environ)
+    if log is None:
+        found.append(Finding("warning", "audit log", "switched off", "unset AUDIT_ENABLED to record calls"))
+    else:
+        found.append(_place("audit log", log, "calls are not audited", "AUDIT_OUTPUT_PATH", is_file=True))
+    for about, place in sorted(PLACES.items()):
+        found.append(_place(about, place.find(environ), place.otherwise, place.variable, is_file=place.is_file))
+    return found
+
+
+def _place(about: str, path: Path, otherwise: str, variable: str, *, is_file: bool = False) -> Finding:
+    """How one place is; `otherwise` says what holds when it cannot be written, `variable` names another."""
+    there = path
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    fits = there.is_file() if is_file and there == path else there.is_dir()
+    if not fits or not os.access(there, os.W_OK):
+        remedy = f"make it writable, or name another with {variable}"
+        return Finding("warning", about, f"{there} cannot be written; {otherwise}", remedy)
+    return Finding("ok", about, str(path) if there == path else f"{path}, made when it is needed")
+
+
+def _cache(folder: Path, environ: Mapping[str, str]) -> list[Finding]:
+    if environ.get("SPECLOOM_CACHE", "").strip().lower() in {"off", "0", "false", "no"}:
+        return [Finding("warning", "cache", "switched off", "unset SPECLOOM_CACHE to keep answers")]
+    found = [_place("cache", folder, "answers are kept in memory only", "SPECLOOM_CACHE_DIR")]
+    if found[0].state != "ok":
+        return found
+    if environ.get(KEY_VARIABLE, "").strip():
+        try:
+            load_key(folder, environ)
+        except ValueError as error:
+            return [*found, Finding("warning", "cache key", str(error), "give 64 hex digits, or 32 bytes in base64")]
+        return [*found, Finding("ok", "cache key", f"from {KEY_VARIABLE}")]
+    key = folder / KEY_FILE
+    if not key.exists():
+        return [*found, Finding("ok", "cache key", f"{key}, made when it is needed")]
+    mode = stat.S_IMODE(key.stat().st_mode)
+    if os.name != "nt" and mode & 0o077:
+        return [*found, Finding("warning", "cache key", f"{key} has mode {mode:03o}", f"chmod 600 {key}")]
+    return [*found, Finding("ok", "cache key", f"{key}, mode {mode:03o}")]
+
+
+_PATIENCE = 5.0
+"""Seconds for one connection of `--reach`."""
+
+
+def examine(executor: Executor, errors: list[str], environ: Mapping[str, str], cache: Path) -> list[Finding]:
+    """Everything that can be known without a connection."""
+    model = executor.model
+    found = [_specs(model, errors)]
+    found += [Finding("warning", "settings", problem) for problem in executor.problems]
+    found += [_provider(executor, one) for one in model.providers.values()]
+    found += _routing(executor)
+    found += examine_places(environ, cache)
+    found += _extras()
+    return found
+
+
+def nothing_works(executor: Executor) -> bool:
+    """Whether there is no tool that anybody could answer."""
+    return not any(
+        not tool.capabilities or any(executor.routes.orders.get(one) for one in tool.capabilities)
+        for tool in executor.model.tools.values()
+    )
+
+
+def _specs(model: Model, errors: list[str]) -> Finding:
+    if errors:
+        more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
+        return Finding("broken", "specs", f"{errors[0]}{more}", "run `specloom check`")
+    says = f"{len(model.tools)} tools and {len(model.providers)} providers compile"
+    # A whole path is how the file of a user's own layer is shown.
+    placed = [(one.name, one.place.file) for one in model.tools.values()]
+    placed += [(one.name, one.place.file) for one in model.providers.values()]
+    own = ", ".join(f"{name} ({file})" for name, file in placed if Path(file).is_absolute())
+    return Finding("ok", "specs", f"{says}; not shipped: {own}" if own else f"{says}, all of them shipped")
+
+
+def _provider(executor: Executor, provider: Provider) -> Finding:
+    offers = ", ".join(provider.operations)
+    missing, values = executor.missing.get(provider.name, ()), executor.settings[provider.name]
+    if not missing:
+        keys = [one.name for one in provider.settings.values() if one.required]
+        return Finding(
+            "ok", provider.name, f"{offers}" + (f", with {' and '.join(keys)}" if keys else ", without a key")
+        )
+    needed = [one for one in provider.settings.values() if one.required and values.get(one.name) is None]
+    where = " ".join(" ".join(one.description.split()) for one in needed)
+    return Finding("missing", provider.name, f"{offers}; not configured", f"set {' and '.join(missing)}: {where}")
+
+
+def _routing(executor: Executor) -> list[Finding]:
+    found = []
+    for name, capability in executor.model.capabilities.items():
+        order = executor.routes.orders.get(name, ())
+        if order:
+            found.append(Finding("ok", f"route {name}", " → ".join(order)))
+        elif any(name in tool.capabilities for tool in executor.model.tools.values()):
+            title = capability.title.lower()
+            says, remedy = f"nobody can be asked for {title}", _remedy(executor, executor.model.offering(name))
+            found.append(Finding("warning", f"route {name}", says, remedy))
+    return found
+
+
+def _remedy(executor: Executor, offering: Iterable[str]) -> str:
+    """What puts somebody into a route without anybody: settings, or a routing that names who is configured."""
+    unset: list[str] = []
+    ready: list[str] = []
+    for name in offering:
+        (ready if name in executor.configured else unset).append(name)
+    parts = []
+    if unset:
+        parts.append(f"configure {'one of ' if len(unset) > 1 else ''}{', '.join(unset)}")
+    if ready:
+        parts.append(f"name {' or '.join(ready)} in the call or in SEARCH_ROUTING")
+    return ", or ".join(parts) or "add a provider that offers it"
+
+
+def _extras() -> list[Finding]:
+    """The optional parts, as the package itself declares them."""
+    from importlib.metadata import PackageNotFoundError, requires, version
+
+    parts: dict[str, list[str]] = {}
+    try:
+        declared = requires("specloom") or []
+    except PackageNotFoundError:
+        return []
+    for line in declared:
+        requirement, _, marker = line.partition(";")
+        name = next((word for word in marker.replace('"', "'").split("'") if "extra" not in word and word.strip()), "")
+        if "extra" in marker and name not in {"dev", "test"}:
+            parts.setdefault(name, []).append(_distribution(requirement))
+    found = []
+    for name, needed in parts.items():
+        absent = []
+        for one in needed:
+            try:
+                version(one)
+            except PackageNotFoundError:
+                absent.append(one)
+        about = f"extra {name}"
+        if absent:
+            says = f"not installed: {', '.join(absent)}"
+            found.append(Finding("missing", about, says, f"pip install 'specloom[{name}]'"))
+        else:
+            found.append(Finding("ok", about, ", ".join(needed)))
+    return found
+
+
+def _distribution(requirement: str) -> str:
+    for at, character in enumerate(requirement):
+        if character in " [<>=!~(":
+            return requirement[:at]
+    return requirement.strip()
+
+
+# --- connections ----------------------------------------------------------------------------------------------------
+
+
+async def reach(executor: Executor, *, allow_private: bool = False) -> list[Finding]:
+    """Whether the host of each configured provider takes a connection; nothing is asked of it."""
+    from specloom.net import Dialer, resolve_name
+
+    dialer = Dialer(resolve_name, _PATIENCE)
+    names = [name for name in executor.model.providers if name in executor.configured]
+
+    async def one(name: str) -> Finding:
+        provider = executor.model.providers[name]
+        try:
+            base = evaluate(provider.service.base, _base_context(executor, name))
+            parts = urlsplit(str(base))
+            secure = parts.scheme == "https"
+            host, port = parts.hostname or "", parts.port or (443 if secure else 80)
+            private = allow_private or provider.service.policy.allow_private
+            stream = await dialer.dial(host, port, secure=secure, allow_private=private)
+            await stream.aclose()
+        except (Fault, ValueError) as problem:
+            said = problem.message if isinstance(problem, Fault) else "its address cannot be read"
+            return Finding("broken", f"reach {name}", said, "look at the network, a firewall or the address")
+        return Finding("ok", f"reach {name}", f"{host}:{port}")
+
+    return list(await asyncio.gather(*(one(name) for name in names)))
+
+
+def _base_context(executor: Executor, name: str) -> dict[str, Any]:
+    return {"config": executor.settings[name], "args": {}, "values": {}, "steps": {}, "now": executor.clock()}

@@ -1,0 +1,261 @@
+"""The commands over what is remembered: data (export, erase, consent, members) and audit."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from specloom.core import Fault, to_json
+
+from .common import PROBLEMS, UsageError, say, tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from specloom.storage import Store
+
+
+DEFAULT_TENANT = "default"
+
+T = TypeVar("T")
+
+
+def add_commands(add: Callable[[str, Callable[[Namespace], int], str, str], ArgumentParser]) -> None:
+    """Put `data` and `audit` on the command line."""
+    example = "specloom data erase --tenant acme --user ann --yes"
+    acts = add(
+        "data", _data, "export or erase what is kept of a user; record consent and members", example
+    ).add_subparsers(metavar="ACT", required=True)
+    one = acts.add_parser("export", help="everything that a user has here, as JSON", allow_abbrev=False)
+    _add_who(one, required=True)
+    one.add_argument("--to", metavar="FILE", help="write it there, for its owner alone to read")
+    one.set_defaults(act=export)
+    one = acts.add_parser("erase", help="remove everything that a user has here", allow_abbrev=False)
+    _add_who(one, required=False)
+    one.add_argument("--whole-tenant", action="store_true", help="of every user of the tenant")
+    one.add_argument("--yes", action="store_true", help="yes, it cannot be undone")
+    one.set_defaults(act=erase)
+    one = acts.add_parser("consent", help="show or record what a user has agreed to", allow_abbrev=False)
+    _add_who(one, required=True)
+    one.add_argument("--purpose", default="", metavar="NAME", help="memory, analytics, workspace or monitoring")
+    one.add_argument("--terms", default="", metavar="TEXT", help="the version of the terms that were agreed to")
+    decision = one.add_mutually_exclusive_group()
+    decision.add_argument("--grant", dest="granted", action="store_const", const=True, help="they agree")
+    decision.add_argument("--withdraw", dest="granted", action="store_const", const=False, help="they no longer do")
+    one.set_defaults(act=consent)
+    one = acts.add_parser("members", help="show, add or remove members of a workspace", allow_abbrev=False)
+    one.add_argument("--workspace", required=True, metavar="NAME", help="the workspace_id of its tools")
+    _add_who(one, required=False)
+    change = one.add_mutually_exclusive_group()
+    change.add_argument("--add", dest="adds", action="store_const", const=True, help="let this user in")
+    change.add_argument("--remove", dest="adds", action="store_const", const=False, help="no longer")
+    one.set_defaults(act=members)
+    acts = add("audit", _data, "look after the audit log", "specloom audit verify").add_subparsers(
+        metavar="ACT", required=True
+    )
+    one = acts.add_parser("verify", help="whether every row holds; exit 1 names the first that does not")
+    one.add_argument("path", nargs="?", default="", metavar="FILE", help="the log (default: the configured one)")
+    one.add_argument("--json", action="store_true", help="for programs")
+    one.set_defaults(act=verify_audit)
+
+
+def _add_who(one: ArgumentParser, *, required: bool) -> None:
+    one.add_argument("--tenant", default=DEFAULT_TENANT, metavar="NAME", help=f"(default: {DEFAULT_TENANT})")
+    one.add_argument("--user", default="", required=required, metavar="NAME", help="whose data it is")
+
+
+def _data(options: Namespace) -> int:
+    code: int = options.act(options)
+    return code
+
+
+def export(options: Namespace) -> int:
+    """Print or write everything that a user has here."""
+    owner = _owner(options)
+    found = _with_store(lambda store: store.export(owner))
+    _audit(options, "data.export", {"items": sum(map(len, found.values()))})
+    text = to_json({"tenantId": options.tenant, "userId": options.user, "namespaces": found})
+    if not options.to:
+        say(text)
+        return 0
+    try:
+        # For its owner alone: it is what the store keeps sealed.
+        with os.fdopen(os.open(options.to, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+    except FileExistsError:
+        raise UsageError(f"{options.to} exists and is not overwritten; choose another name or remove it") from None
+    except OSError as error:
+        tell(f"specloom: {options.to} cannot be written: {error.strerror}")
+        return PROBLEMS
+    say(str(options.to))
+    return 0
+
+
+def erase(options: Namespace) -> int:
+    """Remove everything that a user, or every user of a tenant, has here."""
+    if not options.user and not options.whole_tenant:
+        raise UsageError("say whose data: --user NAME, or --whole-tenant for every user of the tenant")
+    from specloom.cache import ANSWERS, LOCK_WAIT, erase_answers
+    from specloom.core import cache_folder
+    from specloom.plugins import CONSENTS
+
+    who = f"user {options.user!r} of tenant {options.tenant!r}" if options.user else f"tenant {options.tenant!r}"
+    if not options.yes:
+        raise UsageError(f"this removes everything of {who} and cannot be undone; add --yes")
+
+    async def work(store: Store) -> Any:
+        return await (store.erase(_owner(options)) if options.user else store.erase_tenant(options.tenant))
+
+    erased = _with_store(work)
+    # Kept answers are nobody's in particular, so what somebody has asked goes only when all of them go.
+    forgotten = erase_answers(Path(cache_folder(os.environ)) / ANSWERS, LOCK_WAIT)
+    _audit(options, "data.erasure", {"items": sum(erased.deleted.values())})
+    said: dict[str, Any] = {"tenantId": options.tenant, "deleted": erased.deleted, "compacted": erased.compacted}
+    say(to_json({**said, "userId": options.user} if options.user else said))
+    if CONSENTS.name in erased.deleted:
+        tell(
+            "specloom: who had decided about consents now refuses all of them, and that alone is kept; "
+            "`specloom data consent --grant` records another decision"
+        )
+    if not erased.compacted:
+        tell("specloom: another process reads the store, so its files are compacted by the server's next round")
+    if not forgotten:
+        tell("specloom: kept answers could not be removed, because their database is busy; they end by themselves")
+    return 0
+
+
+def consent(options: Namespace) -> int:
+    """Show or record what a user has agreed to."""
+    import time
+
+    from specloom.plugins import CONSENTS
+    from specloom.storage import consent as consents
+
+    owner = _owner(options)
+    granted: bool | None = options.granted
+    if granted is None:
+
+        async def look(store: Store) -> Any:
+            drawer = store.drawer(CONSENTS.name, owner)
+            purposes = [options.purpose] if options.purpose else consents.PURPOSES
+            found = [one for name in purposes if (one := await consents.find_decision(drawer, name))]
+            # A refusal that an erasure left says for itself of nobody.
+            who = {"tenantId": options.tenant, "userId": options.user}
+            return [{**who, **one} for one in found]
+
+        say(to_json({"consents": _with_store(look)}))
+        return 0
+    if not options.purpose:
+        raise UsageError(f"say what for: --purpose with one of {', '.join(consents.PURPOSES)}")
+
+    async def decide(store: Store) -> Any:
+        drawer = store.drawer(CONSENTS.name, owner)
+        return await consents.decide(
+            drawer, owner, options.purpose, granted=granted, now=time.time(), terms=options.terms, where="command line"
+        )
+
+    record = _with_store(decide)
+    _audit(options, "consent.grant" if granted else "consent.withdraw", {"purpose": options.purpose})
+    say(to_json(record))
+    return 0
+
+
+def members(options: Namespace) -> int:
+    """Show who belongs to a workspace, let a user in, or no longer; exit 1 when they were no member."""
+    import time
+
+    from specloom.plugins import MEMBERS
+    from specloom.storage import add_member, check_space, list_members, remove_member
+
+    owner, space = _owner(options), check_space(options.workspace)
+    adds: bool | None = options.adds
+    if adds is None:
+        listed = _with_store(lambda store: list_members(store.drawer(MEMBERS.name, owner, space=space)))
+        say(to_json({"workspaceId": space, "members": listed}))
+        return 0
+    if not options.user:
+        raise UsageError("say who: --user NAME")
+
+    async def change(store: Store) -> bool:
+        drawer = store.drawer(MEMBERS.name, owner, space=space)
+        if not adds:
+            return await remove_member(drawer, owner)
+        await add_member(drawer, owner, time.time())
+        return True
+
+    if not _with_store(change):
+        tell(f"specloom: user {options.user!r} of tenant {options.tenant!r} is not a member of {space!r}")
+        return PROBLEMS
+    _audit(options, f"workspace.member.{'add' if adds else 'remove'}", {"workspace_id": space})
+    say(to_json({"status": "ok", "workspaceId": space, "tenantId": options.tenant, "userId": options.user}))
+    return 0
+
+
+def verify_audit(options: Namespace) -> int:
+    """Look at every row of the audit log; exit 1 when one does not hold."""
+    from specloom.storage import audit_key, load_master_keys, open_audit, verify
+
+    folder = _folder()
+    try:
+        log = open_audit(folder, os.environ, warn=tell)
+        keys = [audit_key(key) for key in load_master_keys(folder, os.environ).all]
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    path = Path(options.path) if options.path else log.path if log else folder / "audit.jsonl"
+    if options.path and not path.exists():
+        raise UsageError(f"there is no log {path}")
+    verdict = verify(path, keys)
+    if options.json:
+        say(to_json({"path": str(path), "rows": verdict.rows, "ok": verdict.ok, "problem": verdict.problem}))
+    elif verdict.ok:
+        say(f"{path}: {verdict.rows} rows, and all of them hold")
+    else:
+        say(f"{path}: {verdict.problem}; {verdict.rows} rows before it hold")
+    return 0 if verdict.ok else PROBLEMS
+
+
+def _owner(options: Namespace) -> str:
+    from specloom.plugins import join_owner
+
+    return join_owner(options.tenant or DEFAULT_TENANT, options.user)
+
+
+def _folder() -> Path:
+    from specloom.storage import state_folder
+
+    return state_folder(os.environ)
+
+
+def _with_store(work: Callable[[Store], Awaitable[T]]) -> T:
+    """What the work gives over the store of this user, which is opened and closed for it."""
+    import asyncio
+
+    from specloom.compiler import load_collections
+    from specloom.specs import layer_roots
+    from specloom.storage import open_store
+
+    async def run() -> T:
+        store = open_store(_folder(), os.environ, load_collections(layer_roots(os.environ)).values())
+        try:
+            return await work(store)
+        finally:
+            await store.aclose()
+
+    try:
+        return asyncio.run(run())
+    except ValueError as error:
+        raise Fault("config", f"The state store cannot be opened: {error}.") from None
+
+
+def _audit(options: Namespace, event: str, metadata: dict[str, Any]) -> None:
+    from specloom.storage import Record, open_audit
+
+    try:
+        log = open_audit(_folder(), os.environ, warn=tell)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    if log is not None:
+        log.record(Record(event, options.tenant, options.user or "", metadata={**metadata, "through": "command line"}))
+        log.close()

@@ -1,0 +1,37 @@
+"""Checked trees become the model: names resolved, expressions typed, promises proved.
+
+Imports `specs`, `model`, `language` and `plugins`.
+"""
+
+from __future__ import annotations
+
+from specloom.core.lazy import exports
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .answer import compile_toolset, instructions_for, served_prompts
+    from .build import digest_sources, weave, weave_from
+    from .capability import compile_lens, site_queries
+    from .collection import check_needs, check_use, compile_collection, keepers, load_collections
+    from .prompts import check_prompts
+    from .proofs import check_tables
+    from .provider import compile_provider
+    from .published_schemas import brief_schema, lean_schema
+    from .symbols import Surroundings, surroundings_of
+    from .tool import compile_tool
+
+__getattr__ = exports(
+    __name__,
+    {
+        "answer": "compile_toolset instructions_for served_prompts",
+        "build": "digest_sources weave weave_from",
+        "capability": "compile_lens site_queries",
+        "collection": "check_needs check_use compile_collection keepers load_collections",
+        "prompts": "check_prompts",
+        "proofs": "check_tables",
+        "provider": "compile_provider",
+        "published_schemas": "brief_schema lean_schema",
+        "symbols": "Surroundings surroundings_of",
+        "tool": "compile_tool",
+    },
+)

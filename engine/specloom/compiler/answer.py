@@ -1,0 +1,180 @@
+"""Compiles what a tool returns: its answer, the hints of an empty one, and what it refuses beforehand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+
+from specloom.core import Report, did_you_mean
+from specloom.language import ANY, ListOf, Maybe, Record, strip
+from specloom.model import Advice, AnswerKey, Field, Hints, Input, Link, Tool, Toolset, Value
+from specloom.specs import Listing, Map, Node, Scalar, Spec, to_plain
+
+from .fields import Language, compile_field
+from .inputs import check_names
+from .symbols import Tracker
+from .values import Scope, compile_pairs, compile_text
+
+
+def compile_checks(node: Node | None, scope: Scope) -> tuple[tuple[Value, Value], ...]:
+    """When a call is refused, each with its sentence. A refused call has no answer, so the cache need not know."""
+    found = []
+    for item in node.items if isinstance(node, Listing) else ():
+        assert isinstance(item, Map)
+        refuse, message = item.get("refuse_when"), item.get("message")
+        if refuse is None or message is None:
+            scope.report.add("E102", item.place, "a check needs `refuse_when` and `message`")
+            continue
+        pair = compile_text(refuse, scope), compile_text(message, scope)
+        if pair[0] and pair[1]:
+            found.append((pair[0], pair[1]))
+    return tuple(found)
+
+
+def compile_answer(
+    node: Node | None, scope: Scope, row_shape: Record, tracker: Tracker
+) -> tuple[tuple[AnswerKey, ...], Value | None]:
+    """The keys of the answer, each a value or a list whose items are mapped; or the value that is the whole of it."""
+    if isinstance(node, Scalar):
+        value = tracker.value("the answer", node, scope)
+        if value is not None and not isinstance(value.shape, Record):
+            scope.report.add("E104", node.place, "an answer in one piece is the record of a procedure", "write =result")
+        return (), value
+    assert isinstance(node, Map)
+    keys: list[AnswerKey] = []
+    for entry in node:
+        what = f"the answer's key {entry.key!r}"
+        if isinstance(entry.value, Map):
+            key = _compile_list(what, entry.key, entry.value, scope, row_shape, tracker)
+        else:
+            value = tracker.value(what, entry.value, scope)
+            key = AnswerKey(entry.key, value) if value else None
+        if key:
+            keys.append(key)
+    return tuple(keys), None
+
+
+def _compile_list(
+    what: str, name: str, node: Map, scope: Scope, row_shape: Record, tracker: Tracker
+) -> AnswerKey | None:
+    map_node = node.get("map")
+    assert isinstance(map_node, Map)
+    each = tracker.text(what, "each", node, scope)
+    if each is None:
+        return None
+    listed = strip(each.shape)
+    item = listed.item if isinstance(listed, ListOf) else row_shape
+    item = item.shape if isinstance(item, Maybe) else item
+    inside = scope.plus(item=item, page=ANY)
+    fields: list[Field] = []
+    for one in map_node:
+        field = compile_field(one, Language("jmespath", {}), item, inside)
+        if field:
+            tracker.note(what, field.uses)
+            fields.append(field)
+    return AnswerKey(name, each, tuple(fields), tracker.text(what, "take", node, scope))
+
+
+def compile_hints(node: Node | None, scope: Scope, inputs: Mapping[str, Input], tracker: Tracker) -> Hints | None:
+    """What an empty answer says."""
+    if not isinstance(node, Map):
+        return None
+    for key in ("filters", "always"):
+        check_names(node.get(key), inputs, scope.report)
+    advice: list[Advice] = []
+    also = node.get("also")
+    for item in also.items if isinstance(also, Listing) else ():
+        assert isinstance(item, Map)
+        said = to_plain(item)
+        when = tracker.text("the hints", "when", item, scope)
+        if when:
+            more = (said.get(key, "") for key in ("reason", "parameter", "detail"))
+            advice.append(Advice(when, said["action"], *more))
+    plain = to_plain(node)
+    return Hints(tuple(plain["filters"]), tuple(plain.get("always", ())), tuple(advice))
+
+
+def compile_link(node: Node | None, scope: Scope, answer: tuple[AnswerKey, ...]) -> Link | None:
+    """When an answer is linked, and what stands in its place; it is told from arguments and answer alone, because a
+    kept answer is linked as well."""
+    if not isinstance(node, Map):
+        return None
+    shapes = {key.name: ANY if key.fields is not None else key.value.shape for key in answer}
+    inside = Scope(Record({"args": scope.names.fields["args"], "answer": Record(shapes)}), scope.tables, scope.report)
+    summary, when = node.get("summary"), node.get("when")
+    assert summary is not None
+    said = compile_text(summary, inside)
+    condition = compile_text(when, inside) if when is not None else None
+    also = compile_pairs(node.get("also"), inside)
+    return Link(int(to_plain(node.get("above"))), said, condition, also) if said else None
+
+
+# --- Compiles toolset files: what a client is told at the start about the tools of a folder, and their prompts --------
+
+
+_NAMED = re.compile(r"\{([^\s{}]*)\}")
+
+
+def compile_toolset(
+    spec: Spec, tools: Mapping[str, Tool], written: Collection[str], prompts: Collection[str], report: Report
+) -> Toolset:
+    """A toolset, after a report of every name in it that no tool or none of the `prompts` has.
+
+    `written` are the names of all tools, since one that does not compile has its own report.
+    """
+    own = [tool.name for tool in tools.values() if spec.name in tool.toolsets]
+    is_whole = len(tools) == len(written) and not report.left_out
+    if not own and is_whole:
+        known = {name for tool in tools.values() for name in tool.toolsets}
+        hint = did_you_mean(spec.name, known)
+        report.add("E202", spec.place, f"no tool is in the toolset {spec.name!r}", hint)
+    node = spec.root.get("instructions")
+    paragraphs = []
+    for item in node.items if isinstance(node, Listing) else ():
+        assert isinstance(item, Scalar)
+        paragraphs.append(" ".join(str(item.value).split()))
+        for name in _NAMED.findall(paragraphs[-1]):
+            if own and name not in own and name not in report.left_out and (name in tools or name not in written):
+                hint = did_you_mean(name, own)
+                report.add("E202", item.place, f"there is no tool {name!r} in the toolset {spec.name!r}", hint)
+    listed = spec.root.get("prompts")
+    offered = []
+    for item in listed.items if isinstance(listed, Listing) else ():
+        assert isinstance(item, Scalar)
+        offered.append(str(item.value))
+        if offered[-1] not in prompts:
+            report.add("E202", item.place, f"there is no prompt {item.value!r}", did_you_mean(offered[-1], prompts))
+    return Toolset(spec.name, tuple(paragraphs), spec.place, tuple(offered))
+
+
+def instructions_for(toolsets: Iterable[Toolset], tools: Mapping[str, Tool], served: Collection[str]) -> list[str]:
+    """The paragraphs for a client that is served these tools, toolset after toolset.
+
+    A toolset speaks where one of its tools is served, and a paragraph where every tool that it names is.
+    """
+    return [
+        _NAMED.sub(r"\1", paragraph)
+        for toolset in toolsets
+        if _is_served(toolset, tools, served)
+        for paragraph in toolset.instructions
+        if all(name in served for name in _NAMED.findall(paragraph))
+    ]
+
+
+def served_prompts(
+    toolsets: Iterable[Toolset], tools: Mapping[str, Tool], served: Collection[str], prompts: Iterable[str]
+) -> list[str]:
+    """Those of the prompts that a client is shown who is served these tools, in their order.
+
+    A prompt belongs to every toolset that names it; one that none names is shown to everybody.
+    """
+    homes: dict[str, bool] = {}
+    for toolset in toolsets:
+        is_served = _is_served(toolset, tools, served)
+        for name in toolset.prompts:
+            homes[name] = homes.get(name, False) or is_served
+    return [name for name in prompts if homes.get(name, True)]
+
+
+def _is_served(toolset: Toolset, tools: Mapping[str, Tool], served: Collection[str]) -> bool:
+    return any(toolset.name in tools[name].toolsets for name in served)

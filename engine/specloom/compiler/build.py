@@ -1,0 +1,138 @@
+"""Weaves all specs into one model: capabilities, lenses, collections, providers, tools; each against the others."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from specloom.core import Report, did_you_mean
+from specloom.language import forget_texts
+from specloom.model import Collection, Lens, Model, Provider, Tool
+from specloom.plugins import PROCEDURES, load_hooks
+from specloom.specs import Library, Listing, Map, Scalar, Spec, load_library
+
+from .answer import compile_toolset
+from .capability import compile_capability, compile_lens
+from .collection import check_needs, compile_collection
+from .proofs import check_tables
+from .provider import compile_provider
+from .symbols import Surroundings
+from .tool import compile_tool
+
+
+def weave(library: Library, report: Report, *, release: bool = False) -> Model:
+    """Compile every spec of a library. What has problems is reported and left out of the model.
+
+    With `release`, providers and tools leave the library once they are compiled, and their trees leave the memory;
+    the texts, which only problems are shown with, do so when the specs were checked before.
+    """
+    digest = digest_sources(library.sources)
+    if release and report.checked:
+        library.sources.clear()
+    report.left_out |= library.unread
+    capabilities = {name: compile_capability(spec) for name, spec in library.of("capability").items()}
+    lenses: dict[str, Lens] = {}
+    for name, spec in library.of("lens").items():
+        lens = compile_lens(spec, report)
+        if lens:
+            lenses[name] = lens
+        else:
+            report.left_out.add(name)
+    providers: dict[str, Provider] = {}
+    for name, spec in _each(library, "provider", release=release):
+        provider = compile_provider(spec, capabilities, report)
+        if provider:
+            providers[name] = provider
+            check_tables(spec, provider, capabilities, report)
+        else:
+            report.left_out.add(name)
+    _check_orders(library, providers, report)
+    hooks = load_hooks()
+    collections: dict[str, Collection] = {}
+    for name, spec in library.of("collection").items():
+        collection = compile_collection(spec, report)
+        if collection:
+            collections[name] = collection
+        else:
+            report.left_out.add(name)
+    check_needs(collections, report)
+    around = Surroundings(providers, capabilities, lenses, hooks, PROCEDURES, collections)
+    tools: dict[str, Tool] = {}
+    written = frozenset(library.of("tool"))
+    for name, spec in _each(library, "tool", release=release):
+        tool = compile_tool(spec, around, report)
+        if tool:
+            tools[name] = tool
+    toolsets = {
+        name: compile_toolset(spec, tools, written, library.prompts, report)
+        for name, spec in library.of("toolset").items()
+    }
+    return Model(
+        MappingProxyType(providers),
+        MappingProxyType(capabilities),
+        MappingProxyType(tools),
+        MappingProxyType(lenses),
+        digest,
+        MappingProxyType(collections),
+        MappingProxyType(toolsets),
+    )
+
+
+def _each(library: Library, kind: str, *, release: bool) -> Iterator[tuple[str, Spec]]:
+    for name in list(library.of(kind)):  # a list of names holds no specs
+        yield name, library.specs.pop((kind, name)) if release else library.specs[kind, name]
+
+
+def _check_orders(library: Library, providers: Mapping[str, Provider], report: Report) -> None:
+    """A routing order names providers that offer the capability, each once."""
+    for name, spec in library.of("capability").items():
+        routing = spec.root.get("routing")
+        order = routing.get("order") if isinstance(routing, Map) else None
+        offering = [one.name for one in providers.values() if name in one.operations]
+        seen: set[str] = set()
+        for item in order.items if isinstance(order, Listing) else ():
+            assert isinstance(item, Scalar)
+            said = str(item.value)
+            if said in seen:
+                report.add("E124", item.place, f"{said!r} stands twice in the order of {name!r}", "remove one")
+            elif said in providers and said not in offering:
+                report.add("E124", item.place, f"{said!r} does not offer {name!r}", did_you_mean(said, offering))
+            elif said not in providers and said not in report.left_out:
+                hint = did_you_mean(said, offering) or "write its file first, or leave it out of the order"
+                report.add("E124", item.place, f"there is no provider {said!r}", hint)
+            seen.add(said)
+
+
+def digest_sources(sources: Mapping[str, str]) -> str:
+    """Changes when the text or the name of any spec does."""
+    seen = hashlib.sha256()
+    for name, text in sorted(sources.items()):
+        seen.update(f"{name}\0{text}\0".encode())
+    return seen.hexdigest()[:32]
+
+
+EXAMPLES = frozenset({"examples"})
+
+
+def weave_from(roots: Sequence[Path], *, examples: bool = True, checked: bool = False) -> tuple[Model, Library, Report]:
+    """Load and compile the layers under these roots.
+
+    Who only serves can do without the examples; the library then comes back without the trees of providers and tools.
+    Specs that were `checked` before, by a compile without errors, are compiled with less work and memory.
+    """
+    import gc
+
+    report = Report(checked=checked)
+    # A compile makes many small objects that all stay; looking through them again and again costs half of the time.
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        library = load_library(roots, report, skip=frozenset() if examples else EXAMPLES)
+        return weave(library, report, release=not examples), library, report
+    finally:
+        if not examples:
+            forget_texts()
+        if was_on:
+            gc.enable()

@@ -1,0 +1,109 @@
+"""Compiles capability and lens files: the contracts between tools and providers, and the curated fields of sites."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from specloom.core import Report
+from specloom.language import Choice, ListOf, Shape, maybe
+from specloom.model import Argument, Capability, Lens
+from specloom.specs import Listing, Map, Node, Scalar, Spec, to_plain
+
+from .row_types import KINDS_OF_VALUE
+from .values import whole
+
+SITES_OF_A_QUERY = 10
+"""How many sites the example of a lens puts into one query; common engines take at least so many."""
+
+
+def compile_capability(spec: Spec) -> Capability:
+    """A capability with the shapes of its arguments and of its rows."""
+    plain = to_plain(spec.root)
+    routing = plain["routing"]
+    row = _arguments(spec.root.get("row"))
+    shape = whole({one.name: one.shape if one.required else maybe(one.shape) for one in row.values()})
+    return Capability(
+        spec.name,
+        plain["title"],
+        " ".join(plain["description"].split()),
+        spec.place,
+        _arguments(spec.root.get("arguments")),
+        row,
+        routing.get("key", ""),
+        tuple(routing["order"]),
+        shape,
+    )
+
+
+def _arguments(node: Node | None) -> Mapping[str, Argument]:
+    assert isinstance(node, Map)
+    found = {}
+    for entry in node:
+        said = to_plain(entry.value)
+        description = " ".join(said["description"].split())
+        found[entry.key] = Argument(
+            entry.key, said["type"], description, entry.place, _shape(said), said.get("required", False)
+        )
+    return MappingProxyType(found)
+
+
+def _shape(said: Mapping[str, object]) -> Shape:
+    kind = str(said["type"])
+    if kind == "list":
+        return ListOf(KINDS_OF_VALUE[str(said.get("items", "text"))])
+    choices = said.get("enum")
+    if isinstance(choices, list):
+        return Choice(tuple(choices))
+    fields = said.get("fields")
+    if kind == "object" and isinstance(fields, dict):
+        return whole({name: maybe(KINDS_OF_VALUE[one]) for name, one in fields.items()})
+    return KINDS_OF_VALUE[kind]
+
+
+def compile_lens(spec: Spec, report: Report) -> Lens | None:
+    """A lens, after its example was held against the queries that its domains make."""
+    plain = to_plain(spec.root)
+    domains = tuple(plain.get("domains") or ())
+    if not (domains or plain.get("goggle") or plain.get("engine")):
+        report.add("E105", spec.root.place, "a lens needs one of 'domains', 'goggle', 'engine'")
+        return None
+    node = spec.root.get("domains")
+    if isinstance(node, Listing):
+        for index, item in enumerate(node.items):
+            if isinstance(item, Scalar) and item.value in domains[:index]:
+                report.add("E104", item.place, f"{item.value} stands twice", "remove one")
+    example = plain["example"]
+    makes = tuple(site_queries(example["query"], domains))
+    example_node = spec.root.get("example")
+    if tuple(example["makes"]) != makes and isinstance(example_node, Map):
+        said = example_node.get("makes")
+        report.add(
+            "E401",
+            said.place if said else example_node.place,
+            "the example says other queries than the lens makes",
+            " / ".join(makes),
+        )
+    return Lens(
+        spec.name,
+        plain["title"],
+        " ".join(plain["description"].split()),
+        spec.place,
+        domains,
+        plain.get("goggle", ""),
+        plain.get("engine", ""),
+        " ".join(plain.get("notes", "").split()),
+        example["query"],
+        makes,
+    )
+
+
+def site_queries(query: str, domains: tuple[str, ...]) -> list[str]:
+    """The query texts for an engine that takes at most ten sites in one query."""
+    if not domains:
+        return [query]
+    made = []
+    for start in range(0, len(domains), SITES_OF_A_QUERY):
+        group = [f"site:{domain}" for domain in domains[start : start + SITES_OF_A_QUERY]]
+        made.append(f"{query} {group[0]}" if len(group) == 1 else f"{query} ({' OR '.join(group)})")
+    return made

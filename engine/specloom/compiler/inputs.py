@@ -1,0 +1,154 @@
+"""Compiles the inputs of a tool: their types, defaults, choices and bounds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from specloom.core import FORMATS, Place, Report, did_you_mean
+from specloom.language import BOOLEAN, INTEGER, NUMBER, TEXT, Choice, ListOf, Record, Shape, maybe
+from specloom.model import Input
+from specloom.specs import Entry, Listing, Map, Node, Scalar, to_plain
+
+from .symbols import Surroundings
+
+_SHAPES: Mapping[str, Shape] = {
+    "string": TEXT,
+    "integer": INTEGER,
+    "number": NUMBER,
+    "boolean": BOOLEAN,
+    "list": ListOf(TEXT),
+    "object": Record({}, closed=False),
+}
+
+
+def compile_inputs(node: Node | None, around: Surroundings, report: Report) -> dict[str, Input]:
+    """The inputs of an `input` mapping, by name."""
+    assert isinstance(node, Map)
+    return {entry.key: _compile_input(entry, around, report) for entry in node}
+
+
+def check_names(node: Node | None, inputs: Iterable[str], report: Report) -> None:
+    """Report every item of a list that is not the name of an input."""
+    known = list(inputs)
+    for item in node.items if isinstance(node, Listing) else ():
+        if isinstance(item, Scalar) and item.value not in known:
+            hint = did_you_mean(str(item.value), known)
+            report.add("E110", item.place, f"the tool has no input {item.value!r}", hint)
+
+
+def _compile_input(entry: Entry, around: Surroundings, report: Report) -> Input:
+    said = to_plain(entry.value)
+    assert isinstance(entry.value, Map)
+    choices, catalogue = _choices(entry.value.get("enum"), around, report)
+    kind, default = said["type"], said.get("default")
+    items = _items(entry, kind, around, report)
+    shape: Shape = Choice(choices) if choices and kind == "string" else _SHAPES[kind]
+    if items:
+        needed = frozenset(one.name for one in items if one.required)
+        shape = ListOf(Record({one.name: one.shape for one in items}, required=needed))
+    if default is not None:
+        place = _place(entry.value.get("default"), entry.place)
+        if choices and default not in choices:
+            hint = did_you_mean(str(default), choices)
+            report.add("E104", place, f"the default {default!r} is not in the enum", hint)
+        if items or not _fits(default, kind):
+            report.add("E104", place, f"the default {default!r} is not of type {kind}")
+        elif problem := _beyond(default, said):
+            report.add("E104", place, f"the default {default!r} is {problem}")
+    format_ = said.get("format", "")
+    if format_ and (kind not in ("string", "list") or items):
+        place = _place(entry.value.get("format"), entry.place)
+        report.add("E104", place, "`format` belongs to an input of type string, or to a list of texts")
+    pattern, says = FORMATS[format_] if format_ else (said.get("pattern", ""), said.get("says", ""))
+    if pattern:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            place = _place(entry.value.get("pattern"), entry.place)
+            report.add("E104", place, f"not a regular expression: {error}")
+    return Input(
+        entry.key,
+        kind,
+        " ".join(said["description"].split()),
+        entry.place,
+        shape if said.get("required") or default is not None else maybe(shape),
+        said.get("required", False),
+        default,
+        choices,
+        catalogue,
+        said.get("open", False),
+        said.get("minimum"),
+        said.get("maximum"),
+        said.get("clamp", False),
+        said.get("min_length"),
+        said.get("max_length"),
+        pattern,
+        says,
+        format_,
+        said.get("max_items"),
+        items,
+    )
+
+
+def _beyond(value: Any, said: Mapping[str, Any]) -> str:
+    """Which bound of the input a value of its type is beyond, or nothing."""
+    size: float
+    if isinstance(value, str):
+        size, least, most, unit = len(value), said.get("min_length"), said.get("max_length"), " characters"
+    elif isinstance(value, list):
+        size, least, most, unit = len(value), None, said.get("max_items"), " items"
+    elif isinstance(value, (int, float)):
+        size, least, most, unit = value, said.get("minimum"), said.get("maximum"), ""
+    else:
+        return ""
+    if least is not None and size < least:
+        return f"below the least, {least}{unit}"
+    return f"above the most, {most}{unit}" if most is not None and size > most else ""
+
+
+def _items(entry: Entry, kind: str, around: Surroundings, report: Report) -> tuple[Input, ...]:
+    """The fields of the objects of a list."""
+    assert isinstance(entry.value, Map)
+    node = entry.value.get("items")
+    if not isinstance(node, Map):
+        return ()
+    if kind != "list" or "enum" in entry.value:
+        report.add("E104", node.place, "`items` belongs to an input of type list without an enum")
+    return tuple(_compile_input(one, around, report) for one in node)
+
+
+def _choices(node: Node | None, around: Surroundings, report: Report) -> tuple[tuple[str, ...], str]:
+    if node is None:
+        return (), ""
+    if isinstance(node, Listing):
+        return tuple(to_plain(node)), ""
+    assert isinstance(node, Scalar)
+    text = str(node.value)
+    if text == "lenses":
+        return tuple(sorted(around.lenses)), text
+    found: set[str] = set()
+    for capability in text.partition(".")[2].split("|"):
+        if capability not in around.capabilities and capability not in report.left_out:
+            hint = did_you_mean(capability, around.capabilities)
+            report.add("E110", node.place, f"no capability is called {capability!r}", hint)
+        found |= set(around.offering(capability))
+    return tuple(sorted(found)), text
+
+
+def _place(node: Node | None, otherwise: Place) -> Place:
+    return node.place if node is not None else otherwise
+
+
+def _fits(value: Any, kind: str) -> bool:
+    if kind == "list":
+        return isinstance(value, list)
+    if kind == "boolean":
+        return isinstance(value, bool)
+    if kind == "object":
+        return isinstance(value, dict)
+    if isinstance(value, bool):
+        return False
+    wanted: dict[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "number": (int, float)}
+    return isinstance(value, wanted[kind])

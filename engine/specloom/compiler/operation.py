@@ -1,0 +1,335 @@
+"""Compiles one operation of a provider and holds it against the capability that it offers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from specloom.core import Report, did_you_mean, parse_duration
+from specloom.language import ANY, DECODERS, ListOf, Record, Shape, from_schema, holds_secret, maybe
+from specloom.model import Arrangement, Capability, Field, Join, Nearest, Operation, Paging, Reading, Shard, Step, Value
+from specloom.specs import Entry, Listing, Map, Node, Scalar, to_plain
+
+from .fields import Language, compile_field, compile_selection
+from .row_types import conformers
+from .service import check_constants
+from .symbols import Tracker
+from .values import Scope, compile_definitions, entries_of, explain_later, needed_definitions, whole
+
+# --- Compiles the steps of an operation: one request each, and how its answer becomes rows ----------------------------
+
+
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+_WHAT = "a step"
+
+
+def compile_steps(
+    node: Node | None, scope: Scope, capability: Capability | None, tracker: Tracker
+) -> tuple[list[Step], dict[str, Shape]]:
+    """The steps that can be used, and what `steps` looks like to an expression that stands after all of them."""
+    assert isinstance(node, Listing)
+    steps: list[Step] = []
+    shapes: dict[str, Shape] = {}
+    names = [_name_of(item) for item in node.items if isinstance(item, Map)]
+    for at, item in enumerate(node.items):
+        assert isinstance(item, Map)
+        before = len(scope.report.found)
+        step = _compile_step(item, scope.plus(steps=whole(dict(shapes))), capability, tracker)
+        explain_later(scope.report, before, names[at:], "steps.", "a step sees the steps above it only")
+        if step is None:
+            shapes[_name_of(item)] = ANY
+            continue
+        if any(step.name == other.name for other in steps):
+            scope.report.add("E011", step.place, f"two steps are called {step.name!r}", "give each its own `as`")
+        steps.append(step)
+        shapes[step.name] = maybe(ListOf(_row_shape(step.reading.fields)))
+    return steps, shapes
+
+
+def _name_of(node: Map) -> str:
+    return str(to_plain(node.get("as")) or "main")
+
+
+def _compile_step(node: Map, scope: Scope, capability: Capability | None, tracker: Tracker) -> Step | None:
+    before = len(scope.report.errors)
+    verb = "get" if "get" in node else "post"
+    path_node = node.get(verb)
+    word = next(name for name in DECODERS if name in node)
+    reading_node = node.get(word)
+    assert isinstance(path_node, Scalar)
+    assert isinstance(reading_node, Map)
+    path = _path(path_node, scope, tracker)
+    body: tuple[str, Value] | None = None
+    body_node = node.get("body")
+    if isinstance(body_node, Map):
+        if verb == "get":
+            scope.report.add("E105", body_node.place, "a GET has no body", "use `query`, or `post`")
+        for entry in body_node:
+            value = tracker.value(_WHAT, entry.value, scope)
+            body = (entry.key, value) if value else None
+    check_constants(node.get("headers"), scope.report, headers=True)
+    check_constants(node.get("query"), scope.report)
+    for kind in ("json", "form"):
+        check_constants(body_node.get(kind) if isinstance(body_node, Map) else None, scope.report)
+    reading = _reading(word, reading_node, scope, capability, tracker)
+    paging_node = node.get("paging")
+    step = Step(
+        _name_of(node),
+        verb.upper(),
+        path,
+        node.place,
+        reading,
+        tracker.text(_WHAT, "when", node, scope),
+        to_plain(node.get("optional")) is True,
+        parse_duration(to_plain(node.get("keep_for"))) if "keep_for" in node else 0.0,
+        tracker.pairs(_WHAT, node.get("headers"), scope),
+        tracker.pairs(_WHAT, node.get("query"), scope),
+        body,
+        _paging(paging_node, reading, scope, tracker) if isinstance(paging_node, Map) else None,
+        to_plain(node.get("base")) or "",
+    )
+    return step if len(scope.report.errors) == before else None
+
+
+def _paging(node: Map, reading: Reading, scope: Scope, tracker: Tracker) -> Paging:
+    kind = next(word for word in ("page", "offset", "cursor", "names", "link") if word in node)
+    inner = node.get(kind)
+    said = to_plain(inner) if isinstance(inner, Map) else {}
+    rows = ListOf(_row_shape(reading.fields))
+    at = tracker.text(_WHAT, "at", inner, scope.plus(page=ANY)) if isinstance(inner, Map) else None
+    return Paging(
+        kind,
+        to_plain(node.get("most")),
+        said.get("parameter", ""),
+        said.get("from", 1 if kind == "page" else 0),
+        said.get("by", 1),
+        at,
+        tracker.text(_WHAT, "enough", node, scope.plus(page=ANY, rows=rows)),
+    )
+
+
+def _path(node: Scalar, scope: Scope, tracker: Tracker) -> tuple[str | Value, ...]:
+    text = str(node.value)
+    parts: list[str | Value] = []
+    at = 0
+    for found in _PLACEHOLDER.finditer(text):
+        parts.append(text[at : found.start()])
+        at = found.end()
+        value = tracker.expression(_WHAT, Scalar("=" + found.group(1), node.at(found.start(1)), False), scope)
+        if value:
+            parts.append(value)
+    parts.append(text[at:])
+    _check_path(node, "".join(part if isinstance(part, str) else "value" for part in parts), scope)
+    for part in parts:
+        if isinstance(part, Value) and holds_secret(part.shape):
+            hint = "send it as a header, as a parameter or with `auth`"
+            scope.report.add("E207", part.place, "a secret may not stand in a path", hint)
+    return tuple(part for part in parts if part != "")
+
+
+def _check_path(node: Scalar, filled: str, scope: Scope) -> None:
+    """Report what is wrong with a path, `filled` being what it is with something in its placeholders (E211)."""
+
+    def wrong(message: str, hint: str) -> None:
+        scope.report.add("E211", node.place, message, hint)
+
+    if "://" in filled:
+        wrong("a path has no host", "the host stands in `base`, that of the service or one of this step")
+    elif filled and not filled.startswith("/"):
+        wrong("a path starts with `/`", f"/{node.value}")
+    if "{" in filled or "}" in filled:
+        wrong("a brace in a path opens or closes a placeholder, and this one does neither", "write {args.NAME}")
+    if "?" in filled or "#" in filled:
+        wrong("a path has no `?` and no `#`", "put parameters under `query`")
+    if {".", ".."} & set(filled.split("/")):
+        wrong("a path has no segment `.` or `..`", "write the path that is meant")
+
+
+def _reading(word: str, node: Map, scope: Scope, capability: Capability | None, tracker: Tracker) -> Reading:
+    decoder = DECODERS[word]
+    options = {name: to_plain(node.get(name)) for name in decoder.options if name in node}
+    language = Language(decoder.language, options.get("namespaces") or {})
+    item = from_schema(dict(decoder.item)) if decoder.item else ANY
+    inside = scope.plus(item=ANY, page=ANY, headers=Record({}, closed=False))
+    each_node, map_node, empty_node = node.get("each"), node.get("map"), node.get("empty_is_ok_when")
+    each = compile_selection(each_node, language, inside) if each_node else _whole
+    fields: list[Field] = []
+    for entry in map_node if isinstance(map_node, Map) else ():
+        one = compile_field(entry, language, item, inside)
+        if one:
+            fields.append(_typed(one, capability))
+            tracker.note(_WHAT, one.uses)
+    row = scope.plus(row=_row_shape(tuple(fields)), page=ANY)
+    empty = compile_selection(empty_node, language, inside) if empty_node else None
+    needs = any(path[0] == "item" for one in fields for path in one.uses)
+    return Reading(
+        word,
+        options,
+        each or _whole,
+        tuple(fields),
+        needs,
+        tracker.text(_WHAT, "keep", node, row),
+        tracker.text(_WHAT, "take", node, scope),
+        _holds(empty) if empty else None,
+        node.place,
+    )
+
+
+def _whole(document: Any) -> list[Any]:
+    if document is None:
+        return []
+    return document if isinstance(document, list) else [document]
+
+
+def _holds(select: Callable[[Any], list[Any] | None]) -> Callable[[Any], bool]:
+    return lambda document: any(hit not in (None, "", False) for hit in select(document) or ())
+
+
+def _typed(one: Field, capability: Capability | None) -> Field:
+    """The field with the shape that its capability declares, once conforming has made it so."""
+    if capability is None or one.name not in capability.row:
+        return one
+    shape: Shape = capability.row[one.name].shape
+    shape = shape if one.required or one.constant else maybe(shape)
+    return replace(one, shape=shape)
+
+
+def _row_shape(fields: tuple[Field, ...]) -> Record:
+    return whole({one.name: one.shape for one in fields})
+
+
+_ROWS = "what comes out"
+
+
+def compile_operation(
+    provider: str, entry: Entry, scope: Scope, capabilities: Mapping[str, Capability], shared: list[Entry]
+) -> Operation | None:
+    """An operation ready to run, or None when something in it is wrong; `shared` are the provider's `values`."""
+    node, report, tracker = entry.value, scope.report, Tracker()
+    assert isinstance(node, Map)
+    before = len(report.errors)
+    capability = _find_capability(entry, node, capabilities, report)
+    arguments = _arguments(node, capability, report)
+    scope = scope.plus(args=whole(arguments), steps=whole({}))
+    own = entries_of(node.get("values"))
+    values, scope = compile_definitions([*needed_definitions(shared, node), *own], scope)
+    shard = _shard(node.get("shard"), arguments, scope, tracker)
+    steps, shapes = compile_steps(node.get("steps"), scope, capability, tracker)
+    scope = scope.plus(steps=whole(shapes), page=ANY)
+    arrangement = _arrangement(node.get("rows"), scope, tracker)
+    facts = [(one.key, tracker.expression("the facts", one.value, scope)) for one in entries_of(node.get("meta"))]
+    if len(report.errors) > before or capability is None:
+        return None
+    _check_contract(f"{provider}.{entry.key}", capability, steps, arrangement, report)
+    paths = {path for _, path in tracker.paths(dict(values))}
+    used = frozenset(arguments if ("args",) in paths else (p[1] for p in paths if p[0] == "args" and len(p) > 1))
+    for name in arguments:
+        if name not in used:
+            listed = node.get("input")
+            items = listed.items if isinstance(listed, Listing) else ()
+            place = next((item.place for item in items if to_plain(item) == name), entry.place)
+            report.add("W307", place, f"operation {entry.key!r} takes {name!r} but nothing uses it")
+    return Operation(
+        provider,
+        entry.key,
+        capability.name,
+        tuple(arguments),
+        tuple(steps),
+        entry.place,
+        values,
+        shard,
+        arrangement,
+        tuple((key, value) for key, value in facts if value is not None),
+        conformers(capability),
+        used,
+        to_plain(node.get("description")) or "",
+    )
+
+
+def _find_capability(
+    entry: Entry, node: Map, capabilities: Mapping[str, Capability], report: Report
+) -> Capability | None:
+    said = node.get("capability")
+    name = str(to_plain(said)) if said else entry.key
+    if name in capabilities:
+        return capabilities[name]
+    if name not in report.left_out:
+        place = said.place if said else entry.place
+        report.add("E110", place, f"no capability is called {name!r}", did_you_mean(name, capabilities))
+    return None
+
+
+def _arguments(node: Map, capability: Capability | None, report: Report) -> dict[str, Shape]:
+    listed = node.get("input")
+    assert isinstance(listed, Listing)
+    found: dict[str, Shape] = {}
+    for item in listed.items:
+        assert isinstance(item, Scalar)
+        name = str(item.value)
+        if capability and name not in capability.arguments:
+            hint = did_you_mean(name, capability.arguments)
+            report.add("E120", item.place, f"capability {capability.name!r} has no argument {name!r}", hint)
+            found[name] = ANY
+        else:
+            found[name] = maybe(capability.arguments[name].shape) if capability else ANY
+    return found
+
+
+def _shard(node: Node | None, arguments: Mapping[str, Shape], scope: Scope, tracker: Tracker) -> Shard | None:
+    if not isinstance(node, Map):
+        return None
+    over = node.get("over")
+    assert isinstance(over, Scalar)
+    if over.value not in arguments:
+        hint = did_you_mean(str(over.value), arguments)
+        scope.report.add("E110", over.place, f"the operation takes no argument {over.value!r}", hint)
+        return None
+    what = "the shard"
+    tracker.note(what, frozenset({("args", str(over.value))}))
+    return Shard(str(over.value), to_plain(node.get("at_most")), tracker.text(what, "fits", node, scope))
+
+
+def _arrangement(node: Node | None, scope: Scope, tracker: Tracker) -> Arrangement:
+    if not isinstance(node, Map):
+        return Arrangement()
+    rows = tracker.text(_ROWS, "from", node, scope)
+    join: Join | None = None
+    join_node, near_node = node.get("join"), node.get("nearest")
+    if isinstance(join_node, Map):
+        other = tracker.text(_ROWS, "with", join_node, scope)
+        if other:
+            join = Join(other, to_plain(join_node.get("on")), tuple(to_plain(join_node.get("take"))))
+    nearest: Nearest | None = None
+    if isinstance(near_node, Map):
+        lat, lon = (tracker.text(_ROWS, key, near_node, scope) for key in ("lat", "lon"))
+        if lat and lon:
+            nearest = Nearest(lat, lon, tracker.text(_ROWS, "within", near_node, scope))
+    keep = tracker.text(_ROWS, "keep", node, scope.plus(row=ANY))
+    return Arrangement(rows, join, nearest, keep, tracker.text(_ROWS, "take", node, scope))
+
+
+def _check_contract(
+    who: str, capability: Capability, steps: list[Step], arrangement: Arrangement, report: Report
+) -> None:
+    """What comes out fits the capability: no unknown field, and every required one is mapped."""
+    joined = set(arrangement.join.take) if arrangement.join else set()
+    for source in _source_steps(steps, arrangement):
+        fields = {one.name: one for one in source.reading.fields}
+        for one in fields.values():
+            if one.name not in capability.row:
+                hint = did_you_mean(one.name, capability.row)
+                report.add("E121", one.place, f"a row of {capability.name!r} has no field {one.name!r}", hint)
+        for wanted in capability.row.values():
+            if wanted.required and wanted.name not in fields and wanted.name not in joined:
+                message = f"{who} does not map {wanted.name!r}, which every {capability.name} row has"
+                report.add("E122", source.reading.place, message, f"add it to `map`: {wanted.description}")
+
+
+def _source_steps(steps: list[Step], arrangement: Arrangement) -> list[Step]:
+    """The steps whose rows come out: those that `rows.from` names, else the last one that is needed."""
+    if arrangement.rows is not None:
+        names = {path[1] for path in arrangement.rows.uses if path[0] == "steps" and len(path) > 1}
+        return [step for step in steps if step.name in names]
+    return [step for step in steps if not step.optional][-1:]

@@ -1,0 +1,142 @@
+"""Compiles what happens to the rows of a tool after its plan, stage by stage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from specloom.core import did_you_mean
+from specloom.language import ANY, OPEN, Any_, ListOf, Record, Shape, maybe, strip
+from specloom.model import Stage, Value
+from specloom.specs import Listing, Map, Node, Scalar, to_plain
+
+from .symbols import Surroundings, Tracker, added_by, check_given, overrides_of
+from .values import Scope, whole
+
+
+def compile_stages(
+    node: Node | None, scope: Scope, row_shape: Record, around: Surroundings, tracker: Tracker
+) -> tuple[tuple[Stage, ...], Record]:
+    """The stages in order, and what a row looks like after them; those with problems are reported and left out."""
+    stages: list[Stage] = []
+    for item in node.items if isinstance(node, Listing) else ():
+        assert isinstance(item, Map)
+        stage, row_shape = _stage(item, scope, row_shape, around, tracker)
+        if stage:
+            stages.append(stage)
+    return tuple(stages), row_shape
+
+
+def _stage(
+    node: Map, scope: Scope, row_shape: Record, around: Surroundings, tracker: Tracker
+) -> tuple[Stage | None, Record]:
+    kind = next(entry.key for entry in node if entry.key != "as")
+    what = f"the stage `{kind}`"
+    inside = scope.plus(row=row_shape, rows=ListOf(row_shape))
+    if kind in {"keep", "drop", "take"}:
+        label = str(to_plain(node.get("as")) or "")
+        return Stage(kind, node.place, tracker.text(what, kind, node, inside), label=label), row_shape
+    inner = node.get(kind)
+    assert isinstance(inner, Map)
+    if kind == "set":
+        pairs = [(entry.key, tracker.expression(what, entry.value, inside)) for entry in inner]
+        made = tuple((name, value) for name, value in pairs if value)
+        return Stage(kind, node.place, parameters=made), _with(row_shape, {name: value.shape for name, value in made})
+    when = tracker.text(what, "when", inner, inside)
+    if kind == "lookup":
+        return _lookup(inner, what, inside, row_shape, around, tracker, when)
+    if kind == "procedure":
+        parameters = tracker.pairs(what, inner.get("with"), inside)
+        name, procedure = around.find_procedure(inner.get("name"), inner.get("with"), scope.report)
+        if procedure:
+            check_given(procedure, parameters, scope.report)
+        stage = Stage(kind, node.place, hook=name, parameters=parameters) if procedure else None
+        return stage, row_shape
+    if kind == "enrich":
+        parameters = tracker.pairs(what, inner.get("with"), inside)
+        name, hook = around.find_hook(inner.get("hook"), inner.get("with"), scope.report)
+        if hook is None:
+            return None, OPEN
+        optional = to_plain(inner.get("optional")) is True
+        enriching = Stage(kind, node.place, when=when, hook=name, parameters=parameters, optional=optional)
+        return enriching, _with(row_shape, added_by(name, around))
+    if kind == "group":
+        by, label = tracker.text(what, "by", inner, inside), str(to_plain(inner.get("as")))
+        return Stage(kind, node.place, by, when=when, label=label), row_shape
+    if kind == "expand":
+        return _expand(inner, node, row_shape, scope)
+    if kind == "sort":
+        _check_fields((inner.get("by"),), row_shape, scope)
+        descending = to_plain(inner.get("descending")) is True
+        return Stage(
+            kind, node.place, names=(str(to_plain(inner.get("by"))),), descending=descending, when=when
+        ), row_shape
+    said = inner.get("by")
+    assert isinstance(said, Listing)
+    together = [one.items if isinstance(one, Listing) else (one,) for one in said.items]
+    for names in together:
+        _check_fields(names, row_shape, scope)
+    keys = tuple(tuple(str(to_plain(one)) for one in names) for names in together)
+    return Stage(kind, node.place, keys=keys, when=when), row_shape
+
+
+def _with(row: Record, added: Mapping[str, Shape]) -> Record:
+    """The row with more fields; one of which not everything is known stays so."""
+    fields = {**row.fields, **added}
+    return whole(fields) if row.closed else Record(fields, closed=False)
+
+
+def _check_fields(names: Iterable[Node | None], row_shape: Record, scope: Scope) -> None:
+    for one in names:
+        if isinstance(one, Scalar) and row_shape.closed and one.value not in row_shape.fields:
+            hint = did_you_mean(str(one.value), row_shape.fields)
+            scope.report.add("E110", one.place, f"a row has no field {one.value!r}", hint)
+
+
+def _expand(inner: Map, node: Map, row_shape: Record, scope: Scope) -> tuple[Stage, Record]:
+    listed, one = inner.get("list"), str(to_plain(inner.get("as")))
+    _check_fields((listed,), row_shape, scope)
+    assert isinstance(listed, Scalar)
+    shape = strip(row_shape.fields.get(str(listed.value), ANY))
+    if not isinstance(shape, (ListOf, Any_)):
+        scope.report.add("E110", listed.place, f"the field {listed.value!r} is no list")
+    item = shape.item if isinstance(shape, ListOf) else ANY
+    return Stage("expand", node.place, names=(str(listed.value), one)), _with(row_shape, {one: item})
+
+
+def _lookup(
+    node: Map,
+    what: str,
+    scope: Scope,
+    row_shape: Record,
+    around: Surroundings,
+    tracker: Tracker,
+    when: Value | None,
+) -> tuple[Stage | None, Record]:
+    capability = around.find_capability(node.get("operation"), scope.report)
+    if capability is None:
+        return None, OPEN
+    providers_node, take = node.get("providers"), node.get("take")
+    assert providers_node is not None
+    assert isinstance(take, Map)
+    providers = tracker.value(what, providers_node, scope)
+    parameters = overrides_of(what, node.get("with"), capability, scope, tracker)
+    added: dict[str, Shape] = {}
+    for entry in take:
+        wanted = str(to_plain(entry.value))
+        if wanted not in capability.row:
+            hint = did_you_mean(wanted, capability.row)
+            scope.report.add("E110", entry.value.place, f"a row of {capability.name!r} has no field {wanted!r}", hint)
+            continue
+        added[entry.key] = row_shape.fields.get(entry.key) or maybe(capability.row[wanted].shape)
+    stage = Stage(
+        "lookup",
+        node.place,
+        names=("replace",) if to_plain(node.get("replace")) is True else (),
+        when=when,
+        parameters=parameters,
+        optional=to_plain(node.get("optional")) is True,
+        operation=capability.name,
+        providers=providers,
+        fields=tuple((entry.key, str(to_plain(entry.value))) for entry in take),
+    )
+    return stage, _with(row_shape, added)

@@ -1,0 +1,195 @@
+"""Compiles the plan of a tool: its strategies, and what a row of any of them looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from specloom.core import Report, did_you_mean
+from specloom.language import ANY, BOOLEAN, TEXT, ListOf, Record, Shape, join, maybe
+from specloom.model import Again, Part, Strategy, Value
+from specloom.specs import Listing, Map, Node, Scalar, to_plain
+
+from .stages import compile_stages
+from .symbols import Surroundings, Tracker, added_by, check_given, overrides_of
+from .values import Scope, expand, items_of, whole
+
+# --- Compiles the parts of a `collect`: what each asks, what a row of it is, and which others it has to wait for ------
+
+
+_FAULT = maybe(whole({"kind": TEXT, "message": TEXT}))
+
+
+def declared_parts(plan: Node | None, around: Surroundings) -> dict[str, Shape]:
+    """What `parts` holds as far as it is known before the plan is compiled; of fields that stages add, the names."""
+    found: dict[str, Shape] = {}
+    for strategy in plan.items if isinstance(plan, Listing) else ():
+        collect = strategy.get("collect") if isinstance(strategy, Map) else None
+        parts = collect.get("parts") if isinstance(collect, Map) else None
+        for entry in parts if isinstance(parts, Map) else ():
+            said = to_plain(entry.value)
+            capability = around.capabilities.get(str(said.get("operation")))
+            if capability is None:
+                found[entry.key] = ANY
+                continue
+            added = {name: ANY for stage in said.get("after", ()) for name in _added(stage)}
+            found[entry.key] = _part_shape(whole({**capability.shape.fields, **added}))
+    return found
+
+
+def _added(stage: Mapping[str, Any]) -> list[str]:
+    """The fields that a stage puts into a row, as it is written."""
+    expanded = [stage["expand"]["as"]] if "expand" in stage else []
+    return [*stage.get("set", ()), *expanded, *stage.get("lookup", {}).get("take", ())]
+
+
+def _part_shape(row: Record) -> Record:
+    return whole({"rows": ListOf(row), "fault": _FAULT, "provider": maybe(TEXT), "asked": BOOLEAN, "meta": ANY})
+
+
+def compile_parts(node: Node | None, scope: Scope, around: Surroundings, tracker: Tracker) -> tuple[Part, ...] | None:
+    """The parts in order, of which each sees the ones before it; None when one of them has problems."""
+    assert isinstance(node, Map)
+    found: list[Part] = []
+    shapes: dict[str, Shape] = {}
+    for entry in node:
+        assert isinstance(entry.value, Map)
+        part = _part(entry.key, entry.value, scope.plus(parts=whole(dict(shapes))), around, tracker)
+        shapes[entry.key] = _part_shape(part.shape) if part else ANY
+        if part:
+            found.append(part)
+    return tuple(found) if len(found) == len(node.entries) else None
+
+
+def _part(name: str, node: Map, scope: Scope, around: Surroundings, tracker: Tracker) -> Part | None:
+    what, inner = f"the part {name!r}", Tracker()
+    when = inner.text(what, "when", node, scope)
+    capability = around.find_capability(node.get("operation"), scope.report)
+    providers_node = node.get("providers")
+    if capability is None or providers_node is None:
+        return None
+    providers = inner.value(what, providers_node, scope)
+    overrides = overrides_of(what, node.get("with"), capability, scope, inner)
+    after, shape = compile_stages(node.get("after"), scope, capability.shape, around, inner)
+    uses = tracker.absorb(inner)
+    if providers is None or len(after) < len(items_of(node.get("after"))):
+        return None
+    outcomes = to_plain(node.get("on")) or {}
+    return Part(name, node.place, capability.name, providers, when, overrides, outcomes, after, shape, uses)
+
+
+def rows_of_parts(node: Map, parts: Iterable[Part], report: Report) -> tuple[str, ...]:
+    """The names under `rows`, or of all parts; one that is no part is reported."""
+    known, listed = [one.name for one in parts], node.get("rows")
+    if not isinstance(listed, Listing):
+        return tuple(known)
+    for item in listed.items:
+        if isinstance(item, Scalar) and item.value not in known:
+            report.add("E110", item.place, f"no part is called {item.value!r}", did_you_mean(str(item.value), known))
+    return tuple(to_plain(listed))
+
+
+def settle_parts(plan: Iterable[Strategy], definitions: Mapping[str, Value], report: Report) -> tuple[Strategy, ...]:
+    """The plan with each part knowing what it waits for, also through named values; one that waits for a later part is
+    reported."""
+    settled = []
+    for strategy in plan:
+        parts: list[Part] = []
+        for part in strategy.parts:
+            paths = expand(part.uses, definitions)
+            needs = {path[1] for path in paths if path[0] == "parts" and len(path) > 1}
+            before = {one.name for one in parts}
+            if ("parts",) in paths:
+                needs |= before
+            for late in sorted(needs - before):
+                report.add("E110", part.place, f"the part {part.name!r} uses {late!r}, which is not there before it")
+            parts.append(replace(part, needs=frozenset(needs & before)))
+        settled.append(replace(strategy, parts=tuple(parts)))
+    return tuple(settled)
+
+
+def shape_of_parts(plan: Iterable[Strategy]) -> Record:
+    """What `parts` holds once the plan has run."""
+    return whole({part.name: _part_shape(part.shape) for strategy in plan for part in strategy.parts})
+
+
+_KINDS = ("call", "first_of", "gather", "collect", "hook", "procedure")
+
+
+def compile_plan(node: Node | None, scope: Scope, around: Surroundings, tracker: Tracker) -> tuple[Strategy, ...]:
+    """The strategies of a plan, in order; those with problems are reported and left out."""
+    assert isinstance(node, Listing)
+    found = [_strategy(item, scope, around, tracker) for item in node.items if isinstance(item, Map)]
+    return tuple(one for one in found if one)
+
+
+def _strategy(node: Map, scope: Scope, around: Surroundings, tracker: Tracker) -> Strategy | None:
+    name = str(to_plain(node.get("name")))
+    what = f"the strategy {name!r}"
+    when = tracker.text(what, "when", node, scope)
+    outcomes = to_plain(node.get("on")) or {}
+    kind = next(word for word in _KINDS if word in node)
+    inner = node.get(kind)
+    assert isinstance(inner, Map)
+    if kind == "hook":
+        parameters = tracker.pairs(what, inner.get("with"), scope)
+        called, hook = around.find_hook(inner.get("name"), inner.get("with"), scope.report)
+        if hook is None:
+            return None
+        return Strategy(name, kind, node.place, when=when, overrides=parameters, hook=called, outcomes=outcomes)
+    if kind == "procedure":
+        parameters = tracker.pairs(what, inner.get("with"), scope)
+        called, procedure = around.find_procedure(inner.get("name"), inner.get("with"), scope.report)
+        if procedure is None:
+            return None
+        check_given(procedure, parameters, scope.report)
+        return Strategy(name, kind, node.place, when=when, overrides=parameters, hook=called, outcomes=outcomes)
+    if kind == "collect":
+        parts = compile_parts(inner.get("parts"), scope, around, tracker)
+        if parts is None:
+            return None
+        rows = rows_of_parts(inner, parts, scope.report)
+        return Strategy(name, kind, node.place, when=when, outcomes=outcomes, parts=parts, rows=rows)
+    capability = around.find_capability(inner.get("operation"), scope.report)
+    if capability is None:
+        return None
+    providers_node = inner.get("provider" if kind == "call" else "providers")
+    assert providers_node is not None
+    providers = tracker.value(what, providers_node, scope)
+    overrides = overrides_of(what, inner.get("with"), capability, scope, tracker)
+    again: Again | None = None
+    again_node = inner.get("again")
+    if isinstance(again_node, Map):
+        inside = scope.plus(rows=ListOf(capability.shape))
+        again_when = tracker.text(what, "when", again_node, inside)
+        more = overrides_of(what, again_node.get("with"), capability, inside, tracker)
+        again = Again(again_when, more) if again_when else None
+    return Strategy(
+        name,
+        kind,
+        node.place,
+        when=when,
+        providers=providers,
+        operation=capability.name,
+        overrides=overrides,
+        again=again,
+        first_decides=to_plain(inner.get("first_decides")) is True,
+        outcomes=outcomes,
+    )
+
+
+def row_shape_of(plan: Iterable[Strategy], around: Surroundings) -> Record:
+    """A row that any of these strategies may give: a field that not all of them have may be null."""
+    strategies = list(plan)
+    operations = dict.fromkeys(one.operation for one in strategies if one.operation)
+    shapes = [around.capabilities[one].shape for one in operations]
+    shapes += [whole(added_by(one.hook, around)) for one in strategies if one.kind == "hook"]
+    shapes += [part.shape for one in strategies for part in one.parts if part.name in one.rows]
+    fields: dict[str, Shape] = {}
+    for shape in shapes:
+        for name, known in shape.fields.items():
+            everywhere = all(name in other.fields for other in shapes)
+            merged = join(fields[name], known) if name in fields else known
+            fields[name] = merged if everywhere else maybe(merged)
+    return whole(fields)

@@ -1,0 +1,241 @@
+"""Compiles tool files, and proves that the cache of a tool ignores nothing that matters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from specloom.core import Report, did_you_mean, parse_duration
+from specloom.language import ANY, INTEGER, NUMBER, OPEN, TEXT, ListOf, Shape, maybe
+from specloom.model import Cache, Hints, Input, Setting, Strategy, Tool, Value, questions, stages_of
+from specloom.plugins import ENVELOPES, Envelope
+from specloom.specs import Listing, Map, Node, Scalar, Spec, to_plain
+
+from .answer import compile_answer, compile_checks, compile_hints, compile_link
+from .inputs import check_names, compile_inputs
+from .procedures import asked_by, check_cached, check_kept, procedures_of, result_shape, settings_of_procedures
+from .published_schemas import input_schema, output_schema, whole_schema
+from .service import compile_settings, compile_tables, settings_shape
+from .stages import compile_stages
+from .strategies import compile_plan, declared_parts, row_shape_of, settle_parts, shape_of_parts
+from .symbols import Surroundings, Tracker, lens_table
+from .values import Scope, compile_definitions, compile_text, entries_of, items_of, whole
+
+DEFAULT_DEADLINE = 60.0
+_GROUPS = ListOf(whole({"key": ANY, "count": INTEGER}))
+
+
+def compile_tool(spec: Spec, around: Surroundings, report: Report) -> Tool | None:
+    """A tool ready to run, or None when something in it is wrong and was reported."""
+    before = len(report.errors)
+    root, plain, tracker = spec.root, to_plain(spec.root), Tracker()
+    settings = compile_settings(root.get("config"))
+    settings |= settings_of_procedures(root, settings, around)
+    check_kept(root, around, report)
+    inputs = compile_inputs(root.get("input"), around, report)
+    scope = _scope(root, inputs, settings, around, report)
+    values, scope = compile_definitions(entries_of(root.get("values")), scope)
+    plan = settle_parts(compile_plan(root.get("plan"), scope, around, tracker), dict(values), report)
+    is_whole = len(plan) == len(items_of(root.get("plan")))
+    # What a strategy that cannot be used would have given is not known, so nothing that names it is blamed.
+    scope = scope.plus(parts=shape_of_parts(plan)) if is_whole and "parts" in scope.names.fields else scope
+    given = row_shape_of(plan, around) if is_whole else OPEN
+    after, row_shape = compile_stages(root.get("after"), scope, given, around, tracker)
+    is_whole = is_whole and len(after) == len(items_of(root.get("after")))
+    done = scope.plus(
+        rows=ListOf(row_shape), served_by=maybe(TEXT), served_operation=maybe(TEXT), meta=ANY, not_applied=ListOf(TEXT)
+    )
+    procedures = procedures_of(plan, after, around)
+    if procedures:
+        done = done.plus(result=result_shape(plan, after, around))
+    checks = compile_checks(root.get("checks"), scope)
+    answer, returned = compile_answer(root.get("answer"), done, row_shape, tracker)
+    told_as = _envelope(root.get("envelope"), report)
+    hints = compile_hints(root.get("hints"), done, inputs, tracker)
+    cache = _cache(root.get("cache"), done, inputs)
+    record = _record(root.get("record"), inputs, report)
+    failures = _failures(root.get("record"), root.get("answer"), report)
+    link = compile_link(root.get("link"), done, answer)
+    if len(report.errors) > before or not is_whole:
+        return None
+    reached = _reached(tracker, dict(values), plan, hints, inputs, around)
+    _prove(root.get("cache"), reached, report)
+    check_cached(root.get("cache"), procedures, report)
+    for one in inputs.values():
+        # A provider that is left out may be the one that uses it.
+        if one.name not in reached and not (record and one.name == record[0]) and not report.left_out:
+            report.add("W307", one.place, f"input {one.name!r} is declared but changes nothing")
+    if len(report.errors) > before:
+        return None
+    return Tool(
+        spec.name,
+        plain["title"],
+        "\n".join(" ".join(line.split()) for line in plain["description"].splitlines() if line.strip()),
+        spec.place,
+        spec.digest,
+        tuple(dict.fromkeys([*([spec.group] if spec.group else []), *plain.get("toolsets", [])])),
+        plain["annotations"],
+        inputs,
+        checks,
+        settings,
+        cache,
+        values,
+        plan,
+        after,
+        hints,
+        answer,
+        record,
+        parse_duration(plain["deadline"]) if "deadline" in plain else DEFAULT_DEADLINE,
+        row_shape,
+        tuple(dict.fromkeys([*(one.operation for one in questions(plan)), *asked_by(procedures)])),
+        tuple(dict.fromkeys(one.operation for one in stages_of(plan, after) if one.operation)),
+        input_schema(inputs.values()),
+        output_schema(answer, hints is not None, link, cache.age_as if cache else "")
+        if returned is None
+        else whole_schema(returned.shape, told_as),
+        link,
+        returned,
+        told_as.name if told_as else "",
+        _opt_in(root.get("opt_in"), settings, report),
+        bool(plain.get("needs_provider", False)),
+        failures,
+    )
+
+
+def _opt_in(node: Node | None, settings: Mapping[str, Setting], report: Report) -> str:
+    """The switch that publishes a tool; it has to be a boolean setting of the tool or of what it runs."""
+    if not isinstance(node, Scalar):
+        return ""
+    name = str(node.value)
+    if name not in settings or settings[name].kind != "boolean":
+        switches = [one.name for one in settings.values() if one.kind == "boolean"]
+        report.add("E110", node.place, f"the tool has no boolean setting {name!r}", did_you_mean(name, switches))
+    return name
+
+
+def _envelope(node: Node | None, report: Report) -> Envelope | None:
+    """The envelope that a tool names; one that is not registered is reported."""
+    if not isinstance(node, Scalar):
+        return None
+    found = ENVELOPES.get(str(node.value))
+    if found is None:
+        hint = did_you_mean(str(node.value), ENVELOPES) or "envelopes are registered by the packages that announce them"
+        report.add("E110", node.place, f"no envelope is called {node.value!r}", hint)
+    return found
+
+
+def _scope(
+    root: Map, inputs: Mapping[str, Input], settings: Mapping[str, Setting], around: Surroundings, report: Report
+) -> Scope:
+    lists: dict[str, Shape] = dict.fromkeys((*around.capabilities, *report.left_out), ListOf(TEXT))
+    parts = declared_parts(root.get("plan"), around)
+    clamped = {one.name: maybe(INTEGER if one.kind == "integer" else NUMBER) for one in inputs.values() if one.clamp}
+    names = whole(
+        {
+            "args": whole({one.name: one.shape for one in inputs.values()}),
+            "requested": whole(dict(clamped)),
+            "config": settings_shape(settings),
+            "route": whole(lists),
+            "configured": whole(lists),
+            "providers": whole(lists),
+            "dropped": whole(dict.fromkeys(_labels(root, "as"), INTEGER)),
+            "groups": whole(dict.fromkeys(_labels(root, "group"), _GROUPS)),
+            **({"parts": whole(parts)} if parts else {}),
+            "now": NUMBER,
+        }
+    )
+    tables = {**compile_tables(root.get("tables")), "lenses": lens_table(around.lenses)}
+    return Scope(names, tables, report)
+
+
+def _labels(root: Map, word: str) -> list[str]:
+    """The names under which stages count what they drop, or which groups they make."""
+    collected = [strategy["collect"]["parts"] for strategy in to_plain(root.get("plan")) if "collect" in strategy]
+    stages = [stage for parts in collected for part in parts.values() for stage in part.get("after", ())]
+    stages += to_plain(root.get("after")) or []
+    return [str(stage[word]["as"] if word == "group" else stage[word]) for stage in stages if word in stage]
+
+
+def _record(node: Node | None, inputs: Mapping[str, Input], report: Report) -> tuple[str, str] | None:
+    if not isinstance(node, Map):
+        return None
+    session = node.get("session")
+    assert isinstance(session, Scalar)
+    check_names(Listing((session,), session.place), inputs, report)
+    return str(session.value), str(to_plain(node.get("as")))
+
+
+def _failures(node: Node | None, answer: Node | None, report: Report) -> str:
+    """The key of the answer that lists what could not be read; one that does not exist is reported."""
+    said = node.get("failures") if isinstance(node, Map) else None
+    if not isinstance(said, Scalar):
+        return ""
+    known = [entry.key for entry in entries_of(answer)]
+    if said.value not in known:
+        report.add("E110", said.place, f"the answer has no key {said.value!r}", did_you_mean(str(said.value), known))
+    return str(said.value)
+
+
+def _cache(node: Node | None, scope: Scope, inputs: Mapping[str, Input]) -> Cache | None:
+    if not isinstance(node, Map):
+        return None
+    for item in _items(node.get("ignore")):
+        if item.value not in inputs:
+            hint = did_you_mean(str(item.value), inputs)
+            scope.report.add("E132", item.place, f"the cache ignores {item.value!r}, which is not an input", hint)
+    plain = to_plain(node)
+    unless = compile_text(found, scope) if (found := node.get("unless")) else None
+    return Cache(
+        parse_duration(plain["ttl"]),
+        plain["shape"],
+        tuple(plain.get("ignore", ())),
+        unless,
+        plain.get("always_say", False),
+        plain.get("age_as", ""),
+    )
+
+
+def _prove(node: Node | None, reached: Mapping[str, list[str]], report: Report) -> None:
+    """Every input that the cache's key leaves out is one that nothing in the tool or below it uses."""
+    for item in _items(node.get("ignore") if isinstance(node, Map) else None):
+        by = reached.get(str(item.value), [])
+        if by:
+            shown = ", ".join(by[:4]) + (f" and {len(by) - 4} more" if len(by) > 4 else "")
+            message = f"the cache ignores {item.value!r}, but it changes the answer"
+            report.add("E131", item.place, message, f"used by: {shown}")
+
+
+def _items(node: Node | None) -> Iterable[Scalar]:
+    return [item for item in node.items if isinstance(item, Scalar)] if isinstance(node, Listing) else []
+
+
+def _reached(
+    tracker: Tracker,
+    definitions: Mapping[str, Value],
+    plan: tuple[Strategy, ...],
+    hints: Hints | None,
+    inputs: Mapping[str, Input],
+    around: Surroundings,
+) -> dict[str, list[str]]:
+    """What each input reaches, in words: followed through the tool and through every operation that it may call."""
+    reached: dict[str, dict[str, None]] = {}  # a mapping keeps the order and looks up at once, however many there are
+
+    def reach(name: str, what: str) -> None:
+        reached.setdefault(name, {})[what] = None
+
+    for what, path in tracker.paths(definitions):
+        if path[0] in {"args", "requested"}:
+            for name in [path[1]] if len(path) > 1 else inputs:
+                reach(name, what)
+        elif path[0] == "not_applied":
+            for name in inputs:
+                if any(name in around.capabilities[one.operation].arguments for one in questions(plan)):
+                    reach(name, what)
+    for one in questions(plan):
+        overridden = {name for name, _ in one.overrides}
+        for provider, operation in around.offering(one.operation).items():
+            for name in operation.arguments_used - overridden:
+                if name in inputs:
+                    reach(name, f"operation {provider}.{operation.name}")
+    for name in (*hints.filters, *hints.always) if hints else ():
+        reach(name, "the hints")
+    return {name: list(by) for name, by in reached.items()}

@@ -1,0 +1,53 @@
+"""Values that every room speaks: faults, diagnostics, HTTP messages, secrets, dates, paths, environment, limits.
+
+Imports no other room; every room may import it.
+"""
+
+from __future__ import annotations
+
+from .lazy import exports
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .dates import FORMATS, from_epoch, is_day, to_timestamp
+    from .diagnostics import CODES, Diagnostic, Place, Report, count_errors, did_you_mean, render
+    from .environment import VARIABLES, Variable, VariableError, read_variable
+    from .faults import KINDS, Action, Fault, all_failed
+    from .garbage_collection import collect_seldom, keep
+    from .limits import Limiter, Rate, parse_duration, parse_rate, parse_size
+    from .messages import Answer, Header, Policy, Request, Response
+    from .paths import NAME, PROMPTS, PROMPT_SUFFIX, cache_folder, config_folder, shipped_folder, spec_layers
+    from .process import Ended, end, restrict, run, start
+    from .secrets import (
+        KEY_BYTES, KEY_FILE, KEY_VARIABLE, MASK, Secret, load_key, looks_issued, looks_secret, mask, mask_values,
+        redact, redact_body, seal, secret_forms, unseal,
+    )
+    from .terminal import (
+        Paint, answer_lines, columns, cut, fault_line, printable, request_lines, request_to_json, row_lines,
+        secrets_in, table, to_json,
+    )
+    from .text import canonical_url, clean
+
+__getattr__ = exports(
+    __name__,
+    {
+        "dates": "FORMATS from_epoch is_day to_timestamp",
+        "diagnostics": "CODES Diagnostic Place Report count_errors did_you_mean render",
+        "environment": "VARIABLES Variable VariableError read_variable",
+        "faults": "KINDS Action Fault all_failed",
+        "garbage_collection": "collect_seldom keep",
+        "limits": "Limiter Rate parse_duration parse_rate parse_size",
+        "messages": "Answer Header Policy Request Response",
+        "paths": "NAME PROMPTS PROMPT_SUFFIX cache_folder config_folder shipped_folder spec_layers",
+        "process": "Ended end restrict run start",
+        "secrets": (
+            "KEY_BYTES KEY_FILE KEY_VARIABLE MASK Secret load_key looks_issued looks_secret mask "
+            "mask_values redact redact_body seal secret_forms unseal"
+        ),
+        "terminal": (
+            "Paint answer_lines columns cut fault_line printable request_lines request_to_json row_lines "
+            "secrets_in table to_json"
+        ),
+        "text": "canonical_url clean",
+    },
+)

@@ -1,0 +1,195 @@
+"""How often and how many at once: a limiter that keeps calls to an upstream as polite as its spec says."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import re
+import time
+from collections import deque
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .faults import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_BYTES = {
+    "B": 1,
+    "kB": 1000,
+    "KB": 1000,
+    "MB": 1000**2,
+    "GB": 1000**3,
+    "KiB": 1024,
+    "MiB": 1024**2,
+    "GiB": 1024**3,
+}
+_NUMBER = r"[0-9]{1,12}(?:\.[0-9]{1,9})?"
+_RATE = re.compile(rf"({_NUMBER})\s*/\s*({_NUMBER})?\s*([a-z]+)")
+_QUANTITY = re.compile(rf"({_NUMBER})\s*([A-Za-z]+)")
+
+_TICK = 1e-6
+"""Seconds below which a wait is over: clocks and sums of floats are no finer."""
+
+_MOST_REMEMBERED = 10_000
+"""Starts that are remembered at most; a larger count is kept as the same rate over a shorter time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """At most `count` starts in any `per` seconds."""
+
+    count: float
+    per: float
+
+    def __post_init__(self) -> None:
+        if not (0 < self.count < math.inf and 0 < self.per < math.inf):
+            raise ValueError(f"a rate needs a count and a time above zero, got {self.count:g} in {self.per:g} s")
+
+
+def parse_rate(text: str) -> Rate:
+    """The rate that `3/s`, `10/min`, `1/2s` or `100/d` means."""
+    found = _RATE.fullmatch(text.strip())
+    if found is None or found[3] not in _SECONDS:
+        raise ValueError(
+            f"{text!r} is not a rate: write a count, a slash and a time, such as 3/s, 10/min, 1/2s or 100/d"
+        )
+    count, per = float(found[1]), float(found[2] or 1) * _SECONDS[found[3]]
+    if count == 0 or per == 0:
+        raise ValueError(f"the rate {text!r} would never let a call through: both numbers must be above zero")
+    return Rate(count, per)
+
+
+def parse_duration(text: str) -> float:
+    """The seconds that `250ms`, `90s`, `15m`, `1h` or `1d` means."""
+    found = _QUANTITY.fullmatch(text.strip())
+    if found is None or found[2] not in _SECONDS:
+        raise ValueError(f"{text!r} is not a duration: write a number and a unit, such as 250ms, 90s, 15m, 1h or 1d")
+    return float(found[1]) * _SECONDS[found[2]]
+
+
+def parse_size(text: str) -> int:
+    """The bytes that `512KiB`, `2MB` or `5MiB` means."""
+    found = _QUANTITY.fullmatch(text.strip())
+    if found is None or found[2] not in _BYTES:
+        raise ValueError(f"{text!r} is not a size: write a number and a unit, such as 512KiB, 2MB or 5MiB")
+    return int(float(found[1]) * _BYTES[found[2]])
+
+
+class Limiter:
+    """Lets callers through in the order they came, within a rate and a number at once."""
+
+    def __init__(
+        self,
+        rate: Rate | None,
+        concurrency: int | None,
+        *,
+        name: str = "",
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        if concurrency is not None and concurrency < 1:
+            raise ValueError(f"a limit of {concurrency} calls at once would never let a call through: give 1 or more")
+        self._name = name
+        self._clock = clock
+        self._sleep = sleep
+        # Starts are remembered, no bucket is refilled: a bucket lets twice the count through in its first window.
+        whole = min(max(1, math.floor(rate.count)), _MOST_REMEMBERED) if rate else 0
+        self._window = rate.per * whole / rate.count if rate else 0.0
+        self._starts: deque[float] = deque(maxlen=whole)
+        self._places = concurrency
+        self._queue: deque[asyncio.Future[None]] = deque()
+        """One future a waiter; the first is resolved and is the only one that looks at places and times."""
+        self._vacancy: asyncio.Future[None] | None = None
+
+    @asynccontextmanager
+    async def slot(self, max_wait: float) -> AsyncIterator[None]:
+        """A place and a start within `max_wait` seconds, or a `rate_limited` fault, at once where it is foreseeable."""
+        await self._enter(max_wait)
+        try:
+            yield
+        finally:
+            self._leave()
+
+    async def _enter(self, max_wait: float) -> None:
+        now = self._clock()
+        wait = self._wait_of(len(self._queue), now)
+        if wait > max_wait + _TICK:
+            raise self._refusal(wait)
+        if not self._queue and wait <= _TICK and self._places != 0:
+            self._take()
+            return
+        deadline = now + max_wait
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queue.append(turn)
+        self._call_first()
+        try:
+            await self._until(turn, deadline)
+            while self._places == 0:
+                self._vacancy = asyncio.get_running_loop().create_future()
+                await self._until(self._vacancy, deadline)
+            while (wait := self._wait_of(0, self._clock())) > _TICK:
+                if self._clock() + wait > deadline + _TICK:
+                    raise self._refusal(wait)
+                await self._sleep(wait)
+            # Nothing is taken before this line, so whoever is cancelled above has nothing to give back.
+            self._take()
+        finally:
+            self._queue.remove(turn)
+            self._call_first()
+
+    def _take(self) -> None:
+        if self._starts.maxlen:
+            self._starts.append(self._clock())
+        if self._places is not None:
+            self._places -= 1
+
+    def _leave(self) -> None:
+        if self._places is not None:
+            self._places += 1
+        if self._vacancy is not None and not self._vacancy.done():
+            self._vacancy.set_result(None)
+
+    def _call_first(self) -> None:
+        if self._queue and not self._queue[0].done():
+            self._queue[0].set_result(None)
+
+    def _wait_of(self, ahead: int, now: float) -> float:
+        """Seconds until the rate lets a caller start who has `ahead` others before it."""
+        size = self._starts.maxlen
+        if not size:
+            return 0.0
+        rounds, position = divmod(ahead, size)
+        index = len(self._starts) - size + position
+        wait = max(0.0, self._starts[index] + self._window - now) if index >= 0 else 0.0
+        return wait + rounds * self._window
+
+    async def _until(self, event: asyncio.Future[None], deadline: float) -> None:
+        """Return once the event has come, or raise the fault when the deadline is first."""
+        if event.done():
+            return
+        left = deadline - self._clock()
+        if left <= 0:
+            raise self._refusal(self._wait_of(len(self._queue), self._clock()))
+        timer = asyncio.ensure_future(self._sleep(left))
+        try:
+            await asyncio.wait((event, timer), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            timer.cancel()
+        if not event.done():
+            raise self._refusal(self._wait_of(len(self._queue), self._clock()))
+
+    def _refusal(self, wait: float) -> Fault:
+        seconds = max(1, math.ceil(wait - _TICK))
+        who = f"calls to {self._name}" if self._name else "calls to this upstream"
+        return Fault(
+            "rate_limited",
+            f"The limit for {who} is reached; try again in {seconds} s.",
+            provider=self._name,
+            retry_after=seconds,
+            ours=True,
+        )

@@ -1,0 +1,65 @@
+"""What an operation asks for and gets back: one request, one response, no I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .secrets import Secret
+
+Header = str | Secret
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What bounds one request. Times are seconds, sizes are bytes after decompression."""
+
+    timeout: float = 30.0
+    max_bytes: int = 5 * 1024 * 1024
+    redirects: int = 5
+    hosts: tuple[str, ...] = ()
+    """Hosts a redirect may lead to, exact or `*.example.org`; empty allows only the host of the request."""
+    any_host: bool = False
+    """A redirect may lead to any public host (page reading); never set for a provider."""
+    allow_private: bool = False
+    """The operator named this host in the configuration, so it may be private, loopback or plain http."""
+    idle: float | None = None
+    """How long nothing may come, where the whole may take longer: a large answer gets time, a silent host does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One HTTP request as an operation yields it. `query` and `form` keep order and repetition."""
+
+    method: str
+    url: str
+    """Scheme, host and path, already percent-encoded, without the query."""
+    query: tuple[tuple[str, str | Secret], ...] = ()
+    headers: tuple[tuple[str, Header], ...] = ()
+    body: bytes | None = None
+    policy: Policy = field(default_factory=Policy)
+    provider: str = ""
+    operation: str = ""
+    step: str = ""
+    keep_for: float = 0.0
+    """Seconds for which the response may be served again to anyone who sends the same request."""
+    hidden: tuple[Secret, ...] = ()
+    """The secrets that stand in the body, so that they can be masked there too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What came back: `headers` have lower-case names, `body` is decompressed, `url` is where redirects ended."""
+
+    status: int
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an operation gave: its rows and facts about the whole answer."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    meta: dict[str, Any] = field(default_factory=dict)

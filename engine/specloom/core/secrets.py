@@ -1,0 +1,311 @@
+"""Secrets that cannot be printed, texts without the secrets in them, and the key that seals what is kept on disk."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, quote_plus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+MASK = "•••"
+"""What stands in place of a secret."""
+LONGER_THAN_WORDS = 8
+"""Characters from which on a secret is looked for in the text of an upstream."""
+
+KEY_VARIABLE = "SPECLOOM_CACHE_KEY"
+KEY_FILE = "cache.key"
+KEY_BYTES = 32
+_FORMAT = b"\x01"
+_NONCE_BYTES = 12
+_TAG_BYTES = 16
+
+
+class Secret:
+    """A value that prints as `•••` and is only read where it is sent: `reveal()`."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        """The secret itself, for the transport only."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return MASK
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return format(MASK, spec)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._value == self._value
+
+    def __hash__(self) -> int:
+        return hash(("secret", self._value))
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def __reduce__(self) -> str:
+        raise TypeError("a secret is not serialised")
+
+
+def redact(text: str, secrets: Iterable[Secret]) -> str:
+    """The text with every secret replaced, as it is, percent-encoded or escaped for JSON."""
+    forms = {form for secret in secrets for form in secret_forms(secret)}
+    # The longest first, so that a secret which begins with another one leaves no tail behind.
+    for form in sorted(forms, key=len, reverse=True):
+        text = text.replace(form, MASK)
+    return text
+
+
+def redact_body(
+    body: bytes, secrets: Iterable[Secret], *, least: int = LONGER_THAN_WORDS, mask: bytes = MASK.encode()
+) -> bytes:
+    """A body in which the upstream gives no secret back, whether as it is or in one of the forms of `redact`.
+
+    Secrets of fewer than `least` characters could be words of the text. What follows a word such as Bearer is one too.
+    """
+    forms = {form for secret in secrets for form in _written(secret.reveal(), least)}
+    for form in sorted(forms, key=len, reverse=True):
+        if form in body:
+            body = body.replace(form, mask)
+    return body
+
+
+@lru_cache(maxsize=256)
+def _written(value: str, least: int) -> tuple[bytes, ...]:
+    """Everything that a secret may look like in a body; nothing where it is short."""
+    parts = (part for part in (value, value.partition(" ")[2]) if len(part) >= least)
+    return tuple({form.encode("utf-8", "replace") for part in parts for form in secret_forms(Secret(part))})
+
+
+def secret_forms(secret: Secret) -> set[str]:
+    """Everything that a secret may look like in a text: as it is, percent-encoded or escaped for JSON."""
+    value = secret.reveal()
+    if not value:
+        return set()
+    safe = value.encode("utf-8", "replace")
+    quoted = {quote(safe, safe=""), quote(safe), quote_plus(safe)}
+    lowered = {re.sub(r"%[0-9A-F]{2}", lambda found: found[0].lower(), form) for form in quoted}
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return {value, escaped} | quoted | lowered
+
+
+def load_key(directory: Path, environ: Mapping[str, str]) -> bytes:
+    """The 32 bytes that seal what is kept: from the environment, else from `cache.key`, made when it is missing.
+
+    Every way to fail is a ValueError whose sentence says what to do and never shows the value.
+    """
+    given = environ.get(KEY_VARIABLE, "").strip()
+    if given:
+        key = _parse_key(given)
+        if key is None:
+            raise ValueError(f"{KEY_VARIABLE} is not a key: give 64 hex digits, or {KEY_BYTES} bytes in base64")
+        return key
+    path = directory / KEY_FILE
+    try:
+        if not path.exists():
+            _make_key_file(path)
+        return _read_key_file(path)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ValueError(
+            f"the key file {path} cannot be used ({reason}): make it readable or set {KEY_VARIABLE}"
+        ) from error
+
+
+def seal(key: bytes, plaintext: bytes, context: bytes) -> bytes:
+    """The plaintext under AES-256-GCM, bound to `context`: it opens only with the same key and the same context."""
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    _check_key(key)
+    # Random nonces are safe for about 2**32 seals under one key, far beyond what a cache writes in its life.
+    nonce = os.urandom(_NONCE_BYTES)
+    return _FORMAT + nonce + AESGCM(key).encrypt(nonce, plaintext, _FORMAT + context)
+
+
+def unseal(key: bytes, sealed: bytes, context: bytes) -> bytes | None:
+    """What was sealed, or None when a byte was changed, key or context is another, or the input is cut short."""
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    _check_key(key)
+    start = len(_FORMAT) + _NONCE_BYTES
+    if len(sealed) < start + _TAG_BYTES or not sealed.startswith(_FORMAT):
+        return None
+    try:
+        return AESGCM(key).decrypt(sealed[len(_FORMAT) : start], sealed[start:], _FORMAT + context)
+    except InvalidTag:
+        return None
+
+
+def _check_key(key: bytes) -> None:
+    # A shorter key would silently select a weaker cipher.
+    if len(key) != KEY_BYTES:
+        raise ValueError(f"a sealing key has {KEY_BYTES} bytes, this one has {len(key)}")
+
+
+def _parse_key(text: str) -> bytes | None:
+    import base64
+    import binascii
+
+    # Hex first: 64 hex digits are valid base64 as well, of 48 bytes.
+    if len(text) == 2 * KEY_BYTES:
+        try:
+            return binascii.unhexlify(text)
+        except ValueError:
+            return None
+    try:
+        key = base64.b64decode(text.rstrip("=") + "=", altchars=b"-_" if set("-_") & set(text) else None, validate=True)
+    except ValueError:
+        return None
+    return key if len(key) == KEY_BYTES else None
+
+
+def _make_key_file(path: Path) -> None:
+    """Put a new key at `path` unless somebody else does so first; a crash leaves no half-written key."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    text = os.urandom(KEY_BYTES).hex() + "\n"
+    try:
+        _write_new(draft, text)
+        try:
+            # A link appears with its whole content and never replaces what is there.
+            os.link(draft, path)
+        except FileExistsError:
+            return
+        except OSError:
+            _write_new_unless_there(path, text)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _write_new_unless_there(path: Path, text: str) -> None:
+    try:
+        _write_new(path, text)
+    except FileExistsError:
+        return
+
+
+def _write_new(path: Path, text: str) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(text.encode("ascii"))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _read_key_file(path: Path) -> bytes:
+    with path.open("rb") as file:
+        if os.name != "nt":
+            _keep_private(file.fileno(), path)
+        text = file.read(1024)
+    key = _parse_key(text.decode("ascii", "replace").strip())
+    if key is None:
+        raise ValueError(
+            f"the key file {path} holds no key ({len(text)} bytes): restore it, or delete it and lose what it sealed"
+        )
+    return key
+
+
+def _keep_private(handle: int, path: Path) -> None:
+    """Take the file away from everybody but its owner, or refuse it when it is not ours to change."""
+    if not os.fstat(handle).st_mode & 0o077:
+        return
+    try:
+        os.fchmod(handle, 0o600)
+    except OSError as error:
+        raise ValueError(f"others can read the key file {path}: let its owner run chmod 600 on it") from error
+    # Some file systems accept the call and change nothing.
+    if os.fstat(handle).st_mode & 0o077:
+        raise ValueError(
+            f"others can read the key file {path} and its file system keeps it so: set {KEY_VARIABLE} instead"
+        )
+
+
+# --- Secrets in texts that are about to be written down, by the forms that secrets have -------------------------------
+
+
+MOST_CHARACTERS = 2000
+"""Characters of one text that are written down."""
+
+_SHORTEST = 16
+"""Characters that keys have at least; passwords may be shorter, and are no business of a file."""
+
+_NAMED = (
+    r"api[_-]?key|apikey|access[_-]?token|refresh[_-]?token|id[_-]?token|consumer[_-]?secret|client[_-]?secret"
+    r"|x-api-key|x-subscription-token|authorization|token|secret|password|passwd|pwd|key|signature|sig"
+)
+_FORMS = (
+    # name=value and "name": "value", in addresses, headers and JSON; what names it stays
+    (
+        re.compile(rf"(?i)(?<![\w-])((?:{_NAMED})[\"']?\s*[=:]\s*[\"']?(?:bearer\s+|basic\s+)?)[^\s\"'&,;}}<>]+"),
+        rf"\1{MASK}",
+    ),
+    (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}"), rf"\1 {MASK}"),
+    # user:password@ in an address
+    (re.compile(r"(?i)(\b[a-z][a-z0-9+.-]*://)[^\s/@:]*:[^\s/@]*@"), rf"\1{MASK}@"),
+    # A key of 32 bytes in hexadecimal digits, which digests look like as well
+    (re.compile(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{64}(?![0-9A-Fa-f])"), MASK),
+)
+_ISSUED = (
+    # Forms that issuers of keys document, known by how they begin; then JSON web tokens and private keys
+    (re.compile(r"AIza[\w-]{30,}"), MASK),
+    (re.compile(r"\bsk-[\w-]{16,}"), MASK),
+    (re.compile(r"\bBSA[\w-]{20,}"), MASK),
+    (re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,})"), MASK),
+    (re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), MASK),
+    (re.compile(r"\bxox[abeoprs]-[\w-]{10,}"), MASK),
+    (re.compile(r"\b[rsp]k_(?:live|test)_\w{10,}"), MASK),
+    (re.compile(r"\b(?:hf|npm)_[A-Za-z0-9]{20,}"), MASK),
+    (re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"), MASK),
+    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"), MASK),
+)
+
+
+def mask(text: str) -> str:
+    """The text without whatever looks like a secret, cut where it is too long."""
+    # Cut late, so that a secret does not hide by standing half behind the cut.
+    text = text[: 4 * MOST_CHARACTERS]
+    for form, instead in (*_FORMS, *_ISSUED):
+        text = form.sub(instead, text)
+    return text[:MOST_CHARACTERS]
+
+
+def looks_issued(text: str) -> bool:
+    """Whether the text holds a key of a form that an issuer documents, so that it is hardly made up."""
+    return any(form.search(text) for form, _ in _ISSUED)
+
+
+def looks_secret(name: str, text: str) -> bool:
+    """Whether a text that goes under a name looks like a real secret, and not like a word or a made-up one."""
+    if looks_issued(text):
+        return True
+    last = text.rsplit(maxsplit=1)[-1] if text.strip() else ""
+    has_both = any(one.isdigit() for one in last) and any(one.isalpha() for one in last)
+    return has_both and len(last) >= _SHORTEST and re.fullmatch(f"(?i){_NAMED}", name) is not None
+
+
+def mask_values(value: Any) -> Any:
+    """JSON data with every text in it masked, and whole what stands under the name of a secret."""
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, Mapping):
+        return {
+            str(name): MASK if isinstance(one, str) and re.fullmatch(f"(?i){_NAMED}", str(name)) else mask_values(one)
+            for name, one in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [mask_values(one) for one in value]
+    return value if value is None or isinstance(value, bool | int | float) else mask(str(value))

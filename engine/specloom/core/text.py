@@ -1,0 +1,124 @@
+"""Characters that nobody sees are taken out of text, except where a script or an emoji needs them.
+
+Taken out: controls, zero-width and word-joining characters, bidirectional controls and marks, tag characters, Hangul
+fillers, runs of variation selectors, annotation anchors and non-characters. All of these can carry a message past a
+reader. Kept: the joiner and the non-joiner after a letter of a script that shapes its letters (Persian, Hindi …) and
+inside emoji; one variation selector after a character; the tags of a flag. Soft hyphens go too, uncounted: they are
+typesetting.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_SUSPECT: Final = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]"
+)
+
+_FLAG: Final = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,8}\U000e007f"
+_SHAPED: Final = (
+    "\u0600-\u0605\u0608\u060b\u060d\u061b\u061d-\u08ff"  # Arabic, Syriac, Thaana, N'Ko, Samaritan, Mandaic
+    "\u0900-\u0dff\u0f00-\u109f\u1780-\u17b3\u17b6-\u17ff"  # Indic scripts, Tibetan, Myanmar, Khmer
+    "\u1800-\u180a\u1810-\u18af\u1900-\u1aaf\u1b00-\u1c4f\u1cd0-\u1cff"  # Mongolian to Lepcha, Vedic
+    "\ua800-\ua82f\ua840-\ua8ff\ua930-\ua95f\ua980-\uaaff\uabc0-\uabff\ufb50-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc"
+    "\U00010a00-\U00010aff\U00010d00-\U00010d3f\U00010f30-\U00010fdf\U00011000-\U00011fff\U0001e900-\U0001e95f"
+)
+_EMOJI: Final = "\u00a9\u00ae\u203c-\u3299\ufe0f\u20e3\U0001f000-\U0001faff"
+_KEPT: Final = (
+    rf"{_FLAG}"
+    rf"|(?<=[{_SHAPED}])[\u200c\u200d]"
+    rf"|(?<=[{_EMOJI}])\u200d(?=[{_EMOJI}])"
+    r"|(?<=[\u1820-\u18aa])[\u180b-\u180f]"
+    r"|(?<=[^\s\ufe00-\ufe0f\U000e0100-\U000e01ef\u200b-\u200f\u2060-\u206f])[\ufe00-\ufe0f]"
+    r"|(?<=[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])[\U000e0100-\U000e01ef]"
+)
+_RULES: Final = re.compile(rf"({_KEPT})|([\u2028\u2029\x0b\x0c\x85])|(\xad)|({_SUSPECT.pattern})")
+
+
+def is_clean(text: str) -> bool:
+    """Whether there is no character in the text that `clean` would look at twice."""
+    return _SUSPECT.search(text) is None
+
+
+def clean(text: str) -> tuple[str, int]:
+    """The text without what is invisible, and how many characters were taken out. Separators become line ends."""
+    if _SUSPECT.search(text) is None:
+        return text, 0
+    count = 0
+
+    def judge(match: re.Match[str]) -> str:
+        nonlocal count
+        kind = match.lastindex
+        if kind == 1:
+            return match[0]
+        if kind == 2:
+            return "\n"
+        count += kind == 4
+        return ""
+
+    return _RULES.sub(judge, text), count
+
+
+# --- What makes two addresses of pages one: the same page for telephones or printers, or with a mark of who
+# linked it ------------------------------------------------------------------------------------------------------------
+
+
+_DEFAULT_PORTS = frozenset({None, 80, 443})
+_EDITIONS = frozenset({"m", "mobile", "amp"})
+"""Labels before the name of a site that stand for another edition of the same pages."""
+_TRACKING = re.compile(
+    r"utm_.*|_g[al]|[gw]braid|gclid|dclid|fbclid|msclkid|yclid|igshid|mc_[ce]id|mkt_tok|srsltid|_hs(?:enc|mi)|amp|print",
+    re.IGNORECASE,
+)
+"""Parameters that say who linked the page, or which edition of it is wanted, and nothing of what it is about."""
+_EDITION_PAIRS = frozenset({("outputtype", "amp"), ("output", "amp"), ("view", "print")})
+_EDITION_ENDS = frozenset({"amp", "print"})
+_INDEX = re.compile(r"/(?:index\.(?:html?|php)|default\.aspx?)$", re.IGNORECASE)
+
+
+def canonical_url(url: str) -> str:
+    """An address for comparison, and not to be opened; what is no address is given back as it is.
+
+    Without scheme, `www.`, default port, fragment, trailing slash and `index.html`; without what stands for an edition
+    for telephones or printers (`m.`, `/amp`, `?print=1`) and parameters that only track; its path decoded, its
+    parameters in order.
+    """
+    from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+
+    try:
+        parts = urlsplit(url.strip())
+        port = parts.port
+    except ValueError:
+        return url
+    path = _to_page(_INDEX.sub("", unquote(parts.path).rstrip("/")))
+    place = _to_site(parts.hostname or "") + ("" if port in _DEFAULT_PORTS else f":{port}")
+    if not parts.query:
+        return f"{place}{path}"
+    kept = sorted(pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not _changes_nothing(*pair))
+    return f"{place}{path}" + (f"?{urlencode(kept)}" if kept else "")
+
+
+def _to_site(host: str) -> str:
+    """A host without `www.` and without a first or second label for an edition, where the name of a site is left."""
+    labels = host.rstrip(".").removeprefix("www.").split(".")
+    for at in range(min(2, len(labels) - 2)):
+        if labels[at] in _EDITIONS:
+            return ".".join([*labels[:at], *labels[at + 1 :]])
+    return ".".join(labels)
+
+
+def _to_page(path: str) -> str:
+    """A path without a last part for an edition, behind a name with a hyphen or a digit in it, as articles have.
+
+    A page of its own may be called "amp", too.
+    """
+    before, _, last = path.rpartition("/")
+    name = before.rpartition("/")[2]
+    return before if last in _EDITION_ENDS and any(one == "-" or one.isdigit() for one in name) else path
+
+
+def _changes_nothing(name: str, value: str) -> bool:
+    return _TRACKING.fullmatch(name) is not None or (name.lower(), value.lower()) in _EDITION_PAIRS

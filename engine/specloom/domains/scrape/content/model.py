@@ -1,0 +1,147 @@
+"""What was learned from pages with known content: words, forests and a calibration, in one file."""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Final
+
+import numpy as np
+
+from .text_features import Words
+
+# --- Boosted trees as arrays: what was learned elsewhere, evaluated for all blocks of a page at once ------------------
+
+
+CHUNK: Final = 256
+"""Units at a time, which bounds the memory of a page with many blocks."""
+
+MOST_HELD: Final = 1 << 20
+"""Values of the largest array whose memory is kept for the next page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """Symmetric trees: every level of a tree asks one question, so a leaf's number is the answers as bits.
+
+    `features` and `borders` are the distinct questions, `levels` has one row a tree and the numbers of its questions,
+    `leaves` one row an output with the values of the leaves of one tree after the other.
+    """
+
+    features: Any
+    borders: Any
+    levels: Any
+    leaves: Any
+    bias: Any
+
+    def evaluate(self, columns: Any) -> Any:
+        """Raw scores: one row for each unit, one column for each output. `columns` has a row for each feature."""
+        trees, depth = self.levels.shape
+        starts = (np.arange(trees) << depth)[:, None]
+        scores = np.empty((len(self.leaves), columns.shape[1]), np.float32)
+        for at in range(0, columns.shape[1], CHUNK):
+            part = columns[:, at : at + CHUNK]
+            count = part.shape[1]
+            asked = ROOM.of("asked", (len(self.features), count), np.float32)
+            answers = ROOM.of("answers", asked.shape, np.bool_)
+            leaf, bits = (ROOM.of(name, (trees, count), np.uint8) for name in ("leaf", "bits"))
+            places = ROOM.of("places", (trees, count), np.intp)
+            values = ROOM.of("values", (trees, count), np.float32)
+            part.take(self.features, axis=0, out=asked, mode="clip")
+            answered = np.greater(asked, self.borders[:, None], out=answers).view(np.uint8)
+            # The last question is the highest bit of a leaf's number.
+            answered.take(self.levels[:, -1], axis=0, out=leaf, mode="clip")
+            for level in range(depth - 2, -1, -1):
+                leaf += leaf
+                leaf |= answered.take(self.levels[:, level], axis=0, out=bits, mode="clip")
+            np.add(leaf, starts, out=places)
+            for output, leaves in enumerate(self.leaves):
+                leaves.take(places, out=values, mode="clip").sum(axis=0, out=scores[output, at : at + count])
+        return scores.T + self.bias
+
+
+class Room(threading.local):
+    """Memory that a thread uses again for every page: to get and to give back a megabyte each time takes longer than
+    what is done in it."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, Any] = {}
+
+    def of(self, name: str, shape: tuple[int, int], kind: Any) -> Any:
+        """An array of this shape and type, good until the same thread asks for this name again."""
+        size = shape[0] * shape[1]
+        if size > MOST_HELD:
+            return np.empty(shape, kind)
+        held = self.held.get(name)
+        if held is None or held.size < size:
+            held = self.held[name] = np.empty(size, kind)
+        return held[:size].reshape(shape)
+
+
+ROOM: Final = Room()
+
+
+def to_chances(scores: Any) -> Any:
+    """Probabilities from log odds."""
+    return 1.0 / (1.0 + np.exp(-scores))
+
+
+def to_shares(scores: Any) -> Any:
+    """Probabilities of classes that exclude each other."""
+    powers = np.exp(scores - scores.max())
+    return powers / powers.sum()
+
+
+FILE: Final = "content.npz"
+FOREST: Final = ("features", "borders", "levels", "leaves", "bias")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The learned parts, in the order in which they are asked."""
+
+    words: Words
+    types: tuple[str, ...]
+    page: Forest
+    """The type of a page, from its overall columns."""
+    blocks: Forest
+    """The chance of a block, from its columns and the page's type."""
+    expected: Any
+    reached: Any
+    """Expected F1 and the F1 that is really reached at it: the points of a rising line."""
+
+
+@cache
+def load_model() -> Model:
+    """The model that comes with the package."""
+    with (
+        resources.files("specloom.domains.scrape.content").joinpath(FILE).open("rb") as file,
+        np.load(file, allow_pickle=False) as data,
+    ):
+        return to_model(dict(data))
+
+
+def to_model(data: dict[str, Any]) -> Model:
+    """The arrays of a model file as a model."""
+    tables = []
+    for name in ("names", "words", "phrases"):
+        keys = bytes(data[f"{name}_keys"]).decode("utf-8").split("\n")
+        tables.append(dict(zip(keys, data[f"{name}_odds"].astype(float).tolist(), strict=True)))
+    types = tuple(bytes(data["types"]).decode("utf-8").split("\n"))
+    page, blocks = (to_forest(data, name) for name in ("page", "blocks"))
+    return Model(Words(*tables), types, page, blocks, data["expected"], data["reached"])
+
+
+def to_forest(data: dict[str, Any], name: str) -> Forest:
+    """One forest, with the small types of the file widened to those that are fast."""
+    features, borders, levels, leaves, bias = (data[f"{name}_{part}"] for part in FOREST)
+    leaves = np.ascontiguousarray(leaves.T, np.float32)
+    return Forest(features.astype(np.intp), borders, levels.astype(np.intp), leaves, bias.astype(np.float32))
+
+
+def to_odds(content: float, all_of: float, prior: float = 1.0) -> float:
+    """Log odds of being content, from how often something was and how often it was seen."""
+    return math.log((content + prior) / (all_of - content + prior))

@@ -1,0 +1,293 @@
+"""What a page says about itself: its kind by markup, its title and description, and texts that it carries as data."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from lxml import etree
+
+    from ..metadata.sources import Sources
+
+
+MAX_DATA: Final = 400_000
+"""Characters of texts in one JSON-LD block that are read; more are a catalogue, not a description of the page."""
+
+MAX_NAME: Final = 2000
+"""Characters of an address or a list of classes that are read."""
+
+KINDS: Final = (
+    (
+        "article",
+        re.compile(
+            r"(News|Scholarly|Tech|Report|Blog|Satirical|Opinion|Review|Medical)?(Article|BlogPosting|WebPage)$|Recipe$|Report$"
+        ),
+    ),
+    ("newsarticle", re.compile(r"(News|Scholarly|Tech)?Article$|BlogPosting$")),
+    ("product", re.compile(r"Product(Group|Model)?$|Book$|IndividualProduct$|Vehicle$|SoftwareApplication$")),
+    ("forum", re.compile(r"DiscussionForumPosting$|QAPage$|Question$|SocialMediaPosting$|Comment$")),
+    ("faq", re.compile(r"FAQPage$")),
+    ("list", re.compile(r"ItemList$|CollectionPage$|OfferCatalog$|SearchResultsPage$|Blog$")),
+    (
+        "business",
+        re.compile(
+            r"LocalBusiness$|Service$|ProfessionalService$|Store$|Restaurant$|Dentist$|Physician$|LegalService$|MedicalBusiness$"
+        ),
+    ),
+    ("crumbs", re.compile(r"BreadcrumbList$")),
+)
+"""Kinds of JSON-LD and microdata types, schema.org's names."""
+
+GENERATORS: Final = (
+    (
+        "forum",
+        re.compile(
+            r"discourse|phpbb|xenforo|vbulletin|mybb|invision|simple machines|smf|vanilla|flarum|nodebb|discuz|fluxbb",
+            re.I,
+        ),
+    ),
+    ("blog", re.compile(r"wordpress|ghost|blogger|hugo|jekyll|medium", re.I)),
+    ("shop", re.compile(r"shopify|woocommerce|magento|bigcommerce|prestashop|opencart", re.I)),
+    (
+        "docs",
+        re.compile(
+            r"docusaurus|sphinx|mkdocs|vuepress|vitepress|gitbook|antora|docfx|readme|doxygen|jsdoc|javadoc|mediawiki",
+            re.I,
+        ),
+    ),
+    ("builder", re.compile(r"wix|squarespace|webflow|elementor|weebly|duda|hubspot|drupal|joomla", re.I)),
+)
+
+PLACES: Final = (
+    (
+        "forum",
+        re.compile(
+            r"forum|thread|topic|viewtopic|showthread|discussion|community|questions?/|/t/|boards?\b|/comments/|\btid=|bbs",
+            re.I,
+        ),
+    ),
+    (
+        "article",
+        re.compile(
+            r"/20\d\d/|\d{4}[-/]\d\d|/news/|/blog/|/article|/stor(y|ies)/|/post/|[a-z0-9]+(-[a-z0-9]+){4,}", re.I
+        ),
+    ),
+    ("product", re.compile(r"/products?/|/p/|/dp/|/item/|/itm/|/pd/|/shop/|[?&](sku|pid|product)", re.I)),
+    (
+        "list",
+        re.compile(
+            r"/categor|/collections?/|/tag/|/search|/catalog|/shop/?$|/browse|/archive|/c/|/list|/best-|[?&]page=", re.I
+        ),
+    ),
+    ("docs", re.compile(r"docs?\b|/manual|/reference|/api\b|/guide|/tutorial|/learn|wiki|/help|/kb/|/support", re.I)),
+    (
+        "service",
+        re.compile(
+            r"/services?|/about|/contact|/pricing|/locations?|/solutions?|/practice|/treatments?|/features?", re.I
+        ),
+    ),
+)
+"""What addresses say about their pages."""
+
+BODIES: Final = (
+    ("article", re.compile(r"single|\bpost|article|news|blog", re.I)),
+    ("product", re.compile(r"product|\bitem\b|\bpdp\b", re.I)),
+    ("list", re.compile(r"archive|category|collection|search|listing|catalog|\bplp\b|index", re.I)),
+    ("forum", re.compile(r"forum|topic|thread|discussion|bbs", re.I)),
+    ("home", re.compile(r"\bhome|front", re.I)),
+    ("page", re.compile(r"\bpage\b|page-template|page-id|static", re.I)),
+    ("shop", re.compile(r"woocommerce|shop|cart|store", re.I)),
+    ("docs", re.compile(r"docs?\b|wiki|sphinx|manual", re.I)),
+)
+"""What the classes of the body say about its page."""
+
+SIGNALS: Final = (
+    *(f"data:{name}" for name, _ in KINDS),
+    *(f"made:{name}" for name, _ in GENERATORS),
+    *(f"place:{name}" for name, _ in PLACES),
+    *(f"body:{name}" for name, _ in BODIES),
+    "place:root",
+    "place:depth",
+    "og:article",
+    "og:product",
+    "og:website",
+    "og:other",
+    "published",
+    "price",
+    "author",
+    "amp",
+)
+"""Names of `Page.signals`, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a page says about itself; read it before scripts are taken out."""
+
+    signals: tuple[float, ...]
+    """One number for each of `SIGNALS`."""
+    title: str
+    description: str
+    bodies: tuple[str, ...]
+    """Texts of the page's data that stand for its content, such as `articleBody`; may hold markup."""
+
+
+def read_page(sources: Sources, url: str = "") -> Page:
+    """The page's words about itself, from what was gathered of it."""
+    root = sources.root
+    types: set[str] = set()
+    bodies: list[str] = []
+    for block in sources.blocks:
+        read_data(block.value, types, bodies)
+    for _, kind in sources.attributes.types:
+        types.add(kind.rstrip("/").rpartition("/")[2])
+    made = " ".join(
+        (sources.first("generator"), sources.first("application-name"), root.get("id") or "", root.get("class") or "")
+    )
+    body = root.find("body")
+    called = "" if body is None else f"{body.get('class') or ''} {body.get('id') or ''}"[:MAX_NAME]
+    place = (sources.first("og:url") or sources.canonical or url)[:MAX_NAME]
+    path = to_path(place)
+    kind = sources.first("og:type").lower()
+    signals = (
+        *(any(pattern.match(name) for name in types) for _, pattern in KINDS),
+        *(bool(pattern.search(made)) for _, pattern in GENERATORS),
+        *(bool(pattern.search(place)) for _, pattern in PLACES),
+        *(bool(pattern.search(called)) for _, pattern in BODIES),
+        bool(place) and path == "",
+        path.count("/"),
+        kind == "article",
+        kind in {"product", "og:product"},
+        kind == "website",
+        kind not in {"", "article", "product", "og:product", "website"},
+        "article:published_time" in sources.meta,
+        "product:price:amount" in sources.meta or "og:price:amount" in sources.meta,
+        "author" in sources.meta,
+        root.get("amp") is not None,
+    )
+    description = sources.first("og:description", "description")
+    title = sources.first("og:title") or sources.title
+    return Page(tuple(map(float, signals)), title, description, tuple(bodies))
+
+
+def to_path(place: str) -> str:
+    try:
+        return urlsplit(place).path.strip("/")
+    except ValueError:
+        return ""
+
+
+def read_data(data: object, types: set[str], bodies: list[str]) -> None:
+    """Adds the types and content texts of one JSON-LD value."""
+    size = 0
+    for node in walk_data(data):
+        kind = node.get("@type")
+        for name in kind if isinstance(kind, list) else [kind]:
+            if isinstance(name, str):
+                types.add(name.rpartition("/")[2])
+        for key in ("articleBody", "reviewBody", "text", "description"):
+            body = node.get(key)
+            if isinstance(body, str) and len(body) > 40 and size < MAX_DATA:
+                size += len(body)
+                bodies.append(body)
+
+
+def walk_data(data: object) -> Iterator[dict[str, object]]:
+    """Every object of a JSON value, outer ones first."""
+    stack = [data]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            yield value
+            stack.extend(value.values())
+        elif isinstance(value, list):
+            stack.extend(reversed(value))
+
+
+# --- The text that a page carries as data: for pages whose script has not run, and whose markup is an empty shell -----
+
+
+MAX_STATE: Final = 2_000_000
+"""Characters of one script that are read as JSON."""
+
+MIN_WORDS: Final = 8
+"""Words that make a text of a page's state prose rather than a label."""
+
+MAX_TEXTS: Final = 400
+
+_MARKUP: Final = re.compile(
+    r"<(?:p|div|h[1-6]|ul|ol|li|br|span|a|strong|em|section|article|table|figure|blockquote|pre)\b[^<>]*>", re.I
+)
+_STATE: Final = re.compile(r"^\s*(?:window\.|self\.|var |const |let )[\w.$\[\]\"']{1,60}\s*=\s*(?=[{\[])")
+_PROSE: Final = frozenset(
+    (
+        "articlebody", "body", "content", "text", "description", "html", "markdown", "summary", "excerpt", "bio",
+        "abstract", "caption", "paragraph", "bodyhtml", "contenthtml", "rawbody", "bodytext", "longdescription",
+        "answer", "question", "message", "lead", "intro", "subtitle", "title", "headline", "heading", "children",
+        "value",
+    )
+)  # fmt: skip
+"""Names under which applications keep what they show; `__typename`, `className` and tracking data are none of them."""
+
+
+def list_scripts(root: etree._Element) -> list[etree._Element]:
+    """The scripts that may hold data; list them before they are taken out of the tree."""
+    return [script for script in root.iter("script") if script.get("src") is None]
+
+
+def find_body(bodies: Sequence[str], scripts: Iterable[etree._Element]) -> str:
+    """The longest text that stands for the content, as HTML: of the JSON-LD first, else of the state; "" if none."""
+    best = max(bodies, key=len, default="")
+    if len(best.split()) >= 5 * MIN_WORDS:
+        return to_html([best])
+    texts = max((list(read_state(script)) for script in scripts), key=lambda found: sum(map(len, found)), default=[])
+    return to_html(texts) if sum(len(text.split()) for text in texts) >= len(best.split()) else to_html([best])
+
+
+def read_state(script: etree._Element) -> Iterator[str]:
+    """The prose in the JSON of one script, in its order, each text once."""
+    text = script.text or ""
+    if len(text) > MAX_STATE or "ld+json" in (script.get("type") or ""):
+        return
+    start = _STATE.match(text)
+    if start is None and text.lstrip()[:1] not in {"{", "["}:
+        return
+    try:
+        data, _ = json.JSONDecoder(strict=False).raw_decode(
+            text, start.end() if start else len(text) - len(text.lstrip())
+        )
+    except (ValueError, RecursionError):
+        return
+    seen: set[str] = set()
+    for node in walk_data(data):
+        for key, value in node.items():
+            if (
+                isinstance(value, str)
+                and key.lower().replace("_", "") in _PROSE
+                and value not in seen
+                and (len(value.split()) >= MIN_WORDS or len(value) > 60)
+                and not value.startswith(("http://", "https://", "data:", "{", "["))
+            ):
+                seen.add(value)
+                yield value
+                if len(seen) >= MAX_TEXTS:
+                    return
+
+
+def to_html(texts: Sequence[str]) -> str:
+    """Texts as one HTML fragment: markup stays, plain lines become paragraphs."""
+    from html import escape
+
+    parts = []
+    for text in texts:
+        if _MARKUP.search(text):
+            parts.append(f"<div>{text}</div>")
+        else:
+            parts.extend(f"<p>{escape(line)}</p>" for line in text.splitlines() if line.strip())
+    return "".join(parts)

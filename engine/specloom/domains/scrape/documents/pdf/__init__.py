@@ -1,0 +1,1 @@
+"""PDF files: letters, lines, layout, tables, hidden text."""

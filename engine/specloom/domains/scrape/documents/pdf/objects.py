@@ -1,0 +1,214 @@
+"""The objects of a PDF page as they are drawn: which there are, where they are moved to, and in which colour."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from .text import Box
+
+Matrix = tuple[float, float, float, float, float, float]
+"""The six numbers of a transformation (ISO 32000-1, 8.3.3)."""
+IDENTITY: Final[Matrix] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+
+# A page of more is a map or a drawing.
+_MOST_OBJECTS: Final = 20_000
+_DEEPEST: Final = 3
+
+
+def walk_objects(raw: Any, page: Any) -> Iterator[tuple[int, Any, Matrix]]:
+    """The kind, the handle and the matrix of what is drawn on an open page, in that order.
+
+    What is in a form stands in the form's place. `OverflowError` when there are too many.
+    """
+    return _walk(raw, page.raw, IDENTITY, [_MOST_OBJECTS], 0)
+
+
+def _walk(raw: Any, holder: Any, matrix: Matrix, budget: list[int], depth: int) -> Iterator[tuple[int, Any, Matrix]]:
+    is_form = depth > 0
+    count = raw.FPDFFormObj_CountObjects(holder) if is_form else raw.FPDFPage_CountObjects(holder)
+    budget[0] -= count
+    if budget[0] < 0:
+        raise OverflowError
+    for number in range(count):
+        each = raw.FPDFFormObj_GetObject(holder, number) if is_form else raw.FPDFPage_GetObject(holder, number)
+        kind = raw.FPDFPageObj_GetType(each)
+        if kind != raw.FPDF_PAGEOBJ_FORM:
+            yield kind, each, matrix
+        elif depth < _DEEPEST and (own := read_matrix(raw, each)):
+            yield from _walk(raw, each, multiplied(own, matrix), budget, depth + 1)
+
+
+def find_colour(raw: Any, each: Any) -> tuple[int, int, int, int] | None:
+    """Red, green, blue and opacity in which an object is filled, of 255; None where the reader does not know."""
+    parts = [ctypes.c_uint() for _ in range(4)]
+    if not raw.FPDFPageObj_GetFillColor(each, *parts):
+        return None
+    red, green, blue, opacity = (part.value for part in parts)
+    return red, green, blue, opacity
+
+
+def read_bounds(raw: Any, each: Any) -> Box | None:
+    """The edges of an object in its own space; None where they are not known."""
+    edges = [ctypes.c_float() for _ in range(4)]
+    if not raw.FPDFPageObj_GetBounds(each, *edges):
+        return None
+    left, bottom, right, top = (edge.value for edge in edges)
+    return (left, bottom, right, top) if all(map(math.isfinite, (left, bottom, right, top))) else None
+
+
+def read_matrix(raw: Any, each: Any) -> Matrix | None:
+    """The matrix of an object; None where it has none that can be used."""
+    found = raw.FS_MATRIX()
+    if not raw.FPDFPageObj_GetMatrix(each, ctypes.byref(found)):
+        return None
+    matrix = (found.a, found.b, found.c, found.d, found.e, found.f)
+    return matrix if all(map(math.isfinite, matrix)) else None
+
+
+def multiplied(one: Matrix, two: Matrix) -> Matrix:
+    """The matrix that does the first and then the second (ISO 32000-1, 8.3.4)."""
+    a, b, c, d, e, f = one
+    g, h, i, j, k, m = two
+    return (a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + m)
+
+
+def to_point(x: float, y: float, matrix: Matrix) -> tuple[float, float]:
+    """Where a matrix moves a point."""
+    a, b, c, d, e, f = matrix
+    return a * x + c * y + e, b * x + d * y + f
+
+
+def moved(box: Box, matrix: Matrix) -> Box:
+    """The box around what a matrix makes of a box."""
+    one, two = to_point(box[0], box[1], matrix), to_point(box[2], box[3], matrix)
+    return min(one[0], two[0]), min(one[1], two[1]), max(one[0], two[0]), max(one[1], two[1])
+
+
+# --- Where the objects of a PDF page are: their bounds, what they are clipped to, and whether they are rectangles -----
+
+
+_MOST_SEGMENTS: Final = 12
+# Points by which a letter may stand out over what it stands on; and the share of a length that is none.
+_SLACK: Final = 1.0
+_LITTLE: Final = 0.01
+# Of a page that is drawn to look at it: points of its edges at most, and of the part; and of 255, what is white.
+_LARGEST: Final = 5000
+_PART: Final = 300
+_WHITE: Final = 250
+
+
+def read_clip(raw: Any, each: Any) -> tuple[Box, bool] | None:
+    """Within what an object is drawn, and whether that is a rectangle; None for one that is drawn without bounds."""
+    clip = raw.FPDFPageObj_GetClipPath(each)
+    count = raw.FPDFClipPath_CountPaths(clip) if clip else 0
+    if count <= 0:
+        return None
+    box: Box = (-math.inf, -math.inf, math.inf, math.inf)
+    is_rectangle = True
+    for path in range(count):
+        size = raw.FPDFClipPath_CountPathSegments(clip, path)
+        if size > _MOST_SEGMENTS:
+            is_rectangle = False
+            continue
+        points = list(_read_points(raw, (raw.FPDFClipPath_GetPathSegment(clip, path, at) for at in range(size))))
+        is_rectangle = is_rectangle and _are_corners(points)
+        if points:
+            box = cut(box, _bound(points))
+    return box, is_rectangle
+
+
+def is_rectangle(raw: Any, path: Any) -> bool:
+    """Whether a path is one rectangle that lies along the edges of the page."""
+    size = raw.FPDFPath_CountSegments(path)
+    if not 4 <= size <= _MOST_SEGMENTS:
+        return False
+    matrix = read_matrix(raw, path)
+    points = list(_read_points(raw, (raw.FPDFPath_GetPathSegment(path, at) for at in range(size))))
+    return matrix is not None and is_upright(matrix) and _are_corners(points)
+
+
+def _read_points(raw: Any, segments: Iterator[Any]) -> Iterator[tuple[float, float]]:
+    x, y = ctypes.c_float(), ctypes.c_float()
+    for segment in segments:
+        if raw.FPDFPathSegment_GetPoint(segment, x, y) and math.isfinite(x.value + y.value):
+            yield x.value, y.value
+
+
+def _are_corners(points: Sequence[tuple[float, float]]) -> bool:
+    """Whether points are the corners of one upright rectangle, in whatever order and number."""
+    if len(points) < 4:
+        return False
+    left, bottom, right, top = _bound(points)
+    slack = max(min(right - left, top - bottom) * _LITTLE, 1e-6)
+    met = set()
+    for x, y in points:
+        sides = x - left < slack, right - x < slack, y - bottom < slack, top - y < slack
+        if not ((sides[0] or sides[1]) and (sides[2] or sides[3])):
+            return False
+        met.add((sides[0], sides[2]))
+    return len(met) == 4
+
+
+def _bound(points: Sequence[tuple[float, float]]) -> Box:
+    across, up = [x for x, _ in points], [y for _, y in points]
+    return min(across), min(up), max(across), max(up)
+
+
+def is_upright(matrix: Matrix) -> bool:
+    """Whether a matrix leaves what is upright so, or turns it by quarters."""
+    a, b, c, d, _, _ = matrix
+    return (abs(b) < _LITTLE and abs(c) < _LITTLE) or (abs(a) < _LITTLE and abs(d) < _LITTLE)
+
+
+def meets(one: Box, two: Box) -> bool:
+    """Whether two boxes have something in common."""
+    return one[0] < two[2] and two[0] < one[2] and one[1] < two[3] and two[1] < one[3]
+
+
+def holds(outer: Box, inner: Box) -> bool:
+    """Whether a box is within another, but for a little."""
+    return (
+        outer[0] <= inner[0] + _SLACK
+        and outer[1] <= inner[1] + _SLACK
+        and outer[2] >= inner[2] - _SLACK
+        and outer[3] >= inner[3] - _SLACK
+    )
+
+
+def cut(one: Box, two: Box) -> Box:
+    """What two boxes have in common."""
+    return max(one[0], two[0]), max(one[1], two[1]), min(one[2], two[2]), min(one[3], two[3])
+
+
+def area(box: Box) -> float:
+    """How large a box is, in square points."""
+    return (box[2] - box[0]) * (box[3] - box[1])
+
+
+def is_pale(raw: Any, page: Any, box: Box) -> bool:
+    """Whether most of a part of an open page is white when it is drawn."""
+    width, height = (min(max(int(size), 1), _LARGEST) for size in (page.get_width(), page.get_height()))
+    x, y = ctypes.c_int(), ctypes.c_int()
+    corners = []
+    for across, up in ((box[0], box[1]), (box[2], box[3])):
+        if not raw.FPDF_PageToDevice(page.raw, 0, 0, width, height, 0, across, up, x, y):
+            return True
+        corners.append((x.value, y.value))
+    left, top = (min(one, two) for one, two in zip(*corners, strict=True))
+    right, bottom = (max(one, two) for one, two in zip(*corners, strict=True))
+    across, down = min(max(right - left, 1), _PART), min(max(bottom - top, 1), _PART)
+    bitmap = raw.FPDFBitmap_Create(across, down, 0)
+    if not bitmap:
+        return True
+    try:
+        raw.FPDFBitmap_FillRect(bitmap, 0, 0, across, down, 0xFFFFFFFF)
+        raw.FPDF_RenderPageBitmap(bitmap, page.raw, -left, -top, width, height, 0, 0)
+        row = raw.FPDFBitmap_GetStride(bitmap)
+        data = ctypes.string_at(raw.FPDFBitmap_GetBuffer(bitmap), row * down)
+    finally:
+        raw.FPDFBitmap_Destroy(bitmap)
+    pixels = [data[at : at + 3] for start in range(0, row * down, row) for at in range(start, start + 4 * across, 4)]
+    return sum(min(pixel) >= _WHITE for pixel in pixels) * 2 > len(pixels)

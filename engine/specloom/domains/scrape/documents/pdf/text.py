@@ -1,0 +1,413 @@
+"""The letters of a PDF page as the reader gives them: their text, where they stand, and the words that they make."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Final
+
+# --- The words of a PDF page with their places, and the rows that they stand in ---------------------------------------
+
+
+# Words whose base lines differ by less than this many of their sizes stand in one row; a raised figure is among them.
+_SAME_ROW: Final = 0.45
+_NUMBER: Final = re.compile(
+    r"[(<>≤≥~±+\-−–$€£¥]*\s?(?:[A-Z]{2,3}\s)?[$€£¥]?\d[\d.,:'’/ \u00a0\-–−±×+]*"
+    r"(?:%|‰|[a-z]{1,2}\b)?(?:\s?\([\d.,%±\s–-]+\))?[)*†‡§]*"
+    r"|[-−–—]+|\.{2,3}|n/?a\.?|[×✓✗✔●○]",
+    re.IGNORECASE,
+)
+_LONGEST_NUMBER: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word: its letters' indexes, the number of its line, its edges and base line in points, and its size."""
+
+    text: str
+    start: int
+    end: int
+    line: int
+    left: float
+    right: float
+    base: float
+    size: float
+
+    @property
+    def middle(self) -> float:
+        return (self.left + self.right) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: its rows of as many cells each, and the words of every cell in the order of the file."""
+
+    rows: tuple[tuple[tuple[Word, ...], ...], ...]
+
+    @property
+    def width(self) -> int:
+        """How many columns it has."""
+        return len(self.rows[0]) if self.rows else 0
+
+    @property
+    def words(self) -> list[Word]:
+        return [word for row in self.rows for cell in row for word in cell]
+
+
+def to_rows(words: Iterable[Word]) -> list[list[Word]]:
+    """Words by the rows that they stand in, from the top; in each from the left."""
+    rows: list[list[Word]] = []
+    for word in sorted(words, key=lambda each: -each.base):
+        if rows and rows[-1][0].base - word.base < _SAME_ROW * min(rows[-1][0].size, word.size):
+            rows[-1].append(word)
+        else:
+            rows.append([word])
+    return [sorted(row, key=lambda each: (each.left, each.start)) for row in rows]
+
+
+def to_text(words: Iterable[Word]) -> str:
+    """What some words say."""
+    return " ".join(word.text for word in words)
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell says a number, or that there is none."""
+    return len(text) <= _LONGEST_NUMBER and bool(_NUMBER.fullmatch(text))
+
+
+def to_table(cells: Sequence[Sequence[Sequence[Word]]]) -> Table:
+    """A table of the rows that have a word, and of the columns: two that no row has words in both of are one."""
+    rows = [row for row in cells if any(row)]
+    columns: list[list[list[Word]]] = []
+    for at in range(max(map(len, rows), default=0)):
+        column = [list(row[at]) if at < len(row) else [] for row in rows]
+        if columns and not any(one and two for one, two in zip(columns[-1], column, strict=True)):
+            columns[-1] = [one or two for one, two in zip(columns[-1], column, strict=True)]
+        else:
+            columns.append(column)
+    return Table(
+        tuple(
+            tuple(tuple(sorted(cell, key=lambda each: each.start)) for cell in row)
+            for row in zip(*columns, strict=True)
+        )
+    )
+
+
+# --- The lines of a PDF page: their text, where they stand and how large they are set; columns told apart -------------
+
+
+Box = tuple[float, float, float, float]
+"""Left, bottom, right and top in points; the origin is the lower left corner of the page."""
+
+# The reader's mark for a hyphen at the end of a line, which it joins to the next.
+HYPHEN: Final = "\ufffe"
+_LIGATURES: Final = str.maketrans(
+    {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\ufb05": "st", "\ufb06": "st"}
+)
+_UNPRINTED: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f\u00ad\u200b\ufeff\uffff\ue000-\uf8ff]")
+# A hyphen stays before a capital or a digit, and behind a digit or a word with one of its own: MUC-6, Anglo-American.
+_KEPT: Final = re.compile(rf"(?:(?<=[0-9A-Z]){HYPHEN}|(?<=-\w){HYPHEN}|{HYPHEN}(?=[0-9A-ZÀ-ÞА-Я]))")
+
+# A gutter is wider than any gap between the words of a justified line, in units of the letters' size.
+_GUTTER: Final = 1.1
+_LEAST_ROWS: Final = 10
+_MOST_GUTTERS: Final = 20
+_MOST_TRIED: Final = 400
+_LEAST_WORDS: Final = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a page, or a table that stands where a line could: then it has `cells`, by row, and no text.
+
+    `bottom` is that of its last part: the reader joins lines at a hyphen. `is_bold` is said of short lines only.
+    """
+
+    text: str
+    left: float
+    right: float
+    top: float
+    bottom: float
+    size: float
+    cells: tuple[tuple[str, ...], ...] = ()
+    is_bold: bool = False
+
+
+def clean(text: str) -> str:
+    """Text as it is meant: hyphens at line ends gone or kept, ligatures as letters, nothing unprintable."""
+    if HYPHEN in text:
+        text = _KEPT.sub("-", text).replace(HYPHEN, "")
+    return " ".join(_UNPRINTED.sub("", text.translate(_LIGATURES)).split())
+
+
+@dataclass(frozen=True, slots=True)
+class Characters:
+    """The characters of a page by index: their text, where each stands, how large it is, and the parts of a stretch."""
+
+    text: str
+    box: Callable[[int], Box | None]
+    size: Callable[[int], float]
+    parts: Callable[[int, int], list[Box]]
+
+
+def part_columns(raw: Sequence[tuple[Line, int, int]], characters: Characters) -> list[Line]:
+    """The lines of a page in reading order, when each runs over several columns; as they are otherwise.
+
+    `raw` has every line with the indexes of its characters. A page has columns where most of its long lines break at
+    the same places, and what stands between the breaks is prose: a table has short cells.
+    """
+    long = [(line, start, end) for line, start, end in raw if end - start >= 40]
+    if len(long) < _LEAST_ROWS:
+        return [line for line, _, _ in raw]
+    gaps: list[list[tuple[float, float]]] = []
+    for line, start, end in long:
+        parts = sorted(characters.parts(start, end))
+        breaks = ((one[2], two[0]) for one, two in pairwise(parts))
+        gaps.append([(left, right) for left, right in breaks if right - left > _GUTTER * line.size])
+    gutters = _find_gutters(gaps)
+    if not gutters:
+        return [line for line, _, _ in raw]
+    rows = [_split(line, start, end, gutters, characters) for line, start, end in raw]
+    cells = [part for row in rows if len(row) > 1 for part in row.values()]
+    if not cells or sum(len(part.text.split()) for part in cells) / len(cells) < _LEAST_WORDS:
+        return [line for line, _, _ in raw]
+    return _arrange(rows, len(gutters))
+
+
+def _find_gutters(gaps: Sequence[Sequence[tuple[float, float]]]) -> list[float]:
+    """The places where at least half of the lines have a gap, from the left."""
+    open_gaps = [gap for row in gaps for gap in row]
+    starts, ends = sorted(start for start, _ in open_gaps), sorted(end for _, end in open_gaps)
+    found: list[float] = []
+    while open_gaps and len(found) < _MOST_GUTTERS:
+        middles = [(start + end) / 2 for start, end in open_gaps[:_MOST_TRIED]]
+        # The gaps of one line do not overlap, so as many lines as gaps are open there.
+        holders = [bisect_right(starts, middle) - bisect_left(ends, middle) for middle in middles]
+        most = max(holders)
+        if most < max(_LEAST_ROWS, len(gaps) * 0.5):
+            break
+        best = middles[holders.index(most)]
+        found.append(best)
+        open_gaps = [gap for gap in open_gaps if not gap[0] <= best <= gap[1]]
+    return sorted(found)
+
+
+def _split(line: Line, start: int, end: int, gutters: Sequence[float], characters: Characters) -> dict[int, Line]:
+    """The parts of a line by column; the whole line under -1 when it runs over a gutter without a break."""
+    if line.cells:
+        from_, to = (sum(1 for gutter in gutters if edge > gutter) for edge in (line.left, line.right))
+        return {to if from_ == to else -1: line}
+    columns: dict[int, list[str]] = {}
+    edges: dict[int, list[Box]] = {}
+    firsts: dict[int, int] = {}
+    column, last = -1, None
+    is_inside = False
+    for index in range(start, end):
+        character = characters.text[index]
+        if not character.isspace() and (box := characters.box(index)) is not None and box[2] > box[0]:
+            middle = (box[0] + box[2]) / 2
+            now = sum(1 for gutter in gutters if middle > gutter)
+            if last is not None and now != column and (is_inside or 0 <= box[0] - last[2] < 0.7 * line.size):
+                return {-1: line}
+            column, last = now, box
+            firsts.setdefault(now, index)
+            edges.setdefault(now, []).append(box)
+        is_inside = not character.isspace()
+        if column >= 0:
+            columns.setdefault(column, []).append(character)
+    parts = {}
+    for number, written in columns.items():
+        left, right = edges[number][0][0], max(box[2] for box in edges[number])
+        size = characters.size(firsts[number])
+        parts[number] = replace(line, text="".join(written).strip(), left=left, right=right, size=size)
+    return parts or {-1: line}
+
+
+def _arrange(rows: Sequence[dict[int, Line]], gutters: int) -> list[Line]:
+    """Column after column, each stretch between lines over the whole width on its own."""
+    arranged: list[Line] = []
+    columns: list[list[Line]] = [[] for _ in range(gutters + 1)]
+
+    def close() -> None:
+        for column in columns:
+            arranged.extend(column)
+            column.clear()
+
+    for row in rows:
+        if -1 in row:
+            close()
+            arranged.append(row[-1])
+        else:
+            for number, line in row.items():
+                columns[number].append(line)
+    close()
+    return arranged
+
+
+_MOST_CHARACTERS: Final = 200_000
+_WORD: Final = re.compile(r"\S+")
+# Of so many letters the direction is looked at, which says how the page is to be turned.
+_ASKED: Final = 48
+# In sizes: how high letters are, and how high none is.
+_USUAL_HEIGHT: Final = 0.7
+_MUCH: Final = 1.5
+# Of the flags in a font's descriptor (ISO 32000-1, table 123).
+_FIXED_PITCH: Final = 1
+_FORCE_BOLD: Final = 1 << 18
+LONGEST_BOLD: Final = 90
+"""Letters of a line of which it is asked whether it is bold; a longer one is no heading."""
+
+
+class Letters:
+    """The letters of an open text page of the reader, by their index in `text`."""
+
+    def __init__(self, raw: Any, text_page: Any) -> None:
+        self._raw, self._page, self._handle = raw, text_page, text_page.raw
+        total = min(text_page.count_chars(), _MOST_CHARACTERS)
+        self.text: str = text_page.get_text_range(0, total) if total > 0 else ""
+        # Characters outside the first plane and those without a code shift the two counts against each other.
+        self._is_direct = len(self.text) == total
+        self._edges = [ctypes.c_double() for _ in range(4)]
+        self._places = [ctypes.byref(edge) for edge in self._edges]
+
+    def to_characters(self) -> Characters:
+        """The same as what `part_columns` needs."""
+        return Characters(self.text, self.box, self.size, self.parts)
+
+    def lines(self) -> list[tuple[Line, int, int]]:
+        """The lines of the page in the order of the file, each with the indexes of its letters."""
+        return [(self.line(start, end), start, end) for start, end in _find_lines(self.text)]
+
+    def line(self, start: int, end: int) -> Line:
+        """The line that some letters make."""
+        first, last = self.box(start), self.box(end - 1)
+        if first is None or last is None:
+            first = last = first or last or (0.0, 0.0, 0.0, 0.0)
+        size = self.size((start + end) // 2)
+        # Where a form is scaled as a whole the reader does not know it.
+        height = min(first[3] - first[1], last[3] - last[1])
+        if height > _MUCH * size:
+            size = height / _USUAL_HEIGHT
+        is_bold = end - start <= LONGEST_BOLD and self._is_bold(start) and self._is_bold(end - 1)
+        return Line(self.text[start:end], first[0], last[2], first[3], last[1], size, is_bold=is_bold)
+
+    def size(self, at: int) -> float:
+        """The size of a letter in points; many programs set all letters in one size and scale them."""
+        matrix = self._raw.FS_MATRIX()
+        index = self._index(at)
+        size = float(self._raw.FPDFText_GetFontSize(self._handle, index))
+        if self._raw.FPDFText_GetMatrix(self._handle, index, ctypes.byref(matrix)):
+            size *= math.hypot(matrix.c, matrix.d)
+        return min(max(size, 0.5), 2000.0) if math.isfinite(size) else 1.0
+
+    def box(self, at: int) -> Box | None:
+        """Where the ink of a letter is, None when nobody can say."""
+        if not self._raw.FPDFText_GetCharBox(self._handle, self._index(at), *self._places):
+            return None
+        left, right, bottom, top = (edge.value for edge in self._edges)
+        # A damaged matrix puts letters nowhere.
+        return (left, bottom, right, top) if all(map(math.isfinite, (left, bottom, right, top))) else None
+
+    def parts(self, start: int, end: int) -> list[Box]:
+        """The boxes of the stretches that some letters were drawn in."""
+        found = []
+        for number in range(self._raw.FPDFText_CountRects(self._handle, self._index(start), end - start)):
+            if self._raw.FPDFText_GetRect(self._handle, number, *self._places):
+                left, top, right, bottom = (edge.value for edge in self._edges)
+                if all(map(math.isfinite, (left, bottom, right, top))):
+                    found.append((left, bottom, right, top))
+        return found
+
+    def drawn_by(self, at: int) -> Any:
+        """The text object of the reader that a letter is from, false for a letter that the reader made up."""
+        return self._raw.FPDFText_GetTextObject(self._handle, self._index(at))
+
+    def blank(self, spans: Sequence[tuple[int, int]]) -> None:
+        """Put blanks in the place of some letters, so that no line and no word has them; lines end where they did."""
+        if spans:
+            text = list(self.text)
+            for start, end in spans:
+                text[start:end] = _WORD.sub(lambda word: " " * len(word[0]), self.text[start:end])
+            self.text = "".join(text)
+
+    def find_turn(self) -> int:
+        """By how many quarters (against the clock) the page is turned to read most of it."""
+        asked = range(0, len(self.text), max(1, len(self.text) // _ASKED))
+        angles = Counter(self._quarter(at) for at in asked if not self.text[at].isspace())
+        return angles.most_common(1)[0][0] if angles else 0
+
+    def words(self, lines: Sequence[tuple[Line, int, int]], turn: int) -> list[Word]:
+        """The words of some lines, with their places on the page after it was turned by so many quarters."""
+        words = []
+        for number, (line, first, last) in enumerate(lines):
+            for found in _WORD.finditer(self.text, first, last):
+                start, end = found.span()
+                text = found[0]
+                hyphen = text.find(HYPHEN)
+                place = self._place(start, start + hyphen if hyphen > 0 else end, turn)
+                if place is not None:
+                    left, right, base = place
+                    words.append(Word(text, start, end, number, left, right, base, line.size))
+        return words
+
+    def is_fixed(self, at: int) -> bool:
+        """Whether a letter's font gives all letters the same room, as those for code do."""
+        name, flags = self._font(at)
+        return bool(flags & _FIXED_PITCH) or any(each in name for each in (b"mono", b"courier", b"cmtt"))
+
+    def _is_bold(self, at: int) -> bool:
+        name, flags = self._font(at)
+        return bool(flags & _FORCE_BOLD) or any(each in name for each in (b"bold", b"black", b"heavy"))
+
+    def _font(self, at: int) -> tuple[bytes, int]:
+        """The name of a letter's font in small letters, and what its descriptor says of it."""
+        flags = ctypes.c_int()
+        name = ctypes.create_string_buffer(64)
+        if not self._raw.FPDFText_GetFontInfo(self._handle, self._index(at), name, 64, ctypes.byref(flags)):
+            return b"", 0
+        return name.value.lower(), flags.value
+
+    def _place(self, start: int, end: int, turn: int) -> tuple[float, float, float] | None:
+        """Where letters begin and end along their line, and their base line."""
+        one, two, three, four = self._edges
+        if not self._raw.FPDFText_GetCharOrigin(self._handle, self._index(start), *self._places[:2]):
+            return None
+        x, y = one.value, two.value
+        if not self._raw.FPDFText_GetCharBox(self._handle, self._index(end - 1), *self._places):
+            return None
+        left, right, bottom, top = one.value, two.value, three.value, four.value
+        if not math.isfinite(x + y + left + right + bottom + top):
+            return None
+        if turn == 0:
+            return x, max(right, x), y
+        if turn == 1:
+            return y, max(top, y), -x
+        if turn == 2:
+            return -x, max(-left, -x), -y
+        return -y, max(-bottom, -y), x
+
+    def _quarter(self, at: int) -> int:
+        """0 for a letter that stands upright, 1 where its line runs up the page and 3 where it runs down."""
+        angle = float(self._raw.FPDFText_GetCharAngle(self._handle, self._index(at)))
+        # The reader counts with the clock, and says -1 where it does not know.
+        return -round(angle / (math.pi / 2)) % 4 if math.isfinite(angle) and angle >= 0 else 0
+
+    def _index(self, at: int) -> int:
+        return at if self._is_direct else int(self._raw.FPDFText_GetCharIndexFromTextIndex(self._handle, at))
+
+
+def _find_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Where each line that is not blank begins and ends, blanks at both ends left out."""
+    at = 0
+    for line in text.split("\n"):
+        stripped = line.strip()
+        if stripped:
+            start = at + line.index(stripped[0])
+            yield start, start + len(stripped)
+        at += len(line) + 1

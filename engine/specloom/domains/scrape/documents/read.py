@@ -1,0 +1,163 @@
+"""PDF, Word, PowerPoint and Excel files become Markdown with their metadata, within limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+from urllib.parse import urlsplit
+
+from specloom.core import Fault, clean
+
+from .document import Document, Limits
+
+# --- Which kind of document some bytes are: by what they begin with, then by what the server and the address say ------
+
+
+PDF, DOCX, PPTX, XLSX = "pdf", "docx", "pptx", "xlsx"
+
+# Readers accept rubbish before the header of a PDF, up to here (ISO 32000-1, implementation note 13).
+_HEADER_WITHIN: Final = 1024
+_ZIP: Final = b"PK\x03\x04"
+_OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_PACKAGE: Final = "EncryptedPackage".encode("utf-16-le")
+
+_TYPES: Final = {
+    "application/pdf": PDF,
+    "application/x-pdf": PDF,
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": DOCX,
+    "application/vnd.ms-word.document.macroenabled.12": DOCX,
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": PPTX,
+    "application/vnd.openxmlformats-officedocument.presentationml.slideshow": PPTX,
+    "application/vnd.ms-powerpoint.presentation.macroenabled.12": PPTX,
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": XLSX,
+    "application/vnd.ms-excel.sheet.macroenabled.12": XLSX,
+}
+_SUFFIXES: Final = {
+    ".pdf": PDF, ".docx": DOCX, ".docm": DOCX, ".dotx": DOCX, ".pptx": PPTX, ".pptm": PPTX, ".ppsx": PPTX,
+    ".xlsx": XLSX, ".xlsm": XLSX,
+}  # fmt: skip
+# What else is announced as a document: what it is called, how its types begin, its suffix, and what to do.
+_OPEN: Final = "application/vnd.oasis.opendocument."
+_OTHERS: Final = (
+    ("an OpenDocument text (ODT)", f"{_OPEN}text", ".odt", "save it as .docx or look for a PDF of it"),
+    ("an OpenDocument spreadsheet (ODS)", f"{_OPEN}spreadsheet", ".ods", "look for its data as CSV"),
+    ("an OpenDocument presentation (ODP)", f"{_OPEN}presentation", ".odp", "save it as .pptx or look for a PDF of it"),
+    ("an electronic book (EPUB)", "application/epub", ".epub", "look for its text as a page or a PDF"),
+)  # fmt: skip
+
+
+def detect(body: bytes, content_type: str = "", url: str = "") -> str:
+    """`pdf`, `docx`, `pptx`, `xlsx`, or "" for bytes that are none of them, whatever type or address say."""
+    if b"%PDF-" in body[:_HEADER_WITHIN]:
+        return PDF
+    if not body.startswith(_ZIP):
+        return ""
+    # The names of entries stand uncompressed in the archive's directory, which is at its end.
+    directory = body[-1024 * 1024 :]
+    if b"word/document" in directory:
+        return DOCX
+    if b"ppt/presentation" in directory:
+        return PPTX
+    if b"xl/workbook.xml" in directory:
+        return XLSX
+    named = announced(content_type, url)
+    return named if named != PDF else ""
+
+
+def announced(content_type: str, url: str) -> str:
+    """The kind that a server or, if it says nothing known, an address announces; "" for none."""
+    if kind := _TYPES.get(content_type.partition(";")[0].strip().lower()):
+        return kind
+    try:
+        path = urlsplit(url).path.lower()
+    except ValueError:
+        return ""
+    return next((kind for suffix, kind in _SUFFIXES.items() if path.endswith(suffix)), "")
+
+
+def is_compound(body: bytes) -> bool:
+    """Whether the bytes are an OLE file: the formats of old office programs, and new ones under a password."""
+    return body.startswith(_OLE)
+
+
+def is_encrypted(body: bytes) -> bool:
+    """Whether the bytes are an office document under a password, which is a stream of an OLE file ([MS-OFFCRYPTO])."""
+    return body.startswith(_OLE) and _PACKAGE in body
+
+
+def tell_unread(body: bytes, content_type: str, url: str) -> Fault:
+    """The fault for bytes that are no document of a kind that is read: what they are, and what to do."""
+    said = content_type.partition(";")[0].strip()[:100]
+    if not body.strip():
+        return _refuse(f"This file is empty: what came has {len(body)} bytes.")
+    if is_encrypted(body):
+        return Fault("auth_required", "This office document needs a password.", action="inform_user")
+    if is_compound(body):
+        return _refuse("This is an old office format (.doc, .ppt, .xls); save it anew as .docx, .pptx or .xlsx.")
+    for name, types, suffix, advice in _OTHERS:
+        if said.lower().startswith(types) or (not said.startswith("text/") and suffix and _ends(url, suffix)):
+            return _refuse(f"This is {name}, which is not read; {advice}.")
+    announced_as = f" (announced as {said})" if said else ""
+    return _refuse(f"This is no PDF, DOCX, PPTX or XLSX file, which are what can be read{announced_as}.")
+
+
+def _refuse(sentence: str) -> Fault:
+    return Fault("content_empty", sentence, action="inform_user")
+
+
+def _ends(url: str, suffix: str) -> bool:
+    try:
+        return urlsplit(url).path.lower().endswith(suffix)
+    except ValueError:
+        return False
+
+
+def read(body: bytes, content_type: str, url: str, *, limits: Limits = Limits()) -> Document:  # noqa: B008 - frozen
+    """The document in some bytes, of a kind told by what they begin with; type and address break ties.
+
+    Works in this thread and takes up to `limits.seconds`; `documents.sandbox` does the same in a process of its own,
+    where a hostile file can be ended. Fault `content_empty` for what is broken or has no text,
+    `auth_required` for what needs a password, `too_large` beyond a limit, `config` when a library is missing.
+    """
+    kind = detect(body, content_type, url)
+    try:
+        if kind:
+            return _clean(_find_reader(kind)(body, limits))
+    except (RecursionError, MemoryError) as error:
+        raise Fault(
+            "too_large", f"This {kind.upper()} file is nested too deeply or too large to read ({type(error).__name__})."
+        ) from None
+    raise tell_unread(body, content_type, url)
+
+
+def _find_reader(kind: str) -> Callable[[bytes, Limits], Document]:
+    """What reads a kind; the libraries that it needs are loaded here."""
+    if kind == "pdf":
+        from .pdf.read import read_pdf
+
+        return read_pdf
+    if kind == "docx":
+        from .docx import read_docx
+
+        return read_docx
+    if kind == "pptx":
+        from .pptx import read_pptx
+
+        return read_pptx
+    from .xlsx import read_xlsx
+
+    return read_xlsx
+
+
+def _clean(document: Document) -> Document:
+    """The document without characters that show nothing, in its text and in what it says of itself."""
+    text, controls = clean(document.text)
+    found = replace(
+        document,
+        text=text,
+        title=clean(document.title)[0],
+        authors=tuple(clean(name)[0] for name in document.authors),
+        metadata={name: clean(value)[0] for name, value in document.metadata.items()},
+    )
+    return replace(found, stripped={**found.stripped, "controls": controls}) if controls else found

@@ -1,0 +1,253 @@
+"""Reads a page by the cheapest way that gives it: one plain request where that is enough, and a climb where it is not.
+
+The first request asks for Markdown and takes HTML: what the contract calls the markdown and html tiers is one fetch. It
+is repeated with the identity of a browser only when the answer was refused, a wall or a shell.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from specloom.core import Fault
+
+from ..result import Candidate, Fetched, Mode, Quality, Reading
+from .block_pages import ENOUGH, Verdict, judge, judge_raw, score
+from .content_type import is_document_url
+from .failures import find_kind_of_status, from_fault, from_reader, to_fault, to_outcome
+from .http import check_target
+from .tiers import Climb, Extractor, Rung, Shared, choose_rungs, note_fault, note_missing, note_status
+
+if TYPE_CHECKING:
+    from specloom.plugins import Desk
+
+    from ..options import Options
+
+
+LARGE = 200_000
+"""Bytes of a body from which an extractor runs in a thread, so that other readings go on."""
+MOST_FRAMES = 2
+CONSENT = (
+    "it asks for consent to cookies and tracking, and shows nothing before it is given. Try an alternative source."
+)
+
+# Frames that never hold the text of a page: counting, advertising, challenges, players and buttons.
+_USELESS = re.compile(
+    r"googletagmanager\.|doubleclick\.|googlesyndication\.|recaptcha|hcaptcha\.|challenges\.cloudflare\."
+    r"|facebook\.com/(?:plugins|tr)|platform\.twitter\.|youtube(?:-nocookie)?\.com/embed|player\.vimeo\.|google\.com/maps"
+)
+
+_WORDS = {
+    "wall": ("blocked", "a wall against robots"),
+    "login": ("auth_required", "a log-in page"),
+    "consent": ("blocked", "a wall that asks for consent"),
+    "shell": ("content_empty", "a shell that a script fills"),
+    "empty": ("content_empty", "empty"),
+}
+
+
+async def read(
+    url: str,
+    *,
+    mode: Mode = "full",
+    desk: Desk,
+    options: Options,
+    extract: Extractor,
+    station: Shared,
+    depth: int = 0,
+) -> Reading:
+    """The best reading of a page; one fault that tells how every tier fared where there is none.
+
+    `extract` turns what was fetched into text; it is called in a thread for large bodies when it is an ordinary
+    function. In raw mode it is not called, and `Reading.body` is the original, cut to `options.max_length` bytes.
+    `depth` is 1 for the page of an iframe, which gets neither services nor iframes of its own.
+    """
+    climb = Climb(url, mode, options, extract)
+    try:
+        check_target(url, options)
+    except Fault as fault:
+        raise to_fault(url, [to_outcome("guard", "validation", fault.message)]) from None
+    try:
+        async with asyncio.timeout(options.deadline) as clock:
+            for rung in choose_rungs(url, mode=mode, desk=desk, options=options, station=station, depth=depth):
+                found = await _try(climb, rung)
+                if found is None and climb.frames and depth == 0:
+                    found = await _follow_frames(climb, desk, station)
+                if found is not None:
+                    return found
+                if climb.stopped:
+                    break
+    except TimeoutError:
+        if not clock.expired():
+            raise
+        climb.outcomes.append(to_outcome("all", "network", f"not finished within {options.deadline:g} seconds"))
+    if climb.best is not None:
+        return replace(climb.best, outcomes=tuple(climb.outcomes))
+    raise to_fault(url, climb.outcomes, retry_after=climb.retry_after, scripted=climb.scripted)
+
+
+async def _try(climb: Climb, rung: Rung) -> Reading | None:
+    """What one rung gives if it is good enough to end the climb; what it was is noted either way."""
+    if rung.local and not climb.local:
+        return None
+    if climb.oversize and rung.name == "stealth":
+        return None
+    try:
+        fetched = await rung.run()
+    except Fault as fault:
+        note_fault(climb, rung, fault)
+        return None
+    tier = fetched.tier
+    kind = find_kind_of_status(fetched.status)
+    if kind is not None:
+        note_status(climb, rung, fetched, kind)
+        return None
+    if rung.local and fetched.body and fetched.body == climb.last_body:
+        climb.outcomes.append(to_outcome(tier, "content_empty", "the same answer as before"))
+        climb.stopped = climb.stopped or climb.gone
+        return None
+    climb.last_body = fetched.body
+    if climb.mode == "raw":
+        return _take_raw(climb, fetched)
+    try:
+        if fetched.kind == "other" and fetched.body:
+            fetched = _open(fetched, climb.options.max_html_bytes)
+    except Fault as fault:
+        climb.outcomes.append(from_reader(tier, fault))
+        climb.stopped = True
+        return None
+    try:
+        candidate = await _extract(climb, fetched)
+    except Fault as fault:
+        climb.outcomes.append((from_reader if fetched.kind == "document" else from_fault)(tier, fault))
+        climb.local = climb.local and fetched.kind == "html"
+        return None
+    verdict = _judge(climb, rung, fetched, candidate)
+    if fetched.kind in ("document", "text") and fetched.body:
+        # Neither another identity nor a browser makes more of it.
+        climb.local = False
+    if verdict == "good":
+        climb.outcomes.append(to_outcome(tier, "ok", f"{len(candidate.text)} characters"))
+        return _to_reading(climb, fetched, candidate, "complete")
+    if verdict == "missing":
+        note_missing(climb, fetched)
+        return None
+    kind, words = _WORDS[verdict]
+    size = len(candidate.text.encode("utf-8", "replace"))
+    outcome = to_outcome(tier, kind, f"{words} ({size} bytes of text)" if size else words)
+    if verdict == "consent":
+        outcome = replace(outcome, fault=Fault(kind, CONSENT, action="inform_user"))
+    climb.outcomes.append(outcome)
+    if verdict == "shell":
+        value = score(candidate.text)
+        if value > climb.best_score:
+            climb.best, climb.best_score = _to_reading(climb, fetched, candidate, "partial"), value
+    if verdict in ("shell", "empty") and fetched.kind == "html":
+        climb.frames = candidate.frames
+        climb.scripted = climb.scripted or b"<script" in fetched.body.lower()
+    return None
+
+
+def _open(fetched: Fetched, most: int) -> Fetched:
+    """What is in a packed file; a fault that tells what else cannot be read, and what to do instead."""
+    from .content_type import tell_unread, unpack
+
+    opened = unpack(fetched, most=most)
+    if opened.kind == "other":
+        raise Fault("content_empty", tell_unread(fetched.body, fetched.content_type), action="inform_user")
+    return opened
+
+
+def _judge(climb: Climb, rung: Rung, fetched: Fetched, candidate: Candidate) -> Verdict:
+    if rung.local and fetched.kind in ("text", "document", "other"):
+        return "good" if candidate.text.strip() else "empty"
+    verdict = judge(
+        candidate.text,
+        title=candidate.title,
+        html=fetched.body if fetched.kind == "html" else b"",
+        asked=climb.url,
+        url=fetched.url,
+        whole=candidate.whole,
+    )
+    # What a browser rendered is no shell any more, however little it is.
+    rendered = fetched.tier == "browser" and len(candidate.text.encode("utf-8", "replace")) > ENOUGH
+    return "good" if rendered and verdict == "shell" else verdict
+
+
+async def _extract(climb: Climb, fetched: Fetched) -> Candidate:
+    if len(fetched.body) > LARGE and not inspect.iscoroutinefunction(climb.extract):
+        made = await asyncio.to_thread(climb.extract, fetched)
+    else:
+        made = climb.extract(fetched)
+    return await made if inspect.isawaitable(made) else made
+
+
+def _take_raw(climb: Climb, fetched: Fetched) -> Reading | None:
+    verdict = judge_raw(fetched.body) if fetched.kind == "html" else ("good" if fetched.body else "empty")
+    if verdict != "good":
+        kind, words = _WORDS[verdict]
+        climb.outcomes.append(to_outcome(fetched.tier, kind, words))
+        return None
+    climb.outcomes.append(to_outcome(fetched.tier, "ok", f"{len(fetched.body)} bytes"))
+    return _to_reading(climb, fetched, Candidate(""), "complete")
+
+
+def _to_reading(climb: Climb, fetched: Fetched, candidate: Candidate, quality: Quality) -> Reading:
+    body = b""
+    if climb.mode == "raw":
+        body = cut(fetched.body, climb.options.max_length)
+    truncated = climb.mode == "raw" and (len(body) < len(fetched.body) or fetched.is_part)
+    return Reading(fetched, candidate, fetched.tier, quality, tuple(climb.outcomes), body, truncated)
+
+
+def cut(body: bytes, most: int) -> bytes:
+    """At most so many bytes, and no torn UTF-8 character at the end of what was whole before."""
+    if len(body) <= most:
+        return body
+    end = most
+    while end > most - 4 and end > 0 and body[end] & 0xC0 == 0x80:
+        end -= 1
+    return body[:end] if body[end] & 0xC0 != 0x80 else body[:most]
+
+
+def _is_useless(frame: str) -> bool:
+    try:
+        parts = urlsplit(frame)
+    except ValueError:
+        return True
+    return parts.scheme not in ("http", "https") or bool(_USELESS.search(f"{parts.hostname or ''}{parts.path}"))
+
+
+async def _follow_frames(climb: Climb, desk: Desk, station: Shared) -> Reading | None:
+    """The better page of two iframes, where it is good: many shells only frame what is worth reading."""
+    frames = [frame for frame in dict.fromkeys(climb.frames) if frame not in climb.followed]
+    climb.frames = ()
+    options = replace(climb.options, reader=False, paid=False, sites=False)
+    chosen: Reading | None = None
+    for frame in frames[: MOST_FRAMES - len(climb.followed)]:
+        climb.followed.add(frame)
+        if is_document_url(frame) or _is_useless(frame):
+            continue
+        try:
+            inner = await read(
+                frame,
+                mode=climb.mode,
+                desk=desk,
+                options=options,
+                extract=climb.extract,
+                station=station,
+                depth=1,
+            )
+        except Fault as fault:
+            climb.outcomes.append(to_outcome("iframe", "content_empty", fault.message))
+            continue
+        value = score(inner.candidate.text)
+        climb.outcomes.append(to_outcome("iframe", "ok", f"{len(inner.candidate.text)} characters of {inner.tier}"))
+        if value > climb.best_score:
+            chosen = climb.best = inner
+            climb.best_score = value
+    return replace(chosen, outcomes=tuple(climb.outcomes)) if chosen and chosen.quality == "complete" else None

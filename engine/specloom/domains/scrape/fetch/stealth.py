@@ -1,0 +1,178 @@
+"""Requests that look like a browser's down to their TLS handshake, to addresses that passed the guard.
+
+libcurl (through curl_cffi, the extra `stealth`) speaks; it is given the checked addresses with the name
+(CURLOPT_RESOLVE), so it resolves nothing itself, and it follows no redirect: hops are checked by whoever asks. What
+comes is counted as it is decompressed, and the transfer ends at the cap.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+
+from specloom.core import Fault, Request, Response, Secret
+from specloom.net import ParsedUrl, Resolver, check_address, check_url
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .http import Headers
+
+
+INSTALL = "pip install 'specloom[stealth]'"
+MOST_ADDRESSES = 4
+MOST_HEADERS = 256 * 1024
+"""Bytes of a response's header lines."""
+
+CODINGS = b"gzip, deflate, br, zstd"
+"""What the browser accepts, in its order; all of it is undone while it is counted."""
+
+_ABORT = 0xFFFFFFFF
+# https://curl.se/libcurl/c/libcurl-errors.html
+_REASONS = {
+    7: "the connection was refused.",
+    28: "the connection timed out.",
+    35: "the TLS handshake failed.",
+    60: "its certificate is not valid.",
+}
+
+
+def is_installed() -> bool:
+    """Whether the extra `stealth` is installed; nothing is imported to find out."""
+    return importlib.util.find_spec("curl_cffi") is not None
+
+
+def find_stealth(resolve: Resolver) -> Stealth | None:
+    """The client, or nothing where its library is missing."""
+    return Stealth(resolve) if is_installed() else None
+
+
+class Stealth:
+    """Sends one request at a time over a connection of its own; several may be under way."""
+
+    headers: Headers = ()
+    """The library sends the headers that go with the handshake, so no others are given to it."""
+
+    def __init__(self, resolve: Resolver) -> None:
+        self._resolve = resolve
+
+    async def send(self, request: Request) -> Response:
+        """The answer to a GET or HEAD, whatever its status; a redirect is itself the answer."""
+        url = check_url(request.url, allow_private=request.policy.allow_private)
+        try:
+            async with asyncio.timeout(request.policy.timeout):
+                addresses = await self._find_addresses(url, allow_private=request.policy.allow_private)
+                return await _perform(url, addresses, request)
+        except TimeoutError:
+            message = f"{url.host} gave no complete answer within {request.policy.timeout:g} seconds."
+            raise Fault("network", message) from None
+
+    async def _find_addresses(self, url: ParsedUrl, *, allow_private: bool) -> Sequence[str]:
+        try:
+            ip_address(url.host)
+        except ValueError:
+            pass
+        else:
+            return (url.host,)
+        try:
+            addresses = await self._resolve(url.host, url.port)
+        except TimeoutError:
+            raise
+        except OSError:
+            addresses = ()
+        if not addresses:
+            raise Fault("network", f"{url.host} could not be reached: the name does not resolve.")
+        for address in addresses:
+            check_address(address, host=url.host, allow_private=allow_private)
+        return addresses[:MOST_ADDRESSES]
+
+
+class _Answer:
+    """What libcurl hands over piece by piece, and why it was stopped."""
+
+    def __init__(self, host: str, most: int) -> None:
+        self._host = host
+        self._most = most
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self.parts: list[bytes] = []
+        self.size = 0
+        self.fault: Fault | None = None
+        self._header_bytes = 0
+
+    def take_header(self, line: bytes) -> int:
+        self._header_bytes += len(line)
+        if self._header_bytes > MOST_HEADERS:
+            self.fault = Fault("network", f"{self._host} sent more header lines than are allowed.")
+            return _ABORT
+        text = line.decode("latin-1").strip()
+        if text.startswith("HTTP/"):
+            # An interim answer may come first; only the last one counts.
+            code = text.split(" ", 2)[1:2]
+            # Of digits only those of ASCII: a header may hold "²", which is one and no number.
+            self.status = int(code[0]) if code and code[0].isascii() and code[0].isdigit() else 0
+            self.headers = {}
+        elif ":" in text:
+            name, _, value = text.partition(":")
+            key = name.strip().lower()
+            self.headers[key] = f"{self.headers[key]}, {value.strip()}" if key in self.headers else value.strip()
+        return len(line)
+
+    def take_body(self, data: bytes) -> int:
+        self.size += len(data)
+        if self.size > self._most:
+            self.fault = Fault("too_large", f"{self._host} sent more than the {self._most} bytes that are allowed.")
+            return _ABORT
+        self.parts.append(data)
+        return len(data)
+
+
+async def _perform(url: ParsedUrl, addresses: Sequence[str], request: Request) -> Response:
+    from curl_cffi import AsyncCurl, Curl, CurlError, CurlHttpVersion, CurlOpt
+    from curl_cffi.requests.impersonate import DEFAULT_CHROME
+
+    answer = _Answer(url.host, request.policy.max_bytes)
+    handle: Any = Curl()
+    multi: Any = AsyncCurl()
+    try:
+        handle.impersonate(DEFAULT_CHROME)
+        # HTTP/2 is agreed on in the handshake; over plain HTTP no browser asks for it.
+        handle.setopt(CurlOpt.HTTP_VERSION, CurlHttpVersion.V2TLS)
+        handle.setopt(CurlOpt.URL, str(url).encode("ascii"))
+        pinned = ",".join(f"[{address}]" if ":" in address else address for address in addresses)
+        if addresses[0] != url.host:
+            handle.setopt(CurlOpt.RESOLVE, [f"{url.host}:{url.port}:{pinned}".encode("ascii")])
+        handle.setopt(CurlOpt.ACCEPT_ENCODING, CODINGS)
+        handle.setopt(CurlOpt.FOLLOWLOCATION, 0)
+        # Proxies named in the environment would connect to an address that nobody checked.
+        handle.setopt(CurlOpt.PROXY, b"")
+        handle.setopt(CurlOpt.NOPROXY, b"*")
+        handle.setopt(CurlOpt.PROTOCOLS_STR, b"http,https")
+        handle.setopt(CurlOpt.TIMEOUT_MS, int(request.policy.timeout * 1000) + 1000)
+        if request.method == "HEAD":
+            handle.setopt(CurlOpt.NOBODY, 1)
+        lines = [
+            f"{name}: {value.reveal() if isinstance(value, Secret) else value}".encode("latin-1")
+            for name, value in request.headers
+        ]
+        if lines:
+            handle.setopt(CurlOpt.HTTPHEADER, lines)
+        handle.setopt(CurlOpt.HEADERFUNCTION, answer.take_header)
+        handle.setopt(CurlOpt.WRITEFUNCTION, answer.take_body)
+        try:
+            await multi.add_handle(handle)
+        except CurlError as error:
+            if answer.fault is not None:
+                raise answer.fault from None
+            code = int(error.code)
+            why = _REASONS.get(code)
+            sentence = (
+                f"{url.host} could not be reached: {why}" if why else f"{url.host} broke off (curl error {code})."
+            )
+            raise Fault("network", sentence) from None
+    finally:
+        await multi.close()
+        handle.close()
+    return Response(answer.status, answer.headers, b"".join(answer.parts), str(url))

@@ -1,0 +1,1 @@
+"""HTML before extraction: charset, parsing, sanitising, hidden text, tables, feeds."""

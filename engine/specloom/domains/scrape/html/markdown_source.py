@@ -1,0 +1,169 @@
+"""The block of `key: value` lines before a Markdown text, between two rules, in which it says what it is."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ..metadata.authors import to_names, to_text
+from ..metadata.dates import to_iso
+
+_BLOCK: Final = re.compile(r"\A---[ \t]*\n((?:[^\n]*\n){1,200}?)(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+_LINE: Final = re.compile(r"(?P<key>[A-Za-z][\w.-]{0,60})[ \t]*:(?:[ \t]+(?P<value>.*))?")
+_FURTHER: Final = re.compile(r"[ \t]|- |#|$")
+"""How a line begins that belongs to the key above it, or is a remark."""
+_KEYS: Final = {
+    "title": ("title",),
+    "description": ("description", "summary"),
+    "author": ("author", "authors"),
+    "published": ("date", "published", "published_at", "pubdate", "datepublished", "publishdate"),
+    "modified": ("lastmod", "updated", "updated_at", "modified", "last_modified", "lastupdated"),
+    "language": ("lang", "language"),
+    "site": ("site_name", "site"),
+}
+_LONGEST: Final = 1000
+
+
+def part_front_matter(markdown: str) -> tuple[dict[str, str], str]:
+    """What a text says of itself (`title`, `description`, `author`, `published`, `modified`, `language`, `site`), and
+    the text behind it. A text that begins with a rule and says nothing is given as it is."""
+    block = _BLOCK.match(markdown)
+    found = _parse(block[1]) if block else None
+    said = {name: text for name, keys in _KEYS.items() if (text := _find(found or {}, name, keys))}
+    return (said, markdown[block.end() :].lstrip("\n")) if block and said else ({}, markdown)
+
+
+def _parse(block: str) -> dict[str, list[str]] | None:
+    """The values of each key in small letters, several for a list; nothing if a line is none of a front matter."""
+    found: dict[str, list[str]] = {}
+    key = ""
+    for line in block.split("\n"):
+        if said := _LINE.fullmatch(line):
+            key = said["key"].lower()
+            found.setdefault(key, []).extend(_to_values(said["value"] or ""))
+        elif not _FURTHER.match(line):
+            return None
+        elif (item := line.strip()).startswith("- ") and key:
+            found[key].extend(_to_values(item[2:]))
+    return found
+
+
+def _to_values(text: str) -> list[str]:
+    text = text.strip()
+    if text.startswith("[") and text.endswith("]"):
+        return [value for part in text[1:-1].split(",") for value in _to_values(part)]
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+        text = text[1:-1]
+    return [text] if text and text not in ("|", ">", "|-", ">-", "null", "~") else []
+
+
+def _find(found: dict[str, list[str]], name: str, keys: tuple[str, ...]) -> str:
+    values = next((found[key] for key in keys if found.get(key)), [])
+    if name == "author":
+        return "; ".join(to_names(values, split=True))
+    if name in ("published", "modified"):
+        return to_iso(values[0]) if values else ""
+    return to_text(values[0], _LONGEST) if values else ""
+
+
+# --- Where a Markdown text has code that is indented, without fences:
+# https://spec.commonmark.org/0.31.2/#indented-code-blocks -------------------------------------------------------------
+# In doubt a line is none: what is taken for code is shown with all that stands in it.
+
+
+_CODE: Final = 4
+"""Columns by which code stands deeper than the text around it."""
+_DEEPEST: Final = 20
+"""Lists that begin within each other on one line."""
+_ITEM: Final = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?=[ \t]|$)[ \t]*")
+# What dialects have whose further paragraphs are indented: footnotes, definitions, boxes, tabs.
+_HOLDER: Final = re.compile(r"\[\^[^\]\n]{1,100}\]:|:[ \t]|!!!|\?\?\?|===[ \t!+\"]")
+_FENCE: Final = re.compile(r"(`{3,})[^`\n]*$|(~{3,})")
+_ENDS: Final = re.compile(r"#{1,6}(?:[ \t]|$)|(?:[-*_][ \t]*){3,}$")
+"""A heading or a rule: no paragraph goes on after it."""
+_MARKUP: Final = re.compile(r"<(?:(?P<name>pre|script|style|textarea)\b|(?P<comment>!--)|[?!])", re.IGNORECASE)
+_TAG: Final = re.compile(r"</?[a-zA-Z]")
+_BLANK: Final = re.compile(r"^\s*$")
+
+
+def find_indented(markdown: str) -> list[tuple[int, int]]:
+    """The beginning and the end of each line of indented code, in their order."""
+    if "    " not in markdown and "\t" not in markdown:
+        return []
+    found: list[tuple[int, int]] = []
+    holders: list[int] = []
+    """Columns at which the contents of the lists stand that a line is in."""
+    in_paragraph = in_quotation = False
+    until: re.Pattern[str] | None = None
+    at = 0
+    for line in markdown.split("\n"):
+        start, at = at, at + len(line) + 1
+        if until is not None:
+            if until.search(line):
+                until, in_paragraph = None, False
+            continue
+        text = line.lstrip(" \t")
+        if not text.strip():
+            in_paragraph = False
+            continue
+        column = _to_column(line[: len(line) - len(text)], 0)
+        if not in_paragraph or _begins(text):
+            while holders and column < holders[-1]:
+                holders.pop()
+        if column - (holders[-1] if holders else 0) >= _CODE:
+            if not in_paragraph:
+                found.append((start, at - 1))
+            continue
+        # Behind a quotation, and in a list, more may begin a list than what may interrupt a paragraph.
+        in_quotation = (in_quotation and in_paragraph) or text.startswith(">")
+        may_begin = not in_paragraph or in_quotation or bool(holders)
+        first = len(holders)
+        while (
+            len(holders) < first + _DEEPEST
+            and not _ENDS.match(text)
+            and (item := _ITEM.match(text))
+            and (may_begin or _begins(text))
+        ):
+            in_paragraph = False
+            inside = _to_column(item[0], column)
+            marker = column + len(item[0].rstrip())
+            text = text[item.end() :]
+            # From five blanks on, all but one belong to code in the item.
+            is_code = bool(text) and inside - marker > _CODE
+            column = marker + 1 if is_code or not text else inside
+            holders.append(column)
+            if is_code:
+                found.append((at - 1 - len(text), at - 1))
+                text = ""
+        if _HOLDER.match(text):
+            holders.append(column + _CODE)
+        until = _find_closing(text)
+        in_paragraph = bool(text) and not (_ENDS.match(text) or _FENCE.match(text) or _MARKUP.match(text))
+    return found
+
+
+def _begins(text: str) -> bool:
+    """Whether a line begins something else than the paragraph before it goes on with."""
+    if _ENDS.match(text) or text.startswith(">"):
+        return True
+    item = _ITEM.match(text)
+    return item is not None and item.end() < len(text) and (not text[0].isdigit() or text.startswith(("1.", "1)")))
+
+
+def _to_column(blanks: str, column: int) -> int:
+    """The column behind a text that begins at `column`; a tab leads to the next multiple of four."""
+    for character in blanks:
+        column += _CODE - column % _CODE if character == "\t" else 1
+    return column
+
+
+def _find_closing(text: str) -> re.Pattern[str] | None:
+    """What ends a fence or markup that begins with this line, and goes on over others; None for any other line."""
+    if fence := _FENCE.match(text):
+        sign = fence[1] or fence[2]
+        return re.compile(rf"^[ \t>]{{0,40}}{sign[0]}{{{len(sign)},}}[ \t]*$")
+    if markup := _MARKUP.match(text):
+        name = markup["name"]
+        closing = re.compile(rf"</{name}>", re.IGNORECASE) if name else re.compile("-->" if markup["comment"] else ">")
+        return None if closing.search(text, markup.end()) else closing
+    return _BLANK if _TAG.match(text) else None

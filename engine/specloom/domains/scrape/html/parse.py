@@ -1,0 +1,269 @@
+"""The text of a page becomes one tree: tolerant of any markup, bounded in depth, and without loss of words.
+
+The parser is libxml2's, whose tokenizer follows the HTML standard since 2.14. A few things are added. Content after
+`</html>` is moved into the body, where browsers show it. A page deeper than the parser goes (2048 elements) loses the
+innermost *tags* and none of their text. NUL characters, which end the text for a C library, are taken out. Elements
+that the library does not know to be empty (`<wbr>`, `<source>` …) are closed, or they would swallow what follows them,
+a heading with a paragraph in it stays a heading, and what a page of frames says beside them is read as markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+
+MAX_DEPTH: Final = 400
+"""Elements in one another after flattening, those aside that the parser closes by itself."""
+
+_DECLARATION: Final = re.compile(r"\s*<\?xml[^>]*>", re.IGNORECASE)
+_UNFIT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+"""What references such as `&#7;` can put into a tree, and lxml does not take back."""
+# Runs are possessive and their number is bounded, so that a page of open quotes takes no longer than another.
+_ATTRIBUTES: Final = r"(?:[^<>\"']++|\"[^\"]{0,3000}\"|'[^']{0,3000}'){0,40}+"
+_TAG: Final = re.compile(rf"<(/?)([a-zA-Z][^\s/>\"'<]{{0,60}})({_ATTRIBUTES})>")
+_UNCOUNTED: Final = frozenset(
+    (
+        "area", "base", "br", "col", "hr", "img", "input", "link", "meta", "param", "frame", "html", "head", "body",
+        "p", "li", "td", "th", "tr", "tbody", "option", "colgroup",
+    )
+)  # fmt: skip
+"""Void elements and those that the next of their kind closes: a thousand unclosed `<li>` are not deep."""
+_VOID: Final = rf"(?:embed|source|track|wbr|keygen|command|bgsound)\b{_ATTRIBUTES}"
+_PARAGRAPH_IN_HEADING: Final = (
+    r"h(?P<level>[1-6])\b[^<>]*>\s*<p\b(?P<attributes>[^<>]*)>(?P<inside>(?:(?!</?(?:h[1-6]|p)\b).){0,2000})</p\s*>"
+    r"(?=\s*</h(?P=level)\s*>)"
+)
+_ODD: Final = re.compile(rf"<(?:(?P<void>{_VOID})>|{_PARAGRAPH_IN_HEADING})", re.IGNORECASE | re.DOTALL)
+"""What the parser would take for something else: one search for both, because each goes over the whole page."""
+
+
+def parse(html: str) -> etree._Element:
+    """The `<html>` element, always with a `<body>`; an empty one if there is nothing to parse.
+
+    Comments stay. The tree is at most 2048 elements deep, so it may be deeper than Python recurses.
+    """
+    from lxml import etree
+
+    text = html.replace("\0", "")
+    declaration = _DECLARATION.match(text)
+    if declaration:
+        text = text[declaration.end() :]
+    text = _ODD.sub(_mend, text)
+    root, too_deep = _parse_once(text)
+    for depth in (MAX_DEPTH, MAX_DEPTH // 8, 0):
+        if not too_deep:
+            break
+        root, too_deep = _parse_once(_flatten(text, depth))
+    if root is None:
+        root, _ = _parse_once("<html><body></body></html>")
+        assert root is not None
+    body = root.find("body")
+    if body is None:
+        frames = root.find("frameset")
+        body = etree.SubElement(root, "body") if frames is None else _unframe(frames)
+    _gather(root, body)
+    return root
+
+
+def _unframe(frames: etree._Element) -> etree._Element:
+    """The frames of a page, with what it says to those who see none as markup: that is all that such a page says, and
+    the parser takes it for text."""
+    for element in list(frames.iter("noframes")):
+        inner, too_deep = _parse_once(element.text or "")
+        said = inner.find("body") if inner is not None and not too_deep else None
+        if said is not None:
+            element.tag, element.text = "div", said.text
+            element.extend(list(said))
+    return frames
+
+
+def _mend(match: re.Match[str]) -> str:
+    """A void element that is closed; a heading with its paragraph as a span."""
+    void = match["void"]
+    if void is not None:
+        return f"<{void} />"
+    head = match[0][: match.start("attributes") - match.start() - len("<p")]
+    return f"{head}<span{match['attributes']}>{_ODD.sub(_mend, match['inside'])}</span>"
+
+
+def text_of(element: etree._Element) -> str:
+    """All text in an element, in its order."""
+    return str(query("string()")(element))
+
+
+@cache
+def query(path: str) -> Callable[[etree._Element], Any]:
+    """An XPath, compiled once; its strings do not hold on to the tree."""
+    from lxml import etree
+
+    compiled: Callable[[etree._Element], Any] = etree.XPath(path, smart_strings=False)
+    return compiled
+
+
+def _parse_once(text: str) -> tuple[etree._Element | None, bool]:
+    """The root, or nothing where there is no element; and whether the parser gave up because of depth."""
+    from lxml import etree
+
+    # Elements of plain lxml: those of `lxml.html` are instances of a Python class, and slower to come by.
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True)
+    try:
+        root: etree._Element | None = etree.fromstring(text.encode("utf-8", "replace"), parser)
+    except etree.XMLSyntaxError:
+        if any(entry.type_name == "ERR_NO_MEMORY" for entry in parser.error_log):
+            raise MemoryError("the parser has no memory left for the page") from None
+        return None, False
+    if root is None or root.tag != "html":
+        return None, False
+    gave_up = any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log)
+    return root, gave_up
+
+
+def _flatten(text: str, limit: int) -> str:
+    """The same text with the tags beyond a depth taken out, so that what stays is balanced as before."""
+    open_tags: list[str] = []
+    dropped: dict[str, int] = {}
+
+    def keep(match: re.Match[str]) -> str:
+        name = match[2].lower()
+        if name in _UNCOUNTED:
+            return match[0]
+        if match[1]:
+            if dropped.get(name):
+                dropped[name] -= 1
+                return " "
+            if open_tags and open_tags[-1] == name:
+                open_tags.pop()
+            return match[0]
+        if match[3].endswith("/"):
+            return match[0]
+        if len(open_tags) >= limit:
+            dropped[name] = dropped.get(name, 0) + 1
+            return " "
+        open_tags.append(name)
+        return match[0]
+
+    return _TAG.sub(keep, text)
+
+
+def _gather(root: etree._Element, body: etree._Element) -> None:
+    """Move what follows `</body>` and `</html>` to the end of the body, each run of texts in one piece."""
+    texts: list[str] = []
+
+    def adopt(text: str | None, parts: list[etree._Element]) -> None:
+        if text:
+            texts.append(text)
+        if parts:
+            _append(body, texts)
+            body.extend(parts)
+
+    adopt(body.tail, list(body.itersiblings()))
+    body.tail = None
+    for late in list(root.itersiblings("html")):
+        adopt(late.text, [])
+        for part in list(late):
+            if part.tag == "body":
+                adopt(part.text, list(part))
+                adopt(part.tail, [])
+            else:
+                adopt(None, [part])
+    _append(body, texts)
+
+
+def _append(body: etree._Element, texts: list[str]) -> None:
+    """Put the texts behind what is in the body, and forget them."""
+    if not texts:
+        return
+    last = next(body.iterchildren(reversed=True), None)
+    before = body.text if last is None else last.tail
+    text = _UNFIT.sub("", (before or "") + "".join(texts))
+    texts.clear()
+    if last is None:
+        body.text = text
+    else:
+        last.tail = text
+
+
+# --- Which elements of a tree carry an attribute that somebody asks for: one walk, where each question would take
+# its own --------------------------------------------------------------------------------------------------------------
+# A walk over a page costs more than what is done with its elements, and half a dozen parts of the work look for
+# classes,
+# ids, styles or microdata. The lists are those of the moment of the walk; `standing` tells which still stand.
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """Elements with the value of an attribute, in document order, `root` among them."""
+
+    root: etree._Element
+    named: list[tuple[etree._Element, str, str]]
+    """`class` and `id`: element, name of the attribute, value."""
+    unseen: list[tuple[etree._Element, str]]
+    """`hidden` and `style`; an element with both stands here twice."""
+    types: list[tuple[etree._Element, str]]
+    """`itemtype`."""
+    properties: list[tuple[etree._Element, str]]
+    """`itemprop`."""
+    relations: list[tuple[etree._Element, str]]
+    """`rel`."""
+    links: list[tuple[etree._Element, str]]
+    """`href`."""
+    opened: list[tuple[etree._Element, str]]
+    """`aria-controls`."""
+    controls: list[tuple[etree._Element, str]]
+    """`data-target`, `data-bs-target`, and `role` where it is `tab`."""
+
+
+def gather_attributes(root: etree._Element) -> Attributes:
+    """The attributes of all elements of a tree."""
+    found = Attributes(root, [], [], [], [], [], [], [], [])
+    roles: list[tuple[etree._Element, str]] = []
+    lists = {
+        "hidden": found.unseen,
+        "style": found.unseen,
+        "itemtype": found.types,
+        "itemprop": found.properties,
+        "rel": found.relations,
+        "href": found.links,
+        "aria-controls": found.opened,
+        "data-target": found.controls,
+        "data-bs-target": found.controls,
+        "role": roles,
+    }
+    named = found.named
+    for element in root.iter("*"):
+        items: list[tuple[str, str]] = element.items()  # type: ignore[assignment]  # a parser gives no bytes
+        for name, value in items:
+            if name == "class" or name == "id":  # noqa: PLR1714 - twice as fast as a set of two
+                named.append((element, name, value))
+            elif name in lists:
+                lists[name].append((element, value))
+    found.controls.extend(each for each in roles if each[1] == "tab")
+    return found
+
+
+# --- Whether elements still stand in a tree, asked of many at once: each way up to the root is walked a single
+# time -----------------------------------------------------------------------------------------------------------------
+
+
+def to_standing(root: etree._Element) -> Callable[[etree._Element], bool]:
+    """What tells of an element whether it stands in the tree, for as long as nothing is moved in it."""
+    known = {root: True}
+
+    def stands(element: etree._Element) -> bool:
+        passed: list[etree._Element] = []
+        at: etree._Element | None = element
+        while at is not None and at not in known:
+            passed.append(at)
+            at = at.getparent()
+        result = at is not None and known[at]
+        known.update(dict.fromkeys(passed, result))
+        return result
+
+    return stands

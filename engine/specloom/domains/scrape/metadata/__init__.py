@@ -1,0 +1,1 @@
+"""What a page says of itself: titles, authors, dates, identifiers, from markup and JSON-LD."""

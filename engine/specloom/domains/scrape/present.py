@@ -1,0 +1,167 @@
+"""Tells a page as the tool contract has it: cut to a length, counted, cited, classified and checked for retraction."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from specloom.core import Fault
+from specloom.domains.trust import Classification, cite_for_bibliography, classify
+
+from .excerpt import (
+    count_bytes,
+    count_words,
+    drop_copies,
+    estimate_tokens,
+    to_size_category,
+    to_sparsity_warning,
+    truncate,
+)
+from .html.charset import decode
+from .metadata.doi import find_in_text, find_in_url
+from .read import read_page, read_raw
+from .result import Page
+
+if TYPE_CHECKING:
+    from specloom.plugins import Desk
+
+
+PREVIEW = 5000
+"""Bytes of a preview (the tool contract's figure)."""
+PROMOTION_BYTES = 50_000
+"""Bytes of a page in which a ranking of itself is looked for."""
+
+
+async def tell_page(desk: Desk, url: str, *, mode: str, most: int) -> dict[str, Any]:
+    """The record of one page; `most` is in bytes of content, and 5000 in preview mode."""
+    if mode == "raw":
+        return await _tell_raw(desk, url, most)
+    page = await read_page(desk, url)
+    text = drop_copies(page.content) if page.content_type in {"html", "markdown"} else page.content
+    cut = truncate(text, min(most, PREVIEW) if mode == "preview" else most)
+    words = count_words(text)
+    labels = classify(page.url, citation=has_citation(page), types=page.types)
+    said: dict[str, Any] = {
+        **_measures(cut.text),
+        "url": page.url,
+        "content": cut.text,
+        "content_type": page.content_type,
+        "truncated": cut.truncated or page.truncated,
+        "word_count": words,
+        "sparsity_warning": " ".join(filter(None, (to_sparsity_warning(words), page.lack))) or None,
+        "extracted_by": page.extracted_by or None,
+        "extraction_quality": page.quality or None,
+        "citation": _cite(desk, page.url, page),
+        "metadata": _metadata(page),
+        "structured_data": page.structured,
+        "forum_signals": page.forum,
+        "repository_signals": page.repository,
+        "highlights": page.highlights or None,
+        "stripped": page.stripped or None,
+        **_labels(labels),
+        "domain_reputation": labels.reputation.to_json() if labels.reputation else None,
+        "self_promotion": _promotion(page),
+    }
+    doi = find_page_doi(page, labels)
+    if doi:
+        said["detected_doi"] = doi
+        said["retraction_status"] = await find_retraction(desk, doi)
+    return {name: value for name, value in said.items() if value is not None}
+
+
+async def _tell_raw(desk: Desk, url: str, most: int) -> dict[str, Any]:
+    reading = await read_raw(desk, url, most)
+    text = decode(reading.body, reading.fetched.content_type).text
+    labels = classify(reading.url)
+    return {
+        **_measures(text),
+        "url": reading.url,
+        "content": text,
+        "content_type": reading.fetched.content_type,
+        "truncated": reading.truncated,
+        "raw": True,
+        "extracted_by": f"raw:{reading.tier}",
+        "citation": _cite(desk, reading.url),
+        **_labels(labels),
+    }
+
+
+def has_citation(page: Page) -> bool:
+    """Whether a page carries the citation metadata that publishers of scholarly work give."""
+    return bool((page.structured or {}).get("citation"))
+
+
+def find_page_doi(page: Page, labels: Classification) -> str:
+    """The DOI that a scholarly page declares as its own; "" for other pages, whatever DOIs they mention."""
+    if labels.source_type != "peer_reviewed" and labels.domain_category != "academic":
+        return ""
+    return page.declared_doi or find_in_url(page.url) or find_in_text(page.content)
+
+
+async def find_retraction(desk: Desk, doi: str) -> dict[str, Any] | None:
+    """The most severe notice about a work; None when there is none or nobody could be asked."""
+    try:
+        answer = await desk.ask("retractions", {"doi": doi})
+    except Fault:
+        return None
+    status: dict[str, Any] | None = answer.rows[0].get("status") if answer.rows else None
+    return status
+
+
+def _measures(text: str) -> dict[str, Any]:
+    length = count_bytes(text)
+    return {
+        "content_length": length,
+        "estimated_tokens": estimate_tokens(length),
+        "size_category": to_size_category(length),
+    }
+
+
+def _labels(labels: Classification) -> dict[str, Any]:
+    return {
+        "source_type": labels.source_type,
+        "authority_tier": labels.authority_tier,
+        "domain_category": labels.domain_category,
+    }
+
+
+def _cite(desk: Desk, url: str, page: Page | None = None) -> dict[str, Any]:
+    """The citation of a page, or of an address alone; the contract's two styles, and an entry for a bibliography."""
+    known = ("; ".join(page.authors) or page.author, page.site, page.published) if page else ("", "", "")
+    today = datetime.fromtimestamp(desk.now(), UTC).date().isoformat()
+    return cite_for_bibliography(url, page.title if page else "", *known, today)
+
+
+def _metadata(page: Page) -> dict[str, Any] | None:
+    """What the page says about itself, under the contract's names; None without a title."""
+    if not page.title:
+        return None
+    said = {
+        "title": page.title,
+        "author": "; ".join(page.authors) or page.author,
+        "site": page.site,
+        "published": page.published,
+        "modified": page.modified,
+        "language": page.language,
+        "description": page.description,
+        "pageType": page.page_type,
+        "pages": page.pages,
+        "document": page.document,
+    }
+    return {name: value for name, value in said.items() if value or name in {"title", "author"}}
+
+
+def _promotion(page: Page) -> dict[str, Any] | None:
+    from specloom.domains.trust import find_self_promotion
+
+    found = find_self_promotion(page.url, page.content[:PROMOTION_BYTES])
+    if found is None:
+        return None
+    return {
+        "detected": True,
+        "brandDomain": found.brand_domain,
+        "brandToken": found.brand_token,
+        "rankPosition": found.rank_position,
+        "confidence": found.confidence,
+        "item": found.item,
+    }

@@ -1,0 +1,354 @@
+"""Reads an address: through its site's API where there is one, else through the tiers; and remembers what came."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from specloom.core import Fault
+
+from .browser.browser import find_browser
+from .options import to_options
+from .result import Page, from_json
+
+if TYPE_CHECKING:
+    from specloom.plugins import Desk
+
+    from .documents.document import Document
+    from .fetch.session import Station
+    from .options import Options
+    from .result import Candidate, Fetched, Outcome, Reading
+
+
+# --- Under which key a page is remembered, and for how long it is remembered that one cannot be read ------------------
+
+
+TTL = 3600.0
+"""Seconds for which a page is remembered (the tool contract's figure)."""
+FAILURE_TTLS = {
+    "browser_unavailable": 4 * 3600.0,
+    "blocked": 1800.0,
+    "auth_required": 1800.0,
+    "rate_limited": 90.0,
+    "network": 120.0,
+}
+"""Seconds for which it is remembered that a page cannot be read, by the kind of fault (the tool contract's figures)."""
+OTHER_FAILURE_TTL = 600.0
+# What is said of an address without asking anybody is not worth remembering.
+_LOCAL = frozenset({"validation", "config", "internal"})
+
+
+def to_key(url: str, options: Options) -> str:
+    """The key of a page: its address, and what else decides whether and how it is read.
+
+    So a server that is started anew with a browser reads what it could not, and one with other allowed domains tells
+    nothing of what it may no longer read.
+    """
+    means = (
+        options.allow_private,
+        options.allowed_domains,
+        options.identity,
+        options.robots,
+        options.reader,
+        options.max_html_bytes,
+        options.max_document_bytes,
+        find_browser(options.chrome).path,
+    )
+    return f"page:3:{sha256(repr(means).encode()).hexdigest()[:16]}:{url}"
+
+
+def to_failure_ttl(fault: Fault) -> float:
+    """For how many seconds a fault is told again instead of asking anew; never longer than its host wants to rest."""
+    if fault.kind in _LOCAL:
+        return 0.0
+    ttl = FAILURE_TTLS.get(fault.kind, OTHER_FAILURE_TTL)
+    return min(ttl, fault.retry_after or ttl) if fault.kind == "rate_limited" else ttl
+
+
+def from_fault(fault: Fault) -> dict[str, Any]:
+    """A fault as JSON data, from which `to_fault` makes it again."""
+    return {
+        "kind": fault.kind,
+        "message": fault.message,
+        "detail": fault.detail,
+        "retry_after": fault.retry_after,
+        "action": fault.action,
+    }
+
+
+def to_fault(said: dict[str, Any]) -> Fault:
+    """The fault that `from_fault` made the data of."""
+    return Fault(
+        said["kind"],
+        said["message"],
+        detail=said["detail"],
+        retry_after=said["retry_after"],
+        action=said["action"],
+    )
+
+
+FAILED = "failed"
+"""Under which name it is remembered in place of a page that it could not be read, and why."""
+_PICTURES = "Pages that are pictures have text that was not read:"
+MOST = 1_000_000
+"""Bytes of content that a site's API, or a service that reads for us, is asked for: a page is remembered whole."""
+
+
+async def read_page(desk: Desk, url: str) -> Page:
+    """The whole page, read now or within the last hour; a fault that tells how every tier fared where there is none."""
+    options = to_options(desk.config, allow_private=desk.allow_private, max_length=MOST)
+    key = to_key(url, options)
+
+    async def make() -> dict[str, Any]:
+        try:
+            return (await _read(desk, url, options)).to_json()
+        except Fault as fault:
+            if ttl := to_failure_ttl(fault):
+                await desk.keep(key, {FAILED: from_fault(fault)}, ttl)
+            raise
+
+    said = (await desk.remember(key, TTL, make)).value
+    if FAILED in said:
+        raise to_fault(said[FAILED])
+    return from_json(said)
+
+
+async def read_raw(desk: Desk, url: str, most: int) -> Reading:
+    """The first original body that is neither empty nor a wall, cut to `most` bytes; never from a service."""
+    from .fetch.fallback import read
+
+    options = to_options(desk.config, allow_private=desk.allow_private, max_length=most)
+    station = _station(desk, options)
+    return await read(url, mode="raw", desk=desk, options=options, extract=_nothing, station=station)
+
+
+async def _read(desk: Desk, url: str, options: Options) -> Page:
+    """The page at an address, or at that of a site with an API to which it leads: one step, from which none follows."""
+    from .fetch.http import Elsewhere
+
+    try:
+        return await _read_at(desk, url, replace(options, sites=True))
+    except Elsewhere as other:
+        return await _read_at(desk, other.url, options)
+
+
+async def _read_at(desk: Desk, url: str, options: Options) -> Page:
+    from . import sites
+    from .fetch.block_pages import to_route
+    from .fetch.failures import choose_fault, to_outcome
+    from .fetch.failures import to_fault as fault_of
+    from .fetch.fallback import read
+    from .fetch.http import check_target
+
+    try:
+        check_target(url, options)
+    except Fault as fault:
+        raise fault_of(url, [to_outcome("guard", "validation", fault.message)]) from None
+    route = sites.match(url)
+    told: Fault | None = None
+    if route is not None:
+        try:
+            return _from_site(await sites.read(route, desk, max_length=MOST), url)
+        except Fault as fault:
+            rest = fault.retry_after if fault.kind == "rate_limited" else None
+            told = fault_of(url, [_to_outcome(route.site, fault)], retry_after=rest)
+            if fault.kind == "not_found" or not route.fallback:
+                raise told from None
+        options = replace(options, sites=False)
+    station = _station(desk, options)
+    target = route.fallback if route else url
+    try:
+        with station.workers.coming():
+            reading = await read(target, desk=desk, options=options, extract=_extractor(desk, station), station=station)
+    except Fault as fault:
+        raise fault if told is None else choose_fault(told, fault) from None
+    page: Page = reading.candidate.payload
+    quality = "partial" if reading.quality == "partial" else page.quality or "complete"
+    if (shown := to_route(url)) and reading.tier != "browser":
+        quality = "partial"
+        page = replace(page, lack=f"This is the page without {shown[:80]}, which only a browser can follow.")
+    return replace(page, url=reading.url, extracted_by=_tier(reading, page), quality=quality)
+
+
+def _to_outcome(site: str, fault: Fault) -> Outcome:
+    """How the API of a site fared. That there is nothing to read on a page that it has, only it can say why."""
+    from .fetch.failures import from_reader, to_outcome
+
+    if fault.kind == "content_empty":
+        return from_reader(site, fault)
+    return to_outcome(site, fault.kind if fault.kind in {*FAILURE_TTLS, "not_found"} else "network", fault.message)
+
+
+def _tier(reading: Reading, page: Page) -> str:
+    return "document" if page.content_type in {"pdf", "docx", "pptx", "xlsx"} else reading.tier
+
+
+def _from_site(said: Any, url: str) -> Page:
+    return Page(
+        url=said.url or url,
+        content=said.content,
+        content_type=said.content_type,
+        extracted_by=said.extracted_by,
+        quality="complete",
+        title=said.title,
+        author="; ".join(said.authors),
+        authors=tuple(said.authors),
+        site=said.site,
+        published=said.published,
+        truncated=said.truncated,
+        forum=dict(said.forum_signals) if said.forum_signals else None,
+        repository=dict(said.repository_signals) if said.repository_signals else None,
+        highlights=[dict(one) for one in said.highlights],
+        stripped=dict(said.stripped),
+    )
+
+
+def _station(desk: Desk, options: Options) -> Station:
+    """What readings share; where nothing may be reached but what the desk sends, one without browser and client."""
+    from .fetch.session import StillStation, find_station
+
+    return find_station(options, make_answer) if desk.is_live else StillStation(options, make_answer)
+
+
+def _extractor(desk: Desk, station: Station) -> Any:
+    """What makes a page of what was fetched: in this process, or in another where that is better."""
+    from .result import Candidate
+
+    async def extract(fetched: Fetched) -> Candidate:
+        if fetched.kind == "document":
+            page = await from_document(fetched, apart=desk.is_live)
+            return Candidate(page.content, page, page.title)
+        said = {
+            "kind": fetched.kind,
+            "url": fetched.url,
+            "content_type": fetched.content_type,
+            "facts": dict(fetched.facts),
+        }
+
+        def inline() -> dict[str, Any]:
+            page, frames = make_page(fetched.body, said)
+            return {"page": page, "frames": frames}
+
+        made = await station.workers.make(said, fetched.body, inline) if desk.is_live else inline()
+        if "fault" in made:
+            raise to_fault(made["fault"])
+        page = made["page"] if isinstance(made["page"], Page) else from_json(made["page"])
+        # Nobody else is given more of a page that keeps a part of it back.
+        whole = page.quality == "complete" or bool(page.lack)
+        return Candidate(page.content, page, page.title, tuple(made["frames"]), whole=whole)
+
+    return extract
+
+
+async def read_given(desk: Desk, html: str, url: str) -> Page:
+    """The page in HTML that was fetched already, from `url`; nobody is asked for anything."""
+    from .result import Fetched
+
+    station = _station(desk, to_options(desk.config, allow_private=desk.allow_private))
+    headers = {"content-type": "text/html; charset=utf-8"}
+    fetched = Fetched(html.encode("utf-8", "replace"), url, "given", "html", headers)
+    page: Page = (await _extractor(desk, station)(fetched)).payload
+    return page
+
+
+def make_page(body: bytes, said: dict[str, Any]) -> tuple[Page, tuple[str, ...]]:
+    """The page in a body that is HTML or text, and the addresses of the pages that it frames.
+
+    `said` tells `kind`, `url`, `content_type` and `facts`.
+    """
+    if said["kind"] == "html":
+        return from_html(body, said["url"], said["content_type"])
+    from .html.text_pages import from_text
+
+    return from_text(body, said["url"], said["content_type"], said["kind"], said["facts"]), ()
+
+
+def make_answer(body: bytes, said: dict[str, Any]) -> dict[str, Any]:
+    """What `make_page` gives as JSON data, or the fault that there is instead: the work of a process of its own."""
+    try:
+        page, frames = make_page(body, said)
+    except Fault as fault:
+        return {"fault": from_fault(fault)}
+    except (MemoryError, RecursionError) as error:
+        return {"fault": from_fault(Fault("too_large", f"The page needs more memory than it may take ({error!r})."))}
+    except Exception as error:  # noqa: BLE001 - a defect of one page must not end the process that others wait for
+        return {"fault": from_fault(Fault("internal", f"The page could not be read because of a defect: {error!r}"))}
+    return {"page": page.to_json(), "frames": list(frames)}
+
+
+def _nothing(fetched: Fetched) -> Candidate:
+    raise AssertionError(f"nothing is extracted in raw mode, not even from {fetched.tier}")
+
+
+def from_html(body: bytes, url: str, content_type: str) -> tuple[Page, tuple[str, ...]]:
+    """The page in an HTML answer, and the addresses of the pages that it frames."""
+    from .extract import extract
+
+    found = extract(body, url=url, content_type=content_type)
+    about = found.metadata
+    page = Page(
+        url=url,
+        content=found.markdown,
+        content_type="html",
+        quality=found.quality,
+        title=about.title,
+        author=about.author,
+        authors=about.authors,
+        site=about.site,
+        published=about.published,
+        modified=about.modified,
+        language=about.language,
+        description=about.description,
+        page_type=found.page_type,
+        declared_doi=about.doi,
+        types=found.types,
+        structured=found.structured.to_json() if found.structured else None,
+        forum=found.forum.to_json() if found.forum else None,
+        stripped={name: count for name, count in asdict(found.stripped).items() if count},
+        lack=found.lack,
+    )
+    return page, found.frames
+
+
+async def from_document(fetched: Fetched, *, apart: bool) -> Page:
+    """The page in a PDF or an office document, read in a process of its own where one may be started.
+
+    One with pages that are pictures is partial, however much text the others have.
+    """
+    from .documents.document import PAGES_WITHOUT_TEXT
+    from .documents.read import read
+    from .documents.sandbox import read_apart
+
+    if apart:
+        found = await read_apart(fetched.body, fetched.content_type, fetched.url)
+    else:
+        found = read(fetched.body, fetched.content_type, fetched.url)
+    pictures = found.metadata.get(PAGES_WITHOUT_TEXT, "")
+    return Page(
+        url=fetched.url,
+        content=found.text,
+        content_type=found.kind,
+        quality="partial" if pictures else "complete",
+        title=found.title,
+        author="; ".join(found.authors),
+        authors=tuple(found.authors),
+        published=found.published,
+        modified=found.modified,
+        language=found.language,
+        pages=found.pages,
+        document=dict(found.metadata),
+        truncated=found.truncated,
+        stripped=dict(found.stripped),
+        lack=" ".join(filter(None, (_tell_cut(found), pictures and f"{_PICTURES} {pictures}."))),
+    )
+
+
+def _tell_cut(found: Document) -> str:
+    """How much of a document was read, where that is not all, and what to do; "" where it is."""
+    if not found.truncated:
+        return ""
+    unit = "slides" if found.kind == "pptx" else "pages"
+    is_counted = 0 < found.pages_read < found.pages
+    what = f"The first {found.pages_read} of {found.pages} {unit} were" if is_counted else "Only the beginning was"
+    return f"{what} read of this file, which is larger than what is read at once; look for its parts as files."

@@ -1,0 +1,1 @@
+"""Search results read and ranked: the best passages of several pages."""

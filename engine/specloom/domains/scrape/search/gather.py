@@ -1,0 +1,249 @@
+"""Reads several sources at once, and makes one answer of them: scored, ranked, without what several of them repeat."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from specloom.core import KINDS, Fault
+from specloom.domains.text import to_plain
+from specloom.domains.trust import classify
+
+from ..excerpt import FEW_WORDS, count_bytes, count_words, estimate_tokens, to_size_category, truncate
+from ..fetch.failures import to_fault, to_outcome
+from ..html.sanitise import strip
+from ..present import find_page_doi, has_citation
+from ..read import read_page
+from ..result import Page
+from .rank import Rest, Scores, make_components, name_copies, recommend, score, tell_once
+
+if TYPE_CHECKING:
+    from specloom.plugins import Desk
+
+
+AT_ONCE = 5
+"""Sources that are read side by side (the tool contract's figure)."""
+PATIENCE = 5.0
+"""Seconds after which a source that is still read gives its turn to the next one, so that hosts that hang hold no other
+up."""
+ENOUGH = 50.0
+"""Seconds after which what was read is told and the rest given up: with the search, the minute that the tool contract
+has for a call, and that clients wait."""
+LEAST_RELEVANCE = 0.3
+"""Relevance below which filtering drops a source (the tool contract's figure)."""
+SEPARATOR = "\n\n---\n\n"
+CUT = "\n\n[Cut here: more was read, and total_max_length has no room for it.]"
+PASSAGES = "text/plain"
+"""The type of a source that was found together with its text (the tool contract's)."""
+TRUST = "untrusted-external-content"
+NOTE = (
+    "None of the sources could be read. Pages that need a browser are read when Chromium or Chrome is installed; "
+    "scrapeFailures say what stood in the way of each."
+)
+LEFT_OUT = (
+    "Left out by filter_by_query, because they have little of the query: {count} of {read} sources that were read. "
+    "Ask without it to see them."
+)
+NO_EVIDENCE = "What each source has of the claim is told with the sources only: ask with include_sources."
+_MOST_CLAIM = 2000
+_NO_BRACKETS = str.maketrans("[]", "()")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is wanted of the sources. Lengths are bytes."""
+
+    query: str
+    claim: str = ""
+    deduplicate: bool = True
+    filter_by_query: bool = False
+    """Whether sources with little of the query are left out. Only where it is asked for, as the tool contract has it: a
+    claim alone leaves nothing out, because a page may speak against it in other words."""
+    named: bool = False
+    """Whether the joined text says before each source which it is and of when: for answers that tell them nowhere else.
+    """
+    most_each: int = 50_000
+    most: int = 300_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """One source that was read."""
+
+    row: dict[str, Any]
+    page: Page
+    scores: Scores
+    words: int
+
+
+async def gather_sources(desk: Desk, rows: list[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
+    """The record of all sources: those that were read, best first, and why the others could not be."""
+    began = desk.now()
+    found = list({str(row["url"]): row for row in reversed(rows) if row.get("url")}.values())[::-1]
+    turns, done = asyncio.Semaphore(AT_ONCE), 0
+    end = asyncio.get_running_loop().time() + ENOUGH
+
+    async def read(row: dict[str, Any]) -> Page | Fault:
+        nonlocal done
+        url = str(row["url"])
+        if row.get("text"):
+            return _from_passages(row)
+        try:
+            async with asyncio.timeout_at(end):
+                return await _read_in_turn(desk, url, turns)
+        except Fault as fault:
+            return fault
+        except TimeoutError:
+            return to_fault(url, [to_outcome("all", "network", f"not read within the {ENOUGH:g} seconds of this call")])
+        finally:
+            done += 1
+            desk.tell(done, len(found), f"read {done} of {len(found)} sources")
+
+    pages = await asyncio.gather(*[read(row) for row in found])
+    sources = [_to_source(row, page, wanted, desk.now()) for row, page in zip(found, pages, strict=True) if _is(page)]
+    failures = [_tell_failure(row, one) for row, one in zip(found, pages, strict=True) if isinstance(one, Fault)]
+    sparse = sum(source.words < FEW_WORDS for source in sources)
+    sources.sort(key=lambda source: -source.scores.overall)
+    read_well = len(sources)
+    if wanted.filter_by_query:
+        sources = [source for source in sources if source.scores.relevance >= LEAST_RELEVANCE]
+    rests = _tell_apart(sources, wanted)
+    told = [_tell(source, rest.text, wanted) for source, rest in zip(sources, rests, strict=True)]
+    own = [one for one, rest in zip(told, rests, strict=True) if not rest.repeats]
+    texts = [_head(one) if wanted.named else one["content"] for one in told if one["content"]]
+    combined = truncate(SEPARATOR.join(texts), wanted.most, note=CUT)
+    notes = [
+        NOTE if failures and len(failures) == len(found) else "",
+        LEFT_OUT.format(read=read_well, count=read_well - len(sources)) if read_well > len(sources) else "",
+        name_copies(zip(map(_name, sources), rests, strict=True)),
+        NO_EVIDENCE if told and wanted.claim.strip() and wanted.named else "",
+    ]
+    said: dict[str, Any] = {
+        "status": "complete" if not failures else "failed" if len(failures) == len(found) else "partial",
+        "sources": told,
+        "combined_content": combined.text,
+        "failures": failures or None,
+        "note": " ".join(filter(None, notes)),
+        "summary": {
+            "urlsSearched": len(found),
+            "urlsScraped": len(found) - len(failures),
+            "urlsFailed": len(failures),
+            "processingTimeMs": round((desk.now() - began) * 1000),
+            "sparseSources": sparse,
+        },
+        "size": _tell_size(combined.text, truncated=combined.truncated),
+        "recommendations": recommend(own) if desk.config.get("SOURCE_RECOMMENDATIONS", True) else None,
+        "components": make_components(told) if desk.config.get("GENERATIVE_UI_ENABLED") else None,
+    }
+    return {name: value for name, value in said.items() if value or name in {"sources", "combined_content"}}
+
+
+def _tell_apart(sources: list[_Source], wanted: Wanted) -> list[Rest]:
+    texts = [(_name(source), source.page.content) for source in sources]
+    return tell_once(texts) if wanted.deduplicate else [Rest(text) for _, text in texts]
+
+
+def _name(source: _Source) -> str:
+    return str(source.row["url"])
+
+
+def _head(told: dict[str, Any]) -> str:
+    title = str(told.get("title") or told["url"]).translate(_NO_BRACKETS)
+    date = f", {told['publishedAt'][:10]}" if told.get("publishedAt") else ""
+    return f"Source: [{title}]({told['url']}){date}\n\n{told['content']}"
+
+
+def _from_passages(row: dict[str, Any]) -> Page:
+    """What was found together with its text, as if it had been read; nobody knows how much of the page that is."""
+    text, stripped = strip(str(row["text"]), markdown=False)
+    return Page(str(row["url"]), text, PASSAGES, quality="partial", stripped=stripped)
+
+
+async def _read_in_turn(desk: Desk, url: str, turns: asyncio.Semaphore) -> Page:
+    async with turns:
+        reading = asyncio.ensure_future(read_page(desk, url))
+        try:
+            await asyncio.wait((reading,), timeout=PATIENCE)
+        except asyncio.CancelledError:
+            reading.cancel()
+            raise
+    return await reading
+
+
+def _is(page: Page | Fault) -> bool:
+    return not isinstance(page, Fault)
+
+
+def _to_source(row: dict[str, Any], page: Page | Fault, wanted: Wanted, now: float) -> _Source:
+    assert not isinstance(page, Fault)
+    title = page.title or str(row.get("title") or "")
+    published = page.published or str(row.get("published_at") or "")
+    scores = score(
+        wanted.query,
+        title=title,
+        content=page.content,
+        authority=classify(page.url).authority,
+        published=published,
+        now=now,
+    )
+    return _Source(row, page, scores, count_words(page.content))
+
+
+def _tell(source: _Source, text: str, wanted: Wanted) -> dict[str, Any]:
+    page = source.page
+    labels = classify(page.url, citation=has_citation(page), types=page.types)
+    said: dict[str, Any] = {
+        "url": _name(source),
+        "title": page.title or source.row.get("title"),
+        "author": "; ".join(page.authors) or page.author,
+        "site": page.site,
+        "content": truncate(text, wanted.most_each).text,
+        "contentType": page.content_type,
+        "trust": TRUST,
+        "scores": source.scores.to_json(),
+        "sourceType": labels.source_type,
+        "authorityTier": labels.authority_tier,
+        "domainCategory": labels.domain_category,
+        "publishedAt": page.published or source.row.get("published_at"),
+        "detectedDoi": find_page_doi(page, labels),
+        "extractionQuality": page.quality,
+        "wordCount": source.words,
+        **_tell_claim(wanted.claim, page.content),
+    }
+    return {name: value for name, value in said.items() if value not in (None, "") or name == "content"}
+
+
+def _tell_claim(claim: str, text: str) -> dict[str, Any]:
+    """What the page has of a claim: its sentences, in their order, and the one that has most; nothing without any.
+
+    They are told without the marks of Markdown, and what stands in the address of a link is no evidence.
+    """
+    if not claim.strip():
+        return {}
+    from specloom.domains.trust import assess
+
+    found = assess(claim[:_MOST_CLAIM], to_plain(text))
+    return {"claimSignal": found.signal, "keySentences": list(found.evidence) or None}
+
+
+def _tell_failure(row: dict[str, Any], fault: Fault) -> dict[str, Any]:
+    kind = KINDS[fault.kind]
+    reason = f"{fault.message} ({fault.detail})" if fault.detail else fault.message
+    return {
+        "url": str(row["url"]),
+        "kind": kind.wire,
+        "reason": reason,
+        "retryable": kind.retryable,
+        "suggestedAction": fault.action,
+    }
+
+
+def _tell_size(text: str, *, truncated: bool) -> dict[str, Any]:
+    length = count_bytes(text)
+    return {
+        "contentLength": length,
+        "estimatedTokens": estimate_tokens(length),
+        "sizeCategory": to_size_category(length),
+        "truncated": truncated,
+    }

@@ -1,0 +1,265 @@
+"""How much a source is likely to be worth for a question: four figures from 0 to 1 and their weighted sum.
+
+The figures and bands are those of the tool contract; the authority of a host is looked up elsewhere and handed in. They
+describe and never filter: an unknown date or host scores in the middle.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from specloom.domains.text import to_plain
+
+from ..excerpt import count_words, drop_known, is_unspaced, name_blocks, split_unspaced
+from ..metadata.dates import to_seconds
+from ..metadata.sources import to_words
+
+_RELEVANCE, _FRESHNESS, _AUTHORITY, _CONTENT = 0.35, 0.20, 0.25, 0.20
+_TITLE_SHARE, _CONTENT_SHARE = 0.4, 0.6
+_UNKNOWN: Final = 0.5
+
+_FILLERS: Final = to_words(
+    "a an and are as at be by for from how in is it of on or that the this to was what when where which who why with"
+)
+_UNSPACED_FILLERS: Final = re.compile(
+    "為什麼|为什么|什麼|什么|怎麼|怎么|如何|哪些|哪裡|哪里|多少|[的是嗎吗呢了在和與与]|とは|ですか|ますか|[はがをのにでとか何]"
+)
+_DAY: Final = 86_400.0
+_AGES: Final = ((1, 1.0), (7, 0.9), (30, 0.7), (365, 0.5))
+_OLD: Final = 0.3
+
+_MARK: Final = re.compile(r"[.!?。！？]")
+_PARAGRAPH: Final = re.compile(r"\n[ \t]*\n")
+# What search engines do not look for in the text: words left out, and where, when and as what a page stands.
+_OPERATOR: Final = re.compile(r"-\w|(?:OR|AND|NOT|\|)$|-?(?:after|before|ext|filetype|inurl|lang|loc|site):", re.ASCII)
+_OF_THE_PAGE: Final = re.compile(r"^\+|^(?:allintitle|inbody|intext|intitle):", re.IGNORECASE)
+_EDGES: Final = "\"'“”‘’«»()[]{}<>,.;:!?¿¡`*"
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Figures from 0 to 1 with two decimals; `overall` weighs them 35, 20, 25 and 20 in a hundred."""
+
+    overall: float
+    relevance: float
+    freshness: float
+    authority: float
+    content_quality: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The contract's object."""
+        return {
+            "overall": self.overall,
+            "relevance": self.relevance,
+            "freshness": self.freshness,
+            "authority": self.authority,
+            "contentQuality": self.content_quality,
+        }
+
+
+def score(query: str, *, title: str, content: str, authority: float, published: str = "", now: float) -> Scores:
+    """The scores of one source. `published` is an ISO date or "", `now` epoch seconds, `authority` that of its host.
+
+    `content` is Markdown; a word of the query that only stands in the address of a link is not found.
+    """
+    relevance = score_relevance(query, title=title, content=to_plain(content))
+    freshness = score_freshness(published, now)
+    quality = score_content(content)
+    overall = _RELEVANCE * relevance + _FRESHNESS * freshness + _AUTHORITY * authority + _CONTENT * quality
+    return Scores(*(round(each, 2) for each in (overall, relevance, freshness, authority, quality)))
+
+
+def score_relevance(query: str, *, title: str, content: str) -> float:
+    """The share of the query's words in title and content, long words weighing more; 0.5 for an empty query."""
+    words = _to_query_words(query)
+    if not words:
+        return _UNKNOWN
+    total = sum(map(len, words))
+    return min(1.0, _TITLE_SHARE * _share(words, title) / total + _CONTENT_SHARE * _share(words, content) / total)
+
+
+def score_freshness(published: str, now: float) -> float:
+    """1 within a day, 0.9 a week, 0.7 a month, 0.5 a year, 0.3 after that; 0.5 for an unknown date.
+
+    A date that names no day counts from its end, so that "2024" is not old in December 2024. A date more than a day
+    ahead is a slip and unknown.
+    """
+    moment = to_seconds(published) if published else None
+    if moment is None:
+        return _UNKNOWN
+    age = (now - moment) / _DAY - {4: 365, 7: 30}.get(len(published), 0)
+    if age < -1 and len(published) > 7:
+        return _UNKNOWN
+    return next((figure for days, figure in _AGES if age < days), _OLD)
+
+
+def score_content(content: str) -> float:
+    """How much a text looks like one that was written to be read: length, paragraphs, words, sentences, links."""
+    words = count_words(content)
+    runs = content.split()
+    length = sum(map(len, runs)) / len(runs) if runs else 0.0
+    # Scripts without blanks have no words to measure; the count of characters says that they are there.
+    ordinary = 3 <= length <= 10 or words > 2 * len(runs) > 0
+    marks = sum(1 for _ in zip(_MARK.finditer(content), range(6), strict=False))
+    points = (
+        (3 if words > 500 else 2 if words > 200 else 1 if words > 50 else 0)
+        + 2 * (len(_PARAGRAPH.split(content.strip())) > 3)
+        + 2 * ordinary
+        + ("http" in content)
+        + 2 * (marks > 5)
+    )
+    return min(1.0, points / 10)
+
+
+def _to_query_words(query: str) -> list[str]:
+    """The words that a page is to have: none that search engines are told to leave out, or to look for elsewhere.
+
+    Of a run in a script without blanks, every two characters that follow each other are a word.
+    """
+    said = [_OF_THE_PAGE.sub("", each) for each in query.split() if not _OPERATOR.match(each)]
+    words = [word for each in said if (edged := each.casefold().strip(_EDGES)) for word in _to_parts(edged)]
+    return [word for word in words if word not in _FILLERS] or words
+
+
+def _to_parts(word: str) -> list[str]:
+    parts: list[str] = []
+    for run in split_unspaced(word):
+        if not is_unspaced(run[0]):
+            parts.append(run)
+            continue
+        for part in filter(None, _UNSPACED_FILLERS.split(run)):
+            parts += [part[at : at + 2] for at in range(max(1, len(part) - 1))]
+    return parts or [word]
+
+
+def _share(words: Iterable[str], text: str) -> float:
+    folded = text.casefold()
+    return float(sum(len(word) for word in words if word in folded))
+
+
+# --- What several sources say alike is told once, by the first of them, and each that mostly repeats another is
+# named ----------------------------------------------------------------------------------------------------------------
+
+
+MOSTLY = 0.5
+"""Share of the words of a source from which on, found in one before it, it is a copy with something added."""
+SOME_WORDS = 40
+"""Words below which what two sources share is a quotation or a notice, and makes neither a copy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What is left of a text after those before it."""
+
+    text: str
+    repeats: str = ""
+    """The name of the text that it repeats all or most of."""
+    is_whole: bool = False
+    """Nothing of it is its own."""
+
+
+def tell_once(texts: Iterable[tuple[str, str]]) -> list[Rest]:
+    """What is left of each of these texts, given with their names: prose that stood in none before it.
+
+    Compared are whole blocks, word for word. A text that is all of an earlier one leaves nothing, not even its lists.
+    """
+    seen: set[str] = set()
+    wholes: dict[str, str] = {}
+    first: dict[str, str] = {}
+    told = []
+    for name, text in texts:
+        key = " ".join(text.split())
+        if key and key in wholes:
+            told.append(Rest("", wholes[key], is_whole=True))
+            continue
+        wholes[key] = name
+        named = name_blocks(text)
+        shared: Counter[str] = Counter()
+        for _, key in named:
+            if key and (other := first.setdefault(key, name)) != name:
+                shared[other] += count_words(key)
+        ((other, words),) = shared.most_common(1) or [("", 0)]
+        rest = drop_known(named, seen)
+        is_copy = words >= max(SOME_WORDS, MOSTLY * count_words(text))
+        told.append(Rest(rest, other if is_copy else "", is_whole=is_copy and not rest))
+    return told
+
+
+def name_copies(told: Iterable[tuple[str, Rest]]) -> str:
+    """A sentence that says which of these named sources say the same, and not who had it first; "" where none do."""
+    said = "; ".join(
+        f"{name} says {'' if one.is_whole else 'mostly '}the same as {one.repeats}" for name, one in told if one.repeats
+    )
+    return f"Not independent of each other, and what they share told once: {said}." if said else ""
+
+
+# --- What is pointed out of sources that were read, and cards and tables of them: made from figures, by rule ----------
+
+
+LABEL = "mcp-auto-formatted"
+MOST = 3
+LEAST = 0.6
+"""How many sources are recommended, and from which overall score on (the tool contract's figures)."""
+SNIPPET = 200
+"""Bytes of text on a card (the tool contract's figure)."""
+_BEGINNING = 20 * SNIPPET
+"""Characters of Markdown in which the text of a card is looked for."""
+
+_REASONS = (
+    ("authority", "the authority of its host"),
+    ("relevance", "how much of the question it has"),
+    ("freshness", "how new it is"),
+    ("contentQuality", "how much there is to read"),
+)
+_COLUMNS = ("source", "overall", "authority", "relevance", "freshness")
+
+
+def recommend(sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Up to three of the sources with text, best first; each says which figure speaks most for it."""
+    good = [one for one in sources if one["content"] and one["scores"]["overall"] >= LEAST]
+    good.sort(key=lambda one: -one["scores"]["overall"])
+    return [_recommendation(one) for one in good[:MOST]]
+
+
+def _recommendation(source: dict[str, Any]) -> dict[str, Any]:
+    scores = source["scores"]
+    # Of equal figures the first one speaks.
+    name, words = max(_REASONS, key=lambda reason: scores[reason[0]])
+    reason = f"Advisory: it stands out by {words} ({scores[name]:.2f}); the order of the sources is not changed."
+    said = {"url": source["url"], "title": source.get("title"), "score": scores["overall"], "reason": reason}
+    return {key: value for key, value in said.items() if value is not None}
+
+
+def make_components(sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A card for each source with text, and for two sources or more a table that compares them."""
+    with_text = [one for one in sources if one["content"]]
+    made = [_card(one) for one in with_text]
+    if len(with_text) > 1:
+        rows = [
+            [one.get("title") or one["url"], *(f"{one['scores'][column]:.2f}" for column in _COLUMNS[1:])]
+            for one in with_text
+        ]
+        table = {"columns": list(_COLUMNS), "rows": rows}
+        made.append(_component("table", "Quality of the sources compared", [one["url"] for one in with_text], table))
+    return made
+
+
+def _card(source: dict[str, Any]) -> dict[str, Any]:
+    content = source["content"]
+    text = " ".join(to_plain(content[:_BEGINNING]).split())
+    snippet = text.encode()[:SNIPPET].decode("utf-8", "ignore")
+    card = {
+        "url": source["url"],
+        "title": source.get("title") or source["url"],
+        "score": source["scores"]["overall"],
+        "snippet": snippet if snippet == text and len(content) <= _BEGINNING else snippet + "…",
+    }
+    return _component("card", card["title"], [source["url"]], card)
+
+
+def _component(kind: str, title: str, refs: list[str], body: dict[str, Any]) -> dict[str, Any]:
+    return {"type": kind, "autoFormatted": True, "label": LABEL, "title": title, "sourceRefs": refs, kind: body}

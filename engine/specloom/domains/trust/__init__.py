@@ -1,0 +1,25 @@
+"""Trust checks: evidence about sources and claims, never a verdict.
+
+Imports `domains.text`.
+"""
+
+from __future__ import annotations
+
+from specloom.core.lazy import exports
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .bibliography.styles import cite_for_bibliography
+    from .claims.coverage import assess
+    from .sources.classify import Classification, classify, find_self_promotion
+    from .sources.links import check_links
+
+__getattr__ = exports(
+    __name__,
+    {
+        "bibliography.styles": "cite_for_bibliography",
+        "claims.coverage": "assess",
+        "sources.classify": "Classification classify find_self_promotion",
+        "sources.links": "check_links",
+    },
+)

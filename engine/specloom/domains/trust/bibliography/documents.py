@@ -1,0 +1,235 @@
+"""A bibliography as a document: told which format it has, read entry by entry, and what could not be read reported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from specloom.core import Fault
+from specloom.domains.text import to_latin
+from specloom.plugins import PROCEDURES
+
+from .bibtex import ENTRY_START, parse_fields, split_bibtex, to_bibtex
+from .csl import parse_item, parse_record, split_csl, split_ris, to_csl, to_ris
+from .entry import Entry, assign_keys, from_source, parse_issued
+from .styles import to_apa, to_mla
+
+if TYPE_CHECKING:
+    from specloom.plugins import Desk
+
+
+FORMATS = ("csl-json", "ris", "bibtex")
+LONGEST_DOCUMENT = 1_000_000
+# The parser of BibTeX takes time that grows with the square of what is broken; whole bibliographies have fewer entries.
+MOST_BIBTEX_ENTRIES = 5000
+_RIS_START = re.compile(r"^\s*TY\s{0,4}-", re.MULTILINE)
+_RIS_LINE = re.compile(r"\s*[A-Z][A-Z0-9]\s{1,4}-\s")
+_BIBTEX_START = re.compile(r"^\s*@\s*[A-Za-z]+\s*[{(]", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One entry that could not be read: its place in the document (from 1), its line, and why.
+
+    In CSL-JSON that is whole, the line is that of the item in the list.
+    """
+
+    index: int
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a document holds: its format (one of FORMATS), its entries in order, and what is wrong with the others."""
+
+    format: str
+    entries: tuple[Entry, ...]
+    problems: tuple[Problem, ...]
+
+
+def parse_bibliography(text: str, format: str = "auto") -> Parsed:  # noqa: A002  the name of the tool's argument
+    """The entries of a document in CSL-JSON, RIS or BibTeX.
+
+    One bad entry is a problem of its own and never loses the others. An entry needs a title, an address, a DOI or an
+    author; one with a DOI and no address gets the address of the DOI. Raises a `validation` fault for a document whose
+    format cannot be told, that is too long, or that holds no entry of the named format.
+    """
+    found = find_format(text, format)
+    entries: list[Entry] = []
+    problems: list[Problem] = []
+    for index, (line, entry) in enumerate(_read(text, found), 1):
+        if isinstance(entry, str):
+            problems.append(Problem(index, line, entry))
+        elif not (entry.title or entry.url or entry.doi or entry.authors):
+            problems.append(Problem(index, line, "the entry has no title, address, DOI or author"))
+        else:
+            entries.append(replace(entry, url=entry.url or (f"https://doi.org/{entry.doi}" if entry.doi else "")))
+    if not entries and not problems:
+        raise Fault("validation", f"the bibliography holds no entry in the format {found}")
+    return Parsed(found, tuple(entries), tuple(problems))
+
+
+def find_format(text: str, format: str = "auto") -> str:  # noqa: A002  the name of the tool's argument
+    """The format in which a document is read, one of FORMATS; a `validation` fault where it is not to be read."""
+    if len(text) > LONGEST_DOCUMENT:
+        raise Fault("validation", f"the bibliography is longer than {LONGEST_DOCUMENT} characters; split it")
+    found = detect_format(text) if format in ("auto", "") else format
+    if found not in FORMATS:
+        known = ", ".join(FORMATS)
+        if format in ("auto", ""):
+            raise Fault("validation", f"the bibliography is none of {known}; name its format or pass entries instead")
+        raise Fault("validation", f"unknown bibliography format {format!r}; use auto, {known}")
+    if found == "bibtex" and len(ENTRY_START.findall(text)) > MOST_BIBTEX_ENTRIES:
+        raise Fault("validation", f"the bibliography has more than {MOST_BIBTEX_ENTRIES} entries; split it")
+    return found
+
+
+def split_records(text: str, format: str = "auto") -> Iterator[tuple[int, Any, str]]:  # noqa: A002
+    """The records of a document as they stand there: line, value, and "" or what is wrong with the record.
+
+    A value is an item of CSL-JSON, or the raw fields of BibTeX by name, all texts, with `type` and `key`.
+    """
+    found = find_format(text, format)
+    if found == "ris":
+        raise Fault("validation", "records of RIS have no fields by name; give the bibliography as CSL-JSON or BibTeX")
+    yield from split_csl(text) if found == "csl-json" else split_bibtex(text)
+
+
+def detect_format(text: str) -> str:
+    """The format of a document by how it begins and what stands in it, "" when none fits."""
+    start = text.lstrip("\ufeff \t\r\n")
+    if start.startswith(("[", "{")):
+        return "csl-json"
+    if start.startswith("@"):
+        return "bibtex"
+    if _RIS_START.search(text) or _RIS_LINE.match(start):
+        return "ris"
+    return "bibtex" if _BIBTEX_START.search(text) else ""
+
+
+def _read(text: str, format_: str) -> Iterator[tuple[int, Entry | str]]:
+    if format_ == "csl-json":
+        for line, item, problem in split_csl(text):
+            yield line, problem or parse_item(item)
+    elif format_ == "ris":
+        for line, tags, problem in split_ris(text):
+            # A record that nothing ends is still a record.
+            yield line, parse_record(tags) if tags else problem or "the record is empty"
+    else:
+        for line, fields, problem in split_bibtex(text):
+            yield line, problem or parse_fields(fields)
+
+
+def unique_by_address(entries: Sequence[Entry]) -> list[Entry]:
+    """The entries that have an address, the first of those that share one."""
+    return list({entry.url: entry for entry in reversed(entries) if entry.url}.values())[::-1]
+
+
+# --- A list of entries as one text in a named style, the same bytes for the same list ---------------------------------
+
+
+STYLES = ("apa", "mla", "bibtex", "ris", "csl-json")
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A bibliography: the style, how many entries it has, and the text."""
+
+    style: str
+    count: int
+    text: str
+
+
+def render(entries: Sequence[Entry], style: str = "apa", *, accessed: str = "") -> Rendered:
+    """The entries in a style of STYLES; those without an address are left out, and of equal addresses the later ones.
+
+    APA and MLA are sorted by how they read, the other formats by key. `accessed` (YYYY-MM-DD) is shown by APA for
+    undated pages and by MLA; the interchange formats leave it out, so that they stay the same from day to day. Raises a
+    `validation` fault for another style.
+    """
+    unique = unique_by_address(entries)
+    day = parse_issued(accessed)
+    seen = day if len(day) == 3 else ()
+    match style:
+        case "apa":
+            text = _join(to_apa(entry, seen) for entry in unique)
+        case "mla":
+            text = _join(to_mla(entry, seen) for entry in unique)
+        case "bibtex":
+            text = to_bibtex(assign_keys(unique))
+        case "ris":
+            text = to_ris(assign_keys(unique))
+        case "csl-json":
+            text = to_csl(assign_keys(unique))
+        case _:
+            raise Fault("validation", f"unknown style {style!r}; use one of {', '.join(STYLES)}")
+    return Rendered(style, len(unique), text)
+
+
+def _join(lines: Iterable[str]) -> str:
+    return "\n\n".join(sorted(lines, key=lambda line: (to_latin(line).lstrip("\"'\\ "), line)))
+
+
+# --- Formats sources as a bibliography: those that a caller names, or those that a session has recorded ---------------
+
+
+_MOST_PLACES = 20
+
+
+async def format_sources(
+    desk: Desk, style: str, sources: Sequence[Mapping[str, str]] | None, session: str
+) -> dict[str, Any]:
+    """The bibliography under the names of the tool contract; named sources come before those of a session.
+
+    Pages that are read (APA, MLA) show today as the day of access where the manuals ask for one; the interchange
+    formats have no such day and stay the same from day to day.
+    """
+    if not sources and not session:
+        raise Fault("validation", "nothing to format: give sources or a sessionId")
+    given = sources or await _of_session(desk, session)
+    entries = [from_source({name: str(value) for name, value in source.items()}) for source in given]
+    today = datetime.fromtimestamp(desk.now(), UTC).date().isoformat()
+    rendered = render(entries, style, accessed=today if style in ("apa", "mla") else "")
+    told: dict[str, Any] = {"style": rendered.style, "entryCount": rendered.count, "bibliography": rendered.text}
+    skipped = [at for at, entry in enumerate(entries, 1) if not entry.url]
+    if skipped:
+        told["skipped"] = len(skipped)
+        told["skippedNote"] = _tell_skipped(skipped)
+    if not sources:
+        told["sessionId"] = session
+    return told
+
+
+def _tell_skipped(places: Sequence[int]) -> str:
+    """Which sources were left out, counted from 1; of many the first."""
+    shown = ", ".join(map(str, places[:_MOST_PLACES])) + (" …" if len(places) > _MOST_PLACES else "")
+    few = len(places) == 1
+    said = f"source {shown} has" if few else f"sources {shown} have"
+    return f"{said} neither a web address nor a DOI and {'was' if few else 'were'} left out"
+
+
+async def _of_session(desk: Desk, session: str) -> list[dict[str, str]]:
+
+    return await find_sources(desk, session)
+
+
+# --- The sources of a research session, where sessions are kept: the one seam between the trust tools and the
+# store ----------------------------------------------------------------------------------------------------------------
+
+
+PROCEDURE = "session_sources"
+"""A procedure of that name takes `sessionId` and gives `sources`: rows with url, title, author, date, site and doi."""
+
+
+async def find_sources(desk: Desk, session: str) -> list[dict[str, str]]:
+    """What a session of the caller has recorded; a `session_not_found` fault where there is no such session."""
+    if PROCEDURE not in PROCEDURES:
+        raise Fault("session_not_found", f"there is no session {session!r}: this server keeps none")
+    given: dict[str, Any] = await desk.run(PROCEDURE, {"sessionId": session})
+    return [
+        {name: str(value) for name, value in source.items() if value is not None} for source in given.get("sources", [])
+    ]

@@ -1,0 +1,204 @@
+"""Entries as people read them: APA (7th edition) and MLA (9th edition), as plain text that no title can break.
+
+Written after the published rules of both manuals: https://apastyle.apa.org/style-grammar-guidelines/references and
+https://style.mla.org/works-cited. No CSL processor is behind it: the style files are share-alike (CC BY-SA) data that
+would have to be shipped, and a page that is scraped should not wait for one to start. Titles keep the case in which
+they are recorded, since no program can tell a proper noun from a word, and italics are left out because plain text has
+none.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from specloom.domains.text import Name, parse_names, to_display, to_initials
+
+from .bibtex import to_bibtex
+from .entry import Entry, assign_keys, clean, from_source, parse_issued
+
+if TYPE_CHECKING:
+    from .entry import Issued
+
+
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+_MLA_MONTHS = ("Jan.", "Feb.", "Mar.", "Apr.", "May", "June", "July", "Aug.", "Sept.", "Oct.", "Nov.", "Dec.")
+# APA names up to 20 authors, and of more the first 19 and the last.
+_MOST_APA_AUTHORS = 20
+# What stands in square brackets in place of a title (section 9.22 of the APA manual).
+_DESCRIPTIONS = {
+    "article-journal": "Journal article", "paper-conference": "Conference paper", "chapter": "Chapter", "book": "Book",
+    "thesis": "Thesis", "report": "Report", "dataset": "Data set", "patent": "Patent", "webpage": "Web page",
+    "document": "Untitled work",
+}  # fmt: skip
+_WHOLE_WORKS = ("book", "thesis", "report", "dataset", "patent")
+
+# What would open a link, an image, a tag, code or a block when the text is shown as Markdown.
+_MARKUP = re.compile(r"\](?=[(\[:])|<(?=[A-Za-z/!?])|`")
+_BLOCK = re.compile(r"^(?:[#>+*=|~-]|[0-9]{1,9}(?=[.)]\s))")
+
+
+def to_apa(entry: Entry, accessed: Issued = ()) -> str:
+    """An entry in APA style, a work without a title described in brackets.
+
+    `accessed` is shown where the entry has no date, as the manual asks for.
+    """
+    title, container = _finish(entry.title or f"[{_DESCRIPTIONS[entry.kind]}]"), entry.container
+    authors = _apa_authors(entry.authors)
+    date = f"({_apa_date(entry)})."
+    lead = [_finish(authors), date, title] if authors else [title, date]
+    if entry.kind in _WHOLE_WORKS:
+        source = _finish(", ".join(dict.fromkeys(part for part in (container, entry.publisher) if part)))
+    else:
+        volume = f"{entry.volume}({entry.issue})" if entry.volume and entry.issue else entry.volume or entry.issue
+        pages = entry.pages.replace("-", "–")
+        if entry.kind in ("chapter", "paper-conference"):
+            source = f"In {container}" if container else ""
+            source += f" (pp. {pages})" if pages else ""
+            source = " ".join(part for part in (_finish(source), _finish(entry.publisher)) if part)
+        else:
+            shown = "" if container.casefold() in (authors.casefold(), entry.title.casefold()) else container
+            source = _finish(", ".join(part for part in (shown, volume, pages) if part))
+    link = _link(entry)
+    if link and accessed and not entry.issued and not entry.doi:
+        link = f"Retrieved {_MONTHS[accessed[1] - 1]} {accessed[2]}, {accessed[0]}, from {link}"
+    text = _defuse(" ".join(part for part in (*lead, source) if part))
+    return f"{text} {link}".rstrip()
+
+
+def to_mla(entry: Entry, accessed: Issued = ()) -> str:
+    """An entry in MLA style. `accessed` is shown for web pages, where the manual recommends it."""
+    title = entry.title.rstrip()
+    if title and entry.kind in _WHOLE_WORKS:
+        shown_title = _finish(title)
+    elif title:
+        # Quotation marks inside a quoted title become single ones.
+        inner = re.sub(r'["“”]', "'", title)
+        shown_title = f'"{_finish(inner)}"'
+    else:
+        shown_title = ""
+    authors = _mla_authors(entry.authors)
+    volume = f"vol. {entry.volume}" if entry.volume else ""
+    issue = f"no. {entry.issue}" if entry.issue else ""
+    pages = entry.pages.replace("-", "–")
+    pages = f"{'pp.' if re.search('[–,]', pages) else 'p.'} {pages}" if pages else ""
+    container = entry.container
+    if container.casefold() in (title.casefold(), "") or container == entry.publisher:
+        container = ""
+    link = _link(entry)
+    parts = (container, volume, issue, entry.publisher, _mla_date(entry.issued), pages)
+    source = ", ".join(part for part in parts if part)
+    text = _defuse(" ".join(part for part in (_finish(authors), shown_title, source) if part))
+    if not link:
+        return f"{text}." if source else text
+    seen = f" Accessed {_mla_date(accessed)}." if accessed and not entry.doi else ""
+    return f"{text}{',' if source else ''} {link}.{seen}".lstrip()
+
+
+def _defuse(text: str) -> str:
+    text = _MARKUP.sub(_escape, text)
+    return _BLOCK.sub(lambda found: found[0] + "\\" if found[0].isdigit() else "\\" + found[0], text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return "]\\" if found[0] == "]" else "\\" + found[0]
+
+
+def _finish(text: str) -> str:
+    """A text with the mark that ends it."""
+    text = text.rstrip()
+    return text if not text or text.endswith((".", "?", "!", "…", "。", "？", "！")) else f"{text}."
+
+
+def _link(entry: Entry) -> str:
+    from urllib.parse import quote
+
+    if entry.doi:
+        return "https://doi.org/" + quote(entry.doi, safe="/:;.,+_-()!*'@&=$~")
+    # What ends an address in running text is written in its encoded form, which is the same address.
+    return re.sub(r"[\s\x00-\x1f\x7f<>\"\\`]|\](?=\()", lambda found: quote(found[0]), entry.url)
+
+
+def _apa_authors(authors: tuple[Name, ...]) -> str:
+    shown = [_apa_name(name) for name in authors]
+    if len(shown) > _MOST_APA_AUTHORS:
+        return f"{', '.join(shown[: _MOST_APA_AUTHORS - 1])}, . . . {shown[-1]}"
+    if len(shown) < 2:
+        return "".join(shown)
+    return f"{', '.join(shown[:-1])}, & {shown[-1]}"
+
+
+def _apa_name(name: Name) -> str:
+    parts = (name.family, to_initials(name.given), name.suffix)
+    return ", ".join(part for part in parts if part)
+
+
+def _apa_date(entry: Entry) -> str:
+    issued = entry.issued
+    if not issued:
+        return "n.d."
+    # Only what appears day by day is dated to the day.
+    if len(issued) == 1 or entry.kind not in ("webpage", "document"):
+        return str(issued[0])
+    month = _MONTHS[issued[1] - 1]
+    return f"{issued[0]}, {month} {issued[2]}" if len(issued) == 3 else f"{issued[0]}, {month}"
+
+
+def _mla_authors(authors: tuple[Name, ...]) -> str:
+    if not authors:
+        return ""
+    first = authors[0]
+    shown = ", ".join(part for part in (first.family, first.given, first.suffix) if part)
+    if len(authors) == 1:
+        return shown
+    return f"{shown}, and {to_display(authors[1])}" if len(authors) == 2 else f"{shown}, et al."
+
+
+def _mla_date(issued: Issued) -> str:
+    if not issued:
+        return ""
+    if len(issued) == 1:
+        return str(issued[0])
+    month = _MLA_MONTHS[issued[1] - 1]
+    return f"{issued[2]} {month} {issued[0]}" if len(issued) == 3 else f"{month} {issued[0]}"
+
+
+# --- How to cite one page: what it says about itself, and the same in the styles that people paste --------------------
+
+
+def cite(url: str, title: str, author: str, site: str, published: str, accessed: str) -> dict[str, Any]:
+    """The citation of a page: `url`, `accessedDate`, `metadata` {title, author, site, date} and `formatted` {apa, mla}.
+
+    Every argument but the address may be "". `published` is a date in whatever form the page gives it: `metadata`
+    keeps it as it is, the styles use the part of it that is certain. `accessed` is a day as YYYY-MM-DD.
+    """
+    title, author, site, published = clean(title), clean(author), clean(site), clean(published)
+    entry = Entry(
+        title=title,
+        authors=parse_names(author),
+        container=site,
+        issued=parse_issued(published),
+        url=url.strip(),
+        kind="webpage",
+    )
+    day = parse_issued(accessed)
+    seen = day if len(day) == 3 else ()
+    return {
+        "url": url,
+        "accessedDate": accessed,
+        "metadata": {"title": title, "author": author, "site": site, "date": published},
+        "formatted": {"apa": to_apa(entry, seen), "mla": to_mla(entry, seen)},
+    }
+
+
+def cite_for_bibliography(
+    url: str, title: str, author: str, site: str, published: str, accessed: str, *, doi: str = ""
+) -> dict[str, Any]:
+    """The same as `cite`, with `bibtex` among what is `formatted`: an entry that has the DOI, where one is given."""
+    said = cite(url, title, author, site, published, accessed)
+    entry = from_source({"url": url, "doi": doi, **said["metadata"]})
+    said["formatted"]["bibtex"] = to_bibtex(assign_keys([entry]))
+    return said

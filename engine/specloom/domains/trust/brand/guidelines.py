@@ -1,0 +1,486 @@
+"""What the text of a brand page says: its colours, its fonts, and how the brand speaks. Markdown or plain lines."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from specloom.core import Fault
+from specloom.domains.text import join, to_host
+
+from .design_tokens import MOST_SWATCHES, Swatch, find_hex, to_hex, to_slots
+from .findings import Findings
+from .homepage import to_image
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+    from specloom.plugins import Desk
+
+    from .portal import BrandPage
+
+
+# --- The text of a page as lines that know the heading above them; Markdown or plain ----------------------------------
+
+
+_MOST_CHARACTERS = 400_000
+_MOST_LINES = 10_000
+_MOST_BELOW = 300
+_LONGEST_LINE = 2000
+_LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()\s]{0,2000}(?:\s[^()]{0,300})?\)")
+_MARKS = re.compile(r"[*_`|]+|^\s*(?:[-+•·–]|\d{1,2}[.)])\s+|^\s{0,3}#{1,6}\s+(?![0-9A-Fa-f]{6}\b)")
+_HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.{1,200})")
+_BOLD = re.compile(r"\s*\*\*([^*]{1,80})\*\*:?\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: what it says without marks, the heading above it, and 1 to 6 where it is a heading itself."""
+
+    text: str
+    heading: str = ""
+    level: int = 0
+    item: bool = False
+
+
+def to_lines(text: str) -> list[Line]:
+    """The lines that say something, without links and marks. A line that is bold as a whole is a heading of level 6."""
+    lines: list[Line] = []
+    heading = ""
+    for raw in text[:_MOST_CHARACTERS].splitlines():
+        if len(lines) == _MOST_LINES:
+            break
+        if not raw or raw.isspace():
+            continue
+        plain = _LINK.sub(r"\1", raw[:_LONGEST_LINE])
+        head = _HEADING.fullmatch(plain.rstrip()) or None
+        bold = _BOLD.fullmatch(plain) if head is None else None
+        said = " ".join(_MARKS.sub(" ", plain).split())
+        if not said:
+            continue
+        level = len(head[1]) if head else 6 if bold else 0
+        lines.append(Line(said, heading, level, item=re.match(r"\s*(?:[-+*•·–]|\d{1,2}[.)])\s+\S", plain) is not None))
+        if level:
+            heading = said
+    return lines
+
+
+def to_section(lines: list[Line], first: int) -> list[Line]:
+    """The lines below the heading at `first`, until one of its own or a higher level."""
+    level = lines[first].level or 6
+    section: list[Line] = []
+    for line in islice(lines, first + 1, first + 1 + _MOST_BELOW):
+        if line.level and line.level <= level:
+            break
+        section.append(line)
+    return section
+
+
+# --- How a brand says that it speaks: what stands under a heading about it, never what a text sounds like -------------
+
+
+_VOICE_HEADING = re.compile(
+    r"\b(?:tone of voice|brand voice|(?:our|the) voice|our tone|voice (?:and|&) tone|tone (?:and|&) voice"
+    r"|how we (?:sound|speak|write|talk)|brand personality)\b|^(?:voice|tone|personality)$",
+    re.IGNORECASE,
+)
+_DOS = re.compile(r"(?:do|dos|do's|do’s|we are|we do|yes)\s*:?", re.IGNORECASE)
+_DONTS = re.compile(r"(?:don'?ts?|don’ts?|do nots?|we are not|we're not|we don't|avoid|no)\s*:?", re.IGNORECASE)
+_DO = re.compile(r"do[:\s–-]+(?!not\b)(\S.{2,200})", re.IGNORECASE)
+_DONT = re.compile(r"(?:don['’]?t|do not|avoid|never)[:\s–-]+(\S.{2,200})", re.IGNORECASE)
+_LISTED = re.compile(
+    r"\b(?:voice|tone|personality|we|brand) (?:is|are|sounds?|should be|should sound)(?: always)?:? "
+    r"((?:[A-Za-z-]{3,25}, ){0,5}[A-Za-z-]{3,25},? (?:and|but|&) [A-Za-z-]{3,25})(?=[.!;,]|$)",
+    re.IGNORECASE,
+)
+_ATTRIBUTE = re.compile(r"[A-Z][\w-]*(?: [\w,-]+){0,3}")
+_MOST = 12
+_SHORTEST_SUMMARY = 40
+_LONGEST_SUMMARY = 600
+
+
+def find_voice(lines: list[Line]) -> dict[str, Any]:
+    """`summary`, `attributes` and `dos_and_donts` of the first section about the voice that says something."""
+    for at, line in enumerate(lines):
+        if line.level and len(line.text) <= 80 and _VOICE_HEADING.search(line.text):
+            found = _read(to_section(lines, at))
+            if found:
+                return found
+    return {}
+
+
+def _read(section: list[Line]) -> dict[str, Any]:
+    summary = next((line.text for line in section if _is_summary(line)), "")
+    attributes: list[str] = []
+    for line in section:
+        if match := _LISTED.search(line.text):
+            attributes += re.split(r",? (?:and|but|&) |, ", match[1])
+    dos: list[str] = []
+    donts: list[str] = []
+    under: list[str] | None = None
+    for line in section:
+        if line.level or not line.item:
+            under = dos if _DOS.fullmatch(line.text) else donts if _DONTS.fullmatch(line.text) else None
+            if line.level and under is None and _ATTRIBUTE.fullmatch(line.text):
+                attributes.append(line.text)
+            continue
+        if under is not None:
+            under.append(line.text)
+        elif match := _DONT.fullmatch(line.text):
+            donts.append(match[1])
+        elif match := _DO.fullmatch(line.text):
+            dos.append(match[1])
+        elif (head := line.text.partition(":")[0].strip()) and _ATTRIBUTE.fullmatch(head) and len(head) <= 40:
+            attributes.append(head)
+    told: dict[str, Any] = {
+        "summary": summary[:_LONGEST_SUMMARY],
+        "attributes": _unique(attributes),
+        "dos_and_donts": {name: found for name, found in (("dos", _unique(dos)), ("donts", _unique(donts))) if found},
+    }
+    return {name: value for name, value in told.items() if value}
+
+
+def _is_summary(line: Line) -> bool:
+    return not line.level and not line.item and len(line.text) >= _SHORTEST_SUMMARY
+
+
+def _unique(words: list[str]) -> list[str]:
+    found: dict[str, str] = {}
+    for word in words:
+        found.setdefault(word.strip().lower(), word.strip())
+    return list(found.values())[:_MOST]
+
+
+# --- The fonts that a brand page names for headings, body and code, with their weights and where they come from -------
+
+
+_FAMILY = r"[\"'“‘]?([A-Z][A-Za-z0-9]*(?: (?:[A-Z0-9][A-Za-z0-9]*)){0,3})[\"'”’]?"
+_USES = (
+    ("mono", r"(?:mono(?:space)?d?|code)"),
+    ("heading", r"(?:headings?|headlines?|titles?|display|primary|brand)"),
+    ("body", r"(?:body(?: copy| text)?|text|copy|paragraphs?|secondary)"),
+)
+_FONT = r"(?:type ?faces?|fonts?(?: famil(?:y|ies))?)"
+_IS = r"\s*(?:[:=–—-]|\bis\b|\bare\b)\s*(?:called |set in |the )?"
+_STATED = tuple(
+    (role, re.compile(rf"\b(?i:{use}(?: {_FONT})?|{_FONT} for {use}){_IS}{_FAMILY}")) for role, use in _USES
+)
+_FOR = r"(?i: (?:is used )?for (?:all )?(?:our )?)"
+_SET_IN = tuple(
+    (role, re.compile(rf"(?i:\b{use}(?: text)? (?:is|are) set in ){_FAMILY}|{_FAMILY}{_FOR}(?i:{use}\b)"))
+    for role, use in _USES
+)  # fmt: skip
+_ONLY = re.compile(rf"(?i:\b(?:our|the|brand) (?:brand |corporate )?{_FONT}{_IS}|\bfont-family\s*:\s*){_FAMILY}")
+_ABOUT = re.compile(r"typograph|type ?face|\bfonts?\b|lettering", re.IGNORECASE)
+_WEIGHTS = {
+    "thin": 100, "extralight": 200, "light": 300, "regular": 400, "medium": 500, "semibold": 600, "bold": 700,
+    "extrabold": 800, "black": 900,
+}  # fmt: skip
+_WEIGHT = re.compile(r"\b(thin|extra ?light|light|regular|medium|semi ?bold|bold|extra ?bold|black|[1-9]00)\b", re.I)
+_NO_FAMILY = frozenset(
+    (
+        "the", "our", "a", "an", "used", "sans", "serif", "sans serif", "monospace", "use", "we", "for", "this", "it",
+        "download", "color", "colors", "colour", "colours", "black", "white", "left", "font", "fonts", "typeface",
+    )
+)  # fmt: skip
+_GOOGLE = re.compile(r"https?://fonts\.(?:googleapis|google)\.com/[^\s\"'<>)]{1,500}")
+_FROM_GOOGLE = re.compile(r"\bgoogle fonts?\b|fonts\.google\.com", re.IGNORECASE)
+_SCALE = re.compile(r"\b(H[1-6]|Body|Caption|Display)\b[^\d\n]{0,30}?(\d{1,3}(?:\.\d{1,3})?\s?(?:px|pt|rem))\b")
+
+
+def find_fonts(lines: list[Line]) -> dict[str, Any]:
+    """`heading`, `body` and `mono` where the page says which font they have, and `scale` with sizes it gives."""
+    found: dict[str, Any] = {}
+    scale: dict[str, str] = {}
+    for line in lines:
+        about = bool(_ABOUT.search(f"{line.heading} {line.text}"))
+        if not about:
+            continue
+        for role, family in _families_of(line):
+            found.setdefault(role, _tell(family, line))
+        for match in _SCALE.finditer(line.text):
+            scale.setdefault(match[1].lower(), re.sub(r"\s", "", match[2].lower()))
+    if scale:
+        found["scale"] = scale
+    return found
+
+
+def find_google_fonts(text: str) -> str:
+    """The style sheet of Google Fonts that a text links to, "" where there is none."""
+    match = next((one for one in _GOOGLE.finditer(text) if "/css" in one[0]), None)
+    return match[0] if match else ""
+
+
+def _families_of(line: Line) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for role, stated in _STATED:
+        match = stated.search(line.text)
+        if match and (family := _clean(match[1])):
+            found.append((role, family))
+    for role, pattern in _SET_IN:
+        match = pattern.search(line.text)
+        if match and (family := _clean(match[1] or match[2])):
+            found.append((role, family))
+    if not found and (match := _ONLY.search(line.text)) and (family := _clean(match[1])):
+        found.append(("heading", family))
+    return found
+
+
+def _clean(family: str) -> str:
+    """The family without the words of its weight; "" where nothing but ordinary words is left."""
+    words = family.split()
+    while words and _WEIGHT.fullmatch(words[-1]):
+        words.pop()
+    name = " ".join(words)
+    return "" if not words or name.lower() in _NO_FAMILY or words[0].lower() in _NO_FAMILY else name
+
+
+def _tell(family: str, line: Line) -> dict[str, Any]:
+    weights = sorted({_to_weight(match[1]) for match in _WEIGHT.finditer(line.text)})
+    said: dict[str, Any] = {"family": family}
+    if weights:
+        said["weights"] = weights
+    if _FROM_GOOGLE.search(line.text):
+        said |= {"origin": "google", "origin_id": family}
+    return said
+
+
+def _to_weight(word: str) -> int:
+    return int(word) if word.isdecimal() else _WEIGHTS[word.lower().replace(" ", "")]
+
+
+_CODE = re.compile(r"(?<![\w#/&=.])#([0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})(?![\w-])|\bHEX[:\s]{1,3}([0-9A-Fa-f]{6})\b", re.I)
+_RGB = re.compile(
+    r"\bRGBA?\b\s*[:(]?\s*(?:R\s*:?\s*)?(\d{1,3})\s*[,/|\s]\s*(?:G\s*:?\s*)?(\d{1,3})\s*[,/|\s]\s*(?:B\s*:?\s*)?(\d{1,3})\b",
+    re.IGNORECASE,
+)
+_COLOUR_WORD = re.compile(r"colou?r|hex|rgb|palette|--", re.IGNORECASE)
+_LABELS = re.compile(
+    r"\b(?:HEX|RGBA?|CMYK|HSLA?|HSB|HSV|PMS|Pantone|RAL|Coated|Uncoated|Copy|Colou?r codes?)\b.*", re.IGNORECASE
+)
+_NAME = re.compile(r"[^\W\d_][\w'&.+-]*(?: [\w'&.+-]+){0,4}")
+_NO_NAME = re.compile(
+    r"\b(?:primary|secondary|accent|background|text|surface|neutral|brand|main|colou?rs?|palette|code|value|our|the)\b",
+    re.IGNORECASE,
+)
+_ROLES = (
+    ("text_secondary", re.compile(r"\b(?:secondary|muted|subtle) (?:text|copy)\b|\btext (?:secondary|muted)\b", re.I)),
+    ("background", re.compile(r"\bback(?:ground|drop)s?\b|\bcanvas\b", re.I)),
+    ("surface", re.compile(r"\bsurfaces?\b", re.I)),
+    ("text", re.compile(r"\b(?:text|body copy|foreground)\b", re.I)),
+    ("primary", re.compile(r"\b(?:primary|main|core|principal) (?:brand )?(?:colou?rs?|palette)\b|\bprimary\b", re.I)),
+    ("secondary", re.compile(r"\bsecondary\b|\bsupporting\b", re.I)),
+    ("accent", re.compile(r"\baccents?\b|\bhighlight\b", re.I)),
+    ("neutral", re.compile(r"\bneutrals?\b|\bgr[ea]yscale\b", re.I)),
+)  # fmt: skip
+
+
+def read_guidelines(text: str) -> Findings:
+    """The colours, fonts and tone of voice that a page's text states; what it does not state is not there."""
+    lines = to_lines(text)
+    found = Findings()
+    found.palette = find_swatches(lines)
+    found.colors = to_slots(found.palette)
+    found.typography = find_fonts(lines)
+    found.tone_of_voice = find_voice(lines)
+    return found
+
+
+def find_swatches(lines: list[Line]) -> list[Swatch]:
+    """At most 20 colours in the order of the page, each with the name and role that stand with it or above it."""
+    found: dict[str, Swatch] = {}
+    for at, line in enumerate(lines):
+        # A line with many codes is a ramp or code: its codes are colours, and no words stand with one of them.
+        codes = _codes_of(line)
+        for start, code in codes:
+            label = _find_label(lines, at, start) if len(codes) < 4 else ""
+            role = find_role(label) or find_role(line.text) or find_role(line.heading)
+            swatch = Swatch(code, _to_name(label), role)
+            if code in found:
+                found[code] = found[code].joined(swatch)
+            elif len(found) < MOST_SWATCHES:
+                found[code] = swatch
+    return list(found.values())
+
+
+def find_role(text: str) -> str:
+    """The role that words give a colour, "" where they give none."""
+    return next((role for role, words in _ROLES if words.search(text.replace("-", " "))), "")
+
+
+def _codes_of(line: Line) -> list[tuple[int, str]]:
+    """Where colour codes begin in a line, and which colours they are."""
+    found = []
+    for match in _CODE.finditer(line.text):
+        digits = match[1] or match[2]
+        # "#123" counts things; three digits are a colour right behind a word that says so.
+        if len(digits) == 3 and not _COLOUR_WORD.search(line.text[max(0, match.start() - 25) : match.start()]):
+            continue
+        found.append((match.start(), find_hex(digits)))
+    for match in _RGB.finditer(line.text):
+        channels = [int(match[part]) for part in (1, 2, 3)]
+        code = to_hex(channels[0], channels[1], channels[2]) if max(channels) < 256 else ""
+        # Where both are given they are one colour, whose code is the more exact of the two.
+        if code and not found:
+            found.append((match.start(), code))
+    return sorted(found)
+
+
+def _find_label(lines: list[Line], at: int, start: int) -> str:
+    """What a colour is called: the words before its code, else the short line above that is no code itself."""
+    own = _to_label(lines[at].text[:start])
+    if own:
+        return own
+    if lines[at].text[:start].strip(" :-–—(") and not _LABELS.match(lines[at].text):
+        return ""
+    for above in reversed(lines[max(0, at - 3) : at]):
+        if _codes_of(above) or _LABELS.match(above.text):
+            continue
+        return _to_label(above.text) if len(above.text) <= 40 else ""
+    return ""
+
+
+def _to_label(text: str) -> str:
+    text = _LABELS.sub("", text).strip(" \t:;,.()[]-–—=>")
+    text = re.sub(r"^--", "", text)
+    match = _NAME.fullmatch(text)
+    return match[0] if match and len(text) <= 40 else ""
+
+
+def _to_name(label: str) -> str:
+    """A label as a name: "Primary colour" is what a colour is for and not what it is called."""
+    return label if _NO_NAME.sub("", label).strip(" -") else ""
+
+
+# --- Reads an accepted brand page and those below it about colours, fonts, logos and voice, and tells what they
+# say ------------------------------------------------------------------------------------------------------------------
+
+
+THIN_WORDS = 150
+"""Words below which a page says too little for its silence to mean anything (the tool contract's figure)."""
+MOST_BELOW = 4
+"""Pages below a portal that are read with it."""
+MOST_BYTES = 100_000
+"""Bytes of one page's text."""
+_BELOW = re.compile(r"\b(?:colou?rs?|palette|typography|typefaces?|fonts?|logos?|voice|tone|visual identity)\b", re.I)
+_MARKDOWN_LINK = re.compile(r"(?<!!)\[([^\[\]]{1,100})\]\((https?://[^()\s]{1,2000})\)")
+_LOGO_WORDS = re.compile(r"\b(?:logo|logotype|wordmark|brandmark|logomark|symbol)\b", re.IGNORECASE)
+_DARK = re.compile(r"\b(?:dark|white|reversed?|inverted?|negative|knockout)\b", re.IGNORECASE)
+_ICON = re.compile(r"\b(?:icon|symbol|logomark|brandmark|glyph|avatar)\b", re.IGNORECASE)
+_MOST_IMAGES = 1000
+_IMAGE = re.compile(r"\.(?:svg|png|webp)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPages:
+    """What a portal says: the findings, its text with that of the pages below, how many words, and where it stands."""
+
+    findings: Findings
+    text: str
+    words: int
+    urls: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether there is too little text for its silence to mean anything."""
+        return self.words < THIN_WORDS
+
+
+async def read_portal(desk: Desk, page: BrandPage, label: str) -> ReadPages:
+    """What a brand page and up to four pages below it say; `label` is the brand's name as its domain has it.
+
+    The page is read as any other, with a browser where it needs one; what cannot be read that way is taken as it came.
+    """
+    rendered = await read_text(desk, page.url)
+    below = find_below(page, rendered)
+    more = await asyncio.gather(*[read_text(desk, url) for url in below])
+    found = read_guidelines(rendered)
+    found.fill(read_guidelines(page.text))
+    texts = [(page.url, rendered if len(rendered.split()) * 2 > len(page.text.split()) else page.text)]
+    for url, text in zip(below, more, strict=True):
+        if text:
+            found.fill(read_guidelines(text))
+            texts.append((url, text))
+    links = "\n".join(url for url, _ in page.links)
+    sheet = find_google_fonts("\n".join(str(href) for href in page.root.xpath("//link/@href")) + "\n" + links)
+    if sheet:
+        found.typography.setdefault("google_fonts_url", sheet)
+    for role, image in find_logos(page.root, page.url, label).items():
+        found.logos.setdefault(role, image)
+    whole = "\n\n".join(f"# {url}\n\n{text}" for url, text in texts if text)
+    words = sum(len(text.split()) for _, text in texts)
+    return ReadPages(found, whole, words, tuple(url for url, _ in texts))
+
+
+async def read_text(desk: Desk, url: str) -> str:
+    """The text of a page as it is read for people, "" where it cannot be read."""
+    try:
+        page = await desk.run("read_page", {"url": url, "mode": "full", "max_length": MOST_BYTES})
+    except Fault:
+        return ""
+    return str(page["content"])
+
+
+def find_below(page: BrandPage, rendered: str) -> list[str]:
+    """Pages of the same host that a brand page links to as its colours, fonts, logos or voice, by text or path."""
+    links = [*page.links, *((match[2], match[1]) for match in _MARKDOWN_LINK.finditer(rendered))]
+    host = to_host(page.url)
+    found: dict[str, None] = {}
+    for url, text in links:
+        at = url.partition("#")[0]
+        path = re.sub(r"[-_/]+", " ", unquote(urlsplit(at).path))
+        own = to_host(at) == host and at.rstrip("/") != page.url.rstrip("/")
+        if own and not re.search(r"\.\w{2,4}$", urlsplit(at).path) and (_BELOW.search(text) or _BELOW.search(path)):
+            found.setdefault(at)
+    return list(found)[:MOST_BELOW]
+
+
+def find_logos(root: HtmlElement, base: str, label: str) -> dict[str, Any]:
+    """Logos that a brand page shows or lets download: those that are named logos, of the brand or of nobody else.
+
+    A logo for dark grounds is `dark`, one without the name is `icon`, and any other is `primary`; the first counts.
+    """
+    found: dict[str, Any] = {}
+    shown = [
+        (str(node.get("src")), str(node.get("alt") or ""), node) for node in root.xpath("//img[@src]")[:_MOST_IMAGES]
+    ]
+    given = [
+        (str(node.get("href")), str(node.text_content()), None) for node in root.xpath("//a[@href]")[:_MOST_IMAGES]
+    ]
+    for address, words, node in [*shown, *given]:
+        url = join(base, address)
+        path = urlsplit(url).path
+        if not url or not _IMAGE.search(path):
+            continue
+        file = re.sub(r"[-_.]+", " ", unquote(path.rpartition("/")[2]))
+        said = f"{words} {file}"
+        if not _LOGO_WORDS.search(said) or not _is_own(said, label):
+            continue
+        role = "dark" if _DARK.search(said) else "icon" if _ICON.search(said) else "primary"
+        width, height = (_pixels(node, name) for name in ("width", "height"))
+        found.setdefault(role, to_image(url, width, height))
+    return found
+
+
+_KNOWN = re.compile(
+    r"\b(?:logo|logotype|wordmark|brandmark|logomark|symbol|icon|dark|light|white|black|reversed?|inverted?|negative"
+    r"|colou?r|full|primary|secondary|horizontal|vertical|stacked|mono|rgb|cmyk|svg|png|webp|download|our|the|for|on"
+    r"|backgrounds?|version|avatar|glyph|knockout|of|and|mark|print|web|site|main|small|large|\d+x?\d*)\b",
+    re.IGNORECASE,
+)
+
+
+def _is_own(said: str, label: str) -> bool:
+    """Whether words name the brand, or nobody at all; the logo of a partner names the partner."""
+    squeezed = re.sub(r"[^a-z0-9]", "", said.lower())
+    return (bool(label) and label in squeezed) or not re.sub(r"[\W_]+", "", _KNOWN.sub(" ", said))
+
+
+def _pixels(node: HtmlElement | None, name: str) -> int | None:
+    value = str(node.get(name) or "") if node is not None else ""
+    return int(value) if re.fullmatch(r"\d{1,5}", value) else None

@@ -1,0 +1,337 @@
+"""What a homepage declares about its brand: JSON-LD, Open Graph, theme colour, manifest, icons and accounts.
+
+Only what is stated for machines is taken; style sheets are not looked at and nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from specloom.domains.text import find_links, join, to_host, to_registrable
+
+from .design_tokens import Swatch, find_hex
+from .findings import Findings
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+
+# --- Which account of a social network an address is: profile pages only, never buttons that share or show one
+# post -----------------------------------------------------------------------------------------------------------------
+
+
+_NETWORKS = {
+    "twitter.com": "twitter",
+    "x.com": "twitter",
+    "linkedin.com": "linkedin",
+    "github.com": "github",
+    "youtube.com": "youtube",
+    "facebook.com": "facebook",
+    "instagram.com": "instagram",
+}
+_PROFILES = {
+    "twitter": re.compile(r"/@?([A-Za-z0-9_]{1,15})"),
+    "linkedin": re.compile(r"/(?:company|school|showcase)/([^/]{1,100})(?:/about)?"),
+    "github": re.compile(r"/([A-Za-z0-9][A-Za-z0-9-]{0,38})"),
+    "youtube": re.compile(r"/(?:@|c/|user/|channel/)([^/]{1,100})"),
+    "facebook": re.compile(r"/(?:pg/)?([A-Za-z0-9.\-]{2,80})"),
+    "instagram": re.compile(r"/([A-Za-z0-9_.]{1,30})"),
+}
+_PAGES = frozenset(
+    (
+        "about", "accounts", "dialog", "events", "explore", "features", "groups", "hashtag", "help", "home", "i",
+        "intent", "join", "legal", "login", "marketplace", "orgs", "p", "pages", "plugins", "policies", "pricing",
+        "privacy", "profile.php", "reel", "search", "settings", "share", "share.php", "sharer", "sharer.php", "signup",
+        "sponsors", "stories", "topics", "tos", "tr", "watch",
+    )
+)  # fmt: skip
+
+
+def find_account(url: str) -> tuple[str, str]:
+    """The network and the handle that an address leads to; two empty texts where it is nobody's profile."""
+    host = to_host(url)
+    network = _NETWORKS.get(to_registrable(host), "")
+    # Names below a network are its own services ("gist.github.com"), those of a language or a small screen are not.
+    if not network or (len(host.split(".")[0]) > 3 and host.count(".") > 1):
+        return "", ""
+    match = _PROFILES[network].fullmatch(urlsplit(url).path.rstrip("/"))
+    if match is None or match[1].lower() in _PAGES:
+        return "", ""
+    return network, match[1].lower()
+
+
+def choose_accounts(declared: list[str], linked: list[str], label: str) -> dict[str, str]:
+    """The address of one account a network: a declared one, else the only one that is linked, else one with the name.
+
+    `label` is the name in the domain. Of several strangers none is taken, because nothing says which is the brand's.
+    """
+    chosen: dict[str, str] = {}
+    for url in declared:
+        network, _ = find_account(url)
+        if network:
+            chosen.setdefault(network, _clean(url))
+    handles: dict[str, dict[str, str]] = {}
+    for url in linked:
+        network, handle = find_account(url)
+        if network and network not in chosen:
+            handles.setdefault(network, {}).setdefault(handle, _clean(url))
+    for network, found in handles.items():
+        named = [handle for handle in found if label and label in handle]
+        one = next(iter(found)) if len(found) == 1 else named[0] if named else ""
+        if one:
+            chosen[network] = found[one]
+    return chosen
+
+
+def _clean(url: str) -> str:
+    parts = urlsplit(url)
+    return f"https://{to_host(url)}{parts.path.rstrip('/')}"
+
+
+_LONGEST = 2000
+_DOWN = ("@graph", "publisher", "mainEntity", "about")
+_DEEPEST = 12
+_MOST_NODES = 500
+# Types of schema.org that are companies; the many kinds of businesses and organisations end in those words.
+_KINDS = frozenset(("Brand", "Corporation", "Airline", "NGO", "Consortium", "OnlineStore"))
+_YEAR = re.compile(r"\b(1[0-9]{3}|20[0-9]{2})\b")
+_SIZE = re.compile(r"(\d{1,4})x(\d{1,4})", re.IGNORECASE)
+_COUNTRY = re.compile(r"[A-Za-z]{2}")
+_FORMAT = re.compile(r"\.(svg|png|ico|jpe?g|webp|gif|avif)(?:[?#]|$)", re.IGNORECASE)
+
+
+def read_homepage(root: HtmlElement, url: str, manifest: Mapping[str, Any], *, manifest_url: str = "") -> Findings:
+    """What a parsed homepage declares; `url` is where it was found, `manifest` what its web app manifest says."""
+    meta = _read_meta(root)
+    company = find_company(root, url)
+    found = Findings()
+    found.identity = _drop_empty(
+        {
+            "name": _text(company.get("name")) or meta.get("og:site_name") or meta.get("application-name")
+            or _text(manifest.get("name")) or _find_site_name(root),
+            "tagline": _text(company.get("slogan")),
+            "description": _text(company.get("description")) or meta.get("og:description") or meta.get("description"),
+            "industry": _text(company.get("industry")),
+            "founded": _find_year(company.get("foundingDate")),
+            "location": _find_location(company.get("address")),
+        }
+    )  # fmt: skip
+    found.logos = _drop_empty(
+        {
+            "primary": _find_logo(company.get("logo"), url),
+            "icon": _find_icon(root, url) or _find_manifest_icon(manifest, manifest_url or url),
+            "favicon": _find_favicon(root, url),
+            "og_image": join(url, meta.get("og:image", "")) if meta.get("og:image") else "",
+        }
+    )
+    declared = [text for one in _to_list(company.get("sameAs")) if (text := _text(one))]
+    site = meta.get("twitter:site", "")
+    if re.fullmatch(r"@\w{1,15}", site):
+        declared.append(f"https://x.com/{site[1:]}")
+    found.social = choose_accounts(declared, [link for link, _ in find_links(root, url)], _to_label(url))
+    _add_colors(found, root, manifest)
+    fonts = root.xpath("string(//link[contains(@href, '//fonts.googleapis.com/css')][1]/@href)")
+    if fonts:
+        found.typography["google_fonts_url"] = join(url, str(fonts))
+    return found
+
+
+def find_manifest(root: HtmlElement, url: str) -> str:
+    """The address of the web app manifest, "" where there is none."""
+    address = str(root.xpath("string(//link[@rel='manifest'][1]/@href)"))
+    return join(url, address) if address else ""
+
+
+def parse_manifest(body: bytes) -> dict[str, Any]:
+    """A web app manifest as an object; empty where it is none."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def find_company(root: HtmlElement, url: str) -> dict[str, Any]:
+    """The organisation of the page's JSON-LD whose site this is, else the first that names no other site."""
+    own = to_registrable(to_host(url)) or to_host(url)
+    others: list[dict[str, Any]] = []
+    for node in _describe(root):
+        if not _is_company(node):
+            continue
+        said = to_host(_text(node.get("url")))
+        if (to_registrable(said) or said) == own:
+            return node
+        if not said:
+            others.append(node)
+    return others[0] if others else {}
+
+
+def _describe(root: HtmlElement) -> Iterator[dict[str, Any]]:
+    """The objects of the page's JSON-LD that are about it, block after block; what is not JSON is passed over."""
+    for script in root.xpath("//script[@type='application/ld+json']/text()")[:16]:
+        try:
+            value = json.loads(str(script))
+        except (ValueError, RecursionError):
+            continue
+        yield from _walk(value)
+
+
+def _walk(value: Any) -> Iterator[dict[str, Any]]:
+    """The objects of a JSON-LD value that are about this page: its graph, and who publishes or is described by it."""
+    waiting: list[tuple[Any, int]] = [(value, 0)]
+    seen = 0
+    while waiting and seen < _MOST_NODES:
+        one, depth = waiting.pop(0)
+        seen += 1
+        if isinstance(one, list):
+            waiting.extend((each, depth) for each in one[:_MOST_NODES])
+        elif isinstance(one, dict) and depth < _DEEPEST:
+            yield one
+            waiting.extend((one[key], depth + 1) for key in _DOWN if key in one)
+
+
+def _is_company(node: Mapping[str, Any]) -> bool:
+    kinds = [_text(kind).rpartition("/")[2] for kind in _to_list(node.get("@type"))]
+    return any(kind in _KINDS or kind.endswith(("Organization", "Business")) for kind in kinds)
+
+
+def _find_site_name(root: HtmlElement) -> str:
+    """The name that the page's JSON-LD gives the web site."""
+    for node in _describe(root):
+        if "WebSite" in _to_list(node.get("@type")):
+            return _text(node.get("name"))
+    return ""
+
+
+def _read_meta(root: HtmlElement) -> dict[str, str]:
+    """The first value of each `meta` element by its name or property, in lower case."""
+    found: dict[str, str] = {}
+    for node in root.xpath("//meta[@content][@name or @property]"):
+        name = str(node.get("property") or node.get("name")).strip().lower()
+        value = _text(node.get("content"))
+        if value:
+            found.setdefault(name, value)
+    return found
+
+
+def _add_colors(found: Findings, root: HtmlElement, manifest: Mapping[str, Any]) -> None:
+    """The theme colour as primary, unless it is a neutral that only blends with the page, and the app's background."""
+    themes = [
+        find_hex(str(node.get("content") or ""))
+        for node in root.xpath("//meta[@name='theme-color']")
+        if "dark" not in str(node.get("media") or "")
+    ]
+    theme = next((code for code in [*themes, find_hex(_text(manifest.get("theme_color")))] if code), "")
+    if theme and not Swatch(theme).is_neutral:
+        found.colors["primary"] = theme
+        found.palette.append(Swatch(theme, role="primary"))
+    background = find_hex(_text(manifest.get("background_color")))
+    if background:
+        found.colors["background"] = background
+        found.palette.append(Swatch(background, role="background"))
+
+
+def _find_logo(value: Any, base: str) -> dict[str, Any]:
+    """A logo of JSON-LD, which is an address or an object with one."""
+    for one in _to_list(value):
+        said = one if isinstance(one, dict) else {"url": one}
+        address = _text(said.get("url")) or _text(said.get("contentUrl")) or _text(said.get("@id"))
+        url = join(base, address) if address else ""
+        if url:
+            return to_image(url, _to_pixels(said.get("width")), _to_pixels(said.get("height")))
+    return {}
+
+
+def to_image(url: str, width: int | None = None, height: int | None = None) -> dict[str, Any]:
+    """An image under the contract's names: the format is what the address ends in, where that says one."""
+    match = _FORMAT.search(url)
+    said = {"url": url, "format": match[1].lower() if match else "", "width": width, "height": height}
+    return _drop_empty(said)
+
+
+def _find_icon(root: HtmlElement, base: str) -> dict[str, Any]:
+    """The largest touch icon."""
+    icons = [
+        (_to_size(str(node.get("sizes") or "")), join(base, str(node.get("href"))))
+        for node in root.xpath("//link[@href][starts-with(@rel, 'apple-touch-icon')]")
+    ]
+    return _largest(icons)
+
+
+def _find_manifest_icon(manifest: Mapping[str, Any], base: str) -> dict[str, Any]:
+    icons = [
+        (_to_size(_text(icon.get("sizes"))), join(base, _text(icon.get("src"))))
+        for icon in _to_list(manifest.get("icons"))
+        if isinstance(icon, dict) and "maskable" not in _text(icon.get("purpose")) and _text(icon.get("src"))
+    ]
+    return _largest(icons)
+
+
+def _largest(icons: list[tuple[tuple[int, int], str]]) -> dict[str, Any]:
+    (width, height), url = max(icons, key=lambda icon: (bool(icon[1]), icon[0][0]), default=((0, 0), ""))
+    return to_image(url, width or None, height or None) if url else {}
+
+
+def _find_favicon(root: HtmlElement, base: str) -> str:
+    """The declared icon: one that scales, else the largest; an address that nobody declares is not guessed."""
+    icons = []
+    for node in root.xpath("//link[@href][contains(concat(' ', normalize-space(@rel), ' '), ' icon ')]"):
+        url = join(base, str(node.get("href")))
+        if url and "dark" not in str(node.get("media") or ""):
+            scales = "svg" in str(node.get("type") or "") or url.endswith(".svg")
+            icons.append((scales, _to_size(str(node.get("sizes") or ""))[0], url))
+    return max(icons, key=lambda icon: icon[:2], default=(False, 0, ""))[2]
+
+
+def _find_location(value: Any) -> dict[str, str]:
+    address = next((one for one in _to_list(value) if isinstance(one, dict)), {})
+    country = address.get("addressCountry")
+    code = _text(country.get("name") if isinstance(country, dict) else country)
+    said = {
+        "city": _text(address.get("addressLocality")),
+        "country_code": code.upper() if _COUNTRY.fullmatch(code) else "",
+    }
+    return _drop_empty(said)
+
+
+def _find_year(value: Any) -> int | None:
+    match = _YEAR.search(str(value)) if isinstance(value, str | int) else None
+    return int(match[1]) if match else None
+
+
+def _to_label(url: str) -> str:
+    """The name in a domain: "acme" of "www.acme.co.uk"."""
+    host = to_host(url)
+    return (to_registrable(host) or host).split(".")[0]
+
+
+def _to_size(sizes: str) -> tuple[int, int]:
+    return max(((int(size[1]), int(size[2])) for size in _SIZE.finditer(sizes[:200])), default=(0, 0))
+
+
+def _to_pixels(value: Any) -> int | None:
+    match = re.fullmatch(r"(\d{1,5})(?:\.0+)?(?: ?px)?", _text(value)) if isinstance(value, str | int | float) else None
+    return int(match[1]) if match else None
+
+
+def _to_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _text(value: Any) -> str:
+    """A text or a number on one line; of a list the first, and of a text with its language the text."""
+    if isinstance(value, list):
+        value = value[0] if value else ""
+    if isinstance(value, dict):
+        value = value.get("@value")
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    return " ".join(str(value).split())[:_LONGEST]
+
+
+def _drop_empty(said: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in said.items() if value not in (None, "", {}, [])}

@@ -1,0 +1,335 @@
+"""Finds a company's brand portal: 26 likely addresses are asked for at once, and the first that is one is taken."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from specloom.core import Fault, Policy, Request, Response
+from specloom.domains.text import (
+    find_links,
+    is_address,
+    is_called_missing,
+    is_missing,
+    parse,
+    to_host,
+    to_latin,
+    to_registrable,
+    to_text,
+    to_title,
+)
+from specloom.net import check_url
+
+from ..sources.links import find_soft_failure
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from lxml.html import HtmlElement
+
+    from specloom.plugins import Desk
+
+
+# The candidates are those of the tool contract, and so is their order, which decides.
+SUBDOMAINS = ("brand", "press", "newsroom", "media", "design")
+PATHS = (
+    "brand", "brand-guidelines", "brandbook", "brand-center", "brand-assets", "press", "presskit", "press-kit",
+    "press-room", "newsroom", "media", "media-kit", "mediakit", "design", "design-system", "styleguide", "style-guide",
+    "guidelines", "identity", "visual-identity", "about/brand",
+)  # fmt: skip
+AT_ONCE = 8
+"""Candidates that are asked side by side (the tool contract's figure)."""
+PER_HOST = 4
+"""Of those, how many at one host."""
+MOST_FAILURES = 3
+"""A host that has not answered so many requests, and none before, is left alone; so is one that asks to slow down."""
+BUDGET = 15.0
+"""Seconds for all candidates together; one that has not answered by then is not there."""
+MOST_READ = 6
+"""Candidates that answered and are read, at most, to find one that is a portal."""
+TIMEOUT = 5.0
+LOOKED_AT = 4096
+"""Bytes of text by which a page is judged, and of markup that it has at least 200 (the tool contract's figures)."""
+LEAST_BYTES = 200
+_SAME = 300
+_MOST_BYTES = 2 * 1024 * 1024
+ACCEPT = (("Accept", "text/html,application/xhtml+xml"),)
+
+_STRONG = re.compile(
+    r"\bbrand(?:ing)?[ -](?:guide(?:line)?s?|portal|assets?|book|cent(?:er|re)|hub|identity|kit|resources|colou?rs?"
+    r"|manual|standards|toolkit|voice)\b|\bbrandbook\b|\b(?:press|media)[ -]?kits?\b"
+    r"|\blogo (?:guidelines|usage|downloads?)\b"
+    r"|\bstyle ?guide\b|\bvisual identity\b|\bdesign (?:system|language)\b|\btone of voice\b|\bcolou?r palette\b"
+    r"|\bpress (?:cent(?:er|re)|room|resources|releases)\b|\bnewsroom\b|\bmedia (?:cent(?:er|re)|resources|assets)\b"
+    r"|\bmarkenrichtlinien\b|\bcharte graphique\b|\bmanual de (?:marca|identidad)\b|\blinee guida del marchio\b",
+    re.IGNORECASE,
+)
+_WEAK = re.compile(
+    r"\b(brand|logos?|logotype|wordmark|colou?rs?|typography|typeface|fonts?|palette|guidelines?|assets?|press|media"
+    r"|trademarks?|downloads?|identity|usage|iconography|spacing|hex|pantone)\b",
+    re.IGNORECASE,
+)
+_WEAK_NEEDED = 3
+_LOGIN = re.compile(
+    r"^(?:please )?(?:log ?in|sign ?in|login|sign up)\b|\b(?:log|sign) in to (?:continue|access|view)\b"
+    r"|\blogin required\b|\bthis (?:page|site) is (?:password )?protected\b|\bauthentication required\b",
+    re.IGNORECASE,
+)
+_FRONT = re.compile(r"/(?:[a-z]{2}(?:[-_][A-Za-z]{2})?/?)?(?:index\.\w{2,5}|home/?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class BrandPage:
+    """A page that was read and accepted: where it is, its text, its links and the root of its markup."""
+
+    url: str
+    title: str
+    text: str
+    links: list[tuple[str, str]] = field(repr=False)
+    root: HtmlElement = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """Which candidates answered, in their order, and whether any host answered at all."""
+
+    hits: tuple[str, ...]
+    answered: bool
+
+
+def to_candidates(site: str, host: str) -> list[str]:
+    """The addresses at which portals are, the likeliest first: names below `site`, then paths of `host`."""
+    return [f"https://{name}.{site}/" for name in SUBDOMAINS] + [f"https://{host}/{path}" for path in PATHS]
+
+
+async def probe(desk: Desk, candidates: list[str]) -> Probe:
+    """Ask for each candidate with HEAD, within bounds for all together and for each host."""
+    turns = asyncio.Semaphore(AT_ONCE)
+    rooms = {to_host(url): asyncio.Semaphore(PER_HOST) for url in candidates}
+    failures: Counter[str] = Counter()
+    alive: set[str] = set()
+    closed: set[str] = set()
+    hits: set[str] = set()
+
+    async def ask(url: str) -> None:
+        host = to_host(url)
+        async with rooms[host], turns:
+            if host in closed or (host not in alive and failures[host] >= MOST_FAILURES):
+                return
+            try:
+                response = await fetch(desk, url, "HEAD")
+            except Fault:
+                failures[host] += 1
+                return
+            alive.add(host)
+            if response.status == 429:
+                closed.add(host)
+            if is_hit(url, response):
+                hits.add(url)
+
+    tasks = [asyncio.ensure_future(ask(url)) for url in candidates]
+    try:
+        await asyncio.wait(tasks, timeout=BUDGET)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for task in tasks:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            raise error
+    return Probe(tuple(url for url in candidates if url in hits), bool(alive))
+
+
+def is_hit(url: str, response: Response) -> bool:
+    """Whether an answer may be a page of the candidate's own: not elsewhere, not the front page, not a file.
+
+    A server that does not know HEAD has said nothing against the page, so that is looked at.
+    """
+    if response.status in (405, 501):
+        return True
+    kind = response.headers.get("content-type", "text/html").partition(";")[0].strip().lower()
+    return response.status < 300 and kind in ("text/html", "application/xhtml+xml", "") and not is_moved(url, response)
+
+
+def is_moved(url: str, response: Response) -> bool:
+    """Whether redirects led to another host, or from a page to a front page."""
+    asked, came = urlsplit(url), urlsplit(response.url or url)
+    if to_host(url).removeprefix("www.") != to_host(response.url or url).removeprefix("www."):
+        return True
+    return not _FRONT.fullmatch(asked.path) and _FRONT.fullmatch(came.path or "/") is not None
+
+
+async def choose(desk: Desk, hits: tuple[str, ...], front: tuple[str, str]) -> BrandPage | None:
+    """The first of the candidates whose page is about the brand, at most six of them being read.
+
+    `front` is what `to_front` gives for the homepage, which is no portal.
+    """
+    for url in hits[:MOST_READ]:
+        try:
+            response = await fetch(desk, url, "GET")
+        except Fault:
+            continue
+        if response.status >= 300 or is_moved(url, response) or find_soft_failure(url, response):
+            continue
+        page = to_page(response, url)
+        # Some sites show their front page whatever is asked for.
+        if page is not None and (page.title, page.text[:_SAME]) != front:
+            return page
+    return None
+
+
+def to_page(response: Response, url: str) -> BrandPage | None:
+    """The page of a response if it is one about a brand, by its title and the first 4 KB of its text."""
+    if len(response.body) < LEAST_BYTES:
+        return None
+    root = parse(response.body, response.headers.get("content-type", ""))
+    text, title = to_text(root), to_title(root)
+    heading = " ".join(str(root.xpath("string(//h1[1])")).split())
+    locked = bool(root.xpath("//input[@type='password']"))
+    at = response.url or url
+    if not is_brand_text(title, heading, text, locked=locked):
+        return None
+    return BrandPage(at, title, text, find_links(root, at), root)
+
+
+def is_brand_text(title: str, heading: str, text: str, *, locked: bool = False) -> bool:
+    """Whether a page is about a brand: a sure phrase or three likely words, and neither missing nor locked."""
+    start = text.encode("utf-8", "replace")[:LOOKED_AT].decode("utf-8", "ignore")
+    short = len(text) < 2000
+    if any(_LOGIN.search(said) or is_called_missing(said) for said in (title, heading)):
+        return False
+    if is_missing(text, titles=(title, heading)):
+        return False
+    if short and ((locked and _LOGIN.search(start)) or _LOGIN.match(start)):
+        return False
+    whole = f"{title}\n{heading}\n{start}"
+    weak = {word.lower().rstrip("s").replace("colour", "color") for word in _WEAK.findall(whole)}
+    return _STRONG.search(whole) is not None or len(weak) >= _WEAK_NEEDED
+
+
+async def fetch(desk: Desk, url: str, method: str) -> Response:
+    """One request for a page; redirects may lead anywhere public, so that it can be told where they led."""
+    target = str(check_url(url, allow_private=desk.allow_private))
+    policy = Policy(timeout=TIMEOUT, max_bytes=_MOST_BYTES, any_host=True, allow_private=desk.allow_private)
+    return await desk.send(Request(method, target, headers=ACCEPT, policy=policy))
+
+
+def to_front(title: str, text: str) -> tuple[str, str]:
+    """What a homepage is known again by: its title and how its text begins."""
+    return title, text[:_SAME]
+
+
+# --- Which domain is meant: that of an address, or the one that belongs to a company's name ---------------------------
+
+
+_RESULTS = 5
+_SHORTEST = 2
+_LEGAL = frozenset(
+    (
+        "inc", "llc", "ltd", "corp", "co", "company", "corporation", "limited", "gmbh", "ag", "plc", "sa", "bv", "the",
+        "and", "of", "group",
+    )
+)  # fmt: skip
+
+
+def to_domain(text: str, *, allow_private: bool = False) -> str:
+    """The host of a domain or an address, without "www."; a `validation` fault for anything else."""
+    said = text.strip()
+    parsed = check_url(said if "://" in said else f"https://{said}", allow_private=allow_private)
+    if is_address(parsed.host) or "." not in parsed.host:
+        raise Fault("validation", f"{parsed.host} is no domain; give one such as example.com, or a company_name.")
+    return parsed.host.removeprefix("www.")
+
+
+async def find_domain(desk: Desk, name: str) -> str:
+    """The domain of a company by its name: what an index of brands says, else the site that a web search finds.
+
+    A site counts only if its domain is the name, or begins with it and its title has the name in words of its own, so
+    that Otterbox is not taken for Otter; a `not_found` fault says that none does.
+    """
+    if desk.offering("brand_domains"):
+        try:
+            answer = await desk.ask("brand_domains", {"company": name})
+        except Fault:
+            answer = None
+        if answer is not None and answer.rows:
+            return to_domain(str(answer.rows[0]["domain"]), allow_private=desk.allow_private)
+    found = await desk.ask("web", {"query": f'"{name}" official website', "num_results": _RESULTS})
+    words = _to_words(name)
+    wanted = "".join(words)
+    sites = [(to_site(str(row["url"])), _to_words(str(row.get("title") or ""))) for row in found.rows]
+    labels = [(site, "".join(_to_words(site.partition(".")[0])), title) for site, title in sites]
+    if len(wanted) >= _SHORTEST:
+        for site, label, _ in labels:
+            if label == wanted:
+                return site
+        for site, label, title in labels:
+            if label.startswith(wanted) and set(words) <= set(title):
+                return site
+    raise Fault("not_found", f"no domain was found for {name!r}; give its url.")
+
+
+def to_site(url: str) -> str:
+    """The domain that somebody registered for an address; its host without "www." where none is known."""
+    host = to_host(url).removeprefix("www.")
+    return to_registrable(host) or host
+
+
+def _to_words(name: str) -> list[str]:
+    """The words of a name as domains spell them: Latin letters and digits, without what only tells its legal form."""
+    return [word for word in re.findall(r"[a-z0-9]+", to_latin(name).lower()) if word not in _LEGAL]
+
+
+# --- Finds brand pages by searching the web: of the company's own site, or at a host of brand portals under its
+# name -----------------------------------------------------------------------------------------------------------------
+
+
+RESULTS = 5
+MOST_PAGES = 3
+"""Pages that a search found and that are read."""
+QUERIES = ("{name} brand guidelines colors typography", "{name} press kit logo download", "{name} brand tone of voice")
+# Services that host brand portals for others; each portal is a name below them or the first part of a path.
+PORTAL_HOSTS = frozenset(
+    (
+        "frontify.com", "brandfolder.com", "corebook.io", "bynder.com", "brandpad.io", "zeroheight.com", "brandkit.com",
+        "brandkit.io", "lingoapp.com", "brandworkz.com", "baseline.is", "standards.site", "gingersauce.co",
+    )
+)  # fmt: skip
+
+
+async def search_pages(desk: Desk, name: str, site: str, known: Collection[str]) -> list[BrandPage]:
+    """Up to three brand pages that three searches find, without those that are known already.
+
+    Raises the last fault when no search was answered.
+    """
+    asked = [desk.ask("web", {"query": query.format(name=name), "num_results": RESULTS}) for query in QUERIES]
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+    found: dict[str, None] = {}
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            continue
+        for row in answer.rows:
+            if is_own(str(row["url"]), site):
+                found.setdefault(str(row["url"]).partition("#")[0])
+    faults = [one for one in answers if isinstance(one, BaseException)]
+    if len(faults) == len(answers) or any(not isinstance(one, Fault) for one in faults):
+        raise faults[-1]
+    seen = {url.rstrip("/") for url in known}
+    fresh = [url for url in found if url.rstrip("/") not in seen][:MOST_PAGES]
+    pages = await asyncio.gather(*[choose(desk, (url,), ("", "")) for url in fresh])
+    return [page for page in pages if page is not None]
+
+
+def is_own(url: str, site: str) -> bool:
+    """Whether an address is the company's: on its site, or under its name at a host of brand portals."""
+    if to_site(url) == site:
+        return True
+    label = site.partition(".")[0]
+    below = to_host(url).partition(".")[0]
+    first = url.partition("://")[2].partition("/")[2].partition("/")[0]
+    names = {re.sub(r"[^a-z0-9]", "", part.lower()) for part in (below, first)}
+    return to_site(url) in PORTAL_HOSTS and label.replace("-", "") in names

@@ -1,0 +1,470 @@
+"""Audits a list of references in one bounded pass: existence, retraction, links, and claims where they are given.
+
+Each flag stands for one thing and says why: a problem that was found is never mixed with a check that was not possible.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from specloom.core import Fault
+from specloom.domains.text import Identifier, find_doi, find_flaw, find_identifiers, to_isbn13
+
+from ..bibliography.documents import FORMATS, Problem, detect_format, parse_bibliography
+from ..bibliography.entry import Entry, clean, from_source, to_iso
+from ..claims.coverage import Grounds, check_claim
+from ..result_schemas import AUDIT_FLAGS
+from ..sources.links import Link, check_links, tell_link
+from .existence import Standing, find_by_dois, find_identified
+from .match import Match, match_reference
+from .reference import from_fields
+from .search import Found, find_by_reference
+from .titles import is_called_retracted
+from .work import Work, compare_fields, find_addresses, tell_match
+
+if TYPE_CHECKING:
+    from specloom.plugins import Desk
+
+
+# --- The entries of an audit: what was handed in, each on its way through the checks with what is known of it so
+# far ------------------------------------------------------------------------------------------------------------------
+
+
+LONG_DOCUMENT = 100_000
+"""Characters from which a document is parsed beside the event loop."""
+NO_FORMAT = (
+    f"the bibliography is none of {', '.join(FORMATS)}: name its format or pass entries; references in plain words go "
+    "to verify_citation, one at a time"
+)
+_NUMBERS = ("arxiv", "pmid", "pmcid", "rfc", "nct")
+"""Kinds of identifiers in addresses whose registers list everything of the kind."""
+_DIGITS = re.compile(r"[0-9]{9}[0-9X]|[0-9]{12}[0-9X]")
+
+
+@dataclass(slots=True)
+class Item:
+    """One entry on its way through the audit; `number` is what its address is of, where it gives no DOI."""
+
+    entry: Entry
+    claim: str = ""
+    doi: str = ""
+    url: str = ""
+    problem: str = ""
+    link: Link | None = None
+    standing: Standing | None = None
+    found: Found | None = None
+    grounds: Grounds | None = None
+    late: str = ""
+    number: Identifier | None = None
+    reasons: list[str] = field(default_factory=list)
+
+    @property
+    def exists(self) -> bool:
+        """Whether a registry has it, or its title is certainly that of a recorded work.
+
+        A record that is probably the work is enough beside an address that answers: two weak signs of one thing. What a
+        registry denies does not exist under that name, whatever else has its title.
+        """
+        if self.standing is not None and self.standing.state != "unknown":
+            return self.standing.state == "found"
+        live = self.link is not None and self.link.live is True
+        return self.found is not None and self.found.confidence in (("high", "medium") if live else ("high",))
+
+    @property
+    def work(self) -> Work | None:
+        """The record of it, where it is certain that it is one of it."""
+        if self.standing is not None and (self.standing.work is not None or self.standing.state == "absent"):
+            return self.standing.work
+        return self.found.work if self.found is not None and self.found.confidence == "high" else None
+
+    @property
+    def other(self) -> Work | None:
+        """The work that has its title and another DOI, where the DOI that it gives is not registered."""
+        absent = self.standing is not None and self.standing.state == "absent"
+        sure = self.found is not None and self.found.confidence == "high"
+        return self.found.work if absent and sure and self.found is not None else None
+
+    @property
+    def isbn(self) -> str:
+        """Its ISBN-13, "" without one."""
+        return to_isbn13(self.entry.isbn)
+
+    @property
+    def flaw(self) -> str:
+        """Why the ISBN that it gives can be no book's, "" where it can or none is given."""
+        bare = re.sub(r"[\s-]", "", self.entry.isbn).upper()
+        return find_flaw(bare) if _DIGITS.fullmatch(bare) else ""
+
+
+async def gather(
+    desk: Desk, document: str, format_: str, entries: Sequence[Mapping[str, str]] | None, session: str
+) -> tuple[str, list[Item], tuple[Problem, ...]]:
+    """Where the entries came from, the entries, and what of a document could not be read.
+
+    Of several inputs entries come first, then the document. Raises a `validation` fault where there is nothing, and
+    `session_not_found` for a session that is not the caller's.
+    """
+    if entries:
+        return "entries", [_to_item(entry) for entry in entries], ()
+    if document.strip():
+        if format_ in ("auto", "") and not detect_format(document):
+            raise Fault("validation", NO_FORMAT)
+        # A long document takes seconds to parse, in which other calls are answered.
+        parsed = (
+            await asyncio.to_thread(parse_bibliography, document, format_)
+            if len(document) > LONG_DOCUMENT
+            else parse_bibliography(document, format_)
+        )
+        return f"bibliography:{parsed.format}", [_from_entry(entry) for entry in parsed.entries], parsed.problems
+    if session:
+        from ..bibliography.documents import find_sources
+
+        return "session", [_to_item(source, claims=False) for source in await find_sources(desk, session)], ()
+    raise Fault("validation", "nothing to audit: give entries, a bibliography or a sessionId")
+
+
+def _to_item(source: Mapping[str, str], *, claims: bool = True) -> Item:
+    given = {name: str(value) for name, value in source.items()}
+    item = _from_entry(from_source(given))
+    url = given.get("url", "").strip()
+    if url and not item.entry.url:
+        item.url, item.problem = url, "the address is not one of a web page"
+    doi = clean(given.get("doi", ""))
+    if doi and not item.entry.doi:
+        item.reasons.append(f"{doi[:80]!r} is no DOI: those begin with 10. and have a stroke")
+    item.claim = given.get("claim", "").strip() if claims else ""
+    return item
+
+
+def _from_entry(entry: Entry) -> Item:
+    derived = bool(entry.doi) and entry.url == f"https://doi.org/{entry.doi}"
+    doi = entry.doi or find_doi(entry.url)
+    number = next((each for each in find_identifiers(entry.url) if each.kind in _NUMBERS), None) if not doi else None
+    return Item(entry, doi=doi, url="" if derived else entry.url, number=number)
+
+
+# --- What an audit says of its entries: flags with their reasons, the evidence beside them, and the sums --------------
+
+
+UNREAD = "the DOI is registered, but nobody who was asked has its record: title, authors and notices were not checked"
+
+
+def tell(index: int, item: Item) -> dict[str, Any]:
+    """One entry under the names of the tool contract; what is not known is left out."""
+    standing, found = item.standing, item.found
+    match = _compare(item)
+    near = found.work if found is not None and item.exists else None
+    work = item.work or near
+    flags = _flag(item, match)
+    told: dict[str, Any] = {
+        "index": index,
+        "title": item.entry.title,
+        "doi": item.doi,
+        "url": item.url or item.entry.url,
+        "exists": item.exists,
+        "flags": flags,
+        "reason": "; ".join(item.reasons),
+        "retractionStatus": _notice(item),
+        "matchedTitle": work.title if work is not None else None,
+        "titleMatch": match.title.verdict if match is not None else None,
+        "comparison": tell_match(match) if match is not None else None,
+        "matchConfidence": _to_confidence(item),
+        "provenance": [*(standing.trail if standing is not None else ()), *(found.trail if found is not None else ())],
+    }
+    if item.link is not None:
+        told |= tell_link(item.link)
+    if item.grounds is not None:
+        named = {"contentWords": "claimContentWords", "sparsityNote": "claimSparsityNote"}
+        told |= {named.get(name, name): value for name, value in item.grounds.told.items()}
+    return {name: value for name, value in told.items() if value not in (None, "", []) or name in {"flags", "title"}}
+
+
+def _to_confidence(item: Item) -> str | None:
+    """How sure it is that a record is the work; None where a registry denies it, or nothing was looked for."""
+    if item.work is not None:
+        return "high"
+    absent = item.standing is not None and item.standing.state == "absent"
+    return item.found.confidence if item.found is not None and not absent else None
+
+
+def _notice(item: Item) -> dict[str, Any] | None:
+    if item.standing is not None and item.standing.notice is not None:
+        return item.standing.notice
+    return dict(item.work.notice) if item.work is not None and item.work.notice is not None else None
+
+
+def _compare(item: Item) -> Match | None:
+    """The entry's own fields against the record of its DOI, or of what its title was found to be."""
+    if item.work is None:
+        return item.found.match if item.found is not None and item.exists else None
+    entry = item.entry
+    year = entry.issued[0] if entry.issued else None
+    venue = entry.container if entry.kind == "article-journal" else ""
+    if item.standing is not None and item.standing.work is not None:
+        return compare_fields(item.work, {"title": entry.title, "authors": entry.authors, "year": year, "venue": venue})
+    return match_reference(from_fields(title=entry.title, authors=entry.authors, year=year), item.work.record)
+
+
+def _flag(item: Item, match: Match | None) -> list[str]:
+    """The flags of an entry in the contract's order; each puts its reason beside it."""
+    flags: list[str] = []
+    notice = _notice(item)
+    when = f" on {notice['date']}" if notice is not None and notice.get("date") else ""
+    if notice is not None and notice.get("retracted"):
+        flags.append("retracted")
+        item.reasons.append(f"the work was retracted{when}")
+    elif notice is not None and notice.get("kind") == "expression_of_concern":
+        item.reasons.append(f"doubts about the work were published{when}, which is no retraction")
+    elif notice is None and item.work is not None and is_called_retracted(item.work.title):
+        item.reasons.append("no notice is listed, but the recorded title says that the work was retracted")
+    link = item.link
+    if link is not None and link.live is False:
+        flags.append("dead_link")
+        copy = "; an archived copy exists" if link.archived else ""
+        item.reasons.append(f"the link is dead: {link.reason.rstrip('.') or f'status {link.status}'}{copy}")
+    if item.grounds is not None and item.grounds.label == "not_addressed":
+        flags.append("mischaracterized")
+        item.reasons.append(f"the source does not speak of the claim: {item.grounds.told['claimReason']}")
+    for field_ in ("title", "authors", "year") if match is not None else ():
+        judgement = getattr(match, field_)
+        if judgement.verdict == "mismatch":
+            item.reasons.append(f"the record has another {field_.rstrip('s')}: {judgement.recorded[:120]!r}")
+    if item.flaw:
+        item.reasons.append(item.flaw)
+    if item.exists and item.doi and item.work is None:
+        item.reasons.append(UNREAD)
+    absent = item.standing.reason if item.standing is not None and item.standing.state == "absent" else ""
+    if item.exists:
+        return flags
+    live = link is not None and link.live
+    # That a link answers does not make up for a DOI that nobody gave out; the number in an address it does, since the
+    # newest are registered hours later.
+    if (absent and (item.doi or not live)) or (item.flaw and not live):
+        flags.append("not_found")
+        item.reasons.extend([absent] if absent else [])
+        if item.other is not None:
+            item.reasons.append(f"a work of this title has the DOI {item.other.doi or '(none)'}")
+    elif not live:
+        flags.append("unchecked")
+        item.reasons.append(_why_unchecked(item))
+    return flags
+
+
+def _why_unchecked(item: Item) -> str:
+    said = [item.problem, item.late, item.link.reason if item.link is not None and item.link.live is None else ""]
+    if item.standing is not None:
+        said.append(item.standing.reason)
+    if item.found is not None:
+        said.append(_why_unfound(item.found))
+    elif not item.entry.title:
+        said.append("it has no title to look for")
+    told = "; ".join(part for part in said if part)
+    return f"nothing confirms it, which is no sign against it: {told}"
+
+
+def _why_unfound(found: Found) -> str:
+    """Why a title confirms nothing: what the indexes that were asked have, and which could not be asked."""
+    if found.obstacle:
+        return found.obstacle
+    near = f"; the nearest record is {found.work.title!r}" if found.work is not None else ""
+    silent = f", and {' and '.join(found.failed)} could not be asked" if found.failed else ""
+    return f"no index that was asked has a work of this title{silent}{near}"
+
+
+def sum_up(items: Sequence[Item], told: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """How many entries have each flag, and how many none; `told` is what `tell` gave for each."""
+    counts = {flag: sum(flag in one["flags"] for one in told) for flag in AUDIT_FLAGS}
+    return {
+        "total": len(told),
+        "retracted": counts["retracted"],
+        "deadLink": counts["dead_link"],
+        "notFound": counts["not_found"],
+        "unchecked": counts["unchecked"],
+        "mischaracterized": counts["mischaracterized"],
+        "ok": sum(not one["flags"] for one in told),
+        "claimCheckSkippedCount": sum(not item.claim for item in items),
+        "thinContentCount": sum(item.grounds is not None and item.grounds.thin for item in items),
+    }
+
+
+MOST_ENTRIES = 200
+"""Entries of one call; what is beyond is counted and left out (the tool contract's figure)."""
+AT_ONCE = 8
+"""Titles that are looked for, and sources that are read, side by side (the tool contract's figure)."""
+SEARCHES = 3
+"""Indexes in which an entry without a DOI is looked for."""
+PATIENCE = 90.0
+"""Seconds after which no further title is looked for and no further source read; what is left says so."""
+NO_CLAIMS = "No entry had a claim, so no source was held against what it is cited for."
+SWAPPED = (
+    "In {count} of {total} entries the identifier is that of a work with another title, which has no flag of its own: "
+    "see titleMatch."
+)
+ALTERED = (
+    "In {count} of {total} entries the record has other authors or another year, which has no flag of its own: see "
+    "comparison."
+)
+
+
+async def audit(
+    desk: Desk,
+    *,
+    bibliography: str = "",
+    format: str = "auto",  # noqa: A002  the name of the tool's argument
+    entries: Sequence[Mapping[str, str]] | None = None,
+    session: str = "",
+) -> dict[str, Any]:
+    """The audit under the names of the tool contract; of several inputs entries come first, then the document.
+
+    Raises a `validation` fault where there is nothing to audit or the document has no format that is known, and
+    `session_not_found` for a session that is not the caller's.
+    """
+    source, items, problems = await gather(desk, bibliography, format, entries, session)
+    skipped = max(0, len(items) - MOST_ENTRIES)
+    items = items[:MOST_ENTRIES]
+    progress = _Progress(desk, items)
+    await asyncio.gather(_check_links(desk, items, progress), _check_existence(desk, items, progress))
+    await _check_claims(desk, items, progress)
+    told = [tell(at, item) for at, item in enumerate(items)]
+    answer: dict[str, Any] = {
+        "source": source,
+        "entryCount": len(items),
+        "summary": sum_up(items, told),
+        "entries": told,
+        "checkedAt": datetime.fromtimestamp(desk.now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    swapped = sum(one.get("titleMatch") == "mismatch" for one in told)
+    altered = sum(one.get("titleMatch") != "mismatch" and _is_altered(one) for one in told)
+    warnings = [SWAPPED.format(count=swapped, total=len(told))] if swapped else []
+    warnings += [ALTERED.format(count=altered, total=len(told))] if altered else []
+    if not any(item.claim for item in items):
+        warnings.append(NO_CLAIMS)
+    if warnings:
+        answer["warning"] = " ".join(warnings)
+    if problems:
+        answer["unreadable"] = [
+            {"index": one.index, "line": one.line, "message": one.message} for one in problems[:MOST_ENTRIES]
+        ]
+    if skipped:
+        answer["skipped"] = skipped
+        answer["skippedNote"] = f"only the first {MOST_ENTRIES} entries were checked; {skipped} more were left out"
+    return answer
+
+
+def _is_altered(told: Mapping[str, Any]) -> bool:
+    """Whether the authors or the year of an entry are not those of its record."""
+    return any(
+        one["field"] in ("authors", "year") and one["verdict"] == "mismatch" for one in told.get("comparison", ())
+    )
+
+
+# --- the checks ---
+
+
+class _Progress:
+    """Counts the checks that are done and tells the caller."""
+
+    def __init__(self, desk: Desk, items: Sequence[Item]) -> None:
+        self._desk, self._done = desk, 0
+        self._total = sum(1 + bool(item.url) + bool(item.claim) for item in items)
+        self.began = desk.now()
+
+    def add(self, what: str, count: int = 1) -> None:
+        self._done += count
+        self._desk.tell(self._done, self._total, f"{what}: {self._done} of {self._total} checks done")
+
+    def is_late(self) -> bool:
+        return self._desk.now() - self.began > PATIENCE
+
+
+async def _check_links(desk: Desk, items: Sequence[Item], progress: _Progress) -> None:
+    linked = [item for item in items if item.url and not item.problem]
+    links = await check_links(desk, [item.url for item in linked], dates=[to_iso(item.entry.issued) for item in linked])
+    for item, link in zip(linked, links, strict=True):
+        item.link = link
+    progress.add("links", len(linked))
+
+
+async def _check_existence(desk: Desk, items: Sequence[Item], progress: _Progress) -> None:
+    known = await find_by_dois(desk, [item.doi for item in items if item.doi])
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def check(item: Item) -> None:
+        if item.doi:
+            item.standing = known[item.doi]
+        elif item.number is not None and not progress.is_late():
+            async with turns:
+                item.standing = await find_identified(desk, item.number)
+        # Where no registry could say the title may still be known, and a wrong DOI may stand beside the right title.
+        if item.standing is None or item.standing.state != "found":
+            async with turns:
+                await _look_for_title(desk, item, progress)
+                await _look_for_book(desk, item, progress)
+        progress.add("existence")
+
+    await asyncio.gather(*[check(item) for item in items])
+    await _look_for_notices(desk, items)
+
+
+async def _look_for_title(desk: Desk, item: Item, progress: _Progress) -> None:
+    if not item.entry.title:
+        return
+    if progress.is_late():
+        item.late = "the call had no time left to look for its title"
+        return
+    entry = item.entry
+    reference = from_fields(
+        title=entry.title, authors=entry.authors, year=entry.issued[0] if entry.issued else None, venue=""
+    )
+    item.found = await find_by_reference(desk, reference, most=SEARCHES)
+
+
+async def _look_for_book(desk: Desk, item: Item, progress: _Progress) -> None:
+    """A book that no index has by its title may be in a catalogue by its number."""
+    if item.standing is None and item.isbn and item.work is None and not progress.is_late():
+        item.standing = await find_identified(desk, Identifier("isbn", item.isbn, item.isbn, 0))
+
+
+async def _look_for_notices(desk: Desk, items: Sequence[Item]) -> None:
+    """What was found by its title may be retracted, which the record of its DOI says."""
+    found = [item for item in items if item.standing is None and item.work is not None and item.work.doi]
+    known = await find_by_dois(desk, [item.work.doi for item in found if item.work is not None])
+    for item in found:
+        standing = known[item.work.doi] if item.work is not None else None
+        if standing is not None and standing.state == "found":
+            item.standing = standing
+
+
+async def _check_claims(desk: Desk, items: Sequence[Item], progress: _Progress) -> None:
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def check(item: Item) -> None:
+        async with turns:
+            if progress.is_late():
+                item.grounds = Grounds(
+                    "source_unavailable",
+                    {
+                        "claim": item.claim,
+                        "claimSupport": "source_unavailable",
+                        "claimFetchError": "the call had no time left to read the source",
+                    },
+                )
+            else:
+                item.grounds = await check_claim(desk, item.claim, _find_sources(item))
+        progress.add("claims")
+
+    await asyncio.gather(*[check(item) for item in items if item.claim])
+
+
+def _find_sources(item: Item) -> list[str]:
+    """Where the source of an entry can be read: its address, the copy of it, or where its record leads."""
+    link = item.link
+    own = [] if link is None else [link.url] if link.live else [link.archived] if link.archived else []
+    if link is not None and link.live is False:
+        return own or find_addresses(item.work, item.doi if item.exists else "")
+    return [*own, *find_addresses(item.work, item.doi if item.exists else "")]

@@ -1,0 +1,311 @@
+"""Whether a work exists: registries are asked in turn, and who could not be asked is never taken for a no."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from specloom.core import Fault
+from specloom.domains.text import Identifier, find_parties, to_arxiv_doi, to_doi
+
+from .titles import is_called_retracted
+from .work import Work, to_work
+
+if TYPE_CHECKING:
+    from specloom.core import Answer
+    from specloom.plugins import Desk
+
+
+State = Literal["found", "absent", "unknown"]
+BATCH = 100
+"""DOIs of one question for several works; each provider parts them further as its API wants it."""
+AT_ONCE = 5
+"""Questions about single DOIs that are under way at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is known of a work: whether it exists, its record where a registry gave one, and who was asked with what.
+
+    `absent` means that somebody who would know was asked and has nothing of the kind; `unknown` that nobody could say.
+    `reason` says in words why it is one of those, and `near` is a record that is like it.
+    """
+
+    state: State
+    work: Work | None = None
+    trail: tuple[str, ...] = ()
+    doi: str = ""
+    reason: str = ""
+    near: Work | None = None
+
+    @property
+    def notice(self) -> dict[str, Any] | None:
+        """The most severe notice about the work, as the tools tell it; None when there is none or nobody knows."""
+        return dict(self.work.notice) if self.work is not None and self.work.notice is not None else None
+
+
+async def find_by_doi(desk: Desk, doi: str) -> Standing:
+    """The standing of one DOI in its normal form: every registry in the route, then the handle system of all DOIs."""
+    trail: list[str] = []
+    for provider in desk.offering("work"):
+        try:
+            answer = await desk.ask("work", {"doi": doi}, provider=provider)
+        except Fault as fault:
+            trail.append(tell_fault(provider, fault, f"no record of {doi}"))
+            continue
+        work = _find_exact(answer.rows, provider, doi)
+        if work is not None:
+            trail.append(f"existence: {provider} has a record of exactly {doi}")
+            return Standing("found", work, (*trail, _tell_notices(work)), doi)
+        trail.append(f"existence: {provider} has no record of {doi}")
+    return await _ask_registry(desk, doi, trail)
+
+
+async def find_by_dois(desk: Desk, dois: Iterable[str]) -> dict[str, Standing]:
+    """The standing of many DOIs: each registry is asked for many in one request, and the handle system for the rest."""
+    import asyncio
+
+    left = list(dict.fromkeys(dois))
+    found: dict[str, Standing] = {}
+    trails: dict[str, list[str]] = {doi: [] for doi in left}
+    for provider in desk.offering("works"):
+        # A comma parts the items of such a question, so the few DOIs that have one are asked for alone.
+        plain = [doi for doi in left if "," not in doi and '"' not in doi]
+        parts = [plain[at : at + BATCH] for at in range(0, len(plain), BATCH)]
+        answers = await asyncio.gather(*[_ask_many(desk, provider, part) for part in parts])
+        for part, answer in zip(parts, answers, strict=True):
+            rows = [] if isinstance(answer, Fault) else answer.rows
+            for doi in part:
+                work = _find_exact(rows, provider, doi)
+                if work is not None:
+                    told = (*trails[doi], f"existence: {provider} has a record of exactly {doi}", _tell_notices(work))
+                    found[doi] = Standing("found", work, told, doi)
+                elif isinstance(answer, Fault):
+                    trails[doi].append(tell_fault(provider, answer, f"no record of {doi}"))
+                else:
+                    trails[doi].append(f"existence: {provider} has no record of {doi}")
+        left = [doi for doi in left if doi not in found]
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def ask_alone(doi: str) -> Standing:
+        async with turns:
+            return await (_ask_registry(desk, doi, trails[doi]) if trails[doi] else find_by_doi(desk, doi))
+
+    others = await asyncio.gather(*[ask_alone(doi) for doi in left])
+    return found | dict(zip(left, others, strict=True))
+
+
+async def _ask_many(desk: Desk, provider: str, dois: Sequence[str]) -> Answer | Fault:
+    try:
+        return await desk.ask("works", {"dois": list(dois)}, provider=provider)
+    except Fault as fault:
+        return fault
+
+
+def _find_exact(rows: Iterable[dict[str, Any]], provider: str, doi: str) -> Work | None:
+    """The record whose DOI equals the one that was asked for; never a neighbour."""
+    return next((to_work(row, provider) for row in rows if to_doi(str(row.get("doi") or "")) == doi), None)
+
+
+async def _ask_registry(desk: Desk, doi: str, trail: list[str]) -> Standing:
+    """What the handle system says: registered or not, or nothing when it cannot be asked."""
+    try:
+        answer = await desk.ask("handles", {"doi": doi})
+    except Fault as fault:
+        told = f"existence: the registry of all DOIs could not be asked ({_short(fault)}), so nobody can say"
+        reason = f"nobody could say whether {doi} is registered"
+        return Standing("unknown", None, (*trail, told), doi, reason)
+    if any(to_doi(str(row["doi"])) == doi for row in answer.rows):
+        return Standing("found", None, (*trail, f"existence: {doi} is registered; nobody asked has its record"), doi)
+    reason = f"{doi} is not registered with any agency"
+    return Standing("absent", None, (*trail, f"existence: {reason}"), doi, reason)
+
+
+# --- telling ---
+
+
+def _tell_notices(work: Work) -> str:
+    if work.notice is not None:
+        return f"retraction: {work.provider} lists a notice ({work.notice.get('kind')})"
+    if is_called_retracted(work.title):
+        return f"retraction: {work.provider} lists no notice, but the recorded title says that it was retracted"
+    if work.notices_known:
+        return f"retraction: {work.provider} lists no notice"
+    return f"retraction: {work.provider} does not list notices, so nothing is known"
+
+
+def tell_fault(provider: str, fault: Fault, absent: str) -> str:
+    """The line of a trail for a provider that raised a fault; `absent` says what it then has."""
+    if fault.kind == "not_found":
+        return f"existence: {provider} has {absent}"
+    return f"existence: {provider} could not be asked ({_short(fault)})"
+
+
+def _short(fault: Fault) -> str:
+    return f"{fault.kind}: {fault.message}"[:200]
+
+
+# --- Whether what an identifier other than a DOI names exists: who is asked for it, and who of them may say no --------
+# A register that lists everything of its kind may say that it has nothing of the name. What is not in a catalogue that
+# lists much but not all stays open, with the reason. What breaks the rules of its own kind names nothing.
+
+
+_BY_NAME = 10
+"""Cases that are looked through when a citation is looked for by the parties' names."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Register:
+    """Who is asked for a kind of identifier: the capability, what one thing is called, and whether all are listed."""
+
+    capability: str
+    noun: str
+    complete: bool = False
+
+
+_REGISTERS: Mapping[str, _Register] = {
+    # Europe PMC takes in all of PubMed and PubMed Central, ClinicalTrials.gov gives the NCT numbers itself.
+    "pmid": _Register("article", "article of PubMed", complete=True),
+    "pmcid": _Register("article", "article of PubMed Central", complete=True),
+    "nct": _Register("trials", "trial", complete=True),
+    "isbn": _Register("book", "book"),
+    "patent": _Register("patent_record", "patent"),
+    "case": _Register("cases", "decision"),
+}
+
+
+async def find_identified(desk: Desk, identifier: Identifier, text: str = "") -> Standing | None:
+    """The standing of the work that an identifier names; None for kinds that name no work (addresses, people).
+
+    `text` is the citation around it, in which a court's case has its name.
+    """
+    value = identifier.value
+    if identifier.flaw:
+        return Standing("absent", None, (f"identifier: {identifier.flaw}",), reason=identifier.flaw)
+    match identifier.kind:
+        case "doi":
+            return await find_by_doi(desk, value)
+        case "arxiv":
+            return await find_by_doi(desk, to_arxiv_doi(value))
+        case "rfc":
+            # The RFC Editor registers a DOI for every RFC: https://www.rfc-editor.org/rfc/rfc7669
+            return await find_by_doi(desk, f"10.17487/rfc{int(value):04}")
+        case "pmid" | "pmcid":
+            return await _find_article(desk, identifier)
+        case "isbn":
+            return await _find_listed(desk, "isbn", {"isbn": value}, f"ISBN {value}")
+        case "patent":
+            return await _find_listed(desk, "patent", {"number": value}, f"patent {value}")
+        case "nct":
+            return await _find_among(desk, "nct", {"query": value}, ("nct_id",), value)
+        case "case":
+            return await _find_case(desk, value, text)
+        case _:
+            return None
+
+
+async def _find_article(desk: Desk, identifier: Identifier) -> Standing:
+    label = f"{identifier.kind.upper()} {identifier.value}"
+    standing = await _find_listed(desk, identifier.kind, {identifier.kind: identifier.value}, label)
+    if standing.work is None or not standing.work.doi:
+        return standing
+    # The record of its DOI knows of notices, that of the index may still know of a retraction.
+    own = await find_by_doi(desk, standing.work.doi)
+    trail = (*standing.trail, *own.trail)
+    if own.work is None:
+        return replace(standing, trail=trail, doi=standing.work.doi)
+    notice = own.work.notice or standing.work.notice
+    return Standing("found", replace(own.work, notice=notice), trail, own.doi)
+
+
+async def _find_case(desk: Desk, value: str, text: str) -> Standing:
+    """A decision by its citation, else by the names of its parties: many have several citations."""
+    if value.startswith(("[", "ECLI")):
+        reason = f"{value} is of a court whose decisions nobody lists who can be asked here"
+        return Standing("unknown", None, (f"existence: {reason}",), reason=reason)
+    fields = ("citation", "citations")
+    standing = await _find_among(desk, "case", {"citation": value, "num_results": _BY_NAME}, fields, value)
+    parties = find_parties(text)
+    if standing.state == "found" or not parties:
+        return standing
+    named = await _find_among(desk, "case", {"query": parties, "num_results": _BY_NAME}, fields, value)
+    trail = (*standing.trail, *named.trail)
+    return replace(named, trail=trail, reason="" if named.state == "found" else standing.reason)
+
+
+async def _find_listed(desk: Desk, kind: str, arguments: Mapping[str, str], label: str) -> Standing:
+    """One record by its identifier."""
+    register = _REGISTERS[kind]
+    trail: list[str] = []
+    asked: list[str] = []
+    for provider in desk.offering(register.capability):
+        try:
+            answer = await desk.ask(register.capability, arguments, provider=provider)
+        except Fault as fault:
+            trail.append(tell_fault(provider, fault, f"no record of {label}"))
+            if fault.kind == "not_found":
+                asked.append(provider)
+            continue
+        if answer.rows:
+            work = to_work(answer.rows[0], provider)
+            return Standing("found", work, (*trail, f"existence: {provider} has {label}"), work.doi)
+        trail.append(f"existence: {provider} has no record of {label}")
+        asked.append(provider)
+    return _miss(register, label, trail, asked)
+
+
+async def _find_among(
+    desk: Desk, kind: str, arguments: Mapping[str, Any], fields: tuple[str, ...], value: str
+) -> Standing:
+    """The one result of a search that has the identifier; the first of the others is told as near."""
+    register = _REGISTERS[kind]
+    trail: list[str] = []
+    asked: list[str] = []
+    near = None
+    for provider in desk.offering(register.capability):
+        try:
+            answer = await desk.ask(register.capability, arguments, provider=provider)
+        except Fault as fault:
+            trail.append(tell_fault(provider, fault, f"nothing under {value}"))
+            continue
+        row = next((row for row in answer.rows if _bare(value) in _identifiers(row, fields)), None)
+        if row is not None:
+            return Standing("found", to_work(_describe(row), provider), (*trail, f"existence: {provider} has {value}"))
+        trail.append(f"existence: {provider} has nothing under {value}")
+        asked.append(provider)
+        if near is None and answer.rows and "query" in arguments and not register.complete:
+            near = to_work(_describe(answer.rows[0]), provider)
+    return replace(_miss(register, value, trail, asked), near=near)
+
+
+def _miss(register: _Register, label: str, trail: list[str], asked: list[str]) -> Standing:
+    """The standing of what nobody had, with the reason why it is absent or stays open."""
+    state: State = "unknown"
+    names = " and ".join(asked)
+    if not asked and not trail:
+        reason = f"nobody is configured who could be asked for {label}"
+        trail.append(f"existence: {reason}")
+    elif not asked:
+        reason = f"nobody could be asked for {label}"
+    elif register.complete:
+        state, reason = "absent", f"{names} lists every {register.noun} and has no {label}"
+    else:
+        reason = f"{names} does not list every {register.noun}, so that {label} is missing there is no sign against it"
+    return Standing(state, None, tuple(trail), reason=reason)
+
+
+def _identifiers(row: Mapping[str, Any], fields: tuple[str, ...]) -> set[str]:
+    values = (row.get(field) for field in fields)
+    return {_bare(each) for value in values for each in (value if isinstance(value, list) else [value])}
+
+
+def _describe(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a search with the names that works go by."""
+    date = str(row.get("date_filed") or row.get("start_date") or "")[:4]
+    year = int(date) if date.isdecimal() else None
+    return {**row, "title": row.get("title") or row.get("case_name"), "year": year}
+
+
+def _bare(value: object) -> str:
+    return "".join(character for character in str(value or "").casefold() if character.isalnum())

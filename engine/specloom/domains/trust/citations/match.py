@@ -1,0 +1,331 @@
+"""Whether a citation and a record speak of one work: title, authors, year and venue, each judged with its reasons.
+
+`mismatch` accuses, so it is only said where both sides are known, comparable (one script, no translation in sight) and
+far apart. What lies between a match and a mismatch is `not_checked`, with the reason why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from specloom.domains.text import Name, compact, find_script, same_person, stands_in, terms, to_display, to_word_set
+from specloom.domains.text.tokens import tokens
+
+from .reference import Reference, from_fields, parse_reference
+from .titles import DISTINCTIVE, find_inside, find_sameness, is_other_work, is_translated, to_share
+from .venues import is_keeper, is_part, normalize_venue, same_venue, shares_words
+
+# --- What is compared when a citation is held against a record, and what each comparison says -------------------------
+
+
+Verdict = Literal["match", "mismatch", "not_checked"]
+Confidence = Literal["high", "medium", "low", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A work as a registry describes it. `titles` holds every title it has: main, with subtitle, original, translated.
+
+    `years` are all years that it was issued in (online, print), `venues` every name of its journal or series.
+    """
+
+    titles: tuple[str, ...] = ()
+    authors: tuple[Name, ...] = ()
+    years: tuple[int, ...] = ()
+    venues: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One comparison: `field`, the verdict, what was supplied and recorded, and in words why.
+
+    `partial` says that a match rests on a part of what was supplied or recorded, which another field has to bear out.
+    """
+
+    field: str
+    verdict: Verdict
+    supplied: str
+    recorded: str
+    reason: str
+    partial: bool = False
+
+
+# --- Whether the authors of a citation are those of a record ----------------------------------------------------------
+
+
+def compare_authors(reference: Reference, record: Record) -> Judgement:
+    """Whether the authors of a reference are authors of a record; the order of the later ones does not matter."""
+    supplied, recorded = (tuple(filter(_is_named, names)) for names in (reference.authors, record.authors))
+    shown, known = _show(supplied), _show(recorded)
+    if not recorded:
+        return Judgement("authors", "not_checked", shown, known, "the record names no authors")
+    # What reads as a name in loose text may be more than one ("as Doe et al. showed"), or none.
+    inside = next((name for name in recorded if _is_named_in(name, reference, record)), None)
+    if not supplied:
+        if inside is not None:
+            return Judgement("authors", "match", inside.family, known, "the text names an author of the record")
+        return Judgement("authors", "not_checked", shown, known, "no authors were supplied")
+    if any(same_person(supplied[0], name) for name in recorded):
+        first = same_person(supplied[0], recorded[0])
+        reason = "the first author is the same" if first else "the first author supplied is a later one of the record"
+        return Judgement("authors", "match", shown, known, reason)
+    if any(same_person(one, two) for one in supplied for two in recorded):
+        return Judgement("authors", "match", shown, known, "a later author is the same")
+    if inside is not None:
+        return Judgement("authors", "match", inside.family, known, "the text names an author of the record")
+    if any(not name.given for name in (*supplied, *recorded)):
+        corporate = any(not name.given and " " in name.family for name in (*supplied, *recorded))
+        if corporate:
+            return Judgement("authors", "not_checked", shown, known, "an organisation may sign for the people in it")
+    if {find_script(name.family) for name in supplied}.isdisjoint(find_script(name.family) for name in recorded):
+        return Judgement("authors", "not_checked", shown, known, "the names are in different scripts")
+    return Judgement("authors", "mismatch", shown, known, "none of the supplied authors is one of the record")
+
+
+def _is_named_in(name: Name, reference: Reference, record: Record) -> bool:
+    """Whether loose text names an author; a name that is a word of the title (Brown, on brown rice) does not count."""
+    if reference.title_sign == "field" or any(stands_in(name, title) for title in record.titles):
+        return False
+    return stands_in(name, reference.text)
+
+
+_NOBODY = to_word_set("anonymous anon author authors editor editors na staff unknown various noauthor")
+
+
+def _is_named(name: Name) -> bool:
+    """Whether a name is somebody's, and not what lists write where nobody signed."""
+    return any(character.isalpha() for character in name.family) and compact(to_display(name)) not in _NOBODY
+
+
+def _show(names: Sequence[Name]) -> str:
+    shown = "; ".join(f"{name.family}, {name.given}" if name.given else name.family for name in names[:5])
+    return f"{shown}; and {len(names) - 5} more" if len(names) > 5 else shown
+
+
+# --- Whether a citation gives the title of a record, another title, or none that could be told ------------------------
+
+
+# Words of sentences about a work; in a title they are rare enough that one of them leaves the question open.
+_PROSE = to_word_set(
+    """according argued argues because claimed claims demonstrated found he her his it our report reported see she
+    showed shown shows their they we whose"""
+)
+# What people write about a work beside its title.
+_ABOUT = to_word_set("article cite doi journal link page paper pdf preprint read ref refer see source stud text")
+
+# Shares of the substantive words that two titles have in common, calibrated on tests/gold: two works of one field
+# seldom share more than half of them, and loose text beside an identifier has to share less to be called another title.
+_UNLIKE = 0.5
+_LIKE = 0.75
+UNLIKE_IN_PROSE = 0.34
+
+
+def compare_title(reference: Reference, record: Record) -> Judgement:
+    """Whether a reference gives the title of a record, another title, or none that could be told."""
+    candidates = _find_candidates(reference)
+    recorded = tuple(title for title in record.titles if title.strip())
+    if not candidates or not recorded:
+        missing = "no title was supplied" if recorded else "the record has no title"
+        return Judgement("title", "not_checked", reference.text, " / ".join(recorded), missing)
+    found = [(supplied, title, find_sameness(supplied, title)) for supplied in candidates for title in recorded]
+    same = [(supplied, title, sameness) for supplied, title, sameness in found if sameness is not None]
+    for supplied, title, sameness in sorted(same, key=lambda one: not one[2].whole):
+        return Judgement("title", "match", supplied, title, sameness.reason, partial=not sameness.whole)
+    if reference.title_sign != "field" and (title := find_inside(reference.text, recorded, _list_around(record))):
+        return Judgement("title", "match", reference.text, title, "the recorded title stands in the text", partial=True)
+    supplied = candidates[0]
+    title = max(recorded, key=lambda each: to_share(supplied, each))
+    verdict, reason = _judge_difference(reference, record, supplied, recorded)
+    return Judgement("title", verdict, supplied, title, reason)
+
+
+def _find_candidates(reference: Reference) -> list[str]:
+    """What may be the title of a reference, the likeliest first."""
+    if reference.title_sign == "field":
+        return cut_title(reference.title)
+    if reference.title:
+        return [reference.title]
+    return [reference.text] if terms(reference.text) else []
+
+
+def cut_title(title: str) -> list[str]:
+    """What may be the title in the title of a page, which has the name of its site behind it: the whole, then its cuts.
+
+    "Otters – a reply" is not cut, since that is no page about otters.
+    """
+    found = [title]
+    for mark in re.finditer(r"\s[|·•»–—-]\s|\s::\s", title):
+        head, rest = title[: mark.start()], title[mark.end() :]
+        if not is_other_work(head) and not is_other_work(rest):
+            found += [head, rest]
+    return [each.strip() for each in found if terms(each)] or ([title] if title else [])
+
+
+def _list_around(record: Record) -> list[str]:
+    """The names that may stand right beside a title: of authors and venues."""
+    return [*(name.family for name in record.authors), *(name.given for name in record.authors), *record.venues]
+
+
+def _judge_difference(
+    reference: Reference, record: Record, supplied: str, recorded: Sequence[str]
+) -> tuple[Verdict, str]:
+    """What titles that do not match are: another work's, or not comparable."""
+    if find_script(supplied) not in {find_script(title) for title in recorded}:
+        return "not_checked", "the titles are in different scripts; one may be a translation of the other"
+    words = [word for word in terms(supplied) if not _is_explained(word, record)]
+    absent = [word for word in words if not any(to_share(word, title) for title in recorded)]
+    if len(absent) < 2:
+        return "not_checked", "fewer than two words of the supplied title are missing from the record"
+    others = compare_authors(reference, record).verdict == "mismatch"
+    if is_translated(supplied, recorded) and not others:
+        return "not_checked", "the titles are in different languages; one may be a translation of the other"
+    nearest = max(recorded, key=lambda each: to_share(supplied, each))
+    if len(terms(nearest)) < 2 and find_script(nearest) != "CJK":
+        return "not_checked", "the recorded title is too short to tell works apart"
+    # What follows the authors is the title where more follows it, and else may be the venue.
+    loose = not reference.title_sign or (reference.title_sign == "authors" and not reference.venue)
+    if loose and not _looks_like_title(supplied, words, record):
+        return "not_checked", "the text has no part that is certain to be a title"
+    hits = len(words) - len(absent)
+    shared = hits / max(len(words), len(terms(nearest)))
+    limit = _LIKE if others else _UNLIKE if reference.title_sign else UNLIKE_IN_PROSE
+    # All words of a short title may stand in a long one that goes on, or that tells of the work.
+    if shared >= limit or (to_share(nearest, supplied) >= _LIKE and not others):
+        return "not_checked", "the titles share words, but not enough to be told the same or different"
+    also = ", and the authors are others" if others else ""
+    return "mismatch", f"missing from the record: {', '.join(absent[:6])}{also}"
+
+
+def _looks_like_title(text: str, words: Sequence[str], record: Record) -> bool:
+    """Whether loose text beside an identifier can only be a title: enough words, or all of them in capitals.
+
+    Prose that speaks of a work is none, and neither is text that names an author of the record. Without authors and
+    venue in the record it cannot be told what else the words may be.
+    """
+    if not record.authors or not record.venues:
+        return False
+    spoken = re.findall(r"[^\W\d_]+", text)
+    if any(word in _PROSE for word in spoken) or any(stands_in(name, text) for name in record.authors):
+        return False
+    if len(words) > DISTINCTIVE:
+        return True
+    long = [word for word in spoken if len(word) >= 4]
+    return len(long) >= 2 and all(word[0].isupper() for word in long)
+
+
+def _is_explained(word: str, record: Record) -> bool:
+    """Whether a word of a text is no title's because it is of the record's authors, years or venues."""
+    if len(word) < 3 and word.isupper():
+        return True
+    names = tokens(" ".join(f"{name.family} {name.given}" for name in record.authors))
+    years = [str(year) for year in record.years]
+    return word in _ABOUT or word in names or word in years or any(is_part(word, venue) for venue in record.venues)
+
+
+# The share of the substantive words from which two titles are probably one, calibrated on tests/gold.
+_PROBABLE = 0.6
+# So many words make a title of its own, even where most of them are small ("Attention is all you need").
+_LONG_TITLE = 4
+# Print and online years, and those of a preprint and its article, differ by one as a rule.
+_YEAR_TOLERANCE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How a citation and a record compare: each field by itself, and how sure it is that they are one work."""
+
+    title: Judgement
+    authors: Judgement
+    year: Judgement
+    venue: Judgement
+    confidence: Confidence
+
+    @property
+    def judgements(self) -> tuple[Judgement, ...]:
+        """The four comparisons."""
+        return (self.title, self.authors, self.year, self.venue)
+
+
+def match_text(text: str, record: Record) -> Match:
+    """A citation as free text against a record; without its identifiers (`identifiers.detect(...).rest`)."""
+    return match_reference(parse_reference(text), record)
+
+
+def match_fields(
+    record: Record, *, title: str = "", authors: Sequence[Name] = (), year: int | None = None, venue: str = ""
+) -> Match:
+    """The fields of an entry of a bibliography, or of a page, against a record; "" and None are not compared."""
+    return match_reference(from_fields(title=title, authors=tuple(authors), year=year, venue=venue), record)
+
+
+def match_reference(reference: Reference, record: Record) -> Match:
+    """A reference against a record, field by field."""
+    title = compare_title(reference, record)
+    authors = compare_authors(reference, record)
+    year = compare_year(reference, record)
+    venue = compare_venue(reference, record)
+    return Match(title, authors, year, venue, _to_confidence(reference, record, title, authors, year))
+
+
+# --- year and venue ---
+
+
+def compare_year(reference: Reference, record: Record) -> Judgement:
+    """Whether a reference gives a year in which the record was issued, or one beside it."""
+    shown, known = (", ".join(map(str, years)) for years in (reference.years, record.years))
+    if not reference.years or not record.years:
+        missing = "no year was supplied" if record.years else "the record has no year"
+        return Judgement("year", "not_checked", shown, known, missing)
+    distance = min(abs(one - two) for one in reference.years for two in record.years)
+    if distance == 0:
+        return Judgement("year", "match", shown, known, "the year is the same")
+    if distance <= _YEAR_TOLERANCE:
+        return Judgement("year", "match", shown, known, "the years are one apart, as online and print are")
+    return Judgement("year", "mismatch", shown, known, f"the years are {distance} apart")
+
+
+def compare_venue(reference: Reference, record: Record) -> Judgement:
+    """Whether a reference names a venue of the record, whole or abbreviated."""
+    supplied, known = reference.venue, " / ".join(record.venues)
+    if not normalize_venue(supplied) or not any(map(normalize_venue, record.venues)):
+        missing = "no venue was supplied" if known else "the record names no venue"
+        return Judgement("venue", "not_checked", supplied, known, missing)
+    if any(same_venue(supplied, venue) for venue in record.venues):
+        return Judgement("venue", "match", supplied, known, "the venue is the same, whole or abbreviated")
+    if is_keeper(supplied) or any(map(is_keeper, record.venues)):
+        return Judgement("venue", "not_checked", supplied, known, "one side names where the work is kept")
+    if reference.title_sign != "field" or any(shares_words(supplied, venue) for venue in record.venues):
+        return Judgement("venue", "not_checked", supplied, known, "the names may be two of one venue")
+    if find_script(supplied) not in {find_script(venue) for venue in record.venues}:
+        return Judgement("venue", "not_checked", supplied, known, "the names are in different scripts")
+    return Judgement("venue", "mismatch", supplied, known, "the names share no significant word")
+
+
+# --- both together ---
+
+
+def _to_confidence(
+    reference: Reference, record: Record, title: Judgement, authors: Judgement, year: Judgement
+) -> Confidence:
+    """How sure it is that a record is the cited work; `high` needs the title, and nothing that speaks against it."""
+    others = (authors.verdict, year.verdict)
+    if title.verdict == "match":
+        long = len(terms(title.recorded)) >= DISTINCTIVE or len(title.recorded.split()) >= _LONG_TITLE
+        long = long or find_script(title.recorded) == "CJK"
+        # "Editorial" or "Cancer" is the title of many works, and so is a quoted pair of words; what agrees only in part
+        # may be another edition, part or sequel.
+        if "mismatch" not in others and ((long and not title.partial) or "match" in others):
+            return "high"
+        return "medium"
+    best = max((to_share(each, reference.text) for each in record.titles), default=0.0)
+    back = max((to_share(reference.title or reference.text, each) for each in record.titles), default=0.0)
+    if min(best, back) >= _PROBABLE and "mismatch" not in others:
+        return "medium"
+    if title.verdict != "mismatch" and others == ("match", "match") and best >= UNLIKE_IN_PROSE:
+        return "medium"
+    # A translated title shares no word with the original, but the people and the year are the same.
+    translated = others == ("match", "match") and is_translated(reference.title, record.titles)
+    return "low" if max(best, back) > 0 or translated else "none"

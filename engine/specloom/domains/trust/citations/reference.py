@@ -1,0 +1,195 @@
+"""A reference as people write it, parted into what is certain of it: authors, year, title, venue."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from specloom.domains.text import Name, parse_name, parse_names, strip_markup
+
+from .titles import answers
+
+_YEAR = r"(?:1[5-9]|20)[0-9]{2}[a-z]?"
+_FAMILY = r"[^\W\d_][^\W\d_'’.-]*(?:[\s'’-][^\W\d_][^\W\d_'’.-]*){0,3}"
+_INITIALS = r"(?:[^\W\d_a-z]\.?[\s-]?|[a-z]\.\s?){1,4}"
+# "Doe, J. R., & Roe, A." and "Doe, Jane, and Ann Roe"; "Doe JR, Roe A"; "J. R. Doe and A. Roe".
+_INVERTED = (
+    rf"{_FAMILY},\s{_INITIALS}(?:,?\s(?:&\s|and\s|…\s|\.\s\.\s\.\s)?{_FAMILY},\s{_INITIALS}){{0,30}}(?:,?\set\sal\.?)?"
+)
+_VANCOUVER = rf"{_FAMILY}\s[^\W\d_a-z]{{1,3}}(?:,\s{_FAMILY}\s[^\W\d_a-z]{{1,3}}){{0,30}}(?:,?\set\sal\.?)?"
+_SPOKEN = rf"(?:[^\W\d_a-z]\.[\s-]?){{1,4}}{_FAMILY}"
+_PLAIN = rf"{_SPOKEN}(?:(?:,\s|,?\sand\s|\s&\s){_SPOKEN}){{0,30}}(?:,?\set\sal\.?)?"
+_ET_AL = rf"{_FAMILY}(?:\set\sal\.?|\s(?:and|&)\s{_FAMILY})"
+
+# Authors (2019). Title. Rest
+_APA = re.compile(
+    rf"(?P<authors>[^()\"“]{{2,600}}?)[\s,.]*\((?P<year>{_YEAR})(?:,\s[^()]{{1,30}})?\)[.,:]?\s+(?P<rest>.+)"
+)
+_QUOTED = re.compile(
+    r"[\"“«„](?P<title>[^\"“”«»„]{8,400}?)[,.]?[\"”»“]"
+    # Single quotes are apostrophes too: the one that opens follows no letter, the one that closes ends a phrase.
+    r"|(?<!\w)['‘](?=\S)(?P<single>[^\"“”«»„]{8,400}?)(?:[,.?!]['’]|['’](?=[,.;:)]|\s*[(\[]|\s*$))"
+)
+# "Doe, Jane, and Ann Roe. Title": whole given names, as MLA writes them.
+_GIVEN = r"[^\W\d_a-z][^\W\d_]+(?:\s[^\W\d_a-z]\.?|\s[^\W\d_a-z][^\W\d_]+){0,2}"
+_SPELLED = rf"{_FAMILY},\s{_GIVEN}(?:,?\s(?:and|&)\s{_GIVEN}\s{_FAMILY}|,?\set\sal)?"
+_LED = re.compile(rf"(?P<authors>{_INVERTED}|{_VANCOUVER}|{_PLAIN}|{_ET_AL}|{_SPELLED})[.:]\s+(?P<rest>\S.+)")
+# "SMITH, John; DOE, A." as ISO 690 and chemists part them; "Doe J., Roe A.", as some Harvard styles dot them.
+_PARTED = rf"{_FAMILY},\s(?:{_INITIALS}|{_GIVEN})(?:;\s(?:and\s)?{_FAMILY},\s(?:{_INITIALS}|{_GIVEN})){{1,30}}"
+_DOTS = r"(?:[^\W\d_a-z]\.-?){1,3}"
+_DOTTED = rf"{_FAMILY}\s{_DOTS}(?:(?:,\s|,?\s(?:and|&)\s){_FAMILY}\s{_DOTS}){{0,30}}(?:,?\set\sal\.?)?"
+# "Doe, Roe & Poe, 2016, Title": family names alone.
+_FAMILIES = rf"{_FAMILY}(?:,\s{_FAMILY}){{1,5}},?\s(?:and|&)\s{_FAMILY}"
+_LED_PARTED = re.compile(rf"(?P<authors>{_PARTED})[.:]?\s+(?P<rest>\S.+)")
+_DATED = re.compile(
+    rf"(?P<authors>{_PARTED}|{_DOTTED}|{_VANCOUVER}|{_INVERTED}|{_ET_AL}|{_FAMILIES})[.,]?\s+(?P<year>{_YEAR})\s*[,.:–—-]\s*(?P<rest>\S.+)"
+)
+# "Jane Doe & Ann Roe, Title, 29 Venue 770 (2016)": law reviews, after the Bluebook.
+_WHOLE = r"[^\W\d_a-z][^\W\d_]+(?:\s[^\W\d_a-z]\.){0,2}(?:\s[^\W\d_a-z][\w'’-]+){1,2}"
+# "Doe, Jane, Ann Roe, and Bob Poe": after the first, Chicago has given names first.
+_CHICAGO = rf"{_FAMILY},\s{_GIVEN}(?:,\s{_WHOLE}){{0,30}},?\s(?:and|&)\s{_WHOLE}"
+_BLUEBOOK = re.compile(
+    rf"(?P<authors>{_WHOLE}(?:(?:,\s|,?\s(?:and|&)\s){_WHOLE}){{0,4}}(?:\set\sal\.)?),\s(?P<title>\S.{{8,300}}?),"
+    rf"\s[0-9]{{1,4}}\s(?P<venue>[^\d_(),][^(),]{{1,80}}?)\s[0-9][^()]{{0,40}}\((?P<year>{_YEAR})\)"
+)
+# "DOE J, ROE A, et al. Title[J]. Venue, 2016": the Chinese standard (GB/T 7714) marks what kind of work it is.
+_MARKED = re.compile(
+    r"(?P<authors>[^\[\]［］]{2,300}?)[.．。]\s*(?P<title>[^\[\]［］]{2,300}?)\s*[\[［](?:[MCNJDRSPGAZ]|DB|CP|EB)(?:/OL)?[\]］]"
+    r"(?:\s*[./．]{1,2}\s*(?P<rest>.*))?"
+)
+_HAN = r"[\u3400-\u9fff·]{2,12}"
+_HAN_NAMES = re.compile(rf"{_HAN}(?:\s*[,，、;；]\s*{_HAN}){{0,30}}")
+_VOLUME = re.compile(r",\s(?P<venue>[^\W\d_a-z][^\d,]{1,80}?)[,\s]\s?[0-9]{1,4}\b[^A-Za-z]{0,40}$")
+# What numbers or opens an item of a list.
+_ITEM = re.compile(r"\s*(?:\[[0-9]{1,4}\]|［[0-9]{1,4}］|\([0-9]{1,3}\)|[0-9]{1,3}[.)](?=\s)|[•·‣▪*–—-](?=\s))\s*")
+_ANY_YEAR = re.compile(r"(?<![\w/.:–-])(?:1[5-9]|20)[0-9]{2}(?![\w/–-]|\.[0-9])")
+_VENUE_LIKE = re.compile(
+    r"(?:The\s)?(?:Journal|Proceedings|Annals|Transactions|Bulletin|Archives|Reviews?|Int\.|J\.)\b"
+)
+# A word of two letters or more ends a sentence, an initial ("E. coli") or an abbreviation inside a title does not.
+_STOP = re.compile(r"(?<=\w[\w)\]’'])(?<!\svs)(?<!\sal)(?<!\sspp)(?<!\ssp)(?<!\sno)[.?!]\s+(?=\S)|(?<=\w)[?!]\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What a reference says; "" and () for what is not there or not certain. `text` is the reference as it was read.
+
+    `title_sign` says by what the title was told from the rest: `field` (it was given as one), `quoted`, `year` (it
+    follows the year in brackets), `authors` (it follows the authors), or "" when there is none.
+    """
+
+    text: str
+    title: str = ""
+    authors: tuple[Name, ...] = ()
+    years: tuple[int, ...] = ()
+    venue: str = ""
+    title_sign: str = ""
+
+
+def from_fields(
+    *, title: str = "", authors: tuple[Name, ...] = (), year: int | None = None, venue: str = ""
+) -> Reference:
+    """A reference whose parts are known."""
+    title = strip_markup(title)
+    return Reference(
+        text=title,
+        title=title,
+        authors=authors,
+        years=(year,) if year else (),
+        venue=strip_markup(venue),
+        title_sign="field" if title else "",
+    )
+
+
+def parse_reference(text: str) -> Reference:
+    """The parts of a reference in one of the usual styles or in none.
+
+    Those are APA, MLA, Chicago, IEEE, Vancouver, Harvard, ISO 690, GB/T 7714 and law reviews' after the Bluebook.
+    """
+    text = strip_markup(text)
+    text = text[item.end() :] if (item := _ITEM.match(text)) and any(map(str.isalpha, text[item.end() :])) else text
+    years = tuple(dict.fromkeys(int(year) for year in _ANY_YEAR.findall(text)))
+    if (found := _APA.match(text)) and (authors := _parse_authors(found["authors"])):
+        quoted = _QUOTED.match(found["rest"])
+        title, rest = (
+            (quoted["title"] or quoted["single"], found["rest"][quoted.end() :])
+            if quoted
+            else _split_title(found["rest"])
+        )
+        return Reference(text, title.strip(), authors, (int(found["year"][:4]),), _to_venue(rest), "year")
+    if (quoted := _QUOTED.search(text)) and not answers(text[: quoted.start()]):
+        # Some styles put the year between the authors and the title.
+        authors = _parse_authors(re.sub(rf"[\s.,(]+{_YEAR}[\s.,:)]*$", "", text[: quoted.start()]).strip(" ,.:"))
+        title = quoted["title"] or quoted["single"]
+        return Reference(text, title.strip(), authors, years, _to_venue(text[quoted.end() :]), "quoted")
+    if (marked := _MARKED.match(text)) and (authors := _parse_authors(marked["authors"])):
+        return Reference(text, marked["title"].strip(), authors, years, _to_venue(marked["rest"] or ""), "authors")
+    if law := _BLUEBOOK.match(text):
+        authors = parse_names(re.sub(r"\s*&\s*", " and ", law["authors"]))
+        return Reference(text, law["title"], authors, (int(law["year"][:4]),), law["venue"], "authors")
+    if (dated := _DATED.match(text)) and (authors := _parse_authors(dated["authors"])):
+        told = dated["rest"]
+        # Where commas part everything, a name with the number of a volume behind one is the venue.
+        volume = _VOLUME.search(told)
+        title, rest = (told[: volume.start()], volume["venue"]) if volume else _split_title(told)
+        return Reference(text, title, authors, (int(dated["year"][:4]),), _to_venue(rest), "authors")
+    if (parted := _LED_PARTED.match(text)) and (authors := _parse_authors(parted["authors"])):
+        title, rest = _split_title(parted["rest"])
+        return Reference(text, title, authors, years, _to_venue(rest), "authors")
+    if led := _LED.match(text):
+        title, rest = _split_title(led["rest"])
+        # A year between authors and title belongs to neither.
+        if re.fullmatch(_YEAR, title):
+            title, rest = _split_title(rest)
+        if _VENUE_LIKE.match(title):
+            return Reference(text, "", _parse_authors(led["authors"]), years, _to_venue(title))
+        return Reference(text, title, _parse_authors(led["authors"]), years, _to_venue(rest), "authors")
+    return Reference(text, years=years)
+
+
+def _parse_authors(text: str) -> tuple[Name, ...]:
+    text = re.sub(r"\s\.\s\.\s\.\s|…", ", ", text).strip(" ,.&")
+    if _HAN_NAMES.fullmatch(han := re.sub(r"[\s,，、]*(?:等|et\sal)$", "", text.strip("．。 "))):
+        return tuple(filter(None, map(parse_name, re.split(r"\s*[,，、;；]\s*", han))))
+    if re.fullmatch(_FAMILIES, text) and " " not in re.sub(r",?\s(?:and|&)\s|,\s", "", text):
+        return tuple(Name(family) for family in re.split(r",?\s(?:and|&)\s|,\s", text))
+    if re.fullmatch(_CHICAGO, text):
+        family, given, *others = re.split(r",\s(?:and\s|&\s)?|\s(?:and|&)\s", text)
+        return (Name(family, given), *filter(None, map(parse_name, others)))
+    if re.fullmatch(_PARTED, text) or re.fullmatch(_PARTED, f"{text}."):
+        return tuple(filter(None, map(parse_name, re.split(r";\s(?:and\s)?", text))))
+    if re.fullmatch(_DOTTED, f"{text}."):
+        text = re.sub(
+            r",?\s(?:and|&)\s", ", ", re.sub(r"(?<=[^\W\d_a-z])\.(?=[,\s-]|[^\W\d_a-z]\.|[^\W\d_a-z]$|$)", "", text)
+        )
+    if re.fullmatch(rf"{_VANCOUVER}", text):
+        pieces = re.sub(r",?\set\sal\.?$", "", text).split(", ")
+        return tuple(Name(*piece.rpartition(" ")[::2]) for piece in pieces)
+    if re.fullmatch(_INVERTED, text.rstrip(".") + "."):
+        found = re.findall(rf"({_FAMILY}),\s({_INITIALS})", f"{text}.")
+        return tuple(Name(family, given.strip()) for family, given in found)
+    if re.fullmatch(_PLAIN, text):
+        pieces = re.split(r",\sand\s|,\s|\sand\s|\s&\s", re.sub(r",?\set\sal\.?$", "", text))
+        return tuple(name for name in map(parse_name, pieces) if name)
+    # A full stop behind more than a letter ends a sentence, which names have none of.
+    prose = re.search(r"[^\W\d_]{2,}[.?!:]", re.sub(r",?\set\sal\.?$|\b[JS]r\.", "", text))
+    return parse_names(text) if len(text.split()) <= 40 and not prose else ()
+
+
+def _split_title(text: str) -> tuple[str, str]:
+    """A title and what follows it; a full stop ends a title, the one after an abbreviation or initial does not."""
+    stop = _STOP.search(text)
+    if stop is None:
+        return text.strip(" ."), ""
+    keep = stop.start() + (1 if text[stop.start()] in "?!" else 0)
+    return text[:keep].strip(), text[stop.end() :]
+
+
+def _to_venue(text: str) -> str:
+    """The name at the start of what follows a title: up to a number, a bracket or an address."""
+    text = re.split(
+        r"[0-9(\[;]|https?:|,\s(?:vol|no|pp?)\.|,\s(?=[A-Z][a-z]{2}\.?\s)",
+        re.sub(r"^\s*(?:In:?\s)", "", text),
+        maxsplit=1,
+    )[0]
+    return text.strip(" ,.:;-–—")

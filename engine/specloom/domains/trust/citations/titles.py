@@ -1,0 +1,308 @@
+"""Titles compared: equal but for how they are written, translated, or other titles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence, Set
+from typing import NamedTuple
+
+from specloom.domains.text import (
+    compact,
+    find_script,
+    is_near,
+    is_number,
+    stem,
+    strip_markup,
+    terms,
+    to_american,
+    to_word_set,
+)
+from specloom.domains.text.fold import fold
+from specloom.domains.text.tokens import tokens
+
+# --- Titles laid word beside word: how many slips of the pen part them, and which differences are none ----------------
+
+
+# Words that people leave out or change when they copy a title, and that no two works differ in.
+_SMALL = to_word_set("a an and are as at by for from in is its of on or the to with")
+_MOST_SLIPS = 2
+# A capital A in the middle of a title is no article: influenza A, hepatitis A.
+_ARTICLE = re.compile(r"(?:^|[^\w\s]\s*)A\s")
+_DIGRAPH = re.compile(r"(?<=[aou])e")
+# Words one slip apart that are two words; those that differ in the first two letters (absorption, adsorption) or in the
+# vowel of the ending (nitrate, nitrite) are never taken for one.
+_PAIRS = frozenset(
+    frozenset(map(stem, pair.split("|")))
+    for pair in (
+        "casual|causal", "martial|marital", "morality|mortality", "prostate|prostrate", "insulin|inulin",
+        "cysteine|cystine", "conservation|conversation", "complement|compliment", "discreet|discrete",
+        "stationary|stationery", "principal|principle", "thymine|thiamine", "interment|internment",
+    )
+)  # fmt: skip
+
+
+def count_slips(one: str, two: str) -> int | None:
+    """In how many words of weight two titles differ by no more than a slip; None when they differ in more.
+
+    A word may stand in the other title as two.
+    """
+    left, right = to_words(one), to_words(two)
+    slips = at = to = 0
+    while at < len(left) and to < len(right):
+        if left[at] == right[to]:
+            at, to = at + 1, to + 1
+        elif _join(left, at) == right[to]:
+            at, to = at + 2, to + 1
+        elif _join(right, to) == left[at]:
+            at, to = at + 1, to + 2
+        elif _is_slip(left[at], right[to]):
+            at, to, slips = at + 1, to + 1, slips + 1
+        else:
+            return None
+    ended = at == len(left) and to == len(right) and len(left) > 1
+    return slips if ended and slips <= _MOST_SLIPS else None
+
+
+def to_words(title: str) -> list[str]:
+    """The words of a title that tell works apart, in order; letters that stand alone (vitamin D) are among them."""
+    title = fold(title) if "\\" in title or "$" in title else _ARTICLE.sub(" ", strip_markup(title))
+    return [word if word == "A" else word.casefold() for word in tokens(title) if word not in _SMALL]
+
+
+def _join(words: list[str], at: int) -> str:
+    return "".join(words[at : at + 2])
+
+
+def _is_slip(one: str, two: str) -> bool:
+    if len(one) >= 4 and len(two) >= 4 and _DIGRAPH.sub("", one) == _DIGRAPH.sub("", two):
+        return True
+    if not is_near(one, two) or one[:2] != two[:2] or frozenset((one, two)) in _PAIRS:
+        return False
+    changed = [(first, second) for first, second in zip(one[-3:], two[-3:], strict=True) if first != second]
+    # One vowel for another near the end.
+    return len(one) != len(two) or len(changed) != 1 or not all(letter in "aeiouy" for letter in changed[0])
+
+
+# A title of this many substantive words is not shared by chance.
+DISTINCTIVE = 3
+_NEGATIONS = frozenset(("not", "no", "without", "never"))
+# What stands in front of a title or behind it and is no part of it: what became of the work (publishers), the number of
+# an article in its issue (old journals), the edition, and what kind of thing it is (references).
+_FATE = r"(?:retracted|withdrawn|removed)(?:\s+(?:article|chapter|paper|manuscript))?"
+_FATE_BEHIND = r"\s*[\[(]\s*(?:retracted|withdrawn)[^()\[\]]{0,40}[\])]\s*$"
+_MARKER = re.compile(
+    rf"""^\s*[\[(]?{_FATE}[\])]?\s*[:–—-]?\s+(?=\S)
+    |^\s*[IVXL]{{1,5}}\.\s*[—–]\s*
+    |{_FATE_BEHIND}
+    |\s*[\[(](?:pdf|html|internet|online|preprint|e-?book|book|video|data\s?set|(?:computer\s)?software)[\])]\s*$
+    |[,\s]+[\[(]?(?:[0-9]{{1,2}}(?:st|nd|rd|th)|second|third|fourth|fifth|revised)\s+ed(?:ition|n|\.)?\.?[\])]?\s*$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# Without a mark behind it, it is a word like any other ("Withdrawn children").
+_CALLED = re.compile(rf"^\s*[\[(]{_FATE}|^\s*{_FATE}\s*[:–—-]\s|{_FATE_BEHIND}", re.IGNORECASE)
+# What is written about a work, or is another part of it, has a title of its own that begins or ends with the other's.
+_ANSWER = (
+    r"(?:repl(?:y|ies)|responses?\s+(?:to|from|by)|response$|rejoinder|rebuttal|comments?|commentary|critique|correction"
+    r"|corrigend(?:um|a)|errat(?:um|a)|addend(?:um|a)|retraction|retracted|discussion|review\s+of)"
+)
+_OTHER_WORK = re.compile(
+    rf"""^(?:an?\s+|the\s+|some\s+|further\s+|(?:author|editor|publisher)(?:['’]?s['’]?)?\s+)?{_ANSWER}\b
+    |\bprotocol\b|\bsupplement(?:ary|al)?\b
+    |\b(?:part|vol(?:ume)?|no|book|chapter|issue)\.?\s+(?:[ivx]+|[0-9]+|two|three|four|five)\b
+    |^(?:[ivx]+|[0-9]{{1,2}})\W*$""",
+    re.VERBOSE,
+)
+_LAST_ONE = re.compile(r"\s+I$")
+
+
+class Sameness(NamedTuple):
+    """Why two titles are the title of one work, and whether all of them agrees or one leaves a subtitle out."""
+
+    reason: str
+    whole: bool = True
+
+
+def find_sameness(supplied: str, recorded: str) -> Sameness | None:
+    """Why two titles are the title of one work; None when that cannot be said.
+
+    Each word of weight has to have its like in the other title, in the same order: works that differ in nothing but one
+    word (men and women, northern and southern) are as a rule two works.
+    """
+    supplied, recorded = (_LAST_ONE.sub("", _MARKER.sub("", title)) for title in (supplied, recorded))
+    if not _same_numbers(supplied, recorded) or _negated(supplied) != _negated(recorded):
+        return None
+    one, two = compact(supplied), compact(recorded)
+    if one and one == two:
+        return Sameness("equal but for case, punctuation, accents or markup")
+    for whole, part, name in ((recorded, supplied, "supplied"), (supplied, recorded, "recorded")):
+        head, rest = _split_subtitle(whole)
+        same = head and compact(head) == compact(part) and not is_other_work(rest)
+        if same and (len(terms(part)) >= 2 or find_script(part) == "CJK"):
+            return Sameness(f"equal but for the subtitle, which the {name} title leaves out", whole=False)
+    slips = count_slips(supplied, recorded)
+    if slips == 0:
+        return Sameness("equal but for small words and how words are spelled or inflected")
+    if slips is not None and len(to_words(recorded)) >= DISTINCTIVE:
+        return Sameness("equal but for a few letters")
+    return None
+
+
+def is_called_retracted(title: str) -> bool:
+    """Whether a title says in front or behind that the work was retracted or withdrawn."""
+    return bool(_CALLED.search(title))
+
+
+def is_other_work(text: str) -> bool:
+    """Whether what stands beside a title says that it is of another work: a reply, a correction, a second part."""
+    return bool(_OTHER_WORK.search(fold(text).strip(" .()[]")))
+
+
+def answers(before: str) -> bool:
+    """Whether the last words in front of a title say that it is only spoken of ("Comment on", "A reply to Weir")."""
+    words = re.findall(r"[^\W_]+", before)
+    return any(is_other_work(" ".join(words[-count:])) for count in (1, 2, 3, 4) if len(words) >= count)
+
+
+def _split_subtitle(title: str) -> tuple[str, str]:
+    """A title up to its subtitle, and the subtitle; "" for both when it has none."""
+    parts = re.split(r"\s*[:：]\s+|\s+[–—-]\s+|(?<=[?!？！])\s+|\.\s+(?=[A-Z])|—|：", title, maxsplit=1)
+    return (parts[0], parts[1]) if len(parts) > 1 else ("", "")
+
+
+def _same_numbers(first: str, second: str) -> bool:
+    """Whether two titles name the same numbers and parts; a subtitle that is left out may take some with it."""
+    one, two = _numbers(first), _numbers(second)
+    return one <= two or two <= one if _is_part_of(first, second) else one == two
+
+
+def _numbers(title: str) -> set[str]:
+    found = {token for token in tokens(title) if is_number(token)}
+    # Of Roman numbers, those that count parts of a work.
+    parts = re.findall(r"\b(?:part|vol(?:ume)?|no)\.?\s+([ivx]+|[a-h])\b", fold(title))
+    return found.union(parts, re.findall(r"\b(?:ii|iii|iv|vi|vii|viii|ix)\b", fold(title)))
+
+
+def _is_part_of(first: str, second: str) -> bool:
+    one, two = compact(first), compact(second)
+    return one in two or two in one
+
+
+def _negated(title: str) -> tuple[bool, frozenset[str]]:
+    """Whether a title denies, and the words that it denies with "non", however that is joined to them."""
+    words = re.findall(r"\bnon[\s‐-―-]?(\w{2,})", fold(title))
+    return any(token in _NEGATIONS for token in tokens(title)), frozenset(map(to_american, words))
+
+
+def to_share(supplied: str, recorded: str) -> float:
+    """The share of the substantive words of one title that the other has, slips of the pen allowed for."""
+    left, right = terms(supplied), frozenset(terms(recorded))
+    if not left:
+        return 0.0
+    joined = compact(recorded)
+    # "nano-metre" and "nanometre": a long word may stand in the other title as two.
+    hits = sum(
+        word in right or any(is_near(word, other) for other in right) or (len(word) >= 6 and word in joined)
+        for word in left
+    )
+    return hits / len(left)
+
+
+def find_inside(text: str, recorded: Sequence[str], around: Iterable[str] = ()) -> str:
+    """The recorded title that stands as a whole in a text, "" when none that is distinctive does.
+
+    It has to stand for itself: between marks, or beside words that are `around` a title (names of authors and venues).
+    What goes on ("… in adolescents") or speaks of it ("Comment on …") is another title.
+    """
+    folded = fold(text)
+    places = [at for at, character in enumerate(folded) if character.isalnum()]
+    joined = "".join(folded[at] for at in places)
+    known = {word for name in around for word in re.findall(r"\w+", fold(name))}
+    for title in recorded:
+        name = compact(_MARKER.sub("", title))
+        if len(terms(title)) < DISTINCTIVE or not name:
+            continue
+        start = joined.find(name)
+        while start >= 0:
+            before, after = folded[: places[start]], folded[places[start + len(name) - 1] + 1 :]
+            if _ends_before(before, known) and _begins_after(after, known):
+                return title
+            start = joined.find(name, start + 1)
+    return ""
+
+
+# Words that lead to a title without being part of one.
+_LEADS = to_word_set("article called cite cited entitled named paper preprint read see source title titled via")
+_QUOTES = "\"'“”„«»‘’"
+
+
+def _ends_before(before: str, known: Set[str]) -> bool:
+    """Whether what stands before a title ends there."""
+    bare = before.rstrip(f" ([{_QUOTES}")
+    words = re.findall(r"[^\W_]+", bare)
+    if answers(bare):
+        return False
+    if not bare or any(mark in _QUOTES for mark in before[len(bare) :]):
+        return True
+    if not bare[-1].isalnum():
+        return bare[-1] != "-" or before != bare
+    return bare[-1].isdigit() or words[-1] in _LEADS or words[-1] in known
+
+
+def _begins_after(after: str, known: Set[str]) -> bool:
+    """Whether what stands behind a title is no part of it; a subtitle may follow it."""
+    bare = after.lstrip(f" {_QUOTES})]")
+    if not bare or any(mark in _QUOTES for mark in after[: len(after) - len(bare)]):
+        return not is_other_work(bare.lstrip(" :.,–—-"))
+    if not bare[0].isalnum():
+        return (bare[0] != "-" or after != bare) and not is_other_work(re.split(r"[.;]", bare[1:], maxsplit=1)[0])
+    first = re.match(r"[^\W_]+", bare)
+    return bare[0].isdigit() or (first is not None and first[0] in known)
+
+
+def is_translated(supplied: str, recorded: Sequence[str]) -> bool:
+    """Whether two titles may be one in two languages: both can be told and differ, or only one of them is English."""
+    known = {_language(title) for title in recorded}
+    own = _language(supplied)
+    if own and "" not in known:
+        return own not in known
+    return _is_foreign(supplied) != any(map(_is_foreign, recorded))
+
+
+# Function words that tell languages apart in as little as a title; one hit is enough, two languages make none.
+_TELLING = {
+    "en": to_word_set("the of and for with from by an is are on"),
+    "de": to_word_set("der die das und für mit von über bei zur zum eine einer des im"),
+    "fr": to_word_set("le les des et pour avec sur une dans du aux par"),
+    "es": to_word_set("el los las y para con una por del sobre"),
+    "it": to_word_set("il gli e per con una di della dei delle nel sul"),
+    "pt": to_word_set("o os as e para com uma por da do das dos em sobre"),
+    "nl": to_word_set("het een en voor met van over bij op"),
+}
+
+
+def _language(title: str) -> str:
+    """The language of a title in Latin letters, "" when its function words do not tell."""
+    words = re.findall(r"[^\W\d_]+", title.casefold())
+    counts = {name: sum(word in telling for word in words) for name, telling in _TELLING.items()}
+    best = max(counts.values())
+    leaders = [name for name, count in counts.items() if count == best]
+    return leaders[0] if best and len(leaders) == 1 else ""
+
+
+# Function words that English has not, without those that names and formulas have most.
+_FOREIGN = to_word_set(
+    """att av czyli da das dei del della den der des di die dla do dos du e ein el en et för het il ile je la las le les
+    los med na nad och og oraz para po pod por pour pri pro przez på sobre sur tentang til um un una und une untuk ve w
+    y yang z za zu zum zur över"""
+)
+
+
+def _is_foreign(title: str) -> bool:
+    """Whether a title in Latin letters is hardly English: by accents, function words, or how most of its words end."""
+    language = _language(title)
+    if language:
+        return language != "en"
+    words = re.findall(r"[^\W\d_]+", title.casefold())
+    long = [word for word in words if len(word) >= 4]
+    vowels = sum(word.endswith(("a", "i", "o", "u", "ie")) for word in long)
+    return not _FOREIGN.isdisjoint(words) or any(not word.isascii() for word in long) or 0 < len(long) <= vowels * 2

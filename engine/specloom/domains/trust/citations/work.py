@@ -1,0 +1,145 @@
+"""One work as a registry or a search describes it: in the form that is compared, and in the form that is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+from specloom.domains.text import Name, parse_name, strip_markup, to_display, to_doi
+
+from .match import Match, Record, match_fields, match_text
+
+MOST_AUTHORS = 30
+"""Authors of a record that are told."""
+_LONGEST_ABSTRACT = 1000
+_RESOLVERS = ("https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/")
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One record: who gave it, what is compared, its DOI in the normal form ("" without one), and the rest as it came.
+
+    `notice` is the most severe notice about it (the contract's retraction status), None without one; `notices_known`
+    says whether the source lists notices at all, so that None means clean.
+    """
+
+    provider: str
+    record: Record
+    row: Mapping[str, Any]
+    doi: str = ""
+    notice: Mapping[str, Any] | None = None
+    notices_known: bool = False
+
+    @property
+    def title(self) -> str:
+        """Its title without markup, "" when the record has none."""
+        return strip_markup(str(self.row.get("title") or ""))
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as the tools tell it; what is not known is left out.
+
+        Collaborations sign with thousands of names: of more than MOST_AUTHORS the first are told, and their number.
+        """
+        row, authors = self.row, self.record.authors
+        said = {
+            "title": self.title,
+            "authors": [to_display(name) for name in authors[:MOST_AUTHORS]],
+            "authorCount": len(authors) if len(authors) > MOST_AUTHORS else None,
+            "year": row.get("year"),
+            "journal": self.record.venues[0] if self.record.venues else None,
+            "publisher": strip_markup(str(row.get("publisher") or "")),
+            "type": row.get("type"),
+            "doi": self.doi,
+            "url": row.get("url"),
+            "pdfUrl": row.get("pdf_url"),
+            "abstract": strip_markup(str(row.get("abstract") or ""))[:_LONGEST_ABSTRACT],
+            "citationCount": row.get("citation_count"),
+            "openAccess": row.get("open_access"),
+            "source": self.provider,
+        }
+        return {name: value for name, value in said.items() if value not in (None, "", [])}
+
+
+def to_work(row: Mapping[str, Any], provider: str) -> Work:
+    """The work that a row of one of the capabilities `work`, `works`, `article`, `book` or `scholarly` describes."""
+    titles = (row.get("title"), *(row.get("other_titles") or ()))
+    years = (row.get("year"), *(row.get("other_years") or ()))
+    venues = (row.get("venue") or row.get("journal"), *(row.get("other_venues") or ()), row.get("container"))
+    organisations = frozenset(row.get("organisations") or ())
+    status = row.get("status")
+    if row.get("retracted"):
+        status = {"retracted": True, "kind": "retraction", "source": provider}
+    return Work(
+        provider,
+        Record(
+            titles=_to_lines(titles),
+            authors=tuple(filter(None, (_to_name(author, organisations) for author in row.get("authors") or ()))),
+            years=tuple(dict.fromkeys(int(year) for year in years if year and str(year).isdecimal())),
+            venues=_to_lines(venues),
+        ),
+        row,
+        to_doi(str(row.get("doi") or "")),
+        status if isinstance(status, Mapping) else None,
+        bool(row.get("notices_known") or "retracted" in row),
+    )
+
+
+def _to_lines(values: Iterable[object]) -> tuple[str, ...]:
+    """Each value once and without markup, which registries keep as it was handed in."""
+    return tuple(dict.fromkeys(filter(None, (strip_markup(str(value)) for value in values if value))))
+
+
+def _to_name(text: str, organisations: Set[str]) -> Name | None:
+    known = text in organisations
+    text = strip_markup(str(text))
+    if known:
+        return Name(text)
+    family, comma, given = text.partition(", ")
+    # A registry that parts the two knows better than a guess: "Lee, Tsung Dao" and "van der Berg, J.".
+    return Name(family, given) if comma and given and "," not in given else parse_name(text)
+
+
+def find_addresses(work: Work | None, doi: str = "") -> list[str]:
+    """Where a work can be read, the likeliest first: its PDF, its page, and its DOI, each once."""
+    found: list[str] = []
+    resolver = f"https://doi.org/{_quote(doi)}" if doi else ""
+    if work is not None:
+        for name in ("pdf_url", "url"):
+            address = str(work.row.get(name) or "")
+            if address and not address.startswith(_RESOLVERS):
+                found.append(address)
+        if not resolver:
+            found.append(str(work.row.get("url") or ""))
+    return [address for address in dict.fromkeys((*found, resolver)) if address]
+
+
+def _quote(doi: str) -> str:
+    from urllib.parse import quote
+
+    return quote(doi, safe="/:;.,+_-()!*'@=~")
+
+
+def compare_text(rest: str, work: Work) -> Match:
+    """The words of a citation around its identifiers against a work."""
+    return match_text(rest, work.record)
+
+
+def compare_fields(work: Work, fields: Mapping[str, Any]) -> Match:
+    """The fields of an entry (title, authors, year, venue) against a work."""
+    return match_fields(work.record, **fields)
+
+
+def tell_match(match: Match) -> list[dict[str, str]]:
+    """Each comparison with what went into it and why it came out so; those that compared nothing are left out."""
+    return [
+        {
+            "field": one.field,
+            "verdict": one.verdict,
+            "supplied": one.supplied[:500],
+            "recorded": one.recorded[:500],
+            "reason": one.reason,
+        }
+        for one in match.judgements
+        if one.verdict != "not_checked" or (one.supplied and one.recorded)
+    ]

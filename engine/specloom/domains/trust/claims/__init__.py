@@ -1,0 +1,1 @@
+"""Whether a text covers a claim: words, negation, quantities, contradiction cues."""

@@ -1,0 +1,452 @@
+"""How much of a claim a text speaks of: a share, the sentences that do, and what in them may speak against it.
+
+Words are compared and not meaning, so the answer is a measure with its evidence and never a verdict. Every figure can
+be followed: which terms the claim has, what each weighs and why, and which of them were found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from specloom.core import KINDS, Fault
+from specloom.domains.text import (
+    UNKNOWN,
+    Language,
+    find_language,
+    find_script,
+    is_number,
+    is_stop_word,
+    looks_foreign,
+    stem,
+    terms,
+    to_plain,
+    to_word_set,
+)
+from specloom.domains.text.sentences import sentences
+from specloom.domains.text.tokens import tokens
+from specloom.plugins import Row, hook
+
+from .contrast import find_cues
+from .cues import Cue
+from .weight import Said, Wanted, find_initials, score, share, to_said, to_wanted, union
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from specloom.plugins import Desk
+
+
+LABELS = ("addressed", "partially_addressed", "not_addressed")
+LONGEST_CLAIM = 2000
+LONGEST_TEXT = 200_000
+MOST_EVIDENCE = 5
+# A text of up to this many sentences is judged as a whole, a longer one by its best window of so many in a row.
+SHORT_TEXT = 20
+WINDOW = 4
+
+# From here on a claim counts as addressed; below `_FAINT` as not, where hardly a specific term was found either.
+_ADDRESSED = 0.6
+_FAINT = 0.35
+# A claim with fewer specific terms may be made in other words, and of so few one that is found is no chance.
+_TELLING = 4
+_FEW = 5
+# A term in so many sentences is no chance: the text is of the claim's field, whatever else it lacks of it.
+_TOPIC = 3
+# A name or a long word is no chance either where it carries this share of what is specific in the claim.
+_ORDINARY = 1.0
+_CARRIED = 0.2
+# Where something is says what a claim is about from this share on.
+_SETTING = 0.25
+# A text of fewer words than this shows nothing by what it lacks: a notice, a login page, a menu.
+_THINNEST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One term of a claim: its weight, what it is (name, number, word, generic), and whether the text has it."""
+
+    text: str
+    weight: float
+    kind: str
+    found: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What a text has of a claim.
+
+    `coverage` is the weighted share of the claim's terms in the best window, from 0 to 1, and `reach` that in the whole
+    text. `label` is one of LABELS. `evidence` are up to five sentences in reading order, `signal` the best of them, ""
+    when none shares a term. `cues` are what may speak against the claim; where `cue_note` is not "", it says why none
+    were looked for. `words` counts the words of the text, `language` is its ISO 639-1 code or "".
+    """
+
+    coverage: float
+    reach: float
+    label: str
+    reason: str
+    terms: tuple[Term, ...]
+    evidence: tuple[str, ...]
+    signal: str
+    cues: tuple[Cue, ...]
+    cue_note: str
+    language: str
+    words: int
+
+    @property
+    def contrast(self) -> bool:
+        """Whether something may speak against the claim: read the evidence."""
+        return bool(self.cues)
+
+
+def assess(claim: str, text: str) -> Coverage:
+    """How much of a claim a text speaks of. A list of references at its end is left out, since it only names works.
+
+    Both are cut at a length beyond which nothing is gained (2000 and 200 000 characters).
+    """
+    claim, text = claim[:LONGEST_CLAIM], without_references(text[:LONGEST_TEXT])
+    language = find_language(text)
+    own = find_language(claim)
+    initials = find_initials(text)
+    wanted = to_wanted(claim, own if own is not UNKNOWN else language, initials)
+    known: dict[str, tuple[str, ...]] = {}
+    spoken = [to_said(sentence, wanted, language, initials, known) for sentence in sentences(text)]
+    hits = union(spoken)
+    window = _best_window(spoken, wanted)
+    coverage, reach = share(window, wanted), share(spoken, wanted)
+    words = sum(said.words for said in spoken)
+    label, reason = _judge(
+        wanted, hits, spoken, coverage, words, comparable=_comparable(claim, text, own, language, hits)
+    )
+    # Of sentences that are said again, the first stands for all.
+    told = {said.sentence: said for said in reversed(spoken) if said.hits}
+    ranked = sorted((said for said in spoken if told.get(said.sentence) is said), key=lambda said: -score(said, wanted))
+    best = {id(said) for said in ranked[:MOST_EVIDENCE]}
+    evidence = [said for said in spoken if id(said) in best]
+    cues = find_cues(claim, evidence, wanted, language)
+    return Coverage(
+        coverage=round(coverage, 2),
+        reach=round(reach, 2),
+        label=label,
+        reason=reason,
+        terms=tuple(
+            Term(token, weight, wanted.kinds[token], token in hits) for token, weight in wanted.weights.items()
+        ),
+        evidence=tuple(said.sentence for said in evidence),
+        signal=ranked[0].sentence if ranked else "",
+        cues=cues,
+        cue_note="" if language.has_cues else _cue_note(language),
+        language=language.code,
+        words=words,
+    )
+
+
+def _cue_note(language: Language) -> str:
+    if language is UNKNOWN:
+        return "The language of the text could not be told, so nothing was looked for that may speak against the claim."
+    return (
+        f"There is no list of cues for {language.code!r}, so nothing was looked for that may speak against the claim."
+    )
+
+
+def _best_window(spoken: Sequence[Said], wanted: Wanted) -> Sequence[Said]:
+    if len(spoken) <= SHORT_TEXT:
+        return spoken
+    windows = (spoken[at : at + WINDOW] for at in range(len(spoken) - WINDOW + 1))
+    return max(windows, key=lambda window: share(window, wanted))
+
+
+# --- judging ---
+
+
+def _comparable(claim: str, text: str, own: Language, language: Language, hits: frozenset[str]) -> bool:
+    """Whether words of the one can be found in the other: one script, and not two languages that are both certain."""
+    if find_script(claim) != find_script(text):
+        return False
+    if own is UNKNOWN:
+        # So short a claim has no function word; without a word in common, its spelling is all that is left to tell by.
+        return bool(hits) or not looks_foreign(claim, language)
+    return language is UNKNOWN or own.code == language.code
+
+
+def _judge(
+    wanted: Wanted, hits: frozenset[str], spoken: Sequence[Said], coverage: float, words: int, *, comparable: bool
+) -> tuple[str, str]:
+    if not wanted.weights:
+        return "partially_addressed", "the claim has no terms that could be looked for"
+    specific = wanted.specific
+    matched = specific & hits
+    found = f"{len(matched)} of {len(specific)} specific terms were found"
+    if coverage >= _ADDRESSED:
+        return "addressed", f"{found}, close together"
+    if not comparable:
+        return "partially_addressed", "claim and text are in different languages, so their words cannot be compared"
+    if not specific:
+        return "partially_addressed", "the claim has only general words and numbers, which any text may lack"
+    if words < _THINNEST:
+        return "partially_addressed", "the text is too short to show anything by what it lacks"
+    if coverage >= _FAINT or len(matched) > _allowance(len(specific)) or any(said.pairs for said in spoken):
+        return "partially_addressed", found
+    if (len(specific) < _TELLING and hits) or (len(specific) < _FEW and matched):
+        return "partially_addressed", f"{found}, and the claim has too few of them to be missed"
+    if topic := next((token for token in sorted(matched) if _is_topic(token, wanted, hits, spoken)), ""):
+        return "partially_addressed", f"{found}, and {topic!r} is what the text is about"
+    return "not_addressed", found
+
+
+def _is_topic(token: str, wanted: Wanted, hits: frozenset[str], spoken: Sequence[Said]) -> bool:
+    """Whether a text is about a term of the claim: it is in the title, which comes first, or returns again and again.
+
+    So it is about a rare word that carries much of the claim, wherever it has it, and about what the claim speaks of
+    first. A word that may only modify another is no topic where the other is missing: a claim about ice cream is not
+    about ice. One that another word narrows ("whale schools", "mercury in tuna"), or that says where and is one of many
+    ("in Denmark"), is a topic by itself only where the text keeps coming back to it.
+    """
+    shape = wanted.shape
+    titled, returns = token in spoken[0].hits, sum(token in said.hits for said in spoken) >= _TOPIC
+    carried = wanted.weights[token] / sum(wanted.weights[each] for each in wanted.specific)
+    if token in shape.settings:
+        return (titled or returns) if carried >= _SETTING else (titled and returns)
+    if wanted.weights[token] > _ORDINARY and carried >= _CARRIED:
+        return True
+    if not shape.heads.get(token, frozenset()) <= hits:
+        return False
+    if token == shape.subject:
+        return shape.narrowed <= hits or returns
+    whole = shape.modifiers.get(token, frozenset()) <= hits
+    return (titled or returns) if whole else (titled and returns)
+
+
+def _allowance(count: int) -> int:
+    """How many specific terms a text may share by chance with a claim that has so many."""
+    if count < _TELLING:
+        return 0
+    return 1 if count <= 6 else count // 4
+
+
+# --- references ---
+
+_HEADING = re.compile(
+    r"^\W{0,6}(?:[0-9.]{1,4}\s+)?(?:references(?:\s+and\s+notes)?|bibliography|works\s+cited|literature\s+cited|notes\s+and\s+references"
+    r"|literatur(?:verzeichnis)?|bibliographie|références|referencias|bibliografía|bibliografia|referências|riferimenti"
+    r"|literatuur|referenser|список литературы|литература|参考文献|參考文獻)\W{0,4}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LOOKS_CITED = re.compile(r"(?:1[89]|20)[0-9]{2}|doi|https?:|et al|[0-9]+\s?\([0-9]+\)|pp?\.\s?[0-9]", re.IGNORECASE)
+_EARLIEST_START = 0.3
+# Headings that are looked at from the end, and what is read behind each.
+_MOST_HEADINGS, _ENOUGH = 8, 3000
+
+
+def without_references(text: str) -> str:
+    """A text without the list of references at its end: from a heading that stands alone, when what follows cites."""
+    for heading in list(_HEADING.finditer(text))[: -_MOST_HEADINGS - 1 : -1]:
+        if heading.start() < len(text) * _EARLIEST_START:
+            break
+        following = text[heading.end() : heading.end() + _ENOUGH].splitlines()
+        lines = [line for line in following if line.strip()][:12]
+        cited = sum(bool(_LOOKS_CITED.search(line)) for line in lines)
+        if lines and cited * 2 >= len(lines):
+            return text[: heading.start()]
+    return text
+
+
+# --- What a text says about a claim: the sentences that share its terms, ranked. Evidence, never a verdict ------------
+
+
+HOOK_LONGEST_CLAIM = 2000
+
+# A number of the claim found in its company counts more than a word; alone it is a coincidence.
+_NUMBER_BONUS = 1.5
+# Less than a term each, so that a single cue or pair only decides between sentences that share equally many.
+_CUE_BONUS = 0.4
+_PAIR_BONUS = 0.25
+_CUES = frozenset(
+    map(
+        stem,
+        to_word_set(
+            """associate cause compare conclude confirm contradict debunk decrease demonstrate deny dispute
+            estimate evidence fail find increase indicate interval likely measure neither never no not odds
+            prove randomize ratio reduce refute reject report reveal show significant suggest support trial
+            without"""
+        ),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim as comparable terms, and which of them stand side by side in it."""
+
+    terms: frozenset[str]
+    pairs: frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A sentence with at least one term of the claim, and how much it has to do with it."""
+
+    sentence: str
+    score: float
+
+
+def to_claim(text: str) -> Claim:
+    """The claim in comparable form; text beyond the first 2000 characters is not looked at."""
+    ordered = terms(text[:HOOK_LONGEST_CLAIM])
+    return Claim(frozenset(ordered), frozenset(pairwise(ordered)))
+
+
+def score_rows(sentence: str, claim: Claim) -> float:
+    """How much a sentence has to do with a claim: 0 when they share no term, else 1 and more."""
+    said = tokens(sentence)
+    matched = claim.terms.intersection(said)
+    if not matched:
+        return 0.0
+    numbers = sum(map(is_number, matched))
+    points = float(len(matched))
+    if numbers and numbers < len(matched):
+        points += _NUMBER_BONUS
+    # Function words between two terms do not part them: "rise of prices" has the pair that "rise prices" has.
+    kept = [token for token in said if token in claim.terms or not is_stop_word(token)]
+    points += _PAIR_BONUS * len(claim.pairs.intersection(pairwise(kept)))
+    return points + _CUE_BONUS if not _CUES.isdisjoint(said) else points
+
+
+def find_evidence(texts: Iterable[str], claim: Claim) -> list[Evidence]:
+    """The sentences of some texts that share a term with the claim, in reading order."""
+    if not claim.terms:
+        return []
+    scored = (Evidence(sentence, score_rows(sentence, claim)) for text in texts for sentence in sentences(text))
+    return [evidence for evidence in scored if evidence.score > 0]
+
+
+def best_sentence(texts: Iterable[str], claim: Claim) -> str:
+    """The sentence that has most to do with the claim (the first of equals), or "" when none shares a term."""
+    best = max(find_evidence(texts, claim), key=lambda evidence: evidence.score, default=None)
+    return best.sentence if best else ""
+
+
+@hook(
+    "claim_signal",
+    parameters={"claim": {"type": "string"}},
+    adds={"claim_signal": {"type": "string"}},
+    reads=("title", "snippet", "extra_snippets"),
+)
+def claim_signal(rows: list[Row], arguments: Mapping[str, Any]) -> list[Row]:
+    """Give every row the sentence of its own text that has most to do with the claim, or "" when none has.
+
+    Without a claim the rows stay as they are. Words are matched, not meaning: an empty signal says that no words are
+    shared, which in another language says nothing.
+    """
+    text = arguments.get("claim")
+    if not isinstance(text, str) or not text.strip():
+        return rows
+    claim = to_claim(text)
+    return [{**row, "claim_signal": best_sentence(_texts(row), claim)} for row in rows]
+
+
+def _texts(row: Row) -> Iterable[str]:
+    # The title comes last: where it ties with a sentence of the page, the sentence says more.
+    extra = row.get("extra_snippets")
+    candidates = [row.get("snippet"), *(extra if isinstance(extra, list | tuple) else ()), row.get("title")]
+    return (text for text in candidates if isinstance(text, str))
+
+
+# --- Whether the source that a claim is cited from speaks of it: the source is read, and what it says is measured -----
+
+
+LONGEST_PAGE = 50_000
+"""Bytes of a source that are read for a claim (the tool contract's figure)."""
+FEW_WORDS = 150
+"""Below so many words a source is thin (the tool contract's figure)."""
+_MOST_CUES = 5
+_LONGEST_ERROR = 200
+_NOTE = (
+    "The source has only {words} words, which may be a notice or an abstract: what it lacks, the whole text may have."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A source as it was read: the record of the page, None where no address could be, and what stood in the way."""
+
+    page: Mapping[str, Any] | None
+    url: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What a source has of a claim: the contract's label, and everything that it rests on."""
+
+    label: str
+    told: dict[str, Any] = field(default_factory=dict)
+    thin: bool = False
+
+
+async def read_first(desk: Desk, urls: Sequence[str]) -> Reading:
+    """The first of some addresses that can be read."""
+    error, tried = "", ""
+    for url in urls:
+        tried = url
+        try:
+            page = await desk.run("read_page", {"url": url, "mode": "full", "max_length": LONGEST_PAGE})
+        except Fault as fault:
+            error = error or f"{KINDS[fault.kind].wire}: {fault.message}"[:_LONGEST_ERROR]
+            continue
+        if str(page.get("content") or "").strip():
+            return Reading(page, url)
+        error = error or "content_empty: the page has no text"
+    return Reading(None, tried, error)
+
+
+async def check_claim(desk: Desk, claim: str, urls: Sequence[str]) -> Grounds:
+    """What the first readable of some addresses has of a claim."""
+    return judge_claim(claim, await read_first(desk, urls))
+
+
+def judge_claim(claim: str, reading: Reading) -> Grounds:
+    """What a source that was read has of a claim; `source_unavailable` where none was.
+
+    The page is Markdown: its marks and the addresses of its links are no words of it.
+    """
+    claim = claim.strip()[:LONGEST_CLAIM]
+    if reading.page is None:
+        told: dict[str, Any] = {"claim": claim, "claimSupport": "source_unavailable"}
+        if reading.error:
+            told["claimFetchError"] = reading.error
+        return Grounds("source_unavailable", told)
+    found = assess(claim, to_plain(str(reading.page["content"])))
+    thin = found.words < FEW_WORDS
+    told = {
+        "claim": claim,
+        "claimSupport": found.label,
+        "claimCoverage": found.coverage,
+        "claimReason": found.reason,
+        "claimEvidence": list(found.evidence),
+        "claimSourceUrl": str(reading.page.get("url") or reading.url),
+        "contrastSignal": True if found.contrast else None,
+        "contrastCues": [
+            {
+                name: value
+                for name, value in (
+                    ("kind", cue.kind),
+                    ("words", cue.words),
+                    ("claimed", cue.claimed),
+                    ("found", cue.found),
+                    ("sentence", cue.sentence),
+                )
+                if value
+            }
+            for cue in found.cues[:_MOST_CUES]
+        ]
+        or None,
+        "contrastNote": found.cue_note or None,
+        "contentWords": found.words if thin else None,
+        "sparsityNote": _NOTE.format(words=found.words) if thin else None,
+    }
+    return Grounds(found.label, {name: value for name, value in told.items() if value is not None}, thin)

@@ -1,0 +1,423 @@
+"""What in a sentence may speak against a claim: a denial, another number, the opposite direction. Cues, no verdict."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from itertools import pairwise
+
+from specloom.domains.text import Language, is_number, stem, to_word_set
+from specloom.domains.text.fold import fold
+from specloom.domains.text.tokens import tokens
+
+# --- Numbers as they are meant: a value with its unit, years apart from amounts ---------------------------------------
+
+
+# Written forms of a unit, as `tokens` gives them, and the one that stands for them.
+_UNITS: dict[str, str] = {
+    form: unit
+    for unit, forms in {
+        "percent": "percent pct prozent procent ciento cento процент процента процентов",
+        "kg": "kg kilogram kilo",
+        "g": "g gram",
+        "mg": "mg milligram milligramm",
+        "µg": "μg µg mcg microgram",
+        "t": "ton tonne",
+        "km": "km kilometer kilomet",
+        "m": "m meter met",
+        "cm": "cm centimeter",
+        "mm": "mm millimeter",
+        "mile": "mile mi",
+        "year": "year yr",
+        "month": "month monat mois mes mese mês maand",
+        "week": "week wk",
+        "day": "day",
+        "hour": "hour hr h",
+        "minute": "minut min",
+        "second": "second sec",
+        "celsius": "celsius °c",
+        "kelvin": "kelvin",
+        "fahrenheit": "fahrenheit °f",
+        "dollar": "dollar usd",
+        "euro": "euro eur",
+        "pound": "pound gbp",
+        "person": "person patient participant subject people",
+        "liter": "liter lit",
+        "ml": "ml milliliter",
+        "watt": "watt kw mw gw",
+        "fold": "fold",
+        "ppm": "ppm part",
+    }.items()
+    for form in forms.split()
+}
+# Units of one kind, of which a number can have only one at a time.
+_KINDS = {
+    unit: kind
+    for kind, units in {
+        "length": "km m cm mm mile",
+        "mass": "t kg g mg µg",
+        "temperature": "celsius fahrenheit kelvin",
+        "money": "dollar euro pound",
+        "time": "year month week day hour minute second",
+        "volume": "liter ml",
+    }.items()
+    for unit in units.split()
+}
+_CURRENCY = re.compile(r"([$€£])\s?(?=[0-9])")
+_POINTS = re.compile(r"\b(?:percentage|per cent|percent)\s+points?\b", re.IGNORECASE)
+_TIMES = re.compile(r"(?<=[0-9])\s?(?:-\s?fold|×|times)\b", re.IGNORECASE)
+# A unit stands right behind its number, or behind one word ("12 older patients").
+_REACH = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number in its canonical form (`2500000`, `3.5`) and its unit, "" when it has none that is known."""
+
+    value: str
+    unit: str
+
+    @property
+    def kind(self) -> str:
+        """What its unit measures, "" where that is not known."""
+        return _KINDS.get(self.unit, "")
+
+    @property
+    def is_year(self) -> bool:
+        """Whether the number can only be meant as a year."""
+        return not self.unit and len(self.value) == 4 and self.value.isdigit() and "1500" <= self.value <= "2099"
+
+
+def find_quantities(text: str) -> tuple[Quantity, ...]:
+    """Every number of a text with its unit, in order."""
+    marked = _TIMES.sub(" fold ", _POINTS.sub("points", _CURRENCY.sub(_name_currency, text)))
+    found = tokens(marked)
+    return tuple(Quantity(token, _find_unit(found, at)) for at, token in enumerate(found) if is_number(token))
+
+
+def _name_currency(sign: re.Match[str]) -> str:
+    return {"$": "dollar ", "€": "euro ", "£": "pound "}[sign[1]]
+
+
+def _find_unit(found: Sequence[str], at: int) -> str:
+    if at and found[at - 1] in ("dollar", "euro", "pound"):
+        return found[at - 1]
+    for word in found[at + 1 : at + 1 + _REACH]:
+        if is_number(word):
+            return ""
+        if word == "point":
+            return "point"
+        if word in _UNITS:
+            return _UNITS[word]
+    return ""
+
+
+# Clause marks; a hyphen or a full stop inside a number is none, and neither is the comma before the year of a day.
+_CLAUSE = re.compile(r",(?!\s?(?:1[5-9]|20)[0-9]{2}\b)(?![0-9])|[;:()\[\]–—](?![0-9])|\s-\s|[。，、；：（）]")
+_CONTRACTED = re.compile(r"\b(can|do|does|did|is|are|was|were|has|have|had|wo|would|could|should|must)n['’]?t\b")
+_WORD = re.compile(r"[^\W_]+")
+_UNDOING = 3
+
+CUE_KINDS = ("negation", "refutation", "number", "direction")
+"""What may speak against a claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """One thing to look at: its kind (CUE_KINDS), the sentence, and the words that did it.
+
+    `claimed` and `found` are the two sides of a number or a direction, "denied" and "stated" of what only the claim
+    denies, "" elsewhere.
+    """
+
+    kind: str
+    sentence: str
+    words: str
+    claimed: str = ""
+    found: str = ""
+
+
+def to_clauses(text: str, language: Language) -> list[str]:
+    """A sentence in clauses: parted at marks, and before words that open a clause of their own; folded."""
+    return _to_clauses(fold(text), language)
+
+
+def find_denials(text: str, language: Language) -> tuple[tuple[str, str], ...]:
+    """The denials of a sentence: each with the words that deny, and the part of the sentence that it reaches.
+
+    A negation reaches to the next clause mark, or to a word that opens a clause of its own; "not only" and its like
+    reach nothing, and neither do two negations side by side, which are left to the reader.
+    """
+    folded = _CONTRACTED.sub(r"\1 not", fold(text))
+    for phrase in language.not_denying:
+        folded = folded.replace(phrase, " ")
+    found: list[tuple[str, str]] = []
+    for clause in _to_clauses(folded, language):
+        hits = _find_negations(clause, language)
+        if hits:
+            found.append((hits[0], clause))
+    return tuple(found)
+
+
+def _to_clauses(folded: str, language: Language) -> list[str]:
+    clauses: list[str] = []
+    for part in _CLAUSE.split(folded):
+        current: list[str] = []
+        for word in part.split():
+            if word in language.breaks and current:
+                clauses.append(" ".join(current))
+                current = []
+            current.append(word)
+        clauses.append(" ".join(current))
+    return [clause for clause in clauses if clause]
+
+
+def _find_negations(clause: str, language: Language) -> list[str]:
+    if language.code in ("ja", "zh"):
+        hits = [cue for cue in sorted(language.negations, key=len, reverse=True) if cue in clause]
+        return hits[:1]
+    words: list[str] = _WORD.findall(clause)
+    at = [place for place, word in enumerate(words) if word in language.negations]
+    # French denies with two words, and Romance and Slavic languages may deny twice to deny once. In English two that
+    # stand together undo each other ("not without"); further apart they deny two things.
+    if language.code == "en" and any(two - one <= _UNDOING for one, two in pairwise(at)):
+        return []
+    return [" … ".join(dict.fromkeys(words[place] for place in at))] if at else []
+
+
+def is_refuted(text: str, language: Language) -> str:
+    """The word of a sentence that calls something wrong, "" when none does or when it is itself denied."""
+    folded = fold(text)
+    if language.code in ("ja", "zh"):
+        return next((cue for cue in language.refuting if cue in folded), "")
+    words: list[str] = _WORD.findall(folded)
+    for word in words:
+        if any(word.startswith(root) for root in language.refuting) and not any(
+            word in clause for _, clause in find_denials(text, language)
+        ):
+            return word
+    return ""
+
+
+# Opposites as people report change and comparison; a line is one pair, its sides parted by a stroke. Comparatives are
+# taken as they are written, since "high" says nothing about a direction; verbs in any form.
+_AS_WRITTEN = frozenset(("higher", "lower", "better", "worse", "faster", "slower"))
+_OPPOSITES = tuple(
+    tuple(frozenset(word if word in _AS_WRITTEN else stem(word) for word in side.split()) for side in line.split("|"))
+    for line in (
+        "increase rise grow raise elevate higher gain upward surge climb"
+        "|decrease decline fall reduce lower lowers lowered drop shrink downward diminish lessen",
+        "improve better benefit enhance|worsen worse harm impair deteriorate",
+        "protect protective prevent|cause trigger induce provoke",
+        "faster accelerate|slower decelerate",
+        "safe|unsafe dangerous toxic",
+        "effective efficacious|ineffective",
+    )
+)
+
+
+def find_opposite(claim: str, sentence: str) -> tuple[str, str] | None:
+    """A word of direction in a claim and its opposite in a sentence that has no word of the claim's own direction.
+
+    The words are English; a sentence in another language has none.
+    """
+    claimed, said = _to_directed(claim), _to_directed(sentence)
+    for pair in _OPPOSITES:
+        for side, other in (pair, pair[::-1]):
+            own, opposed = _first(claimed, side), _first(said, other)
+            if own and opposed and not _first(claimed, other) and not _first(said, side):
+                return own, opposed
+    return None
+
+
+def _to_directed(text: str) -> list[tuple[str, str]]:
+    """The words of a text, each as it is written and as it is compared."""
+    words: list[str] = _WORD.findall(fold(text))
+    return [(word, word if word in _AS_WRITTEN else stem(word)) for word in words if word not in ("high", "low")]
+
+
+def _first(words: Sequence[tuple[str, str]], wanted: Set[str]) -> str:
+    return next((word for word, compared in words if compared in wanted), "")
+
+
+def find_number_conflict(claim: str, sentence: str) -> tuple[Quantity, Quantity] | None:
+    """A number of a claim and another of the same unit in a sentence that does not have the claimed one.
+
+    Only numbers with a unit are compared, and only where each side has one of that unit: with several it cannot be
+    told which belongs to what. A number that both sides have conflicts with none, even where one leaves its unit out.
+    """
+    claimed, found = find_quantities(claim), find_quantities(sentence)
+    shared = {each.value for each in claimed} & {each.value for each in found}
+    for quantity in claimed:
+        same = [each for each in found if each.unit == quantity.unit]
+        own = [each for each in claimed if each.unit == quantity.unit]
+        if quantity.unit and len(same) == len(own) == 1 and shared.isdisjoint((quantity.value, same[0].value)):
+            return quantity, same[0]
+    return None
+
+
+def find_other_unit(claim: str, sentence: str) -> tuple[Quantity, Quantity] | None:
+    """A number of a claim that a sentence has with another unit of the same kind: 12 metres for 12 kilometres."""
+    found = find_quantities(sentence)
+    for quantity in find_quantities(claim):
+        same = [each for each in found if each.value == quantity.value]
+        if quantity.kind and len(same) == 1 and same[0].kind == quantity.kind and same[0].unit != quantity.unit:
+            return quantity, same[0]
+    return None
+
+
+def find_other_year(claim: str, sentence: str) -> tuple[str, str] | None:
+    """The year of a claim and another in a sentence, where each has exactly one."""
+    claimed, found = ({each.value for each in find_quantities(text) if each.is_year} for text in (claim, sentence))
+    return (claimed.pop(), found.pop()) if len(claimed) == len(found) == 1 and claimed != found else None
+
+
+# --- What turns a claim round without denying it: the sides of a comparison, how many it is said of, an item left
+# out ------------------------------------------------------------------------------------------------------------------
+# The words are English, and so is what is found. Everything here asks for the same words on both sides, so that only a
+# sentence that says the claim but for one turn is told.
+
+
+_REVERSALS_WORD = re.compile(r"[^\W_]+")
+_MUCH, _LITTLE = frozenset(("more",)), frozenset(("less", "fewer"))
+# Between a comparative and its "than": "emit less carbon dioxide than".
+_WITHIN = 4
+_SHORTEST_COMPARATIVE = 5
+_MANY = frozenset(("most", "many", "all", "every", "each", "both", "majority", "always"))
+_FEW = frozenset(("few", "none", "hardly", "rarely", "neither", "minority"))
+# Words that are no claim of their own: questions, doubts, and what others are said to think.
+_OPEN = frozenset(
+    map(
+        stem,
+        to_word_set(
+            """absence absent acquit alleged ask asked before believe believed claim claimed clear contrary could deny
+            dismiss dispel doubt end except exclude exempt exonerate fail false few free hardly if instead lack
+            little may might myth only overturn prevent question rare rarely refuse reject rule rumor rumour stop
+            supposedly thought unable unless unlikely unrelated until whether without would wrong wrongly zero"""
+        ),
+    )
+)
+# Only a plural is counted: "100 psychology studies" are studies.
+_PLURAL = r"([^\W\d_]{3,}(?<![su])s|people|children|women|men)\b"
+_COUNTED = re.compile(rf"(?<![\w.,])([0-9][0-9,.]*|[a-z]{{3,9}}) (?:{_PLURAL}|[a-z-]{{3,}} {_PLURAL})")
+# A claim that denies a part, or for a time or a case, is not turned round by who states the rest.
+_PARTLY = re.compile(
+    r"\b(?:not|n't|nicht|pas|no|non|nao|niet) (?:all|every\w*|always|necessarily|entirely|fully|completely|yet|both"
+    r"|alle?|immer|tous|toutes|toujours|todos|todas|siempre|sempre|tutti|tutte|altijd)\b|\b(?:before|until|unless|except|only"
+    r"|without|than|if|bevor|bis|avant|sauf|antes|hasta|salvo|prima|finche|ate|voor|tot)\b"
+)
+_LIST = re.compile(r"\b([^\W\d_]+)(?:,(?: and| or)?| and| or) (?=([^\W\d_]+))")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A comparison as it is said, its word (a stem), whether it says less of it, and the tokens on either side."""
+
+    said: str
+    word: str
+    less: bool
+    left: frozenset[str]
+    right: frozenset[str]
+
+
+def find_comparison(text: str, terms: Set[str]) -> Comparison | None:
+    """The comparison with "than" in a text, by those of the terms that stand on one side of it only."""
+    words: list[str] = _REVERSALS_WORD.findall(fold(text))
+    if words.count("than") != 1:
+        return None
+    than = words.index("than")
+    for at in range(than - 1, max(-1, than - 2 - _WITHIN), -1):
+        word = words[at]
+        if word in _MUCH or word in _LITTLE:
+            between = " ".join(words[at + 1 : than]) or words[at - 1 if at else 0]
+            compared, less = stem(between), word in _LITTLE
+        elif len(word) >= _SHORTEST_COMPARATIVE and word.endswith("er") and word not in ("other", "rather"):
+            compared, less = word, False
+        else:
+            continue
+        left, right = (frozenset(tokens(" ".join(part))) & terms for part in (words[:at], words[than + 1 :]))
+        return Comparison(" ".join(words[at : than + 3]), compared, less, left - right, right - left)
+    return None
+
+
+def find_turned_comparison(claim: str, sentence: str, terms: Set[str]) -> Cue | None:
+    """The comparison of a claim where a sentence has it the other way: less for more, or its sides exchanged."""
+    own, other = find_comparison(claim, terms), find_comparison(sentence, terms)
+    if own is None or other is None or not (own.left or own.right) or own.word != other.word:
+        return None
+    straight = (own.left & other.left or own.right & other.right) and not (
+        own.left & other.right or own.right & other.left
+    )
+    crossed = own.left & other.right and own.right & other.left and not (own.left & other.left)
+    if (straight and own.less != other.less) or (crossed and own.less == other.less):
+        return Cue("direction", sentence, other.said, own.said, other.said)
+    return None
+
+
+def find_other_quantifier(claim: str, sentence: str) -> Cue | None:
+    """Few where the claim has most, or most where it has few, of the same thing."""
+    own, other = _quantified(claim), _quantified(sentence)
+    for noun, (word, many) in own.items():
+        if noun in other and other[noun][1] is not many:
+            return Cue("direction", sentence, other[noun][0], word, other[noun][0])
+    return None
+
+
+def _quantified(text: str) -> dict[str, tuple[str, bool]]:
+    """The things of which a text says how many, each with that word and whether it means many."""
+    words = [word for word in _REVERSALS_WORD.findall(fold(text)) if word not in ("of", "the", "these", "those")]
+    found: dict[str, tuple[str, bool]] = {}
+    for at, word in enumerate(words[:-1]):
+        alone = at == 0 or words[at - 1] not in ("a", "quite", "not", "at", "very")
+        if alone and (word in _MANY or word in _FEW):
+            found.setdefault(stem(words[at + 1]), (word, word in _MANY))
+    return found
+
+
+def find_missing_item(claim: str, denied: str, specific: Set[str]) -> str:
+    """The item of a claim's list that a denied clause is about and nothing else of the claim, "" without one."""
+    said = frozenset(tokens(denied)) & specific
+    if len(said) != 1:
+        return ""
+    items = {token for found in _LIST.finditer(claim) for word in found.groups() for token in tokens(word)}
+    return next((token for token in said if token in items), "") if len(items & specific) > 1 else ""
+
+
+def find_affirmation(claim: str, sentence: str, language: Language) -> str:
+    """The words with which a claim denies what a sentence simply states; "" where it does not, or is not certain to.
+
+    Nothing is certain that is asked, doubted, said of others or denied in any part of the sentence.
+    """
+    denials = find_denials(claim, language)
+    if (
+        not denials
+        or _PARTLY.search(fold(claim))
+        or "?" in sentence
+        or "？" in sentence
+        or find_denials(sentence, language)
+    ):
+        return ""
+    if is_refuted(sentence, language) or (language.code == "en" and find_opposite(claim, sentence)):
+        return ""
+    if language.code == "en" and not _OPEN.isdisjoint(map(stem, _REVERSALS_WORD.findall(fold(sentence)))):
+        return ""
+    return denials[0][0]
+
+
+def find_other_count(claim: str, sentence: str, nouns: Set[str]) -> tuple[str, str] | None:
+    """How many of something a claim has and a sentence has, where they differ and neither counts anything else."""
+    own, other = _count(claim, nouns), _count(sentence, nouns)
+    if len(own) != 1 or len(other) != 1 or own[0][1] != other[0][1] or own == other:
+        return None
+    return " ".join(own[0]), " ".join(other[0])
+
+
+def _count(text: str, nouns: Set[str]) -> list[tuple[str, str]]:
+    """The numbers of a text that count one of these nouns, each with it: "12 whales", "12 grey whales"."""
+    counted = []
+    for found in _COUNTED.finditer(fold(text)):
+        said = tokens(found[0])
+        if len(said) > 1 and is_number(said[0]) and said[-1] in nouns:
+            counted.append((said[0], said[-1]))
+    return counted

@@ -1,0 +1,10 @@
+"""What this domain registers with the engine, by being imported: the entry point that the package announces."""
+
+from __future__ import annotations
+
+from specloom.domains.text import hosts
+
+from . import procedures
+from .claims import coverage
+
+__all__ = ["coverage", "hosts", "procedures"]

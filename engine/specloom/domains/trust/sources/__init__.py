@@ -1,0 +1,1 @@
+"""What a source is: kind, promotion, conflicts of interest, live and archived links."""

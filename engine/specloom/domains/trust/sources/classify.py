@@ -1,0 +1,287 @@
+"""What kind of source an address is, what it is about and how much it is relied on: hints, each from a named signal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate, pairwise
+from typing import Literal
+
+from specloom.domains.text import Reputation, find_reputation, to_domains, to_host, to_plain, to_registrable, to_suffix
+
+SOURCE_TYPES = (
+    "peer_reviewed",
+    "official_docs",
+    "government",
+    "news_publication",
+    "blog",
+    "forum",
+    "wiki",
+    "social_media",
+    "unknown",
+)
+AUTHORITY_TIERS = ("high", "medium", "low")
+DOMAIN_CATEGORIES = ("academic", "legal", "medical", "financial", "technical", "general")
+
+# Types of schema.org, without their address, in the order in which they decide when a page names several.
+_KIND_BY_TYPE: Mapping[str, str] = {
+    "ScholarlyArticle": "peer_reviewed",
+    "MedicalScholarlyArticle": "peer_reviewed",
+    "NewsArticle": "news_publication",
+    "ReportageNewsArticle": "news_publication",
+    "AnalysisNewsArticle": "news_publication",
+    "BackgroundNewsArticle": "news_publication",
+    "OpinionNewsArticle": "news_publication",
+    "GovernmentService": "government",
+    "GovernmentOrganization": "government",
+    "BlogPosting": "blog",
+    "LiveBlogPosting": "blog",
+    "Blog": "blog",
+    "TechArticle": "official_docs",
+    "APIReference": "official_docs",
+    "DiscussionForumPosting": "forum",
+    "QAPage": "forum",
+    "SocialMediaPosting": "social_media",
+}
+_AUTHORITY_BY_TIER: Mapping[str, float] = {"high": 0.9, "mixed": 0.7, "low": 0.3}
+_GRANTED_AUTHORITY = 0.9
+_UNKNOWN_AUTHORITY = 0.5
+# The bands of the documented tiers: from 0.8 high, from 0.5 medium.
+_HIGH, _MEDIUM = 0.8, 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """The labels of one address.
+
+    `source_type` is one of SOURCE_TYPES, `authority` a number from 0 to 1, `authority_tier` its band (AUTHORITY_TIERS),
+    `domain_category` one of DOMAIN_CATEGORIES, and `reputation` what is documented about the host, None when nothing
+    is. `signal` says what decided the source type: citation_meta, json_ld, host, reputation, suffix, label or none.
+    """
+
+    source_type: str
+    authority: float
+    authority_tier: str
+    domain_category: str
+    reputation: Reputation | None
+    signal: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """The data file, turned round: by host, and by whatever else decides."""
+
+    kinds: Mapping[str, str]
+    categories: Mapping[str, str]
+    authority: Mapping[str, float]
+    lenses: Mapping[str, str]
+    bases: Mapping[str, Mapping[str, str]]
+    suffixes: Mapping[str, tuple[frozenset[str], frozenset[str]]]
+
+
+def classify(url: str, *, citation: bool = False, types: Sequence[str] = (), lens: str = "") -> Classification:
+    """The labels of an address from what its page declares and from its host, the first decisive signal deciding.
+
+    `citation` says whether the page carries Highwire `citation_*` metadata, `types` are the `@type` values of its
+    JSON-LD (plain or as addresses of schema.org), and `lens` is the field that a search was restricted to. An
+    address that is none still has labels: unknown, medium and general.
+    """
+    host = to_host(url)
+    reputation = find_reputation(url)
+    source_type, signal = _find_kind(host, reputation, citation=citation, types=types)
+    number = authority(url)
+    return Classification(
+        source_type=source_type,
+        authority=number,
+        authority_tier=to_tier(number),
+        domain_category=_find_category(host, reputation, source_type, lens),
+        reputation=reputation,
+        signal=signal,
+    )
+
+
+def authority(url: str) -> float:
+    """How much the host of an address is relied on, from 0 to 1; 0.5 when nothing is known about it.
+
+    Only whole labels of the host count: a path, a query, user information or a look-alike name changes nothing.
+    """
+    host = to_host(url)
+    known = load_sources().authority
+    if (listed := _nearest(known, host)) is not None:
+        return known[listed]
+    if (reputation := find_reputation(url)) is not None:
+        return _AUTHORITY_BY_TIER[reputation.tier]
+    return _GRANTED_AUTHORITY if _find_group(host) else _UNKNOWN_AUTHORITY
+
+
+def to_tier(number: float) -> str:
+    """The band of an authority: high, medium or low."""
+    return "high" if number >= _HIGH else "medium" if number >= _MEDIUM else "low"
+
+
+def _find_kind(host: str, reputation: Reputation | None, *, citation: bool, types: Sequence[str]) -> tuple[str, str]:
+    """The source type and the signal that decided it."""
+    if citation:
+        return "peer_reviewed", "citation_meta"
+    declared = {_to_type_name(name) for name in types}
+    for name, kind in _KIND_BY_TYPE.items():
+        if name in declared:
+            return kind, "json_ld"
+    sources = load_sources()
+    if (listed := _nearest(sources.kinds, host)) is not None:
+        return sources.kinds[listed], "host"
+    # A suffix kept for governments says more than what a data set says about one of their sites.
+    group = _find_group(host)
+    if group == "government":
+        return "government", "suffix"
+    if reputation is not None and (implied := sources.bases.get(reputation.basis, {}).get("kind")):
+        return implied, "reputation"
+    # A university's suffix says who publishes and not how: its courses and homepages are not reviewed literature.
+    if group is None and (label := _find_label(host)):
+        return label, "label"
+    return "unknown", "none"
+
+
+def _find_category(host: str, reputation: Reputation | None, source_type: str, lens: str) -> str:
+    sources = load_sources()
+    if lens in sources.lenses:
+        return sources.lenses[lens]
+    if (listed := _nearest(sources.categories, host)) is not None:
+        return sources.categories[listed]
+    if reputation is not None and (category := sources.bases.get(reputation.basis, {}).get("category")):
+        return category
+    if _find_group(host) == "academic" or source_type == "peer_reviewed":
+        return "academic"
+    return "technical" if source_type == "official_docs" else "general"
+
+
+def _to_type_name(name: str) -> str:
+    """`http://schema.org/NewsArticle`, `schema:NewsArticle` and `NewsArticle` are one type."""
+    return name.strip().rstrip("/").rpartition("/")[2].rpartition("#")[2].rpartition(":")[2]
+
+
+def _nearest(known: Mapping[str, object], host: str) -> str | None:
+    return next((domain for domain in to_domains(host) if domain in known), None)
+
+
+def _find_group(host: str) -> Literal["government", "academic"] | None:
+    """The group that the registry keeps the suffix of a host for."""
+    if not host:
+        return None
+    suffix = to_suffix(host)
+    first = suffix.partition(".")[0]
+    suffixes = load_sources().suffixes
+    for group in ("government", "academic"):
+        labels, names = suffixes[group]
+        # "ac" alone is the domain of an island; "gov" and "mil" alone are what they are under a country.
+        single = "." not in suffix and group == "academic"
+        if (first in labels and not single) or any(domain in names for domain in to_domains(host)):
+            return "government" if group == "government" else "academic"
+    return None
+
+
+def _find_label(host: str) -> str:
+    first, _, rest = host.partition(".")
+    if "." not in rest:
+        return ""
+    return {"docs": "official_docs", "blog": "blog"}.get(first, "")
+
+
+@cache
+def load_sources() -> _Sources:
+    """The bundled data set of hosts, by host."""
+    from importlib.resources import files
+
+    import yaml
+
+    text = files("specloom.domains.trust.sources").joinpath("sources.yaml").read_text(encoding="utf-8")
+    data = yaml.load(text, Loader=yaml.CSafeLoader)
+    return _Sources(
+        kinds=_invert(data["kinds"]),
+        categories=_invert(data["categories"]),
+        authority=data["authority"],
+        lenses=data["lenses"],
+        bases=data["bases"],
+        suffixes={
+            group: (frozenset(parts["labels"]), frozenset(parts["names"])) for group, parts in data["suffixes"].items()
+        },
+    )
+
+
+def _invert(groups: Mapping[str, Sequence[str]]) -> Mapping[str, str]:
+    return {host: label for label, hosts in groups.items() for host in hosts}
+
+
+# --- Whether a page ranks the brand of its own host first: a sign to read it with care, found word by word ------------
+
+
+_SHORTEST_TOKEN = 3
+_LONGEST_BRAND = 4
+# An item of a list at the start of a line: heading, list and emphasis marks, then its number.
+_ITEM = re.compile(
+    r"""^[ \t>]*(?:\#{1,6}[ \t]+)?(?:[-*+•][ \t]+)?[*_]{0,3}(?:\#|no\.?[ \t]*)?([0-9]{1,2})
+    [.):]?[*_]{0,3}[ \t.):–—-]+(?=\S)(.*)$""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+# What only a ranking says; a privacy policy has numbered lines that begin with the brand, too.
+_RANKING = re.compile(
+    r"""\b(?:best|top|ranked|ranking|rankings|leading|alternatives?|compared|comparison|versus|vs|review(?:s|ed)?
+    |beste[nrs]?|vergleich|meilleure?s?|comparatif|mejores?|comparativa|miglior[ei]|melhores?)\b|最佳|おすすめ|ランキング|推荐|排行""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LABELLED = re.compile(r"^[^:–—]{1,80}(?::|[ \t][–—-])[ \t*_]+(.+)$")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?(?:\.[^\W_]+)*")
+_LOOK_BACK = 3000
+
+
+@dataclass(frozen=True, slots=True)
+class SelfPromotion:
+    """A ranking on a brand's own host that puts the brand first; `item` is the line that says so."""
+
+    brand_domain: str
+    brand_token: str
+    rank_position: int
+    confidence: str
+    item: str
+
+
+def find_self_promotion(url: str, text: str) -> SelfPromotion | None:
+    """The first item of a ranking that is the brand of the host it stands on, or None.
+
+    The brand is the label that was registered (`acme` of `blog.acme.co.uk`), in three letters or more, and the item has
+    to begin with it as a word, behind a label such as "Best overall:" or not. A list counts as a ranking when a second
+    item follows that is another name and when the title or the item says so. What a firm owns under other names is not
+    known here.
+    """
+    domain = to_registrable(to_host(url))
+    token = domain.partition(".")[0].removeprefix("xn--")
+    # best.example does not praise itself wherever a list has a best of something.
+    if len(token) < _SHORTEST_TOKEN or _RANKING.fullmatch(token):
+        return None
+    items = list(_ITEM.finditer(text))
+    for first, second in pairwise(items):
+        if (first[1].lstrip("0"), second[1].lstrip("0")) != ("1", "2"):
+            continue
+        before = text[max(0, first.start() - _LOOK_BACK) : first.end()]
+        wins = _names(first[2], token, domain) and not _names(second[2], token, domain)
+        if wins and _RANKING.search(to_plain(before)):
+            return SelfPromotion(domain, token, 1, "high", " ".join(first[0].split())[:200])
+    return None
+
+
+def _names(item: str, token: str, domain: str) -> bool:
+    """Whether an item begins with the brand, as one word or several ("Mail Works" for mailworks)."""
+    labelled = _LABELLED.match(item)
+    brands = {_plain(token), _plain(domain)}
+    return any(_begins(start, brands) for start in (item, labelled[1] if labelled else "") if start)
+
+
+def _begins(text: str, brands: set[str]) -> bool:
+    words = [_plain(re.sub(r"['’]s$", "", word)) for word in _WORD.findall(text[:200])[:_LONGEST_BRAND]]
+    return any(joined in brands for joined in accumulate(words))
+
+
+def _plain(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())

@@ -1,0 +1,457 @@
+"""Whether addresses still answer, and where a copy of those is kept that do not."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from specloom.core import KINDS, Fault, Policy, Request, Response
+from specloom.domains.text import find_doi, find_missing, strip_markup, to_host, to_registrable
+from specloom.net import check_url
+
+from ..citations.existence import find_by_doi
+from ..citations.match import cut_title
+from ..citations.reference import Reference
+from ..citations.titles import find_inside, find_sameness
+from ..citations.work import compare_fields, tell_match
+from ..claims.coverage import Reading, read_first
+from .classify import classify
+from .conflicts import find_conflict
+
+if TYPE_CHECKING:
+    from specloom.plugins import Desk
+
+
+AT_ONCE = 8
+"""Addresses that are looked at side by side (the tool contract's figure)."""
+PER_HOST = 4
+"""Of those, how many at one host, since a page takes two requests."""
+TIMEOUT = 8.0
+"""Seconds for each of the at most two requests of an address (the tool contract's figure)."""
+REDIRECTS = 10
+BLOCKED = (403, 429, 503)
+"""Statuses with which a server answers that is there and does not want programs (the tool contract's list)."""
+_TOO_MANY = 429
+_PAGES = frozenset(("text/html", "application/xhtml+xml", ""))
+_MOST_BYTES = 512 * 1024
+_PARKED = re.compile(
+    r"(?:this|the)\s+domain(?:\s+name)?\s+(?:is|may\s+be)\s+(?:for\s+sale|parked)|buy\s+this\s+domain|domain\s+has\s+expired",
+    re.IGNORECASE,
+)
+# A page of more words than this is about something, be it the sale of domains.
+_LONGEST_OFFER = 2000
+_SHORTEST_NAME = 6
+FOR_SALE = "the page says that the domain is for sale"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What became of one address.
+
+    `live` is None when it was not looked at (it may not be asked, or is none). `status` is the HTTP status of the last
+    answer, 0 without any. `blocked` says that the server is there and refused. `archived` is the address of a copy, ""
+    without one. `reason` says in words why a link counts as dead or was not looked at.
+    """
+
+    url: str
+    live: bool | None
+    status: int = 0
+    blocked: bool = False
+    archived: str = ""
+    archived_at: str = ""
+    reason: str = ""
+
+
+async def check_links(
+    desk: Desk, urls: Sequence[str], *, dates: Sequence[str] = (), keep_for: float = 0.0
+) -> list[Link]:
+    """Every address looked at, eight at a time, in the order given; of dead ones the archived copy is looked for.
+
+    Of one host four are looked at side by side at most, and where it asks to slow down, nothing more is read from it.
+    `dates` are the days (YYYY-MM-DD, "" where unknown) near which such a copy should be. What a server answered is
+    remembered for `keep_for` seconds; that there was no answer is not.
+    """
+    turns = asyncio.Semaphore(AT_ONCE)
+    rooms: dict[str, asyncio.Semaphore] = {}
+    busy: set[str] = set()
+    wanted = [*dates, *[""] * (len(urls) - len(dates))]
+
+    async def check(url: str, date: str) -> Link:
+        async with rooms.setdefault(to_host(url), asyncio.Semaphore(PER_HOST)), turns:
+            key = f"link:2:{date}:{url}"
+            if keep_for and (kept := await desk.recall(key)) is not None:
+                return Link(**kept.value)
+            link = await check_link(desk, url, busy)
+            link = await find_copy(desk, link, date) if link.live is False else link
+            if keep_for and link.status:
+                await desk.keep(key, asdict(link), keep_for)
+            return link
+
+    unique = dict.fromkeys(zip(urls, wanted, strict=True))
+    done = await asyncio.gather(*[check(url, date) for url, date in unique])
+    links = dict(zip(unique, done, strict=True))
+    return [links[pair] for pair in zip(urls, wanted, strict=True)]
+
+
+async def check_link(desk: Desk, url: str, busy: set[str] | None = None) -> Link:
+    """One address: HEAD, and then GET where that fails, since many servers answer HEAD wrongly, or leads to a page.
+
+    A page is read because many servers answer one that is missing with success; what cannot be read then is as HEAD
+    said. `busy` are the hosts that have asked to slow down, which are sent no second request; it grows here.
+    """
+    if not url:
+        return Link(url, None, reason="there is no address to look at")
+    try:
+        check_url(url, allow_private=desk.allow_private)
+    except Fault as fault:
+        return Link(url, None, reason=fault.message)
+    busy = set() if busy is None else busy
+    head = None
+    try:
+        response = await _ask(desk, "HEAD", url)
+        if response.status == _TOO_MANY:
+            busy.add(to_host(url))
+            return _judge(url, response)
+        if response.status < 400:
+            head = Link(url, True, response.status)
+            if to_host(url) in busy or not (_is_page(response) or _is_moved(url, response)):
+                return head
+    except Fault as fault:
+        if fault.kind == "validation":
+            return Link(url, None, reason=fault.message)
+    try:
+        response = await _ask(desk, "GET", url)
+    except Fault as fault:
+        if fault.kind == "too_large":
+            return head or Link(url, True, 200)
+        if fault.kind == "validation":
+            return Link(url, None, reason=fault.message)
+        return head or Link(url, False, 0, reason=f"no answer: {fault.message}"[:300])
+    if response.status == _TOO_MANY:
+        busy.add(to_host(url))
+    # Who refuses to be read has answered already.
+    return head if head is not None and response.status in BLOCKED else _judge(url, response)
+
+
+def _judge(url: str, response: Response) -> Link:
+    if response.status in BLOCKED:
+        return Link(url, True, response.status, blocked=True)
+    if response.status >= 400:
+        return Link(url, False, response.status, reason=f"the server answers with status {response.status}")
+    if gone := find_soft_failure(url, response):
+        return Link(url, False, response.status, reason=gone)
+    return Link(url, True, response.status)
+
+
+async def find_copy(desk: Desk, link: Link, date: str = "") -> Link:
+    """A link with the address of an archived copy, nearest to a date where one is given; as it was where none is.
+
+    A copy of a page that was gone already, or of an error, is none.
+    """
+    try:
+        answer = await desk.ask("snapshots", {"url": link.url, "date": date or None})
+    except Fault:
+        return link
+    row = next((row for row in answer.rows if int(row.get("status_code") or 200) < 400), None)
+    if row is None:
+        return link
+    return replace(link, archived=str(row["snapshot_url"]), archived_at=str(row.get("captured_at") or ""))
+
+
+def _is_moved(url: str, response: Response) -> bool:
+    """Whether redirects led to another place, so that what is there has to be looked at."""
+    before, after = urlsplit(url), urlsplit(response.url or url)
+    return (before.hostname or "").removeprefix("www.") != (after.hostname or "").removeprefix("www.") or (
+        before.path.rstrip("/") != after.path.rstrip("/")
+    )
+
+
+def _is_page(response: Response) -> bool:
+    """Whether what is there may be a page of HTML, which a server need not say."""
+    return response.headers.get("content-type", "text/html").partition(";")[0].strip().lower() in _PAGES
+
+
+def find_soft_failure(url: str, response: Response) -> str:
+    """Why a page that was answered with success is not the one that was asked for; "" when nothing says so.
+
+    Looked at are what the page calls itself and says, words of parked domains, and whether a page deep in a site led to
+    the site's front page.
+    """
+    body = response.body[:_MOST_BYTES]
+    if _is_page(response) and (called := find_missing(body, response.headers.get("content-type", ""))):
+        return f"the page says that it is gone: {called[:80]!r}"
+    before, after = to_host(url), to_host(response.url or url)
+    if len(body) < 100_000 and _PARKED.search(body.decode("utf-8", "replace")):
+        return FOR_SALE
+    same_site = (to_registrable(before) or before) == (to_registrable(after) or after)
+    if same_site and _is_front(response.url or url) and _is_deep(url):
+        return "the address leads to the front page of the site"
+    return ""
+
+
+def find_parked(text: str) -> str:
+    """Why the text of a page is only the offer of its domain; "" when it is not."""
+    return FOR_SALE if len(text) <= _LONGEST_OFFER and _PARKED.search(text) else ""
+
+
+def _is_front(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.path in ("", "/", "/index.html", "/index.php") and not parts.query
+
+
+def _is_deep(url: str) -> bool:
+    """Whether an address certainly names one page: folders before it, and a last part that is more than a language."""
+    segments = [segment for segment in urlsplit(url).path.split("/") if segment]
+    return len(segments) >= 2 and len(segments[-1]) >= _SHORTEST_NAME
+
+
+async def _ask(desk: Desk, method: str, url: str) -> Response:
+    policy = Policy(
+        timeout=TIMEOUT,
+        max_bytes=_MOST_BYTES,
+        redirects=REDIRECTS,
+        any_host=True,
+        allow_private=desk.allow_private,
+    )
+    accept = "text/html,application/xhtml+xml,application/pdf;q=0.9,*/*;q=0.8"
+    target = str(check_url(url, allow_private=desk.allow_private))
+    return await desk.send(Request(method, target, headers=(("Accept", accept),), policy=policy))
+
+
+def tell_link(link: Link) -> dict[str, Any]:
+    """A link as tools tell it; keys of what is not known are left out."""
+    said = {
+        "linkLive": link.live,
+        "httpStatus": link.status if link.live is not None else None,
+        "archivedUrl": link.archived or None,
+        "archivedAt": link.archived_at or None,
+        "linkReason": link.reason or None,
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
+# --- Takes a public copy of a page in a web archive, or says honestly why there is no new one -------------------------
+
+
+BUDGET = 25.0
+"""Seconds that a capture may take (the tool contract's figure)."""
+LONGEST_ADDRESS = 2048
+"""Bytes of an address that is handed in (the tool contract's figure)."""
+LONGEST_REASON = 300
+SOURCE = "web.archive.org Save Page Now"
+CALENDAR = "https://web.archive.org/web/*/"
+# The status of the archive that a kind of fault stands for, where it stands for one.
+_STATUS = {"rate_limited": 429, "quota_exhausted": 429, "auth_required": 401, "bad_request": 400}
+
+
+async def archive(desk: Desk, url: str) -> dict[str, Any]:
+    """The record of one capture under the names of the tool contract.
+
+    Raises a `validation` fault for an address that is no public http or https one; everything else is an answer.
+    """
+    # Private and loopback hosts are nobody else's to keep, whatever this server may read itself.
+    target = str(check_url(url.strip()))
+    if len(target.encode()) > LONGEST_ADDRESS:
+        raise Fault("validation", f"the address is longer than {LONGEST_ADDRESS} bytes, which no archive takes")
+    told: dict[str, Any] = {"requestedUrl": url, "captured": False, "source": SOURCE, "provenance": []}
+    desk.tell(0, 2, "asking for a capture")
+    if not desk.offering("archive"):
+        told |= {"status": "unavailable", "reason": "no web archive is configured that takes captures"}
+        return told
+    row, reason, pending = await _capture(desk, target, told)
+    if row is not None and not row.get("existing"):
+        told |= {
+            "status": "archived",
+            "captured": True,
+            "snapshotUrl": row["snapshot_url"],
+            "archivedAt": row.get("captured_at"),
+        }
+    elif row is not None:
+        told |= {
+            "status": "existing",
+            "snapshotUrl": row["snapshot_url"],
+            "reason": "the archive had taken a copy shortly before and gave that one",
+        }
+    else:
+        desk.tell(1, 2, "looking for an earlier copy")
+        copy = await find_copy(desk, Link(target, None))
+        told["provenance"].append(f"snapshots: {copy.archived or 'no earlier copy was found'}")
+        told["reason"] = reason
+        if copy.archived:
+            told |= {"status": "existing", "snapshotUrl": copy.archived}
+        elif pending:
+            told |= {"status": "pending", "pollUrl": f"{CALENDAR}{target}"}
+        else:
+            told["status"] = "unavailable"
+    desk.tell(2, 2, "done")
+    return {name: value for name, value in told.items() if value is not None}
+
+
+async def _capture(desk: Desk, url: str, told: dict[str, Any]) -> tuple[dict[str, Any] | None, str, bool]:
+    """The capture, or None with the reason, and whether it may still come."""
+    try:
+        async with asyncio.timeout(BUDGET):
+            answer = await desk.ask("archive", {"url": url})
+    except TimeoutError:
+        reason, pending = f"the capture had not finished after {BUDGET:g} seconds", True
+    except Fault as fault:
+        # A refusal for good comes as arguments that are refused; what is slow, throttled or down may still be done.
+        reason, pending = _to_line(fault.message), fault.kind != "bad_request"
+        told["httpStatus"] = _STATUS.get(fault.kind, 200 if fault.kind == "content_empty" else None)
+    else:
+        told["httpStatus"] = 200
+        row = answer.rows[0] if answer.rows else {}
+        if row.get("snapshot_url"):
+            told["provenance"].append(f"capture: job {row['job']} is done")
+            return row, "", False
+        problem = _to_line(str(row.get("problem") or "")) or "it did not say why"
+        if row.get("for_good") is False:
+            problem = f"{problem.rstrip('.')}; a later try may succeed"
+        reason, pending = f"the archive could not take a copy: {problem}", False
+    told["provenance"].append(f"capture: {reason}")
+    return None, reason, pending
+
+
+def _to_line(text: str) -> str:
+    """What an archive says, as one line without markup: it quotes the pages of strangers."""
+    return strip_markup(text)[:LONGEST_REASON]
+
+
+# --- Pages that citations lead to: whether they answer, whose articles they are, and whether they are what was
+# cited ----------------------------------------------------------------------------------------------------------------
+
+
+async def tell_address(
+    desk: Desk, told: dict[str, Any], url: str, citation: str, *, wanted: bool
+) -> tuple[list[str], Reading | None]:
+    """Fills in what is known of an address; the page is read once, for its own DOI and for the claim."""
+    link = (await check_links(desk, [url]))[0]
+    if link.live is None:
+        raise Fault("validation", link.reason)
+    addresses = to_readable(link)
+    labels = classify(url)
+    scholarly = labels.source_type == "peer_reviewed" or labels.domain_category == "academic"
+    told["titleMatch"] = "not_checked"
+    looked = bool(addresses) and (wanted or scholarly or bool(link.live and not link.blocked))
+    link, reading = await read_link(desk, link) if looked else (link, None)
+    told["exists"] = bool(link.live)
+    told["verificationStatus"], told["statusReason"] = _to_status(link)
+    tell_liveness(told, link)
+    addresses = to_readable(link)
+    if reading is None:
+        return addresses, None
+    if reading.page is None:
+        told["provenance"].append(f"page: it could not be read ({reading.error})")
+        return addresses, reading
+    page = reading.page
+    told["provenance"].append(f"page: {reading.url} was read by {page.get('extracted_by') or 'the reader'}")
+    doi = str(page.get("detected_doi") or "") or (find_doi(url) if scholarly else "")
+    if doi:
+        await _tell_article(desk, told, doi, page, citation)
+    return addresses, reading
+
+
+async def read_link(desk: Desk, link: Link) -> tuple[Link, Reading]:
+    """The page of a link, and the link as it is when the page was read: many servers answer a missing page with 200.
+
+    What says of itself that it is not there makes the link dead, and its archived copy is read in its place.
+    """
+    reading = await read_first(desk, to_readable(link))
+    gone = _find_gone(reading) if link.live else ""
+    if not gone:
+        return link, reading
+    link = await find_copy(desk, replace(link, live=False, reason=gone))
+    return link, await read_first(desk, to_readable(link)) if link.archived else Reading(None, link.url, gone)
+
+
+def _find_gone(reading: Reading) -> str:
+    if reading.page is None:
+        return (
+            "when it is read, there is no such page" if reading.error.startswith(f"{KINDS['not_found'].wire}:") else ""
+        )
+    return find_parked(str(reading.page.get("content") or ""))
+
+
+async def _tell_article(desk: Desk, told: dict[str, Any], doi: str, page: Any, citation: str) -> None:
+    """Fills in what the registries know of the DOI that a scholarly page declares as its own."""
+    standing = await find_by_doi(desk, doi)
+    told["detectedDoi"] = doi
+    told["provenance"] += (f"doi: the page declares {doi} as its own", *standing.trail)
+    told["retractionStatus"] = standing.notice
+    metadata = page.get("metadata") or {}
+    if standing.work is not None:
+        match = compare_fields(standing.work, {"title": str(metadata.get("title") or "")})
+        told["matchedRecord"] = standing.work.to_json()
+        told["matchConfidence"] = "high"
+        told["titleMatch"] = match.title.verdict
+        told["comparison"] = tell_match(match)
+    conflict = find_conflict(str(metadata.get("author") or ""), f"{metadata.get('title') or ''}. {citation}")
+    told["conflictOfInterest"] = conflict.to_json() if conflict is not None else None
+
+
+def tell_liveness(told: dict[str, Any], link: Link) -> None:
+    said = tell_link(link)
+    told |= {name: said[name] for name in ("linkLive", "httpStatus", "archivedUrl", "archivedAt") if name in said}
+    state = "was not looked at" if link.live is None else "answers" if link.live else "is dead"
+    reason = f" ({link.reason})" if link.reason else ""
+    told["provenance"].append(f"link: {link.url} {state}, status {link.status}{reason}")
+    if link.blocked:
+        told["provenance"].append("link: the server is there and refuses programs, so the link is not dead")
+    if link.live is False:
+        copy = link.archived or "no archived copy was found"
+        told["provenance"].append(f"archive: {copy}")
+
+
+def to_readable(link: Link) -> list[str]:
+    """Where what an address stood for can be read: itself, or its archived copy."""
+    if link.live:
+        return [link.url]
+    return [link.archived] if link.archived else []
+
+
+def _to_status(link: Link) -> tuple[str, str | None]:
+    """The status of an address that is a citation by itself, and why it is not confirmed."""
+    if link.live:
+        return "confirmed", None
+    # Without an answer nobody has said that the page is not there.
+    status = "not_found" if link.status else "unchecked"
+    copy = f"; it was there when it was archived: {link.archived}" if link.archived else ""
+    return status, f"{link.reason or f'the server answers with status {link.status}'}{copy}"
+
+
+def tell_page(told: dict[str, Any], reference: Reference, link: Link, reading: Reading | None) -> None:
+    """Fills in whether the page at the address of a reference is what it names.
+
+    That some page answers there says nothing of the work: its title has to be that of the reference. A page that could
+    not be read leaves the reference uncertain, and one with another title does as well.
+    """
+    if not (link.live or link.archived):
+        # Pages are in no index, so that only their servers can say that they are not there.
+        if not link.status and told["verificationStatus"] == "not_found":
+            told["verificationStatus"] = "unchecked"
+            told["statusReason"] += f"; its address was not seen to answer ({link.reason})"
+        return
+    page = reading.page if reading is not None else None
+    title = str((page.get("metadata") or {}).get("title") or "") if page is not None else ""
+    where = "its address" if link.live else "the archived copy of its address"
+    if title and _is_titled(reference, title):
+        told["provenance"].append(f"page: {where} leads to {title[:200]!r}, which the reference names")
+        told |= {"exists": True, "verificationStatus": "confirmed", "statusReason": None, "titleMatch": "match"}
+        return
+    said = f"{where} leads to {title[:200]!r}" if title else f"{where} leads to a page whose title could not be read"
+    told["provenance"].append(f"page: {said}")
+    if told["verificationStatus"] in ("not_found", "unchecked"):
+        told["verificationStatus"] = "uncertain"
+    told["statusReason"] = "; ".join(filter(None, (told.get("statusReason"), f"{said}, not certainly the work cited")))
+
+
+def _is_titled(reference: Reference, title: str) -> bool:
+    """Whether the title of a page is the one that a reference gives, with or without the name of its site."""
+    titles = cut_title(title)
+    if reference.title:
+        return any(find_sameness(reference.title, each) for each in titles)
+    return bool(find_inside(reference.text, titles, [name.family for name in reference.authors]))

@@ -1,0 +1,299 @@
+"""Audits a list of recommendations: who stands behind each, whether its link answers, and who else says so."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from specloom.core import Fault
+from specloom.domains.text import terms, to_host, to_registrable, to_word_set
+from specloom.domains.text.tokens import tokens
+
+from ..claims.coverage import assess
+from .classify import classify
+from .conflicts import find_conflict, find_entities
+from .links import Link, check_links
+
+if TYPE_CHECKING:
+    from specloom.plugins import Desk
+
+
+AT_ONCE = 8
+"""Recommendations that are looked into side by side."""
+SEARCHES_AT_ONCE = 4
+LINKS_FOR = 3600.0
+"""Seconds for which it is remembered what a link answered (the tool contract's figure)."""
+PATIENCE = 60.0
+"""Seconds after which no further page is read and nobody else is asked; what is left is told without that."""
+AGREES = 0.6
+"""The share of the claim's terms from which a result counts as speaking for it (the tool contract's figure)."""
+_LONGEST_QUERY = 300
+_TOP = 3
+_PAGE_BYTES = 50_000
+STANCES = ("agree", "disagree", "silent")
+"""What a result may say about a recommendation."""
+RECORDS_LENS = "investigative_records"
+"""The field of public records, which is only searched for claims that such records could bear out."""
+_RECORDS = to_word_set(
+    """10-k 10-q 8-k acquisition antitrust audit bankruptcy bribery congress contract court fine fined fraud government
+    grant investigation ipo lawsuit lobbying merger ownership penalty regulator regulatory revenue sanction sec
+    settlement shareholder subsidiary sued tax whistleblower"""
+)
+
+
+@dataclass(slots=True)
+class _Item:
+    """One recommendation on its way through the audit."""
+
+    title: str
+    url: str = ""
+    author: str = ""
+    biography: str = ""
+    link: Link | None = None
+    told: dict[str, Any] = field(default_factory=dict)
+    flags: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+    def flag(self, name: str, reason: str) -> None:
+        self.flags.append(name)
+        self.reasons.append(reason)
+
+
+async def audit_recommendations(
+    desk: Desk, given: Sequence[Mapping[str, str]], *, claim: str, lenses: Sequence[Mapping[str, Any]], most: int
+) -> dict[str, Any]:
+    """The record of a list of recommendations under the names of the tool contract.
+
+    `lenses` are the fields in which others are looked for: `name` and `domains`. Without a claim nobody is asked.
+    """
+    items = [
+        _Item(
+            str(one.get("title") or "").strip(),
+            str(one.get("url") or "").strip(),
+            str(one.get("author") or "").strip(),
+            str(one.get("authorBio") or "").strip(),
+        )
+        for one in given
+    ]
+    began = desk.now()
+    linked = [item for item in items if item.url]
+    links = await check_links(desk, [item.url for item in linked], keep_for=LINKS_FOR)
+    for item, link in zip(linked, links, strict=True):
+        item.link = link
+    turns, searches = asyncio.Semaphore(AT_ONCE), asyncio.Semaphore(SEARCHES_AT_ONCE)
+    done = 0
+
+    async def look(item: _Item) -> None:
+        nonlocal done
+        async with turns:
+            late = desk.now() - began > PATIENCE
+            _look_at_author(item)
+            _look_at_host(item)
+            if not late:
+                await _look_at_page(desk, item)
+            wanted = bool(claim.strip() and item.title)
+            late = late or (wanted and desk.now() - began > PATIENCE)
+            if wanted and not late:
+                await _look_elsewhere(desk, item, claim.strip(), lenses, most, searches)
+            if late:
+                item.reasons.append("the call had no time left to look into it further")
+        done += 1
+        desk.tell(done, len(items), f"looked into {done} of {len(items)} recommendations")
+
+    await asyncio.gather(*[look(item) for item in items])
+    answer: dict[str, Any] = {"itemCount": len(items), "recommendations": [_tell(item) for item in items]}
+    if claim.strip():
+        agreed = sum(one["agreeCount"] for item in items for one in item.told.get("corroborationSearches", ()))
+        answer["aggregateFlags"] = [] if agreed else ["no_independent_corroboration"]
+    return answer
+
+
+def _tell(item: _Item) -> dict[str, Any]:
+    link = item.link
+    said = {
+        "title": item.title,
+        "url": item.url,
+        "author": item.author,
+        **item.told,
+        "linkLive": link.live if link is not None else None,
+        "httpStatus": link.status if link is not None and link.live is not None else None,
+        "archivedUrl": link.archived if link is not None else None,
+        "flags": item.flags,
+        "reasons": item.reasons,
+    }
+    return {
+        name: value for name, value in said.items() if value not in (None, "") or name in {"title", "flags", "reasons"}
+    }
+
+
+# --- one recommendation ---
+
+
+def _look_at_author(item: _Item) -> None:
+    conflict = find_conflict(item.biography, item.title)
+    if conflict is None:
+        return
+    item.told["conflictOfInterest"] = conflict.to_json()
+    item.flag("conflict_of_interest", f"the author's biography names {conflict.entity}: {conflict.affiliation}")
+
+
+def _look_at_host(item: _Item) -> None:
+    if not item.url:
+        return
+    labels, link = classify(item.url), item.link
+    if labels.reputation is not None:
+        item.told["domainReputation"] = labels.reputation.to_json()
+        if labels.reputation.tier == "low":
+            item.flag("low_reputation", f"{to_host(item.url)} is rated low ({labels.reputation.basis})")
+    elif labels.source_type == "unknown" and to_host(item.url):
+        item.flag("unknown_reputation", f"nothing is documented about {to_host(item.url)}, which is no sign against it")
+    if link is not None and link.live is False:
+        item.flag("dead_link", f"the link is dead: {link.reason or f'status {link.status}'}")
+    elif link is not None and link.live is None:
+        item.reasons.append(f"the link was not checked: {link.reason}")
+
+
+async def _look_at_page(desk: Desk, item: _Item) -> None:
+    link = item.link
+    if link is None or not link.live:
+        return
+    try:
+        page = await desk.run("read_page", {"url": item.url, "mode": "full", "max_length": _PAGE_BYTES})
+    except Fault:
+        page = {}
+    if promotion := page.get("self_promotion"):
+        item.told["selfPromotionSignal"] = promotion
+        item.flag("self_promotion", f"{promotion['brandDomain']} ranks its own brand first: {promotion['item']!r}")
+    elif owner := await _find_owner(desk, item.url):
+        item.told["corporateOwnershipSignal"] = owner
+        reason = f"{owner['brandDomain']} is the site of {owner['entityLabel']}, which belongs to {owner['ownerLabel']}"
+        item.flag("corporate_ownership", reason)
+
+
+async def _find_owner(desk: Desk, url: str) -> dict[str, Any] | None:
+    """The parent organisation of the brand whose site an address is on; only where the site is the entity's own."""
+    domain = to_registrable(to_host(url))
+    token = domain.partition(".")[0]
+    if len(token) < 3:
+        return None
+    try:
+        answer = await desk.ask("ownership", {"company": token})
+    except Fault:
+        return None
+    # The best-known thing of a name is often another one: only its official website makes it this brand.
+    row = next((row for row in answer.rows if to_registrable(to_host(str(row.get("website") or ""))) == domain), None)
+    if row is None:
+        return None
+    return {
+        "detected": True,
+        "brandDomain": domain,
+        "brandToken": token,
+        "entityLabel": str(row.get("entity") or token),
+        "entityQID": row["entity_id"],
+        "ownerLabel": row["owner"],
+        "ownerQID": row["owner_id"],
+        "confidence": "medium",
+    }
+
+
+# --- what others say ---
+
+
+async def _look_elsewhere(
+    desk: Desk,
+    item: _Item,
+    claim: str,
+    lenses: Sequence[Mapping[str, Any]],
+    most: int,
+    searches: asyncio.Semaphore,
+) -> None:
+    said = set(tokens(f"{item.title} {claim}"))
+    wanted = [lens for lens in lenses if lens["name"] != RECORDS_LENS or not _RECORDS.isdisjoint(said)]
+
+    async def search(lens: Mapping[str, Any]) -> dict[str, Any] | Fault | None:
+        async with searches:
+            return await _search(desk, item, claim, lens, most)
+
+    answers = await asyncio.gather(*[search(lens) for lens in wanted])
+    found = [one for one in answers if isinstance(one, dict)]
+    if found:
+        item.told["corroborationSearches"] = found
+    failed = [(lens["name"], one.kind) for lens, one in zip(wanted, answers, strict=True) if isinstance(one, Fault)]
+    if failed:
+        fields, kinds = (" and ".join(dict.fromkeys(said)) for said in zip(*failed, strict=True))
+        item.reasons.append(f"nobody could be asked in the fields {fields} ({kinds})")
+
+
+async def _search(
+    desk: Desk, item: _Item, claim: str, lens: Mapping[str, Any], most: int
+) -> dict[str, Any] | Fault | None:
+    """What one field has about a recommendation; None where nothing was found, the fault where nobody answered."""
+    query, domains = f"{item.title} {claim}"[:_LONGEST_QUERY], list(lens["domains"])
+    try:
+        answer = await desk.ask("web", {"query": query, "num_results": most, "sites": domains})
+    except Fault as fault:
+        return fault
+    inside = [row for row in answer.rows if _is_within(str(row.get("url") or ""), domains)]
+    own = to_registrable(to_host(item.url))
+    # What a brand says about itself corroborates nothing.
+    independent = [row for row in inside if not own or to_registrable(to_host(str(row["url"]))) != own]
+    judged = [_judge(row, item.title, claim) for row in independent[:most]]
+    flags = ["lens_restriction_unreliable"] if len(inside) < len(answer.rows) else []
+    if not judged and not flags:
+        return None
+    counts = {word: sum(one["stance"] == word for one in judged) for word in STANCES}
+    return {
+        "query": query,
+        "lens": str(lens["name"]),
+        "resultCount": len(judged),
+        "agreeCount": counts["agree"],
+        "disagreeCount": counts["disagree"],
+        "silentCount": counts["silent"],
+        "topResults": judged[:_TOP],
+        "flags": flags,
+    }
+
+
+def _judge(row: Mapping[str, Any], title: str, claim: str) -> dict[str, Any]:
+    text = f"{row.get('title') or ''}. {row.get('snippet') or ''}"
+    found = assess(f"{title} {claim}", text)
+    # A result that does not name what is recommended says nothing about it.
+    named = _names(title, text)
+    stance = "silent"
+    if named and found.contrast:
+        stance = "disagree"
+    elif named and found.coverage >= AGREES:
+        stance = "agree"
+    said = {
+        "title": row.get("title"),
+        "url": row.get("url"),
+        "snippet": str(row.get("snippet") or "")[:500],
+        "claimSignal": found.signal,
+        "coverage": found.coverage,
+        "stance": stance,
+    }
+    return {name: value for name, value in said.items() if value not in (None, "")}
+
+
+def _names(title: str, text: str) -> bool:
+    """Whether a text names what a recommendation is of: a name in its title, else most of the title's own words."""
+    said = set(tokens(text))
+    names = [set(tokens(name)) for name in find_entities(title)]
+    words = set(terms(title))
+    return any(name and name <= said for name in names) or (not names and len(words & said) * 2 > len(words))
+
+
+def _is_within(url: str, domains: Sequence[str]) -> bool:
+    """Whether an address is on one of some hosts or below it, and below the path where one is given."""
+    host, path = to_host(url), urlsplit(url).path
+    for domain in domains:
+        wanted, _, prefix = domain.partition("/")
+        if (host == wanted or host.endswith(f".{wanted}")) and (
+            not prefix or re.match(rf"/{re.escape(prefix.rstrip('/'))}(?:/|$)", path)
+        ):
+            return True
+    return False

@@ -1,0 +1,47 @@
+"""The languages inside specs: types, expressions (JMESPath), XPath, functions, converters and decoders.
+
+Imports `core`.
+"""
+
+from __future__ import annotations
+
+from specloom.core.lazy import exports
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .converters.converter import Moment
+    from .converters.registry import CONVERTERS, ConverterProblem, compile_converter
+    from .converters.text import to_http
+    from .decoders.registry import DECODERS, decode
+    from .evaluate import MISSING, Unworkable, as_list, build, how_many, truthy
+    from .expressions.api import compile_expression, compile_selector, forget_texts
+    from .expressions.interpret import EvaluationError
+    from .expressions.parser import Problem, parse
+    from .expressions.typecheck import share
+    from .functions.registry import FUNCTIONS
+    from .types import (
+        ANY, BOOLEAN, INTEGER, NUMBER, OPEN, SECRET, TEXT, Any_, Choice, ListOf, Maybe, Record, Scalar, Shape,
+        describe, from_schema, holds_secret, join, join_all, may_be_null, maybe, strip, to_schema,
+    )
+    from .xpath import XPathProblem, compile_xpath, defer_xpath
+
+__getattr__ = exports(
+    __name__,
+    {
+        "converters.converter": "Moment",
+        "converters.registry": "CONVERTERS ConverterProblem compile_converter",
+        "converters.text": "to_http",
+        "decoders.registry": "DECODERS decode",
+        "evaluate": "MISSING Unworkable as_list build how_many truthy",
+        "expressions.api": "compile_expression compile_selector forget_texts",
+        "expressions.interpret": "EvaluationError",
+        "expressions.parser": "Problem parse",
+        "expressions.typecheck": "share",
+        "functions.registry": "FUNCTIONS",
+        "types": (
+            "ANY BOOLEAN INTEGER NUMBER OPEN SECRET TEXT Any_ Choice ListOf Maybe Record Scalar Shape "
+            "describe from_schema holds_secret join join_all may_be_null maybe strip to_schema"
+        ),
+        "xpath": "XPathProblem compile_xpath defer_xpath",
+    },
+)

@@ -1,0 +1,106 @@
+"""Compiled expressions: JMESPath 1.1 with our functions, checked before anything runs and fast when it does.
+
+An expression sees a context whose roots are given as a `Record`; a selector sees one item. Both become an `Expression`,
+or all that is wrong with the text at once. The codes are E201 (cannot be read), E202 (unknown name), E203 (unknown
+function), E204 (wrong arguments), E205 (`!a.b`), E206 (a whole root), E207 (a secret in another value), E208 (unknown
+table).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+from ..types import ANY, Record, Shape
+from .compile import build
+from .interpret import EvaluationError, SpecFunctions, evaluate_reference, guard
+from .parser import Problem, forget_trees, parse
+from .typecheck import WHOLE_ROOTS, Inference, share
+
+__all__ = [
+    "WHOLE_ROOTS",
+    "EvaluationError",
+    "Expression",
+    "Problem",
+    "compile_expression",
+    "compile_selector",
+    "evaluate_reference",
+    "forget_texts",
+]
+
+Tables = Mapping[str, Mapping[str, Any]]
+_NO_TABLES: Tables = MappingProxyType({})
+_WITHOUT_TABLES = SpecFunctions(_NO_TABLES)
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A checked expression: `evaluate` gives its value or raises `EvaluationError`.
+
+    `uses` are the paths it reads, from the context or from the item; `()` is the whole item. `native` says that all of
+    it is closures and nothing is left to the interpreter.
+    """
+
+    text: str
+    shape: Shape
+    uses: frozenset[tuple[str, ...]]
+    tables: frozenset[str]
+    native: bool
+    evaluate: Callable[[Any], Any]
+
+
+def compile_expression(
+    text: str, scope: Record, *, tables: Tables = _NO_TABLES
+) -> tuple[Expression | None, list[Problem]]:
+    """The expression over a context with the roots of `scope`, or the problems that keep it from being one."""
+    return _compile(text, scope, tables, rooted=True)
+
+
+def compile_selector(
+    text: str, item: Shape = ANY, *, tables: Tables = _NO_TABLES
+) -> tuple[Expression | None, list[Problem]]:
+    """The expression over one item of the given shape, or the problems that keep it from being one."""
+    if item == ANY and not tables:
+        expression, problems = _compile_plain_selector(text)
+        return expression, list(problems)
+    return _compile(text, item, tables, rooted=False)
+
+
+@lru_cache(maxsize=2048)
+def _compile_plain_selector(text: str) -> tuple[Expression | None, list[Problem]]:
+    return _compile(text, ANY, _NO_TABLES, rooted=False)
+
+
+def forget_texts() -> None:
+    """Let go of what compiling remembers for the same text elsewhere, when all specs are compiled."""
+    _compile_plain_selector.cache_clear()
+    share.cache_clear()
+    forget_trees()
+
+
+def _compile(text: str, context: Shape, tables: Tables, *, rooted: bool) -> tuple[Expression | None, list[Problem]]:
+    node = parse(text)
+    if isinstance(node, Problem):
+        return None, [node]
+    inference = Inference(context, tables, rooted=rooted)
+    try:
+        shape = inference.run(node)
+        if inference.problems:
+            found = [_explain_quotes(text, problem) for problem in inference.problems.values()]
+            return None, sorted(found, key=lambda problem: (problem.offset, problem.code))
+        used = {name: tables[name] for name in inference.tables}
+        code, native = build(node, SpecFunctions(used) if used else _WITHOUT_TABLES)
+    except RecursionError:
+        return None, [Problem("E201", "the expression is nested too deeply", "split it", 0)]
+    evaluate = guard(text, code.run) if code.fails else code.run
+    return Expression(text, shape, inference.uses(), share(frozenset(inference.tables)), native, evaluate), []
+
+
+def _explain_quotes(text: str, problem: Problem) -> Problem:
+    """An unknown name in double quotes is mostly meant as a text, which the language writes in single ones."""
+    if problem.code != "E202" or text[problem.offset : problem.offset + 1] != '"':
+        return problem
+    return replace(problem, hint="double quotes stand around names; a text is written in single quotes")

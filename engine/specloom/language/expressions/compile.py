@@ -1,0 +1,425 @@
+"""From a JMESPath tree to nested Python closures that mean exactly what the package's interpreter means.
+
+A closure costs a fraction of the interpreter's visit. What has no closure here is left to the interpreter.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from functools import lru_cache
+from numbers import Number
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jmespath.visitor import TreeInterpreter
+
+from ..functions.registry import FUNCTIONS
+from ..signatures import is_true, to_classes
+from .interpret import FAILURES, EvaluationError, SpecFunctions, make_interpreter, to_error, unordered
+
+if TYPE_CHECKING:
+    from .parser import Node
+
+
+# --- The closures that compiled expressions are made of, each with the exact meaning of a node of the package's
+# tree -----------------------------------------------------------------------------------------------------------------
+
+
+Run = Callable[[Any], Any]
+ORDER = {"lt": operator.lt, "lte": operator.le, "gt": operator.gt, "gte": operator.ge}
+
+
+def _get(value: Any, name: str) -> Any:
+    if value is None:
+        return None
+    try:
+        return value.get(name)
+    except AttributeError:
+        return None
+
+
+@lru_cache(maxsize=1024)
+def make_field(name: str) -> Run:
+    def run(value: Any) -> Any:
+        return value.get(name) if type(value) is dict else _get(value, name)
+
+    return run
+
+
+@lru_cache(maxsize=1024)
+def make_path(names: tuple[str, ...]) -> Run:
+    if len(names) == 2:
+        first, second = names
+
+        def run_two(value: Any) -> Any:
+            value = value.get(first) if type(value) is dict else _get(value, first)
+            return value.get(second) if type(value) is dict else _get(value, second)
+
+        return run_two
+
+    def run(value: Any) -> Any:
+        for name in names:
+            value = value.get(name) if type(value) is dict else _get(value, name)
+        return value
+
+    return run
+
+
+def make_index(position: int) -> Run:
+    def run(value: Any) -> Any:
+        if not isinstance(value, list):
+            return None
+        try:
+            return value[position]
+        except IndexError:
+            return None
+
+    return run
+
+
+def make_flatten(base: Run) -> Run:
+    def run(value: Any) -> Any:
+        items = base(value)
+        if not isinstance(items, list):
+            return None
+        merged: list[Any] = []
+        for item in items:
+            if isinstance(item, list):
+                merged.extend(item)
+            else:
+                merged.append(item)
+        return merged
+
+    return run
+
+
+def make_projection(base: Run, item: Run) -> Run:
+    def run(value: Any) -> Any:
+        items = base(value)
+        if not isinstance(items, list):
+            return None
+        return [found for element in items if (found := item(element)) is not None]
+
+    return run
+
+
+def make_value_projection(base: Run, item: Run) -> Run:
+    def run(value: Any) -> Any:
+        mapping = base(value)
+        try:
+            items = mapping.values()
+        except AttributeError:
+            return None
+        return [found for element in items if (found := item(element)) is not None]
+
+    return run
+
+
+def make_filter(base: Run, item: Run, test: Run) -> Run:
+    def run(value: Any) -> Any:
+        items = base(value)
+        if not isinstance(items, list):
+            return None
+        return [found for element in items if is_true(test(element)) and (found := item(element)) is not None]
+
+    return run
+
+
+def make_order(first: Run, second: Run, sign: str) -> Run:
+    compare = ORDER[sign]
+
+    def run(value: Any) -> Any:
+        left, right = first(value), second(value)
+        if not (_is_comparable(left) and _is_comparable(right)):
+            return None
+        try:
+            return compare(left, right)
+        except TypeError as error:
+            raise unordered(sign) from error
+
+    return run
+
+
+def _is_comparable(value: Any) -> bool:
+    return isinstance(value, (str, Number)) and not isinstance(value, bool)
+
+
+def make_checked_call(functions: SpecFunctions, name: str, runs: tuple[Run, ...]) -> Run:
+    def run(value: Any) -> Any:
+        return functions.call_function(name, [argument(value) for argument in runs])
+
+    return run
+
+
+def make_call(
+    name: str,
+    call: Callable[..., Any],
+    runs: tuple[Run, ...],
+    checks: tuple[tuple[int, tuple[type, ...]], ...],
+    checked: Run,
+) -> Run:
+    def run(value: Any) -> Any:
+        arguments = [argument(value) for argument in runs]
+        for position, types in checks:
+            if type(arguments[position]) not in types:
+                return checked(value)
+        try:
+            return call(*arguments)
+        except FAILURES as error:
+            raise to_error(name, arguments, error) from error
+
+    return run
+
+
+_equals = TreeInterpreter.COMPARATOR_FUNC["eq"]
+
+
+class Code(NamedTuple):
+    """A closure, whether it always gives the same (`constant`), and whether it can fail."""
+
+    run: Run
+    constant: bool = False
+    fails: bool = False
+
+
+class NotCompiledError(Exception):
+    """The tree has a node without a closure."""
+
+
+class _Expression:
+    """A closure as the package's functions take one: its class name is what they check, `visit` what they call."""
+
+    __slots__ = ("expression",)
+
+    def __init__(self, expression: Run) -> None:
+        self.expression = expression
+
+    def visit(self, run: Run, value: Any) -> Any:
+        return run(value)
+
+
+def build(node: Node, functions: SpecFunctions, *, kinds: frozenset[str] | None = None) -> tuple[Code, bool]:
+    """The closure of the tree, and whether it is all closures; `kinds` limits the nodes that get one (all, if None)."""
+    try:
+        return _Builder(functions, kinds).visit(node), True
+    except NotCompiledError:
+        interpreter = make_interpreter(functions)
+        return Code(lambda value: interpreter.visit(node, value), fails=True), False  # type: ignore[arg-type]
+
+
+class _Builder:
+    def __init__(self, functions: SpecFunctions, kinds: frozenset[str] | None) -> None:
+        self.functions = functions
+        self.kinds = kinds
+
+    def visit(self, node: Node) -> Code:
+        kind: str = node["type"]
+        method: Callable[[Node], Code] | None = getattr(self, f"_{kind}", None)
+        if method is None or (self.kinds is not None and kind not in self.kinds):
+            raise NotCompiledError(kind)
+        return method(node)
+
+    def _visit_all(self, node: Node) -> list[Code]:
+        return [self.visit(child) for child in node["children"]]
+
+    def _identity(self, _: Node) -> Code:
+        return Code(_current)
+
+    _current = _identity
+
+    def _literal(self, node: Node) -> Code:
+        return _constant(node["value"])
+
+    def _field(self, node: Node) -> Code:
+        return Code(make_field(node["value"]))
+
+    def _index(self, node: Node) -> Code:
+        return Code(make_index(node["value"]))
+
+    def _slice(self, node: Node) -> Code:
+        bounds = slice(*node["children"])
+        return Code(lambda value: value[bounds] if isinstance(value, list) else None, fails=bounds.step == 0)
+
+    def _subexpression(self, node: Node) -> Code:
+        names = tuple(child["value"] for child in node["children"] if child["type"] == "field")
+        if len(names) == len(node["children"]):
+            return Code(make_path(names))
+        return _chain(self._visit_all(node))
+
+    def _index_expression(self, node: Node) -> Code:
+        return _chain(self._visit_all(node))
+
+    _pipe = _index_expression
+
+    def _flatten(self, node: Node) -> Code:
+        base = self.visit(node["children"][0])
+        return Code(make_flatten(base.run), fails=base.fails)
+
+    def _projection(self, node: Node) -> Code:
+        base, item = self._visit_all(node)
+        return Code(make_projection(base.run, item.run), fails=base.fails or item.fails)
+
+    def _value_projection(self, node: Node) -> Code:
+        base, item = self._visit_all(node)
+        return Code(make_value_projection(base.run, item.run), fails=base.fails or item.fails)
+
+    def _filter_projection(self, node: Node) -> Code:
+        base, item, test = self._visit_all(node)
+        run = make_filter(base.run, item.run, test.run)
+        return Code(run, fails=base.fails or item.fails or test.fails)
+
+    def _multi_select_list(self, node: Node) -> Code:
+        items = self._visit_all(node)
+        runs = tuple(item.run for item in items)
+
+        def run(value: Any) -> Any:
+            return None if value is None else [item(value) for item in runs]
+
+        return Code(run, fails=any(item.fails for item in items))
+
+    def _multi_select_dict(self, node: Node) -> Code:
+        items = self._visit_all(node)
+        pairs = tuple((child["value"], item.run) for child, item in zip(node["children"], items, strict=True))
+
+        def run(value: Any) -> Any:
+            return None if value is None else {name: item(value) for name, item in pairs}
+
+        return Code(run, fails=any(item.fails for item in items))
+
+    def _key_val_pair(self, node: Node) -> Code:
+        return self.visit(node["children"][0])
+
+    def _or_expression(self, node: Node) -> Code:
+        left, right = self._visit_all(node)
+        first, second = left.run, right.run
+
+        def run(value: Any) -> Any:
+            found = first(value)
+            return found if is_true(found) else second(value)
+
+        return _fold(run, [left, right])
+
+    def _and_expression(self, node: Node) -> Code:
+        left, right = self._visit_all(node)
+        first, second = left.run, right.run
+
+        def run(value: Any) -> Any:
+            found = first(value)
+            return second(value) if is_true(found) else found
+
+        return _fold(run, [left, right])
+
+    def _not_expression(self, node: Node) -> Code:
+        inner = self.visit(node["children"][0])
+        original = inner.run
+
+        def run(value: Any) -> Any:
+            found = original(value)
+            # Every number is true, zero included.
+            return not found if isinstance(found, bool) or not isinstance(found, Number) else False
+
+        return _fold(run, [inner])
+
+    def _comparator(self, node: Node) -> Code:
+        left, right = self._visit_all(node)
+        sign = node["value"]
+        if sign not in ORDER:
+            return _fold(_make_equality(left, right, negated=sign == "ne"), [left, right])
+        return _fold(make_order(left.run, right.run, sign), [left, right], fails=True)
+
+    def _function_expression(self, node: Node) -> Code:
+        name: str = node["value"]
+        children: list[Node] = node["children"]
+        function = FUNCTIONS.get(name)
+        if name == "when" and len(children) == 3:
+            return _make_when(*self._visit_all(node))
+        arguments = [self._argument(child) for child in children]
+        run = make_checked_call(self.functions, name, tuple(argument.run for argument in arguments))
+        if function is not None and function.takes(len(children)):
+            fast = self._fast_call(name, children, tuple(argument.run for argument in arguments), run)
+            has_expression = any(child["type"] == "expref" for child in children)
+            return Code(fast, fails=True) if has_expression else _fold(fast, arguments, fails=True)
+        return Code(run, fails=True)
+
+    def _argument(self, node: Node) -> Code:
+        return (
+            _constant(_Expression(self.visit(node["children"][0]).run))
+            if node["type"] == "expref"
+            else self.visit(node)
+        )
+
+    def _fast_call(self, name: str, children: list[Node], runs: tuple[Run, ...], checked: Run) -> Run:
+        """A call that looks at the arguments' types itself and leaves every doubt to the package's check."""
+        function = FUNCTIONS[name]
+        checks: list[tuple[int, tuple[type, ...]]] = []
+        for position, kind in enumerate(function.parameters):
+            if kind == "expref" and children[position]["type"] == "expref":
+                continue
+            types = to_classes(kind)
+            if types is None:
+                return checked
+            if types:
+                checks.append((position, types))
+        if name == "lookup":
+            first = children[0]
+            if first["type"] != "literal" or first["value"] not in self.functions.tables:
+                return checked
+            table = self.functions.tables[first["value"]]
+            runs = (lambda _: table, *runs[1:])
+            checks = checks[1:]
+        return make_call(name, function.call, runs, tuple(checks), checked)
+
+
+def _current(value: Any) -> Any:
+    return value
+
+
+def _constant(value: Any) -> Code:
+    return Code(lambda _: value, constant=True)
+
+
+def _fold(run: Run, parts: list[Code], *, fails: bool = False) -> Code:
+    if all(part.constant for part in parts):
+        try:
+            return _constant(run(None))
+        except EvaluationError:
+            return Code(run, fails=True)
+    return Code(run, fails=fails or any(part.fails for part in parts))
+
+
+def _chain(parts: list[Code]) -> Code:
+    fails = any(part.fails for part in parts)
+    runs = tuple(part.run for part in parts if part.run is not _current)
+    if len(runs) < 2:
+        return Code(runs[0] if runs else _current, fails=fails)
+    if len(runs) == 2:
+        first, second = runs
+        return Code(lambda value: second(first(value)), fails=fails)
+
+    def run(value: Any) -> Any:
+        for part in runs:
+            value = part(value)
+        return value
+
+    return Code(run, fails=fails)
+
+
+def _make_equality(left: Code, right: Code, *, negated: bool) -> Run:
+    first, second = left.run, right.run
+    literal = right.run(None) if right.constant else None
+    # Only 0, 1 and the booleans need the package's own comparison: Python takes them for equal.
+    if isinstance(literal, str):
+        if negated:
+            return lambda value: first(value) != literal
+        return lambda value: first(value) == literal
+    if negated:
+        return lambda value: not _equals(first(value), second(value))
+    return lambda value: _equals(first(value), second(value))
+
+
+def _make_when(condition: Code, then: Code, otherwise: Code) -> Code:
+    if condition.constant:
+        return then if is_true(condition.run(None)) else otherwise
+    test, first, second = condition.run, then.run, otherwise.run
+    fails = condition.fails or then.fails or otherwise.fails
+    return Code(lambda value: first(value) if is_true(test(value)) else second(value), fails=fails)

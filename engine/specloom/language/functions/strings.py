@@ -1,0 +1,265 @@
+"""The functions that make texts of texts: filled in, cut, joined, compared by their words."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote, urlencode, urlsplit
+
+from ..signatures import is_true, null_or, registrar, to_text
+from ..types import BOOLEAN, INTEGER, TEXT, ListOf, maybe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..signatures import Function
+
+
+_STOP_WORDS = """
+a about an and any are as at be by can could did do does for from had has have how i in is it me my of on or please
+should so that the their there this to was we what when where which who why will with would you your
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_WORDS = re.compile(r"\w+")
+_PHRASES = re.compile(r'[^\s"]*"[^"]*"|\S+')
+_EDGES = "?!.,;:\"'()[]…“”‘’"
+_MAX_WIDTH = 1000
+
+TEXTS: Final[dict[str, Function]] = {}
+"""The functions of this module by name."""
+_function = registrar(TEXTS)
+
+
+def placeholders(template: str) -> list[str]:
+    """The names that a template of `fill` takes from its object."""
+    return _PLACEHOLDER.findall(template)
+
+
+@_function(
+    "string",
+    "nullable object",
+    result=maybe(TEXT),
+    examples=(("fill('{a} of {b}', {a: `1`, b: 'two'})", "1 of two"), ("fill('{a}', {a: `null`})", None)),
+)
+def _fill(template: str, values: Mapping[str, Any] | None) -> str | None:
+    """The text with each `{name}` replaced by that field of the object; null where a field is missing or null, or the
+    object is null. Other braces stay."""
+    found = {name: (values or {}).get(name) for name in placeholders(template)}
+    if values is None or any(value is None for value in found.values()):
+        return None
+    return _PLACEHOLDER.sub(lambda match: to_text(found[match[1]]), template)
+
+
+@_function(
+    "string",
+    "nullable array or string",
+    result=maybe(TEXT),
+    examples=(
+        ("any_of('site:{}', ['a', 'b'])", "(site:a OR site:b)"),
+        ("any_of('site:{}', ['a'])", "site:a"),
+        ("any_of('site:{}', `[]`)", None),
+    ),
+)
+def _any_of(template: str, items: list[Any] | str | None) -> str | None:
+    """The template with `{}` filled by each item, joined by OR in brackets; one alone without brackets; null for a null
+    or empty list. Null and empty items are passed over, and a text is a list of one."""
+    listed = [items] if isinstance(items, str) else items or []
+    parts = [template.replace("{}", to_text(item)) for item in listed if is_true(item)]
+    return f"({' OR '.join(parts)})" if len(parts) > 1 else parts[0] if parts else None
+
+
+@_function(
+    "string",
+    result=maybe(TEXT),
+    examples=(("keywords('what is the best demo')", "best demo"), ("keywords('best demo')", None)),
+)
+def _keywords(text: str) -> str | None:
+    """The text without common English words; null where none is in it or nothing else is left."""
+    words = text.split()
+    kept = [word for word in words if word.strip(_EDGES).lower() not in STOP_WORDS]
+    return " ".join(kept) if 0 < len(kept) < len(words) else None
+
+
+@_function(
+    "string",
+    "string or array of string",
+    result=BOOLEAN,
+    examples=(("words_all_in('A deep Net', 'net deep')", True), ("words_all_in('A network', 'net')", False)),
+)
+def _words_all_in(text: str, words: str | list[str]) -> bool:
+    """Whether every word is in the text as a whole word, in any case and order; the words are a text or a list."""
+    wanted = words if isinstance(words, str) else " ".join(words)
+    return {*_WORDS.findall(wanted.casefold())} <= {*_WORDS.findall(text.casefold())}
+
+
+@_function(
+    "nullable string",
+    "nullable string or array",
+    result=INTEGER,
+    examples=(
+        ("words_in('A deep net, a deep pool', 'deep net of nets')", 2),
+        ("words_in('A deep net', ['net', 'DEEP'])", 2),
+        ("words_in(`null`, 'net')", 0),
+    ),
+)
+def _words_in(text: str | None, words: str | list[Any] | None) -> int:
+    """How many different words of the second argument, a text or a list, are in the text as whole words, in any case;
+    0 where either is null. What is no text in the list is passed over."""
+    wanted = words if isinstance(words, str) else " ".join(word for word in words or () if isinstance(word, str))
+    return len({*_WORDS.findall(wanted.casefold())} & {*_WORDS.findall((text or "").casefold())})
+
+
+@_function("string", result=INTEGER, examples=(("word_count('one two')", 2), ("word_count('')", 0)))
+def _word_count(text: str) -> int:
+    """How many blank-separated words the text has."""
+    return len(text.split())
+
+
+@_function(
+    "nullable string",
+    "number",
+    result=null_or(TEXT),
+    examples=(("truncate('abcdef', `3`)", "abc"), ("truncate(`null`, `3`)", None)),
+)
+def _truncate(text: str | None, count: float) -> str | None:
+    """The first so many characters (code points) of the text; null gives null."""
+    if text is None:
+        return None
+    if count < 0:
+        raise ValueError("a length cannot be negative")
+    return text[: int(count)]
+
+
+@_function(
+    "nullable string or number",
+    "number",
+    "string",
+    result=null_or(TEXT),
+    examples=(("pad('42', `5`, '0')", "00042"), ("pad(`42`, `5`, '0')", "00042"), ("pad(`null`, `5`, '0')", None)),
+)
+def _pad(text: str | float | None, width: float, fill: str) -> str | None:
+    """The text or number with one character repeated in front of it until it has the width; null gives null."""
+    if text is None:
+        return None
+    if len(fill) != 1:
+        raise ValueError("the text is filled up with one character")
+    if not 0 <= width <= _MAX_WIDTH:
+        raise ValueError(f"a width is between 0 and {_MAX_WIDTH:,}")
+    return to_text(text).rjust(int(width), fill)
+
+
+@_function(
+    "string",
+    result=maybe(TEXT),
+    examples=(
+        ("host('https://User@Example.org:8080/a')", "example.org"),
+        ("host('https://Bücher.example')", "xn--bcher-kva.example"),
+        ("host('not a url')", None),
+    ),
+)
+def _host(url: str) -> str | None:
+    """The host of the URL in lower case and as DNS has it, without the port; null where it has none."""
+    try:
+        host = urlsplit(url.strip()).hostname or ""
+        if not host.isascii():
+            # Imported here because most hosts are ASCII and the tables are large.
+            import idna
+
+            host = idna.encode(host, uts46=True).decode("ascii")
+    except ValueError:  # a malformed address or name; the errors of IDNA are among them
+        return None
+    return host or None
+
+
+@_function(
+    "nullable string",
+    "string",
+    result=null_or(ListOf(TEXT)),
+    examples=(("split('a,b', ',')", ["a", "b"]), ("split(`null`, ',')", None)),
+)
+def _split(text: str | None, separator: str) -> list[str] | None:
+    """The parts of the text between separators; null gives null."""
+    return None if text is None else text.split(separator)
+
+
+@_function("nullable string", result=null_or(TEXT), examples=(("lower('ABC')", "abc"), ("lower(`null`)", None)))
+def _lower(text: str | None) -> str | None:
+    """The text in lower case; null gives null."""
+    return None if text is None else text.lower()
+
+
+@_function("nullable string", result=null_or(TEXT), examples=(("upper('abc')", "ABC"), ("upper(`null`)", None)))
+def _upper(text: str | None) -> str | None:
+    """The text in upper case; null gives null."""
+    return None if text is None else text.upper()
+
+
+@_function("nullable string", result=null_or(TEXT), examples=(("trim('  a b ')", "a b"), ("trim(`null`)", None)))
+def _trim(text: str | None) -> str | None:
+    """The text without blanks at its ends; null gives null."""
+    return None if text is None else text.strip()
+
+
+@_function(
+    "nullable string",
+    "string",
+    "string",
+    result=null_or(TEXT),
+    examples=(("replace('a-b', '-', '+')", "a+b"), ("replace(`null`, 'a', 'b')", None)),
+)
+def _replace(text: str | None, old: str, new: str) -> str | None:
+    """The text with every `old` (not empty) replaced; null gives null."""
+    if text is None:
+        return None
+    if not old:
+        raise ValueError("the text to replace is empty")
+    return text.replace(old, new)
+
+
+@_function(
+    "nullable string",
+    result=maybe(TEXT),
+    examples=(("quote('a \"b\" c')", '"a b c"'), ("quote(`null`)", None)),
+)
+def _quote(text: str | None) -> str | None:
+    """The text in double quotes, those inside it removed; null gives null."""
+    return None if text is None else '"' + text.replace('"', "") + '"'
+
+
+@_function(
+    "string",
+    "object",
+    result=TEXT,
+    examples=(
+        (
+            "with_query('https://example.org/find', {q: 'a b', n: `2`, x: `null`})",
+            "https://example.org/find?q=a%20b&n=2",
+        ),
+        ("with_query('https://example.org/', {tag: ['a', 'b']})", "https://example.org/?tag=a&tag=b"),
+    ),
+)
+def _with_query(address: str, query: dict[str, Any]) -> str:
+    """The address with these query parameters, encoded; null leaves one out, and a list repeats it."""
+    pairs = [(name, one) for name, value in query.items() for one in (value if isinstance(value, list) else [value])]
+    text = urlencode([(name, to_text(one)) for name, one in pairs if one is not None], quote_via=quote)
+    return f"{address}?{text}" if text else address
+
+
+@_function(
+    "string",
+    "nullable string or array",
+    result=maybe(TEXT),
+    examples=(
+        ("prefix_each('-', 'a \"b c\"')", '-a -"b c"'),
+        ("prefix_each('-', ['a b', 'c'])", "-a b -c"),
+        ("prefix_each('-', `null`)", None),
+    ),
+)
+def _prefix_each(prefix: str, items: str | list[Any] | None) -> str | None:
+    """Each word of a text (a quoted phrase is one), or each item of a list, behind the prefix and joined by blanks;
+    null for null or nothing."""
+    parts = (
+        _PHRASES.findall(items) if isinstance(items, str) else [to_text(item) for item in items or () if is_true(item)]
+    )
+    return " ".join(prefix + part for part in parts) or None

@@ -1,0 +1,228 @@
+"""The tool's half of the model: what goes in, the plan, the stages, and what is answered. Only data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from specloom.core import Place
+from specloom.language import Record, Shape
+
+from .values import Field, Pair, Setting, Uses, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One argument of a tool, as published and as checked."""
+
+    name: str
+    kind: str
+    description: str
+    place: Place
+    shape: Shape
+    required: bool = False
+    default: Any = None
+    choices: tuple[str, ...] = ()
+    catalogue: str = ""
+    """Where the choices come from: `lenses` or `providers.CAPABILITY`; empty for a written list."""
+    is_open: bool = False
+    minimum: float | None = None
+    maximum: float | None = None
+    clamp: bool = False
+    min_length: int | None = None
+    max_length: int | None = None
+    pattern: str = ""
+    says: str = ""
+    format: str = ""
+    """Which of `dates.FORMATS` the text has; its pattern and its words are then those above."""
+    max_items: int | None = None
+    items: tuple[Input, ...] = ()
+    """The fields of each item, for a list of objects."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """How long answers are kept, and what is left out of their key."""
+
+    ttl: float
+    shape: int
+    ignore: tuple[str, ...]
+    unless: Value | None = None
+    always_say: bool = False
+    age_as: str = ""
+    """The key of the answer that gets its age in whole seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A second try with the same provider."""
+
+    when: Value
+    overrides: tuple[Pair, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """One way to get rows: `kind` is call, first_of, gather, collect, hook or procedure; `hook` names the last two."""
+
+    name: str
+    kind: str
+    place: Place
+    when: Value | None = None
+    providers: Value | None = None
+    operation: str = ""
+    overrides: tuple[Pair, ...] = ()
+    again: Again | None = None
+    hook: str = ""
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    first_decides: bool = False
+    """Where the first provider fails and nobody after it finds anything, its fault is told."""
+    parts: tuple[Part, ...] = ()
+    rows: tuple[str, ...] = ()
+    """For `collect`: the parts whose rows go on, one part after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of several questions that are asked side by side; what comes of it stands under its name."""
+
+    name: str
+    place: Place
+    operation: str
+    providers: Value
+    when: Value | None = None
+    overrides: tuple[Pair, ...] = ()
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    after: tuple[Stage, ...] = ()
+    shape: Record = field(default_factory=lambda: Record({}))
+    """What a row is after the part's own stages."""
+    uses: Uses = frozenset()
+    needs: frozenset[str] = frozenset()
+    """The parts that have to be there before this one is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One thing that happens to rows after the plan.
+
+    `kind` is keep, drop, dedupe, sort, group, set, expand, take, enrich, lookup or procedure; `hook` names what the
+    last or `enrich` runs.
+    """
+
+    kind: str
+    place: Place
+    value: Value | None = None
+    names: tuple[str, ...] = ()
+    descending: bool = False
+    when: Value | None = None
+    hook: str = ""
+    parameters: tuple[Pair, ...] = ()
+    optional: bool = False
+    label: str = ""
+    """Under which name the rows that this stage drops, or the groups that it makes, are counted."""
+    operation: str = ""
+    providers: Value | None = None
+    fields: tuple[tuple[str, str], ...] = ()
+    """For `lookup`: each field that a row gets, with the field of the answer that it is taken from."""
+    keys: tuple[tuple[str, ...], ...] = ()
+    """For `dedupe`: what makes two rows one, each a field or several that are all alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What an empty answer says in a special case."""
+
+    when: Value
+    action: str
+    reason: str = ""
+    parameter: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What an empty answer says."""
+
+    filters: tuple[str, ...]
+    always: tuple[str, ...] = ()
+    also: tuple[Advice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerKey:
+    """One key of the answer: a value, or rows that are mapped."""
+
+    name: str
+    value: Value
+    fields: tuple[Field, ...] | None = None
+    take: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """From which size on an answer is linked and not inlined, and what then stands in its place."""
+
+    above: int
+    summary: Value
+    when: Value | None = None
+    also: tuple[Pair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool, compiled."""
+
+    name: str
+    title: str
+    description: str
+    place: Place
+    digest: str
+    toolsets: tuple[str, ...]
+    annotations: Mapping[str, bool]
+    inputs: Mapping[str, Input]
+    checks: tuple[tuple[Value, Value], ...]
+    settings: Mapping[str, Setting]
+    cache: Cache | None
+    values: tuple[Pair, ...]
+    plan: tuple[Strategy, ...]
+    after: tuple[Stage, ...]
+    hints: Hints | None
+    answer: tuple[AnswerKey, ...]
+    record: tuple[str, str] | None
+    deadline: float
+    row_shape: Record
+    capabilities: tuple[str, ...]
+    lookups: tuple[str, ...]
+    """The capabilities that only decorate rows."""
+    input_schema: Mapping[str, Any]
+    output_schema: Mapping[str, Any]
+    link: Link | None = None
+    whole: Value | None = None
+    """The record that is the answer, nulls included, where the answer is not put together from keys."""
+    envelope: str = ""
+    """The registered envelope in which faults are told as answers."""
+    opt_in: str = ""
+    """The switch without which the tool does not exist for clients."""
+    needs_provider: bool = False
+    """Whether it exists for clients only where a provider of one of `sources` is configured."""
+    failures: str = ""
+    """The key of its answer that lists what could not be read, for the session that records it; "" for none."""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The capabilities that its answers come from: those that do more than decorate rows."""
+        return tuple(name for name in self.capabilities if name not in self.lookups)
+
+
+def questions(plan: Iterable[Strategy]) -> Iterator[Strategy | Part]:
+    """All that asks an operation: strategies, and the parts of others."""
+    for strategy in plan:
+        if strategy.operation:
+            yield strategy
+        yield from strategy.parts
+
+
+def stages_of(plan: Iterable[Strategy], after: Iterable[Stage]) -> list[Stage]:
+    """The stages of a tool: those of its parts, and those after the plan."""
+    return [*(stage for strategy in plan for part in strategy.parts for stage in part.after), *after]

@@ -1,0 +1,81 @@
+"""What expressions become: values that are worked out from a context, fields that are read, and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from specloom.core import Place
+from specloom.language import Shape
+
+Context = dict[str, Any]
+Row = dict[str, Any]
+Uses = frozenset[tuple[str, ...]]
+NULL_KEPT: Final = object()
+"""What a field gives whose key stays, with null, when nothing was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Something that is worked out from a context: a constant, an expression, or a tree of both."""
+
+    evaluate: Callable[[Context], Any]
+    shape: Shape
+    place: Place
+    text: str = ""
+    uses: Uses = frozenset()
+    tables: frozenset[str] = frozenset()
+    constant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a row: how it is read from an item, and what it needs."""
+
+    name: str
+    read: Callable[[Any, Context], Any]
+    shape: Shape
+    place: Place
+    uses: Uses = frozenset()
+    tables: frozenset[str] = frozenset()
+    required: bool = False
+    constant: bool = False
+    """It has the same value in every row, so no row can lack it."""
+    has_else: bool = False
+    keeps_null: bool = False
+    """Its key stays with null when nothing was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One environment variable that a spec may read."""
+
+    name: str
+    description: str
+    place: Place
+    kind: str = "text"
+    secret: bool = False
+    required: bool = False
+    default: Any = None
+    rotate: bool = False
+    stand_in: str = ""
+    """The variable that is read when this one is not set."""
+
+
+def make_setting(name: str, said: Mapping[str, Any], place: Place) -> Setting:
+    """One setting from what its declaration says."""
+    return Setting(
+        name,
+        " ".join(said["description"].split()),
+        place,
+        said.get("type", "text"),
+        said.get("secret", False),
+        said.get("required", False),
+        said.get("default"),
+        said.get("rotate", False),
+        said.get("or", ""),
+    )
+
+
+Pair = tuple[str, Value]

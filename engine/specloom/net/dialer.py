@@ -1,0 +1,271 @@
+"""Connections that go where the guard looked: a name is resolved once, and a checked address is connected to."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import ssl
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import httpcore
+
+from specloom.core import Fault
+
+from .guard import check_address
+
+Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
+"""A host name and a port → the IP addresses of the name, as text; raises `OSError` for a name without any."""
+
+MAX_ADDRESSES = 8
+HIGH_WATER = 256 * 1024
+PATIENCE = 2.0
+"""Seconds for one address while others are left to try."""
+
+
+async def resolve_name(host: str, port: int) -> Sequence[str]:
+    """The addresses that the system's resolver gives for a name.
+
+    Each look-up has a daemon thread of its own: it cannot be cancelled, and neither a pool that it fills up nor the end
+    of the process should wait for a name server that is silent.
+    """
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[list[str]] = loop.create_future()
+
+    def settle(addresses: list[str], error: OSError | None) -> None:
+        if answer.done():
+            return
+        if error is None:
+            answer.set_result(addresses)
+        else:
+            answer.set_exception(error)
+
+    def look_up() -> None:
+        addresses: list[str] = []
+        error: OSError | None = None
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+        except OSError as problem:
+            error = problem
+        except UnicodeError:
+            error = OSError("the name cannot be encoded")
+        try:
+            loop.call_soon_threadsafe(settle, addresses, error)
+        except RuntimeError:
+            return  # The loop was closed while the name server was silent; nobody waits any more.
+
+    threading.Thread(target=look_up, name="resolve", daemon=True).start()
+    return await answer
+
+
+def build_tls_context() -> ssl.SSLContext:
+    """A context that verifies certificates: against `SSL_CERT_FILE`, else the system's store, else certifi's list."""
+    named = bool(os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR"))
+    if not named and sys.platform in ("darwin", "win32"):
+        try:
+            import truststore
+        except ImportError:
+            pass
+        else:
+            return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context = ssl.create_default_context()
+    if not named and not context.cert_store_stats()["x509_ca"]:
+        import certifi
+
+        context.load_verify_locations(certifi.where())
+    return context
+
+
+class Stream(asyncio.Protocol, httpcore.AsyncNetworkStream):
+    """One connection as httpcore reads and writes it; deadlines are the caller's, so `timeout` is not looked at."""
+
+    def __init__(self, host: str) -> None:
+        self._host = host
+        self._transport: asyncio.Transport | None = None
+        self._received = bytearray()
+        self._ended = False
+        self._error: Exception | None = None
+        self._reader: asyncio.Future[None] | None = None
+        self._writer: asyncio.Future[None] | None = None
+        self._reading_paused = False
+        self._writing_paused = False
+
+    # asyncio's side
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        if len(self._received) > HIGH_WATER and not self._reading_paused and self._transport is not None:
+            self._transport.pause_reading()
+            self._reading_paused = True
+        _wake(self._reader)
+
+    def eof_received(self) -> bool:
+        self._ended = True
+        _wake(self._reader)
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._ended = True
+        self._error = exc
+        _wake(self._reader)
+        _wake(self._writer)
+
+    def pause_writing(self) -> None:
+        self._writing_paused = True
+
+    def resume_writing(self) -> None:
+        self._writing_paused = False
+        _wake(self._writer)
+
+    # httpcore's side
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002, ASYNC109
+        while not self._received and not self._ended:
+            self._reader = asyncio.get_running_loop().create_future()
+            try:
+                await self._reader
+            finally:
+                self._reader = None
+        if not self._received:
+            if self._error is not None:
+                raise httpcore.ReadError(self._error)
+            return b""
+        data = bytes(self._received[:max_bytes])
+        del self._received[:max_bytes]
+        if self._reading_paused and not self._received and self._transport is not None:
+            self._transport.resume_reading()
+            self._reading_paused = False
+        return data
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002, ASYNC109
+        if self._transport is None or self._transport.is_closing():
+            raise httpcore.WriteError("the connection is closed")
+        if buffer:
+            self._transport.write(buffer)
+        while self._writing_paused and not self._ended:
+            self._writer = asyncio.get_running_loop().create_future()
+            try:
+                await self._writer
+            finally:
+                self._writer = None
+
+    async def aclose(self) -> None:
+        # Only what is finished or broken is closed here, so nothing is left to flush and no peer is waited for.
+        if self._transport is not None:
+            self._transport.abort()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ARG002, ASYNC109
+    ) -> Stream:
+        assert self._transport is not None
+        loop = asyncio.get_running_loop()
+        try:
+            secure = await loop.start_tls(self._transport, self, ssl_context, server_hostname=server_hostname)
+        except ssl.SSLCertVerificationError as error:
+            message = f"{self._host} could not be reached: its certificate is not valid ({error.verify_message})."
+            raise Fault("network", message) from None
+        except OSError:
+            secure = None
+        if secure is None:
+            raise Fault("network", f"{self._host} could not be reached: the TLS handshake failed.")
+        self._transport = secure
+        return self
+
+    def get_extra_info(self, info: str) -> Any:
+        if info == "is_readable":
+            return bool(self._received) or self._ended
+        return None
+
+
+class Dialer:
+    """Opens connections to addresses that passed the guard, and to no other."""
+
+    def __init__(self, resolve: Resolver, connect_timeout: float) -> None:
+        self._resolve = resolve
+        self._connect_timeout = connect_timeout
+        self._tls: ssl.SSLContext | None = None
+
+    async def dial(self, host: str, port: int, *, secure: bool, allow_private: bool) -> Stream:
+        """A connection to a checked address of the host; with `secure` the host has proved its name."""
+        stream: Stream | None = None
+        try:
+            async with asyncio.timeout(self._connect_timeout):
+                addresses = await self._find_addresses(host, port, allow_private=allow_private)
+                stream = await self._connect(host, port, addresses)
+                if secure:
+                    if self._tls is None:
+                        self._tls = build_tls_context()
+                        self._tls.set_alpn_protocols(["http/1.1"])
+                    await stream.start_tls(self._tls, host)
+                return stream
+        except BaseException as error:
+            if stream is not None:
+                await stream.aclose()
+            if isinstance(error, TimeoutError):
+                message = f"{host} could not be reached: no connection within {self._connect_timeout:g} seconds."
+                raise Fault("network", message) from None
+            raise
+
+    async def _find_addresses(self, host: str, port: int, *, allow_private: bool) -> list[str]:
+        if _is_address(host):
+            addresses: Sequence[str] = (host,)
+        else:
+            try:
+                addresses = await self._resolve(host, port)
+            except TimeoutError:
+                raise
+            except OSError:
+                addresses = ()
+        if not addresses:
+            raise Fault("network", f"{host} could not be reached: the name does not resolve.")
+        # One bad address refuses the name: an attacker's mix must not become a matter of luck.
+        for address in addresses:
+            check_address(address, host=host, allow_private=allow_private)
+        return _alternate(addresses)[:MAX_ADDRESSES]
+
+    async def _connect(self, host: str, port: int, addresses: Sequence[str]) -> Stream:
+        loop = asyncio.get_running_loop()
+        why = "the connection failed"
+        for at, address in enumerate(addresses, start=1):
+            stream = Stream(host)
+            try:
+                async with asyncio.timeout(PATIENCE if at < len(addresses) else None):
+                    await loop.create_connection(lambda made=stream: made, address, port)  # type: ignore[misc]
+            except ConnectionRefusedError:
+                why = "the connection was refused"
+            except TimeoutError:
+                why = "the connection timed out"
+            except OSError:
+                why = "the connection failed"
+            else:
+                return stream
+        raise Fault("network", f"{host} could not be reached: {why}.")
+
+
+def _wake(waiter: asyncio.Future[None] | None) -> None:
+    if waiter is not None and not waiter.done():
+        waiter.set_result(None)
+
+
+def _is_address(host: str) -> bool:
+    return ":" in host or host.rpartition(".")[2].isdigit()
+
+
+def _alternate(addresses: Sequence[str]) -> list[str]:
+    """The addresses in their order, with the second one of the other family, so that one dead family costs one try."""
+    first = ":" in addresses[0]
+    other = next((address for address in addresses if (":" in address) != first), None)
+    if other is None:
+        return list(addresses)
+    return [addresses[0], other, *(address for address in addresses[1:] if address != other)]

@@ -1,0 +1,37 @@
+"""The contract between the engine and hand-written domain code: registry, procedure context, collections, schemas.
+
+Imports `core`; domains reach the engine through this room, and the engine reaches domains through it.
+"""
+
+from __future__ import annotations
+
+from specloom.core.lazy import exports
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .collections import (
+        ARTIFACTS, CONSENTS, ENGINE_NEEDS, MEMBERS, NOTHING, Change, CollectionSpec, Conflict, Drawer, Drawers,
+        Erased, Event, Found, Item, Json, Needed, is_anonymous, join_owner, split_owner,
+    )
+    from .context import Artifact, ArtifactKeeper, CallRecord, Desk, Kept
+    from .registry import (
+        CLOSERS, ENVELOPES, GROUP, HOOKS, OBSERVERS, PLACES, PROCEDURES, Envelope, Hook, Observer, Procedure, Row,
+        Seen, StoragePlace, envelope, hook, load_hooks, observer, procedure,
+    )
+    from .schemas import FLAG, NUMBER, OBJECT, TEXT, WHOLE, closed, listed, record, texts
+
+__getattr__ = exports(
+    __name__,
+    {
+        "collections": (
+            "ARTIFACTS CONSENTS ENGINE_NEEDS MEMBERS NOTHING Change CollectionSpec Conflict Drawer Drawers "
+            "Erased Event Found Item Json Needed is_anonymous join_owner split_owner"
+        ),
+        "context": "Artifact ArtifactKeeper CallRecord Desk Kept",
+        "registry": (
+            "CLOSERS ENVELOPES GROUP HOOKS OBSERVERS PLACES PROCEDURES Envelope Hook Observer Procedure "
+            "Row Seen StoragePlace envelope hook load_hooks observer procedure"
+        ),
+        "schemas": "FLAG NUMBER OBJECT TEXT WHOLE closed listed record texts",
+    },
+)

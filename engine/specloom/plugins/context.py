@@ -1,0 +1,121 @@
+"""What a procedure has before it: the questions it may ask, the one way out, and what it may keep.
+
+A procedure is registered domain Python that needs more than the rows of a plan: it reads pages, asks operations as it
+goes along, or keeps state. It is given a desk by whoever drives it, a live call or an example, and does no I/O but
+through it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from specloom.core import Answer, Request, Response
+
+    from .collections import Drawer
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A value from the cache or just made: JSON data, and its age in seconds (0 when it was just made)."""
+
+    value: Any
+    age: float = 0.0
+
+
+class Desk(Protocol):
+    """What a procedure may do. Everything raises `specloom.core.faults.Fault` and nothing else."""
+
+    @property
+    def owner(self) -> str:
+        """Whose call this is: an opaque text from the authenticated identity; empty over stdio."""
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """The settings that the tool declares, by name; what is not set and has no default is absent."""
+
+    @property
+    def allow_private(self) -> bool:
+        """Whether the operator lets requests go to private and loopback addresses."""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether anything but `send` may be reached: where it is not, nothing connects or starts a process."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+
+    def tell(self, done: float, total: float | None, message: str) -> None:
+        """Report progress to the caller; costs nothing where nobody listens."""
+
+    def offering(self, operation: str) -> tuple[str, ...]:
+        """The configured providers of a capability, in the order in which they are asked."""
+
+    async def ask(self, operation: str, arguments: Mapping[str, Any], *, provider: str = "") -> Answer:
+        """The answer of one provider, or of the first in the route that gives one.
+
+        Goes through breaker, limits, key rotation and retries. Arguments that the provider does not take are left out.
+        Without `provider`, faults lead to the next one; the last fault is raised when nobody answers.
+        """
+
+    async def run(self, procedure: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """The record of another procedure, run at this desk; it is among those that this one declares as `runs`."""
+
+    async def send(self, request: Request) -> Response:
+        """The answer to one request over the guarded transport, whatever its status."""
+
+    async def remember(self, key: str, ttl: float, make: Callable[[], Awaitable[Any]]) -> Kept:
+        """The JSON value kept under `key` for this owner's calls, else what `make` gives, kept for `ttl` seconds.
+
+        Several calls for one key at a time share one `make`. A fault is not kept.
+        """
+
+    async def recall(self, key: str) -> Kept | None:
+        """What `keep` put under a key for this owner's calls, or None when it was never there or is too old."""
+
+    async def keep(self, key: str, value: Any, ttl: float) -> None:
+        """Keep a JSON value under a key for `ttl` seconds; does nothing where nothing is kept."""
+
+    def new_id(self) -> str:
+        """An identifier that nobody can guess; in an example, the next of a fixed row of them."""
+
+    def state(self, collection: str, *, space: str = "") -> Drawer:
+        """A declared collection as this owner sees it; `space` names the place of one that is shared."""
+
+    async def keep_artifact(self, text: str, *, name: str, mime_type: str) -> str:
+        """Keep a text for this owner for a short time; gives its address, or "" where nothing is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A kept text: its `research://artifact/…` address, name and size in bytes, and until when (epoch seconds)."""
+
+    uri: str
+    name: str
+    mime_type: str
+    size: int
+    expires: float
+
+
+class ArtifactKeeper(Protocol):
+    """Where long texts are kept for their owner for a short time."""
+
+    async def keep(self, owner: str, text: str, *, name: str, mime_type: str) -> Artifact:
+        """Keep a text; the same text of the same owner has the same address."""
+
+    async def read(self, owner: str, identifier: str) -> tuple[str, str] | None:
+        """The text and its MIME type, or None when it is gone, was never there, or is somebody else's."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """A call that has ended, for the record: `error` is the kind of its fault as clients know it, or empty."""
+
+    owner: str
+    tool: str
+    session: str
+    seconds: float
+    error: str
+    arguments: Mapping[str, Any]

@@ -1,0 +1,45 @@
+"""Model and arguments become an answer: plan, operations, executor, routing, circuit breaker, single-flight, metrics.
+
+Imports `model`, `language`, `net`, `cache` and `plugins`.
+"""
+
+from __future__ import annotations
+
+from specloom.core.lazy import exports
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .arguments import Arguments, parse_arguments
+    from .circuit_breaker import Breakers
+    from .configuration import is_configured, missing_settings, read_settings
+    from .executor import Executor
+    from .live_context import LiveDesk
+    from .metrics import REFUSED, Count, next_midnight
+    from .operation.drive import drive, drive_live
+    from .operation.oauth import STEP
+    from .operation.run import first_requests, perform
+    from .plan.effects import Ask, AskAll, Offer, Outcome, Run
+    from .plan.notices import none_configured, resolve
+    from .plan.run import Pursuit, plan_context, pursue
+    from .recordings import RecordingSender, ReplaySender, Sender, request_id, to_recording, write_whole
+    from .response_meta import describe_large
+
+__getattr__ = exports(
+    __name__,
+    {
+        "arguments": "Arguments parse_arguments",
+        "circuit_breaker": "Breakers",
+        "configuration": "is_configured missing_settings read_settings",
+        "executor": "Executor",
+        "live_context": "LiveDesk",
+        "metrics": "REFUSED Count next_midnight",
+        "operation.drive": "drive drive_live",
+        "operation.oauth": "STEP",
+        "operation.run": "first_requests perform",
+        "plan.effects": "Ask AskAll Offer Outcome Run",
+        "plan.notices": "none_configured resolve",
+        "plan.run": "Pursuit plan_context pursue",
+        "recordings": "RecordingSender ReplaySender Sender request_id to_recording write_whole",
+        "response_meta": "describe_large",
+    },
+)

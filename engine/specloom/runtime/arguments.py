@@ -1,0 +1,261 @@
+"""Arguments as models really send them: repaired, then checked, then filled up with defaults and moved into bounds."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from specloom.core import Fault, did_you_mean, is_day
+from specloom.language import truthy
+from specloom.language.evaluate import evaluate
+from specloom.model import Context, Input, Tool
+
+_WORDS = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "list": "a list of texts",
+    "object": "an object",
+}
+_SHOWN = 80
+_MOST_OBJECT = 20_000
+"""Bytes of an object as JSON; a schema of ten fields has a few hundred."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """Checked arguments with defaults; `requested` has the original of every number that was moved to a bound."""
+
+    given: dict[str, Any]
+    requested: dict[str, Any] = field(default_factory=dict)
+    explicit: frozenset[str] = frozenset()
+    """The inputs that the caller set, as opposed to those filled with a default."""
+
+
+def parse_arguments(tool: Tool, raw: Mapping[str, Any] | None) -> Arguments:
+    """The arguments of a call, or a `validation` fault that says which field, what was given and what is allowed."""
+    given: dict[str, Any] = {}
+    requested: dict[str, Any] = {}
+    raw = raw or {}
+    for name in raw:
+        if name not in tool.inputs:
+            everything = f"known: {', '.join(sorted(tool.inputs))}" if tool.inputs else "it takes none"
+            hint = did_you_mean(name, tool.inputs) or everything
+            raise _refused(tool, f"{tool.name} has no argument {name[:_SHOWN]!r}; {hint}", name[:_SHOWN])
+    for one in tool.inputs.values():
+        value = _repaired(one, raw.get(one.name))
+        if value is None or (value == "" and not one.required):
+            if one.required:
+                raise _refused(tool, f"{one.name} is required: {one.description}", one.name)
+            continue
+        wrong = _problem(one, value)
+        if wrong:
+            raise _refused(tool, wrong, one.name)
+        if one.clamp:
+            bounded = _clamped(one, value)
+            if bounded != value:
+                requested[one.name] = value
+                value = bounded
+        given[one.name] = value
+    explicit = frozenset(given)
+    defaults = {one.name: one.default for one in tool.inputs.values() if one.default is not None}
+    given |= {name: value for name, value in defaults.items() if name not in given}
+    context: Context = {"args": given, "requested": requested, "now": 0.0}
+    context |= {name: {} for name in ("values", "config")}
+    for name, definition in tool.values if tool.checks else ():
+        # What depends on who can be asked is not known yet, and no check may hang on it.
+        known = all(path[0] in {"args", "requested", "now"} for path in definition.uses)
+        context["values"][name] = evaluate(definition, context) if known else None
+    for refuse, message in tool.checks:
+        if truthy(evaluate(refuse, context)):
+            raise _refused(tool, str(evaluate(message, context)))
+    return Arguments(given, requested, explicit)
+
+
+def _repaired(one: Input, value: Any) -> Any:
+    """What was meant: JSON inside text, numbers as text, one text for a list, blanks around text."""
+    if value is None:
+        return None
+    if one.items:
+        return _repaired_items(one, value)
+    if one.kind == "list":
+        if isinstance(value, str):
+            text = value.strip()
+            if text.startswith("["):
+                parsed = _json(text)
+                return parsed if isinstance(parsed, list) else [text]
+            return [text] if text else None
+        return value
+    if one.kind == "object" and isinstance(value, str):
+        parsed = _json(value) if value.strip() else None
+        return parsed if isinstance(parsed, dict) else value.strip() or None
+    if not isinstance(value, str):
+        if one.kind == "integer" and isinstance(value, float) and value.is_integer():
+            return int(value)
+        if one.kind == "string" and isinstance(value, (int, float)) and not isinstance(value, bool):
+            return str(value)
+        return value
+    text = value.strip()
+    if one.kind == "string":
+        return text
+    if text == "":
+        return None
+    if one.kind == "boolean" and text.lower() in {"true", "false"}:
+        return text.lower() == "true"
+    if one.kind == "integer" and re.fullmatch(r"[-+]?\d{1,18}(?:\.0+)?", text):
+        return int(text.partition(".")[0])
+    if one.kind == "number" and re.fullmatch(r"[-+]?\d{1,18}(?:\.\d+)?(?:[eE][-+]?\d{1,2})?", text):
+        return float(text)
+    return value
+
+
+def _repaired_items(one: Input, value: Any) -> Any:
+    """A list of objects from JSON inside text, whole or item by item, and from one object alone; empty fields go."""
+    if isinstance(value, str):
+        parsed = _json(value)
+        value = parsed if isinstance(parsed, (list, dict)) else value.strip() or None
+    if isinstance(value, dict):
+        value = [value]
+    return [_repaired_item(one, item) for item in value] if isinstance(value, list) else value
+
+
+def _repaired_item(one: Input, item: Any) -> Any:
+    if isinstance(item, str) and isinstance(parsed := _json(item), dict):
+        item = parsed
+    if not isinstance(item, dict):
+        return item
+    fields = {field.name: field for field in one.items}
+    given = {name: _repaired(fields[name], said) if name in fields else said for name, said in item.items()}
+    return {name: said for name, said in given.items() if name not in fields or said not in (None, "")}
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _problem(one: Input, value: Any) -> str:
+    """What is wrong with a value, in a sentence; empty when nothing is."""
+    if one.items:
+        return _items_problem(one, value)
+    if not _is_kind(one.kind, value):
+        return f"{one.name} is {_show(value)}; it should be {_WORDS[one.kind]}"
+    if one.kind == "string":
+        return _text_problem(one, value, one.name)
+    if one.kind == "object":
+        return _object_problem(one, value)
+    if one.kind == "list":
+        if too_many := _too_many(one, value):
+            return too_many
+        found = (_text_problem(one, item, f"{one.name}[{index}]") for index, item in enumerate(value))
+        return next(filter(None, found), "")
+    if one.kind in {"integer", "number"} and not one.clamp:
+        below = one.minimum is not None and value < one.minimum
+        if below or (one.maximum is not None and value > one.maximum):
+            return f"{one.name} is {value}; it may be {_bounds(one)}"
+    return ""
+
+
+def _too_many(one: Input, value: list[Any]) -> str:
+    if one.max_items is None or len(value) <= one.max_items:
+        return ""
+    return f"{one.name} has {len(value)} items; it may have {one.max_items}"
+
+
+def _items_problem(one: Input, value: Any) -> str:
+    if not isinstance(value, list):
+        return f"{one.name} is {_show(value)}; it should be a list of objects"
+    if too_many := _too_many(one, value):
+        return too_many
+    return next(filter(None, (_item_problem(one, item, f"{one.name}[{at}]") for at, item in enumerate(value))), "")
+
+
+def _item_problem(one: Input, item: Any, place: str) -> str:
+    """What is wrong with one object of a list; `place` is its name in the sentence."""
+    fields = {field.name: field for field in one.items}
+    if not isinstance(item, dict):
+        return f"{place} is {_show(item)}; it should be an object with {', '.join(fields)}"
+    for name in item:
+        if name not in fields:
+            hint = did_you_mean(name, fields)
+            return f"{place} has no field {_show(name)}; {hint}"
+    for field_ in fields.values():
+        if field_.name not in item:
+            if field_.required:
+                return f"{place} needs {field_.name}: {field_.description}"
+        elif wrong := _problem(replace(field_, name=f"{place}.{field_.name}"), item[field_.name]):
+            return wrong
+    return ""
+
+
+def _object_problem(one: Input, value: dict[str, Any]) -> str:
+    """An object is sent on as it is, so it has to be JSON, and no larger than a caller needs."""
+    try:
+        size = len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
+    except (ValueError, TypeError, RecursionError, UnicodeEncodeError):
+        return f"{one.name} is no JSON object: it holds something that JSON cannot say"
+    return f"{one.name} has {size} bytes as JSON; it may have {_MOST_OBJECT}" if size > _MOST_OBJECT else ""
+
+
+def _text_problem(one: Input, value: str, name: str) -> str:
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        return f"{name} holds half a character (a lone surrogate); send whole text"
+    if one.choices and value not in one.choices:
+        if one.catalogue.startswith("providers."):
+            return ""  # resolved when the plan runs, because unknown and unconfigured names are different answers
+        return f"{name} is {_show(value)}; it may be {', '.join(one.choices)}"
+    if one.min_length is not None and len(value) < one.min_length:
+        return f"{name} is {_show(value)}; it needs at least {one.min_length} character{'s'[: one.min_length > 1]}"
+    if one.max_length is not None and len(value) > one.max_length:
+        return f"{name} has {len(value)} characters; it may have {one.max_length}"
+    if one.pattern and not re.fullmatch(one.pattern, value):
+        return f"{name} is {_show(value)}; it should be {one.says or one.pattern}"
+    if one.format and not is_day(value):
+        return f"{name} is {_show(value)}, which no calendar has; it should be {one.says}"
+    return ""
+
+
+def _is_kind(kind: str, value: Any) -> bool:
+    if kind == "boolean":
+        return isinstance(value, bool)
+    if kind == "object":
+        return isinstance(value, dict)
+    if isinstance(value, bool):
+        return False
+    if kind == "list":
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if kind == "number":
+        return isinstance(value, (int, float)) and math.isfinite(value)
+    return isinstance(value, int if kind == "integer" else str)
+
+
+def _clamped(one: Input, value: Any) -> Any:
+    if one.minimum is not None and value < one.minimum:
+        return int(one.minimum) if one.kind == "integer" else one.minimum
+    if one.maximum is not None and value > one.maximum:
+        return int(one.maximum) if one.kind == "integer" else one.maximum
+    return value
+
+
+def _bounds(one: Input) -> str:
+    if one.minimum is None:
+        return f"at most {one.maximum:g}"
+    if one.maximum is None:
+        return f"at least {one.minimum:g}"
+    return f"{one.minimum:g} to {one.maximum:g}"
+
+
+def _show(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def _refused(tool: Tool, sentence: str, argument: str = "") -> Fault:
+    return Fault("validation", sentence, detail=argument and f"argument {argument} of {tool.name}")

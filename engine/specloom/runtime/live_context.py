@@ -1,0 +1,141 @@
+"""The desk of a live call: what a procedure asks goes through the executor, and what it keeps through the cache."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+from specloom.cache import AnswerCache
+from specloom.core import Answer, Fault, Request, Response, all_failed
+from specloom.model import Model, Tool
+from specloom.plugins import PROCEDURES, ArtifactKeeper, Drawer, Drawers, Kept
+
+from .plan.drive import Progress
+from .plan.effects import Offer
+from .plan.notices import none_configured, resolve
+from .providers import Upstreams
+from .recordings import Sender
+from .single_flight import Flights
+
+
+class Engine(Protocol):
+    """What a live call needs of the executor that runs it."""
+
+    model: Model
+    sender: Sender
+    upstreams: Upstreams
+    flights: Flights
+    cache: AnswerCache | None
+    drawers: Drawers | None
+    artifacts: ArtifactKeeper | None
+    clock: Callable[[], float]
+    allow_private: bool
+    is_live: bool
+    isolate: bool
+    tool_settings: dict[str, dict[str, Any]]
+
+    def offer(self) -> Offer:
+        """Who can be asked now."""
+
+    async def keep(self, key: str, value: bytes, ttl: float) -> None:
+        """Keep an answer in the cache, which is there."""
+
+
+class LiveDesk:
+    """One call's `specloom.plugins.context.Desk` over an executor."""
+
+    def __init__(self, engine: Engine, tool: Tool, owner: str, progress: Progress | None) -> None:
+        self._engine = engine
+        self._tool = tool
+        self._progress = progress
+        self._owner = owner
+
+    @property
+    def owner(self) -> str:
+        return self._owner
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        return self._engine.tool_settings[self._tool.name]
+
+    @property
+    def allow_private(self) -> bool:
+        return self._engine.allow_private
+
+    @property
+    def is_live(self) -> bool:
+        return self._engine.is_live
+
+    def now(self) -> float:
+        return self._engine.clock()
+
+    def tell(self, done: float, total: float | None, message: str) -> None:
+        if self._progress is not None:
+            self._progress(done, total, message)
+
+    def offering(self, operation: str) -> tuple[str, ...]:
+        return self._engine.offer().orders.get(operation, ())
+
+    async def ask(self, operation: str, arguments: Mapping[str, Any], *, provider: str = "") -> Answer:
+        model, offer = self._engine.model, self._engine.offer()
+        if provider:
+            resolve(provider, operation, self._tool, model, offer)
+        failed: list[Fault] = []
+        for name in [provider] if provider else offer.orders.get(operation, ()):
+            taken = model.providers[name].operations[operation].input
+            given = {key: arguments[key] for key in taken if arguments.get(key) is not None}
+            try:
+                return await self._engine.upstreams.ask(name, operation, given)
+            except Fault as fault:
+                failed.append(fault)
+        raise all_failed(failed) if failed else none_configured(self._tool, model, offer, (operation,))
+
+    async def run(self, procedure: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        return await PROCEDURES[procedure].function(self, parameters)
+
+    async def send(self, request: Request) -> Response:
+        return await self._engine.sender.send(request)
+
+    async def remember(self, key: str, ttl: float, make: Callable[[], Awaitable[Any]]) -> Kept:
+        async def look() -> Kept:
+            kept = await self.recall(key)
+            if kept is not None:
+                return kept
+            made = await make()
+            await self.keep(key, made, ttl)
+            return Kept(made)
+
+        return await self._engine.flights.run(self._full(key), look)
+
+    async def recall(self, key: str) -> Kept | None:
+        cache = self._engine.cache
+        entry = await cache.get(self._full(key)) if cache is not None else None
+        return Kept(json.loads(entry.value), entry.age(self.now())) if entry else None
+
+    async def keep(self, key: str, value: Any, ttl: float) -> None:
+        if self._engine.cache is not None:
+            text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+            await self._engine.keep(self._full(key), text.encode("utf-8", "surrogatepass"), ttl)
+
+    def _full(self, key: str) -> str:
+        """The key in the cache: tenants share what is public unless their answers are kept apart."""
+        owner = self._owner if self._engine.isolate else ""
+        return f"made:{owner}\0{key}"
+
+    def new_id(self) -> str:
+        import uuid
+
+        return str(uuid.uuid4())
+
+    def state(self, collection: str, *, space: str = "") -> Drawer:
+        drawers = self._engine.drawers
+        if drawers is None:
+            raise Fault("config", "This server keeps no state, so nothing can be remembered or recalled.")
+        return drawers.drawer(collection, self._owner, space=space)
+
+    async def keep_artifact(self, text: str, *, name: str, mime_type: str) -> str:
+        keeper = self._engine.artifacts
+        if keeper is None:
+            return ""
+        return (await keeper.keep(self._owner, text, name=name, mime_type=mime_type)).uri

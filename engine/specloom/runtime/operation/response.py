@@ -1,0 +1,213 @@
+"""Reads the response of a step: first whether it is a failure, then its rows."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import replace
+from typing import Any
+
+from specloom.core import KINDS, Fault, Response, clean
+from specloom.language import decode, how_many, truthy
+from specloom.language.evaluate import evaluate
+from specloom.model import Context, ErrorRule, Provider, Reading, Row, Step, Value
+
+from .rows import map_row
+
+LONGEST_SENTENCE = 300
+"""Characters of a fault that an upstream has words in."""
+LONGEST_DELAY = 86_400
+"""Seconds after which to come back at the latest, whatever an upstream says."""
+
+_LINE_END = re.compile(r"\s*[\n\r\t]\s*")
+_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]*)?")
+
+
+class Empty(Exception):  # noqa: N818 - not an error: the upstream says "nothing" in its own way
+    """The upstream answered that there is nothing."""
+
+
+def read_response(provider: Provider, step: Step, response: Response, context: Context) -> list[Row]:
+    """The rows of a response; raises Fault, or Empty where the upstream says in its own way that there is nothing."""
+    refused: Fault | None = None
+    document: Any = None
+    try:
+        document = decode(step.reading.decoder, response, step.reading.options)
+    except Fault as fault:
+        refused = fault
+    _raise_for(provider, response, document if step.reading.decoder == "json" else _json_or_none(response), context)
+    if refused is not None:
+        raise Fault(refused.kind, f"{provider.title}: {_to_sentence(refused.message)}", detail=refused.detail)
+    context["page"] = document
+    context["headers"] = response.headers
+    context["moment"] = replace(context["moment"], url=response.url)
+    return read_rows(provider, step.reading, document, context)
+
+
+def _json_or_none(response: Response) -> Any:
+    if response.body[:64].lstrip()[:1] not in (b"{", b"["):
+        return None
+    try:
+        return json.loads(response.body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _raise_for(provider: Provider, response: Response, body: Any, context: Context) -> None:
+    rules = provider.service.errors
+    if rules:
+        seen: Context = {
+            **context,
+            "status": response.status,
+            "headers": response.headers,
+            "body": body,
+            "text": _opening(response),
+        }
+        for rule in rules:
+            if _holds(provider, rule, response, seen):
+                raise _ruled(provider, rule, response, seen)
+    # Nothing here asks for a part (RFC 9110 §15.3.7), so whoever sends one has left out the rest.
+    if response.status >= 300 or response.status == 206:
+        raise _default_fault(provider, response, context["now"])
+
+
+def _holds(provider: Provider, rule: ErrorRule, response: Response, seen: Context) -> bool:
+    """Whether a rule is about this answer. One that cannot be worked out met an answer of another shape.
+
+    Where the status says by itself that it is a failure, such a rule is not about it.
+    """
+    try:
+        return truthy(evaluate(rule.when, seen))
+    except Fault as fault:
+        if response.status >= 300:
+            return False
+        message = _default_message(provider, "layout_changed", response.status)
+        raise Fault("layout_changed", message, provider=provider.name, detail=fault.message) from None
+
+
+def _opening(response: Response) -> str:
+    return response.body[:65536].decode("utf-8", "replace")
+
+
+def _ruled(provider: Provider, rule: ErrorRule, response: Response, seen: Context) -> Exception:
+    if rule.kind == "empty":
+        return Empty()
+    message = _to_sentence(_worked_out(rule.message, seen)) or _default_message(provider, rule.kind, response.status)
+    delay = _to_delay(_worked_out(rule.retry_after, seen))
+    delay = _retry_after(response, seen["now"]) if delay is None else delay
+    return Fault(rule.kind, message, provider=provider.name, retry_after=delay)
+
+
+def _worked_out(value: Value | None, seen: Context) -> Any:
+    """The value, or None where it quotes what the upstream wrote in another shape this time."""
+    try:
+        return evaluate(value, seen) if value is not None else None
+    except Fault:
+        return None
+
+
+def _to_sentence(said: Any) -> str:
+    """What an upstream has words in, on one line, without characters that nobody sees, and never long."""
+    if said is None or isinstance(said, (bool, dict, list)):
+        return ""
+    text = _LINE_END.sub(" ", clean(str(said)[: 4 * LONGEST_SENTENCE])[0]).strip()
+    return text if len(text) <= LONGEST_SENTENCE else f"{text[: LONGEST_SENTENCE - 1].rstrip()}…"
+
+
+def _to_delay(seconds: Any) -> int | None:
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 <= seconds < math.inf:
+        return None
+    return min(math.ceil(seconds), LONGEST_DELAY)
+
+
+_BY_STATUS = {
+    400: "bad_request",
+    401: "auth_required",
+    402: "quota_exhausted",
+    403: "auth_required",
+    404: "not_found",
+    422: "bad_request",
+    429: "rate_limited",
+}
+
+
+def _default_fault(provider: Provider, response: Response, now: float) -> Fault:
+    kind = _BY_STATUS.get(response.status, "upstream_unavailable")
+    delay = _retry_after(response, now) if KINDS[kind].retryable else None
+    return Fault(kind, _default_message(provider, kind, response.status), provider=provider.name, retry_after=delay)
+
+
+def _default_message(provider: Provider, kind: str, status: int) -> str:
+    keys = " and ".join(one.name for one in provider.settings.values() if one.secret)
+    said = {
+        "auth_required": f"{provider.title} refused the request (HTTP {status}); "
+        + (f"check {keys}" if keys else "it wants a key that this spec does not know"),
+        "not_in_plan": f"the account at {provider.title} does not include this (HTTP {status})",
+        "quota_exhausted": f"the allowance at {provider.title} is used up (HTTP {status})",
+        "rate_limited": f"{provider.title} asks to slow down (HTTP {status})",
+        "bad_request": f"{provider.title} refuses these arguments (HTTP {status})",
+        "not_found": f"{provider.title} has no such thing (HTTP {status})",
+        "layout_changed": f"{provider.title} answered in a shape that its spec does not know",
+    }
+    return said.get(kind, f"{provider.title} failed (HTTP {status})")
+
+
+def _retry_after(response: Response, now: float) -> int | None:
+    """The Retry-After header in seconds, whether it is a number or a date (RFC 9110 §10.2.3); at most a day.
+
+    A number may have a fraction, as some upstreams write it; one below zero says nothing.
+    """
+    text = response.headers.get("retry-after", "").strip()
+    if _SECONDS.fullmatch(text):
+        return _to_delay(float(text[:20]))
+    if text and now:
+        from datetime import UTC
+        from email.utils import parsedate_to_datetime
+
+        try:
+            moment = parsedate_to_datetime(text)
+            # A date without a zone is in that of HTTP.
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return _to_delay(max(0.0, moment.timestamp() - now))
+        except (ValueError, TypeError, OverflowError):
+            return None
+    return None
+
+
+def read_rows(provider: Provider, reading: Reading, document: Any, context: Context) -> list[Row]:
+    """The rows of a decoded document.
+
+    An empty list is an answer. A list that is missing, or an empty page, is a changed layout unless the spec says what
+    such an answer looks like; so are items of which none has what every item had.
+    """
+    items = reading.each(document)
+    if not items:
+        explained = reading.empty_is_ok_when
+        if explained(document) if explained is not None else items is not None:
+            return []
+        sentence = f"{provider.title} answered with neither results nor a sign that there are none"
+        raise Fault("layout_changed", sentence, detail=str(reading.place))
+    most = how_many(reading.take, context)
+    rows: list[Row] = []
+    usable = False
+    seen = dict(context) if reading.needs_context or reading.keep else context
+    for item in items:
+        if most is not None and len(rows) >= most:
+            break
+        row = map_row(reading.fields, item, seen)
+        if row is None:
+            continue
+        usable = True
+        if reading.keep is not None:
+            seen["row"] = row
+            if not truthy(evaluate(reading.keep, seen)):
+                continue
+        rows.append(row)
+    if not usable and most != 0 and any(one.required for one in reading.fields):
+        raise Fault(
+            "layout_changed",
+            f"{provider.title} answered with results that lack what every result had",
+            detail=str(reading.place),
+        )
+    return rows

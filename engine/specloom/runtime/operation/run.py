@@ -1,0 +1,233 @@
+"""Runs an operation as a generator: it yields what it needs (a request, a pause) and is given what came of it.
+
+Nothing here does I/O. A driver that sends makes a live call of it, one that only prints makes a dry run, one that
+answers from a file makes a replay: the same code serves in all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from specloom.core import Answer, Fault, Request, Response, Secret
+from specloom.language import Moment, Unworkable, build, truthy
+from specloom.language.evaluate import evaluate
+from specloom.model import Context, Operation, Provider, Row, Step
+
+from .oauth import Tokens, granted
+from .paging import next_request
+from .request import build_request
+from .response import Empty, read_response
+from .rows import arrange, conform, interleave
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A pause before a retry, in seconds."""
+
+    seconds: float
+
+
+Running = Generator[Request | Wait, Response | None, Answer]
+Note = Callable[[Request, Response], None]
+
+LONGEST_PAUSE = 10
+"""Seconds that a call waits because an upstream says so; in what is longer than that, another one has answered."""
+
+
+def perform(
+    provider: Provider,
+    operation: Operation,
+    arguments: Mapping[str, Any],
+    config: Mapping[str, Any],
+    now: float,
+    tokens: Tokens | None = None,
+    note: Note | None = None,
+) -> Running:
+    """Run an operation. Arguments that it does not take, and empty ones, are left out.
+
+    The driver throws a Fault for what it cannot send. `tokens` keeps what was granted, from one run to the next, and
+    `note` is told of each response that could be read, so that no other one is remembered.
+    """
+    given = {name: arguments[name] for name in operation.input if arguments.get(name) not in (None, "")}
+    answers: list[Answer] = []
+    tokens = {} if tokens is None else tokens
+    for part in _shards(operation, given, config, now):
+        context = _context(operation, part, config, now)
+        context["tokens"] = tokens
+        context["note"] = note
+        try:
+            answers.append((yield from _once(provider, operation, context)))
+        except Unworkable as fault:
+            if "headers" not in context:
+                raise
+            # What the spec was given came from the upstream, so it is the upstream that is not as it was.
+            message = f"{provider.title} answered in a shape that its spec does not know"
+            raise Fault("layout_changed", message, provider=provider.name, detail=fault.why) from None
+    if len(answers) == 1:
+        return answers[0]
+    meta = {name: value for answer in reversed(answers) for name, value in answer.meta.items()}
+    return Answer(interleave([answer.rows for answer in answers]), meta)
+
+
+def first_requests(
+    provider: Provider, operation: Operation, arguments: Mapping[str, Any], config: Mapping[str, Any], now: float
+) -> list[Request]:
+    """What an operation would send before it has any answer: the first request of every shard, for a dry run."""
+    given = {name: arguments[name] for name in operation.input if arguments.get(name) not in (None, "")}
+    found = []
+    for part in _shards(operation, given, config, now):
+        context = _context(operation, part, config, now)
+        for step in operation.steps:
+            if step.when is None or truthy(evaluate(step.when, context)):
+                found.append(build_request(provider, operation, step, context))
+                break
+            context["steps"][step.name] = None
+    return found
+
+
+def _context(operation: Operation, arguments: Mapping[str, Any], config: Mapping[str, Any], now: float) -> Context:
+    context: Context = {
+        "args": arguments,
+        "config": config,
+        "steps": {},
+        "values": {},
+        "now": now,
+        "page": None,
+        "moment": Moment(now, ""),
+    }
+    for name, value in operation.values:
+        context["values"][name] = evaluate(value, context)
+    return context
+
+
+def _shards(
+    operation: Operation, given: dict[str, Any], config: Mapping[str, Any], now: float
+) -> Iterable[dict[str, Any]]:
+    shard = operation.shard
+    items = given.get(shard.over) if shard else None
+    if shard is None or not isinstance(items, list) or not items:
+        return [given]
+
+    def fits(part: list[Any]) -> bool:
+        if shard.fits is None:
+            return True
+        return truthy(evaluate(shard.fits, _context(operation, {**given, shard.over: part}, config, now)))
+
+    parts: list[list[Any]] = []
+    rest = list(items)
+    while rest:
+        size = min(shard.at_most, len(rest))
+        while size > 1 and not fits(rest[:size]):
+            size -= 1
+        parts.append(rest[:size])
+        rest = rest[size:]
+    return [{**given, shard.over: part} for part in parts]
+
+
+def _once(provider: Provider, operation: Operation, context: Context) -> Running:
+    steps: dict[str, list[Row] | None] = context["steps"]
+    last: str | None = None
+    for step in operation.steps:
+        if not step.optional:
+            last = step.name
+        if step.when is not None and not truthy(evaluate(step.when, context)):
+            steps[step.name] = None
+            continue
+        try:
+            steps[step.name] = yield from _step(provider, operation, step, context)
+        except Empty:
+            steps[step.name] = []
+        except Fault:
+            if not step.optional:
+                raise
+            steps[step.name] = None
+    rows = arrange(operation, context, steps.get(last) if last else None)
+    meta = build(operation.meta, context)
+    return Answer(conform(operation, rows), meta)
+
+
+Steps = Generator[Request | Wait, Response | None, list[Row]]
+
+
+def _step(provider: Provider, operation: Operation, step: Step, context: Context) -> Steps:
+    request = build_request(provider, operation, step, context)
+    rows = found = yield from _exchange(provider, step, request, context)
+    asked = [request]
+    for _ in range(step.paging.most - 1 if step.paging else 0):
+        assert step.paging is not None
+        following = next_request(step.paging, request, found, rows, context)
+        # Pages in a circle, and one page under every number, would be the same rows again.
+        if following is None or following in asked:
+            break
+        request = following
+        asked.append(request)
+        before = found
+        try:
+            found = yield from _exchange(provider, step, request, context)
+        except Empty:
+            break
+        if found and found == before:
+            break
+        rows = rows + found
+    return rows
+
+
+def _exchange(provider: Provider, step: Step, request: Request, context: Context) -> Steps:
+    """One request with its retries. A token that is no longer taken is renewed once."""
+    retry = provider.service.retry
+    attempt = 0
+    renewed = False
+    while True:
+        try:
+            sent = request
+            if provider.service.grant is not None:
+                token = yield from granted(provider, request.operation, context, context["tokens"])
+                sent = replace(
+                    request, headers=(*request.headers, ("Authorization", Secret(f"Bearer {token.reveal()}")))
+                )
+            response = yield sent
+            assert response is not None
+            return _read(provider, step, sent, response, context)
+        except Unworkable:
+            raise
+        except Fault as fault:
+            if fault.kind == "auth_required" and not renewed and context["tokens"].pop(provider.name, None):
+                renewed = True
+                continue
+            if retry is None or fault.kind not in retry.kinds or attempt >= retry.times or fault.ours:
+                raise _named(fault, provider) from None
+            pause = retry.wait * 2**attempt
+            if fault.kind == "rate_limited" and fault.said_after is not None:
+                if fault.said_after > LONGEST_PAUSE:
+                    raise _named(fault, provider) from None
+                pause = max(pause, float(fault.said_after))
+            attempt += 1
+            yield Wait(pause)
+
+
+def _read(provider: Provider, step: Step, request: Request, response: Response, context: Context) -> list[Row]:
+    """The rows of a response, which is noted where it is an answer; raises Fault or Empty."""
+    try:
+        rows = read_response(provider, step, response, context)
+    except Empty:
+        _note(request, response, context)
+        raise
+    _note(request, response, context)
+    return rows
+
+
+def _note(request: Request, response: Response, context: Context) -> None:
+    if context["note"] is not None:
+        context["note"](request, response)
+
+
+def _named(fault: Fault, provider: Provider) -> Fault:
+    """The fault as the provider's: its name is data, and lost connections are the upstream's unavailability."""
+    kind = "upstream_unavailable" if fault.kind == "network" else fault.kind
+    message = fault.message
+    if kind != fault.kind and not message.startswith(provider.title):
+        # The transport says "HOST could not be reached: WHY", which is not said twice.
+        message = f"{provider.title} cannot be reached: {message.replace(' could not be reached: ', ': ', 1)}"
+    return fault.told_as(kind=kind, message=message, provider=provider.name)

@@ -1,0 +1,1 @@
+"""The run of a tool's plan: strategies, stages, collected rows, notices."""

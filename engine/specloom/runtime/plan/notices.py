@@ -1,0 +1,198 @@
+"""Why a plan asks nobody, or had no answer from anybody: the faults that say what to set or whom to ask instead."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from specloom.core import Fault
+from specloom.language import truthy
+from specloom.language.evaluate import evaluate
+from specloom.model import Context, Model, Tool, Value, questions
+
+from ..arguments import Arguments
+from .effects import Offer, Outcome
+
+
+def resolve(name: str, operation: str, tool: Tool, model: Model, offer: Offer) -> None:
+    """Refuse a provider that cannot be asked: unknown, unable and unconfigured are three different `config` faults."""
+    offering = list(model.offering(operation))
+    if name not in offering:
+        known = name in model.providers
+        title = model.capabilities[operation].title.lower()
+        problem = f"provider {name!r} does not offer {title}" if known else f"there is no provider {name!r}"
+        offering = list(dict.fromkeys(one for capability in tool.capabilities for one in model.offering(capability)))
+        # What a tool asks beside its search, such as readers of pages, cannot be named.
+        offering = [one for one in offering if one in _choices(tool)] or offering
+        raise Fault(
+            "config",
+            f"{problem}; those that do: {', '.join(offering)}",
+            provider=name if known else "",
+            alternatives=offering,
+        )
+    if name not in offer.configured:
+        needed = " and ".join(offer.missing.get(name, ())) or "its settings"
+        others = [one for one in offering if one in offer.configured]
+        raise Fault(
+            "config",
+            f"provider {name!r} is not configured; set {needed}",
+            provider=name,
+            alternatives=others,
+            action="check_api_key",
+        )
+
+
+_OF_ARGUMENTS = frozenset({"validation", "not_found"})
+"""What is wrong whoever is asked, so that nobody else is named."""
+
+
+def point_to_others(fault: Fault, tool: Tool, offer: Offer, outcome: Outcome) -> Fault:
+    """The fault of a call that nobody answered, with those whom the caller may ask by name instead."""
+    if fault.kind not in _OF_ARGUMENTS:
+        # Whom a procedure has asked is not in the outcome; of them, the one that the fault is of is known.
+        others = (name for name in not_asked(tool, offer, outcome) if name != fault.provider)
+        fault.alternatives = fault.alternatives or tuple(others)
+    return fault
+
+
+def not_asked(tool: Tool, offer: Offer, outcome: Outcome) -> list[str]:
+    """The providers in the routes of a tool that its caller may name, that were not asked and do not rest; in order."""
+    names = (name for one in tool.capabilities for name in offer.orders.get(one, ()))
+    asked = {*outcome.tried, *offer.resting}
+    return list(dict.fromkeys(name for name in names if name in _choices(tool) and name not in asked))
+
+
+def _choices(tool: Tool) -> Sequence[str]:
+    """The providers that a caller of a tool may name."""
+    return tool.inputs["provider"].choices if "provider" in tool.inputs else ()
+
+
+def none_configured(tool: Tool, model: Model, offer: Offer, capabilities: tuple[str, ...]) -> Fault:
+    """The `config` fault that says which settings would make somebody able to answer."""
+    names = list(dict.fromkeys(name for one in capabilities for name in model.offering(one)))
+    needed = {name: " and ".join(offer.missing[name]) for name in names if offer.missing.get(name)}
+    if len(needed) == 1:
+        what = "".join(f"set {settings} to use {name}" for name, settings in needed.items())
+    else:
+        each = [f"{name} ({settings})" for name, settings in needed.items()] or names
+        what = f"configure {'one of: ' * (len(each) > 1)}{', '.join(each)}"
+    sentence = f"no provider is configured for {tool.name}; {what}"
+    unrouted = [name for name in names if name in offer.configured]
+    if unrouted and not any(offer.orders.get(one) for one in capabilities):
+        unmet = dict.fromkeys(name for one in capabilities for name in offer.unmet.get(one, ()) if name in needed)
+        mend = " or ".join(f"set {needed[name]} to use {name}" for name in unmet)
+        others = f"ask {' or '.join(unrouted)} by name"
+        sentence = (
+            f"nobody in the route of {tool.name} is configured; {mend}, or {others}"
+            if mend
+            else f"nobody is in the route of {tool.name}; {others}, or put it into SEARCH_ROUTING"
+        )
+    return Fault("config", sentence, alternatives=names, action="check_api_key")
+
+
+# --- What an empty answer says, so that nobody takes it for evidence of absence ---------------------------------------
+
+
+EPISTEMIC_WARNING = (
+    "Nothing was found by this search, which is not evidence that nothing exists: "
+    "it may be out of reach of this query or this provider. Do not report it as non-existent."
+)
+"""Said with every empty answer, always in the same words."""
+
+_MOST_ACTIONS = 3
+
+
+def make_hints(tool: Tool, arguments: Arguments, context: Context, offer: Offer, outcome: Outcome) -> dict[str, Any]:
+    """The object that explains an empty answer: why, with which filters, and what to try."""
+    assert tool.hints is not None
+    plan = tool.hints
+    filters = {}
+    set_apart = {name for name in arguments.explicit if arguments.given[name] != tool.inputs[name].default}
+    for name in plan.filters:
+        if name in arguments.given and (name in set_apart or name in plan.always):
+            value = arguments.given[name]
+            filters[name] = (
+                ",".join(value)
+                if isinstance(value, list)
+                else str(value).lower()
+                if isinstance(value, bool)
+                else str(value)
+            )
+    narrowing = [
+        name for name in plan.filters if name in filters and name in set_apart and not tool.inputs[name].required
+    ]
+    reason = "filters_too_restrictive" if narrowing else "no_match"
+    actions: list[dict[str, str]] = []
+    for advice in plan.also:
+        if truthy(evaluate(advice.when, context)):
+            reason = advice.reason or reason
+            said = {"action": advice.action, "parameter": advice.parameter, "detail": advice.detail}
+            actions.append({key: text for key, text in said.items() if text})
+    # An input with advice of its own is not one to leave out: its default may be narrower.
+    advised = {advice.parameter for advice in plan.also}
+    actions += [
+        {"action": "remove_filter", "parameter": name, "detail": f"search again without {name}"}
+        for name in narrowing
+        if name not in advised
+    ]
+    actions = actions[:_MOST_ACTIONS]
+    if len(actions) < _MOST_ACTIONS:
+        others = not_asked(tool, offer, outcome)
+        if others:
+            actions.append({"action": "try_different_provider", "parameter": "provider", "value": others[0]})
+    hints: dict[str, Any] = {"reason": reason}
+    if outcome.explicit and outcome.tried:
+        hints["providersAttempted"] = list(dict.fromkeys(outcome.tried))
+    if filters:
+        hints["filtersApplied"] = filters
+    return {**hints, "suggestedActions": actions, "epistemicWarning": EPISTEMIC_WARNING}
+
+
+# --- Which inputs whoever answered did not hold to, so that an answer can name them instead of keeping silent ---------
+
+
+LEFT_OUT = "not_applied"
+"""The fact under `meta` in which an operation names arguments that it takes and left out because of their values."""
+
+
+def find_unheld(tool: Tool, model: Model, arguments: Arguments, context: Context, outcome: Outcome) -> list[str]:
+    """The inputs that the caller set and that changed nothing at whoever answered, in the order of the tool.
+
+    An input that is an argument of any question of the plan counts by its name, another one by the arguments that it
+    reaches through `with`: it is unheld when none of them was taken. One that names whom to ask has done its work.
+    """
+    if not outcome.served_by or not outcome.operation:
+        return []
+    asked = list(questions(tool.plan))
+    known = {name for one in asked for name in model.capabilities[one.operation].arguments}
+    taken = set(model.providers[outcome.served_by].operations[outcome.operation].input)
+    taken -= set(outcome.meta.get(LEFT_OUT) or ())
+    overrides = [pair for one in asked if one.operation == outcome.operation for pair in one.overrides]
+    choosing = {path[:2] for one in asked if one.providers is not None for path in one.providers.uses}
+    found = []
+    for name in tool.inputs:
+        if name not in arguments.explicit or ("args", name) in choosing:
+            continue
+        if arguments.given[name] == tool.inputs[name].default:
+            continue
+        reached = {name} if name in known else _reached(name, tool, overrides, context)
+        if reached and not reached & taken:
+            found.append(name)
+    return found
+
+
+def _reached(name: str, tool: Tool, overrides: Collection[tuple[str, Value]], context: Context) -> set[str]:
+    """The arguments that an input has a part in, as far as they came to a value."""
+    return {
+        argument for argument, value in overrides if _is_in(name, value, tool) and evaluate(value, context) is not None
+    }
+
+
+def _is_in(name: str, value: Value, tool: Tool) -> bool:
+    """Whether a value is worked out from an input, by itself or through the values of the tool."""
+    named = dict(tool.values)
+    return any(
+        path[:2] == ("args", name)
+        or (path[0] == "values" and len(path) > 1 and path[1] in named and _is_in(name, named[path[1]], tool))
+        for path in value.uses
+    )

@@ -1,0 +1,218 @@
+"""Runs operations of providers: behind their breakers, within their limits, and with the key whose turn it is."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from specloom.cache import AnswerCache
+from specloom.core import Answer, Fault, Limiter, Request, Response, Secret, redact, redact_body
+from specloom.model import Operation, Provider
+
+from .cache_keys import request_key
+from .circuit_breaker import Breakers
+from .metrics import Count
+from .operation.drive import drive_live
+from .operation.oauth import Tokens
+from .operation.run import perform
+from .recordings import Sender, from_recording, secrets_of, to_recording
+
+# --- The settings of a provider, once for each of its keys: keys are used in turn, and a spent one is passed over -----
+
+
+SPENT = frozenset({"rate_limited", "quota_exhausted", "auth_required"})
+"""Kinds of fault for which the next key is worth a try."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One set of settings, with the tokens that were got with it."""
+
+    settings: Mapping[str, Any]
+    tokens: Tokens = field(default_factory=dict)
+
+    def secrets(self) -> list[Secret]:
+        """Everything secret in it, tokens included."""
+        values = [
+            one for value in self.settings.values() for one in (value.values() if isinstance(value, dict) else [value])
+        ]
+        return [one for one in values if isinstance(one, Secret)] + [token for token, _ in self.tokens.values()]
+
+
+class Keyring:
+    """Hands out a provider's keys, each call beginning with the next one."""
+
+    def __init__(self, provider: Provider, values: Mapping[str, Any]) -> None:
+        turning = {
+            one.name: parts
+            for one in provider.settings.values()
+            if one.rotate and len(parts := _parts(values.get(one.name))) > 1
+        }
+        count = max((len(parts) for parts in turning.values()), default=1)
+        sets = ({**values, **{name: parts[at % len(parts)] for name, parts in turning.items()}} for at in range(count))
+        self._keys = [Key(settings) for settings in sets]
+        self._next = 0
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def secrets(self) -> list[Secret]:
+        """Everything secret in all the keys."""
+        return [one for key in self._keys for one in key.secrets()]
+
+    def turn(self) -> Iterator[Key]:
+        """Every key once, beginning with the one whose turn it is."""
+        start = self._next
+        self._next = (start + 1) % len(self._keys)
+        for at in range(len(self._keys)):
+            yield self._keys[(start + at) % len(self._keys)]
+
+
+def _parts(value: Any) -> list[Any]:
+    text = value.reveal() if isinstance(value, Secret) else value
+    if not isinstance(text, str):
+        return []
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    return [Secret(part) for part in parts] if isinstance(value, Secret) else parts
+
+
+class Upstreams:
+    """All providers as they can be asked; what is kept between requests is theirs, and not a call's."""
+
+    def __init__(
+        self,
+        providers: Mapping[str, Provider],
+        settings: Mapping[str, Mapping[str, Any]],
+        *,
+        sender: Sender,
+        breakers: Breakers,
+        cache: AnswerCache | None,
+        clock: Callable[[], float],
+    ) -> None:
+        self.counts: dict[str, Count] = {}
+        """How each operation fared, by its id; of those that were asked."""
+        self._providers = providers
+        self._settings = settings
+        self._sender = sender
+        self._breakers = breakers
+        self._cache = cache
+        self._clock = clock
+        self._limiters: dict[str, Limiter] = {}
+        self._keyrings = {one.name: Keyring(one, settings[one.name]) for one in providers.values()}
+
+    async def ask(
+        self, name: str, operation_name: str, arguments: Mapping[str, Any], *, within: float | None = None
+    ) -> Answer:
+        """Run one operation of one provider behind its breaker and its limits, in `within` seconds; raises Fault."""
+        provider = self._providers[name]
+        operation = provider.operations[operation_name]
+        count = self.counts.setdefault(operation.id, Count())
+        began = time.perf_counter()
+        try:
+            with self._breakers.of(name, operation_name).acquire() as permit:
+                async with _bounded(within, provider.title):
+                    answer = await self._with_keys(provider, operation, arguments)
+                permit.succeed()
+        except Fault as fault:
+            count.add(time.perf_counter() - began, fault)
+            raise self._owned(fault, name) from None
+        count.add(time.perf_counter() - began)
+        return answer
+
+    async def _with_keys(self, provider: Provider, operation: Operation, arguments: Mapping[str, Any]) -> Answer:
+        """The answer with the key whose turn it is; where that one is spent, with the next."""
+        spent: Fault | None = None
+        for key in self._keyrings[provider.name].turn():
+            try:
+                return await self._drive(provider, operation, arguments, key)
+            except Fault as fault:
+                if fault.kind not in SPENT or fault.ours:
+                    raise
+                spent = fault
+        assert spent is not None
+        raise spent
+
+    async def _drive(self, provider: Provider, operation: Operation, arguments: Mapping[str, Any], key: Key) -> Answer:
+        fresh: list[Response] = []
+        readable: list[tuple[Request, Response]] = []
+
+        async def send(request: Request) -> Response:
+            kept = await self._recall(request)
+            if kept is not None:
+                return kept
+            response = await self._send_now(provider, request)
+            body = redact_body(response.body, [*key.secrets(), *secrets_of(request)])
+            response = response if body is response.body else replace(response, body=body)
+            if request.keep_for:
+                fresh.append(response)
+            return response
+
+        def note(request: Request, response: Response) -> None:
+            # Of what came out of the cache the time does not begin anew.
+            if any(response is one for one in fresh):
+                readable.append((request, response))
+
+        running = perform(provider, operation, arguments, key.settings, self._clock(), key.tokens, note)
+        try:
+            answer = await drive_live(running, send)
+        except Fault as fault:
+            # What could be read and then not be worked with is as bad as what could not be read.
+            if fault.kind != "layout_changed":
+                await self._keep(readable)
+            raise
+        await self._keep(readable)
+        return answer
+
+    async def _recall(self, request: Request) -> Response | None:
+        """The response that was kept for such a request."""
+        if not request.keep_for or self._cache is None:
+            return None
+        entry = await self._cache.get("kept:" + request_key(request))
+        return from_recording(json.loads(entry.value)["response"], request.url) if entry is not None else None
+
+    async def _keep(self, readable: list[tuple[Request, Response]]) -> None:
+        if self._cache is None:
+            return
+        for request, response in readable:
+            if response.status < 300:
+                kept = json.dumps(to_recording(request, response)).encode()
+                await self._cache.put("kept:" + request_key(request), kept, request.keep_for, soon=True)
+
+    async def _send_now(self, provider: Provider, request: Request) -> Response:
+        service = provider.service
+        if service.rate is None and service.concurrency is None and not service.faster:
+            return await self._sender.send(request)
+        limiter = self._limiters.get(provider.name)
+        if limiter is None:
+            values = self._settings[provider.name]
+            rate = next((one for name, one in service.faster if values.get(name) is not None), service.rate)
+            limiter = self._limiters[provider.name] = Limiter(rate, service.concurrency, name=provider.title)
+        async with limiter.slot(request.policy.timeout):
+            return await self._sender.send(request)
+
+    def _owned(self, fault: Fault, provider: str) -> Fault:
+        """The fault with the provider's name, and without any secret that the upstream may have echoed."""
+        known = self._keyrings[provider].secrets()
+        return fault.told_as(
+            message=redact(fault.message, known),
+            provider=fault.provider or provider,
+            detail=redact(fault.detail, known),
+        )
+
+
+@contextlib.asynccontextmanager
+async def _bounded(seconds: float | None, title: str) -> AsyncIterator[None]:
+    """A fault of the upstream where what is inside takes longer; None for as long as it takes."""
+    if seconds is None:
+        yield
+        return
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise Fault("upstream_unavailable", f"{title} gave no answer in {seconds:.3g} seconds") from None

@@ -1,0 +1,79 @@
+"""Identical calls in flight share one: whoever asks for the same key gets the same answer or the same failure."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from specloom.core import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True, eq=False)
+class _Flight:
+    task: asyncio.Task[Any]
+    waiters: int = 0
+
+
+class Flights:
+    """The calls under way, by key. A call ends early only when everyone who waits for it has gone."""
+
+    def __init__(self) -> None:
+        self._flights: dict[str, _Flight] = {}
+        # The loop holds tasks weakly; one that is being cancelled has nobody else to hold it.
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def __len__(self) -> int:
+        """How many calls are under way, those that are just being cancelled included."""
+        return len(self._tasks)
+
+    async def run(self, key: str, start: Callable[[], Awaitable[T]]) -> T:
+        """The result of the call that is under way for this key, or of `start()` when there is none."""
+        flight = self._flights.get(key)
+        if flight is None or flight.task.done():
+            flight = self._launch(key, start)
+        flight.waiters += 1
+        try:
+            # Unlike awaiting the task, waiting for it leaves the task alone when this caller is cancelled.
+            await asyncio.wait((flight.task,))
+        finally:
+            flight.waiters -= 1
+            if not flight.waiters and not flight.task.done():
+                self._forget(key, flight)
+                flight.task.cancel()
+        if flight.task.cancelled():
+            # A CancelledError would look as if this caller had been cancelled.
+            raise Fault(
+                "upstream_unavailable", "The call this one had joined was broken off before it answered; try again."
+            )
+        result: T = flight.task.result()
+        return result
+
+    def _launch(self, key: str, start: Callable[[], Awaitable[T]]) -> _Flight:
+        flight = _Flight(asyncio.create_task(_await(start), name=f"flight {key[:16]}"))
+        self._flights[key] = flight
+        self._tasks.add(flight.task)
+
+        def land(task: asyncio.Task[Any]) -> None:
+            self._tasks.discard(task)
+            self._forget(key, flight)
+            if not task.cancelled():
+                # Looked at here, because the last waiter may have gone while the exception was under way.
+                task.exception()
+
+        flight.task.add_done_callback(land)
+        return flight
+
+    def _forget(self, key: str, flight: _Flight) -> None:
+        if self._flights.get(key) is flight:
+            del self._flights[key]
+
+
+async def _await(start: Callable[[], Awaitable[T]]) -> T:
+    return await start()

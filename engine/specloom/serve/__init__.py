@@ -1,1 +1,0 @@
-"""Results become MCP: one protocol core, two hosts for stdio, and the contract between them and the engine."""

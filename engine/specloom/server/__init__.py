@@ -1,0 +1,23 @@
+"""MCP: protocol core, stdio host, the catalogue's image, resources, the SDK as a second host.
+
+Imports `runtime`, `storage`, `model`, `specs` and `compiler`.
+"""
+
+from __future__ import annotations
+
+from specloom.core.lazy import exports
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .catalogue import make_catalogue
+    from .selection import OUTPUT_SCHEMAS, Selection
+    from .start import ServeOptions, default_selection, make_executor, read_switch, run
+
+__getattr__ = exports(
+    __name__,
+    {
+        "catalogue": "make_catalogue",
+        "selection": "OUTPUT_SCHEMAS Selection",
+        "start": "ServeOptions default_selection make_executor read_switch run",
+    },
+)

@@ -1,0 +1,111 @@
+"""Answers the protocol from an executor: tools, resources, prompts and completions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote
+
+from specloom.runtime import Executor
+from specloom.specs import Prompt, complete, render_prompt
+
+from .connection import UPDATED
+from .frames import render_text
+from .protocol import INVALID_PARAMS, Backend, Call, ProtocolError
+from .resources import SESSIONS, Resources
+
+MOST_VALUES = 100
+SESSION = "sessionId"
+"""The argument that names a session, in every tool that has one."""
+NO_PROMPTS: Mapping[str, Prompt] = {}
+
+
+class ExecutorBackend(Backend):
+    """The backend of `serve`: one owner, who is whoever started the process.
+
+    `tools` are the names that this client sees; prompts speak of no others.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        *,
+        owner: str = "",
+        prompts: Mapping[str, Prompt] = NO_PROMPTS,
+        tools: Collection[str] | None = None,
+    ) -> None:
+        self._executor = executor
+        self._owner = owner
+        self._resources = Resources(executor, owner)
+        self._prompts = prompts
+        self._tools = frozenset(executor.model.tools if tools is None else tools)
+
+    def call_now(self, name: str, arguments: dict[str, Any]) -> bytes | None:
+        done = self._executor.peek(name, arguments, owner=self._owner)
+        return render_text(done.body, done.meta) if done else None
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], call: Call) -> bytes:
+        try:
+            done = await self._executor.call(name, arguments, owner=self._owner, progress=call.progress)
+        finally:
+            self._tell_session(name, arguments, call)
+        if done.linked is None:
+            return render_text(done.body, done.meta)
+        one = done.linked
+        title = done.answer["summary"]
+        link = {"uri": one.uri, "name": one.name, "title": title, "mimeType": one.mime_type, "size": one.size}
+        return render_text(done.body, done.meta, link)
+
+    def _tell_session(self, name: str, arguments: Mapping[str, Any], call: Call) -> None:
+        """Tell whoever watches a session that a call has changed it: with a step, a source or how it ended."""
+        tool, session = self._executor.model.tools.get(name), arguments.get(SESSION)
+        writes = tool is not None and (tool.record is not None or not tool.annotations["idempotent"])
+        if writes and isinstance(session, str) and session:
+            call.notify(UPDATED, {"uri": SESSIONS + quote(session, safe="")})
+
+    async def read_resource(self, uri: str, call: Call) -> dict[str, Any]:  # noqa: ARG002
+        return await self._resources.read(uri)
+
+    async def get_prompt(self, name: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:  # noqa: ARG002
+        prompt = self._prompt(name)
+        text = render_prompt(prompt, arguments, self._tools, self._catalogues)
+        return {
+            "description": prompt.description,
+            "messages": [{"role": "user", "content": {"type": "text", "text": text}}],
+        }
+
+    async def complete(self, ref: dict[str, Any], argument: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002
+        known = await self._vocabulary(ref, str(argument.get("name", "")))
+        found = complete(known, str(argument.get("value", "")))
+        return {"values": found[:MOST_VALUES], "total": len(found), "hasMore": len(found) > MOST_VALUES}
+
+    async def close(self, grace: float) -> None:  # noqa: ARG002
+        await self._executor.aclose()
+
+    def _prompt(self, name: str) -> Prompt:
+        if name not in self._prompts:
+            raise ProtocolError(INVALID_PARAMS, f"Unknown prompt: {name[:100]}")
+        return self._prompts[name]
+
+    @cached_property
+    def _catalogues(self) -> Mapping[str, Collection[str]]:
+        """The vocabularies that are not written out in a prompt, by name."""
+        return {"lenses": sorted(self._executor.model.lenses)}
+
+    async def _vocabulary(self, ref: Mapping[str, Any], name: str) -> Collection[str]:
+        """What an argument of a prompt or of a resource's address may be; nothing where it may be anything."""
+        if ref.get("type") == "ref/prompt":
+            argument = self._prompt(str(ref.get("name", ""))).argument(name)
+            if argument is None:
+                return ()
+            return argument.choices or self._catalogues.get(argument.catalogue, ())
+        if ref.get("type") == "ref/resource":
+            if (ref.get("uri"), name) == ("lenses://{name}", "name"):
+                return self._catalogues["lenses"]
+            if (ref.get("uri"), name) == ("research://session/{id}", "id"):
+                return await self._resources.list_sessions()
+            if (ref.get("uri"), name) == ("research://artifact/{id}", "id"):
+                return await self._resources.list_artifacts()
+            return ()
+        raise ProtocolError(INVALID_PARAMS, "Nothing is completed for this reference")

@@ -1,0 +1,346 @@
+"""The same catalogue and backend behind the official SDK, over stdio: the referee for our own host."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import anyio
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.models import InitializationOptions
+from mcp.server.stdio import stdio_server
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ServerEvent,
+    ToolsListChanged,
+)
+from mcp.shared.exceptions import MCPError
+
+from specloom.core import Fault
+
+from .calls import MOST_VALUES, NEEDED, check_params, to_protocol_error
+from .frames import CAPABILITIES_KEY, LOG_LEVEL_KEY, defect, failure
+from .protocol import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    LISTS,
+    LOG_LEVELS,
+    MODERN_VERSIONS,
+    Backend,
+    Call,
+    Catalogue,
+    NoChannel,
+    ProtocolError,
+    UnknownTool,
+)
+
+if TYPE_CHECKING:
+    from .protocol import LoadBackend
+
+
+# --- A running request as the official SDK knows it, with what it sends on its way to the client ----------------------
+
+
+Context = ServerRequestContext[Any, Any]
+
+ANSWERS: dict[str, Any] = {
+    "elicitation/create": types.ElicitResult,
+    "sampling/createMessage": types.CreateMessageResult,
+    "roots/list": types.ListRootsResult,
+}
+
+
+class Audience(Protocol):
+    """Who is told of changes and log entries: what a running request needs of its host."""
+
+    bus: InMemorySubscriptionBus
+    log_level: str | None
+
+    def is_wanted(self, event: ServerEvent) -> bool:
+        """Whether clients with a handshake are told of `event`."""
+
+
+class SdkCall(Call):
+    """A running request, as the SDK knows it. What it sends goes out in order, from a task of its own."""
+
+    def __init__(self, host: Audience, context: Context) -> None:
+        params = context.params or {}
+        self._host = host
+        self._context = context
+        self._outbox: asyncio.Queue[Callable[[], Awaitable[Any]]] = asyncio.Queue()
+        self._reached: float | None = None
+        assert context.request_id is not None
+        self.request_id = context.request_id
+        self.protocol_version = context.protocol_version
+        self.era = "modern" if context.protocol_version in MODERN_VERSIONS else "legacy"
+        self.meta = dict(params.get("_meta") or {})
+        self.input_responses = params.get("inputResponses")
+        self.request_state = params.get("requestState")
+        declared = context.session.client_capabilities
+        known = declared.model_dump(by_alias=True, exclude_none=True) if declared is not None else {}
+        self.client_capabilities = self.meta.get(CAPABILITIES_KEY, known)
+
+    def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        if self._reached is not None and progress <= self._reached:
+            return
+        self._reached = progress
+        self._outbox.put_nowait(lambda: self._context.session.report_progress(progress, total, message))
+
+    def log(self, level: str, data: Any, logger: str | None = None) -> None:
+        wanted = self.meta.get(LOG_LEVEL_KEY) if self.era == "modern" else self._host.log_level
+        if wanted not in LOG_LEVELS or LOG_LEVELS.index(level) < LOG_LEVELS.index(wanted):
+            return
+        entry = {"level": level, "data": data, "logger": logger}
+        self._send("notifications/message", {key: value for key, value in entry.items() if value is not None})
+
+    def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
+        event = to_event(method, params)
+        if event is not None and self.era == "modern":
+            self._outbox.put_nowait(lambda: self._host.bus.publish(event))
+        elif event is None or self._host.is_wanted(event):
+            self._send(method, params)
+
+    def _send(self, method: str, params: dict[str, Any] | None) -> None:
+        message = {"method": method, "params": params or {}}
+        notification = types.server_notification_adapter.validate_python(message)
+        session, number = self._context.session, self.request_id
+        self._outbox.put_nowait(lambda: session.send_notification(notification, related_request_id=number))
+
+    async def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        if self.era != "legacy" or NEEDED.get(method, method) not in self.client_capabilities:
+            raise NoChannel(f"The client cannot be asked {method}.")
+        request = types.server_request_adapter.validate_python({"method": method, "params": params})
+        try:
+            answer = await self._context.session.send_request(request, ANSWERS[method])
+        except MCPError as error:
+            raise NoChannel(f"The client refused {method} or has left.") from error
+        return dict(answer.model_dump(by_alias=True, mode="json", exclude_none=True))
+
+    async def pump(self) -> None:
+        """Send what is put into the outbox, for as long as the call runs."""
+        while True:
+            send = await self._outbox.get()
+            try:
+                await send()
+            finally:
+                self._outbox.task_done()
+
+    async def settle(self) -> None:
+        """Wait until everything has been sent."""
+        await self._outbox.join()
+
+
+def to_event(method: str, params: Mapping[str, Any] | None) -> ServerEvent | None:
+    """The SDK's event for a notification about a change, or `None`."""
+    if method == "notifications/resources/updated":
+        return ResourceUpdated(uri=str((params or {}).get("uri", "")))
+    changes: dict[str, ServerEvent] = {
+        "notifications/tools/list_changed": ToolsListChanged(),
+        "notifications/prompts/list_changed": PromptsListChanged(),
+        "notifications/resources/list_changed": ResourcesListChanged(),
+    }
+    return changes.get(method)
+
+
+Result = dict[str, Any]
+Perform = Callable[[Backend, Mapping[str, Any], "SdkCall"], Awaitable[Result]]
+
+
+def serve_sdk(catalogue: Catalogue, load_backend: LoadBackend) -> int:
+    """Serve one client over the process's own stdin and stdout until it leaves, and return the exit code."""
+    # Without a handler Python would print the SDK's warnings, and a client may take them for a failure.
+    logging.getLogger("mcp").addHandler(logging.NullHandler())
+    anyio.run(_serve, Host(catalogue, load_backend))
+    return 0
+
+
+async def _serve(host: Host) -> None:
+    server = host.server()
+    options = InitializationOptions(
+        server_name=host.catalogue.name,
+        server_version=host.catalogue.version,
+        title=host.catalogue.title or None,
+        instructions=host.catalogue.instructions or None,
+        capabilities=types.ServerCapabilities.model_validate(host.catalogue.capabilities()),
+    )
+    async with stdio_server() as (read, write):
+        await server.run(read, write, options)
+    if host.backend is not None:
+        await host.backend.close(1.0)
+
+
+class Host:
+    """The handlers of one SDK server."""
+
+    def __init__(self, catalogue: Catalogue, load_backend: LoadBackend) -> None:
+        self.catalogue = catalogue
+        self.backend: Backend | None = None
+        self.log_level: str | None = None
+        self.bus = InMemorySubscriptionBus()
+        self._streams = ListenHandler(self.bus)
+        self._load_backend = load_backend
+        self._watched: set[str] = set()
+
+    def server(self) -> Server[dict[str, Any]]:
+        """An SDK server with a handler for every method that the catalogue declares."""
+        catalogue = self.catalogue
+        server: Server[dict[str, Any]] = Server(
+            catalogue.name,
+            version=catalogue.version,
+            title=catalogue.title or None,
+            instructions=catalogue.instructions or None,
+        )
+        declared = catalogue.capabilities()
+        for method, (member, field) in LISTS.items():
+            if method.partition("/")[0] in declared:
+                self._add(server, method, self._list(member, getattr(catalogue, field) or b"[]"))
+        self._add(server, "server/discover", self._discover)
+        self._add(server, "tools/call", self._run(_call_tool))
+        if "resources" in declared:
+            self._add(server, "resources/read", self._run(_read_resource))
+        if "prompts" in declared:
+            self._add(server, "prompts/get", self._run(_get_prompt))
+        if catalogue.completions:
+            self._add(server, "completion/complete", self._run(_complete))
+        if catalogue.logging:
+            self._add(server, "logging/setLevel", self._set_level)
+        if catalogue.subscribe:
+            self._add(server, "resources/subscribe", self._watch)
+            self._add(server, "resources/unsubscribe", self._unwatch)
+        if catalogue.subscribe or catalogue.list_changed:
+            server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, self._listen)
+        return server
+
+    def _add(
+        self, server: Server[dict[str, Any]], method: str, handler: Callable[[Context, Any], Awaitable[Result]]
+    ) -> None:
+        server.add_request_handler(method, types.RequestParams, handler)
+
+    def is_wanted(self, event: ServerEvent) -> bool:
+        """Whether clients with a handshake are told of `event`."""
+        if isinstance(event, ResourceUpdated):
+            return event.uri in self._watched
+        family = {ToolsListChanged: "tools", PromptsListChanged: "prompts", ResourcesListChanged: "resources"}
+        return family[type(event)] in self.catalogue.list_changed
+
+    def _freshness(self, context: Context) -> Result:
+        if context.protocol_version not in MODERN_VERSIONS:
+            return {}
+        return self.catalogue.freshness()
+
+    def _list(self, member: str, array: bytes) -> Callable[[Context, Any], Awaitable[Result]]:
+        items = json.loads(array)
+
+        async def handle(context: Context, _: object) -> Result:
+            if (context.params or {}).get("cursor") is not None:
+                raise MCPError(INVALID_PARAMS, "Invalid cursor")
+            return _for_era(context, {member: items, **self._freshness(context)})
+
+        return handle
+
+    async def _discover(self, context: Context, _: object) -> Result:
+        result = {"supportedVersions": list(MODERN_VERSIONS), "capabilities": self.catalogue.capabilities()}
+        if self.catalogue.instructions:
+            result["instructions"] = self.catalogue.instructions
+        return _for_era(context, {**result, **self._freshness(context)})
+
+    async def _set_level(self, context: Context, _: object) -> Result:
+        self.log_level = (context.params or {})["level"]
+        return {}
+
+    async def _watch(self, context: Context, _: object) -> Result:
+        uri = (context.params or {})["uri"]
+        if not self.catalogue.tells(uri):
+            raise MCPError(INVALID_PARAMS, "This resource does not tell of changes", {"uri": uri[:2048]})
+        self._watched.add(uri)
+        return {}
+
+    async def _listen(self, context: Context, params: types.SubscriptionsListenRequestParams) -> Any:
+        """A stream of those changes that are really told, of all that are asked for; the SDK would promise them all."""
+        wanted, changing = params.notifications, self.catalogue.list_changed
+        told = wanted.model_copy(
+            update={
+                "tools_list_changed": wanted.tools_list_changed if "tools" in changing else None,
+                "prompts_list_changed": wanted.prompts_list_changed if "prompts" in changing else None,
+                "resources_list_changed": wanted.resources_list_changed if "resources" in changing else None,
+                "resource_subscriptions": [
+                    uri for uri in wanted.resource_subscriptions or () if self.catalogue.tells(uri)
+                ],
+            }
+        )
+        return await self._streams(context, params.model_copy(update={"notifications": told}))
+
+    async def _unwatch(self, context: Context, _: object) -> Result:
+        self._watched.discard((context.params or {})["uri"])
+        return {}
+
+    def _run(self, perform: Perform) -> Callable[[Context, Any], Awaitable[Result]]:
+        async def handle(context: Context, _: object) -> Result:
+            params = dict(context.params or {})
+            name = params.get("name")
+            if context.method == "tools/call" and name not in self.catalogue.tool_names:
+                raise MCPError(INVALID_PARAMS, UnknownTool(str(name), self.catalogue.tool_names).message)
+            call = SdkCall(self, context)
+            pump = asyncio.ensure_future(call.pump())
+            try:
+                check_params(context.method, params)
+                if self.backend is None:
+                    self.backend = self._load_backend()
+                result = await perform(self.backend, params, call)
+                await call.settle()
+            except ProtocolError as error:
+                raise MCPError(error.code, error.message, error.data) from None
+            except Fault as fault:
+                if context.method == "tools/call":
+                    return _for_era(context, failure(fault))
+                told = to_protocol_error(fault, context.method, params)
+                raise MCPError(told.code, told.message, told.data) from None
+            except Exception:  # noqa: BLE001 - the SDK would send the exception's text to clients with a handshake
+                if context.method == "tools/call":
+                    return _for_era(context, defect())
+                raise MCPError(INTERNAL_ERROR, "Internal error") from None
+            finally:
+                pump.cancel()
+            return _for_era(context, result)
+
+        return handle
+
+
+def _for_era(context: Context, result: Result) -> Result:
+    """`result` with the members that the SDK adds to its own models, but not to dictionaries."""
+    if context.protocol_version not in MODERN_VERSIONS:
+        return result
+    if context.method == "resources/read":
+        result = {"ttlMs": 0, "cacheScope": "private", **result}
+    return {"resultType": "complete", **result}
+
+
+async def _call_tool(backend: Backend, params: Mapping[str, Any], call: SdkCall) -> Result:
+    name, arguments = params["name"], params.get("arguments") or {}
+    result = backend.call_now(name, arguments)
+    if result is None:
+        result = await backend.call_tool(name, arguments, call)
+    return dict(json.loads(result) if isinstance(result, bytes) else result)
+
+
+async def _read_resource(backend: Backend, params: Mapping[str, Any], call: SdkCall) -> Result:
+    return await backend.read_resource(params["uri"], call)
+
+
+async def _get_prompt(backend: Backend, params: Mapping[str, Any], call: SdkCall) -> Result:
+    return await backend.get_prompt(params["name"], params.get("arguments") or {}, call)
+
+
+async def _complete(backend: Backend, params: Mapping[str, Any], _: SdkCall) -> Result:
+    context = (params.get("context") or {}).get("arguments") or {}
+    found = await backend.complete(params["ref"], params["argument"], context)
+    return {"completion": {**found, "values": list(found["values"])[:MOST_VALUES]}}

@@ -1,0 +1,41 @@
+"""Files become checked trees: YAML with places, grammar, the library of layers, JSON Schemas for editors.
+
+Imports `language`.
+"""
+
+from __future__ import annotations
+
+from specloom.core.lazy import exports
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .grammar.common import NAME, STEM
+    from .grammar.declarations import BOUNDS
+    from .grammar.kinds import GRAMMARS
+    from .grammar.rules import Anything, Either, Flag, Grammar, Items, Named, Number, Record, Ref, Rule, Text, check
+    from .json_schema import editor_schemas
+    from .library import (
+        FOLDERS, Library, Spec, check_misplaced, check_overlooked, find_overlooked, layer_roots, load_library,
+        parse_spec, prompt_files, shipped_root, shown_as, spec_files,
+    )
+    from .prompts import (
+        Prompt, PromptFile, complete, environment, listed_prompt, load_prompts, read_prompts, render_prompt,
+    )
+    from .yaml import Entry, Listing, Map, Node, Scalar, to_plain
+
+__getattr__ = exports(
+    __name__,
+    {
+        "grammar.common": "NAME STEM",
+        "grammar.declarations": "BOUNDS",
+        "grammar.kinds": "GRAMMARS",
+        "grammar.rules": "Anything Either Flag Grammar Items Named Number Record Ref Rule Text check",
+        "json_schema": "editor_schemas",
+        "library": (
+            "FOLDERS Library Spec check_misplaced check_overlooked find_overlooked layer_roots load_library "
+            "parse_spec prompt_files shipped_root shown_as spec_files"
+        ),
+        "prompts": "Prompt PromptFile complete environment listed_prompt load_prompts read_prompts render_prompt",
+        "yaml": "Entry Listing Map Node Scalar to_plain",
+    },
+)

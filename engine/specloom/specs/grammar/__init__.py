@@ -1,0 +1,1 @@
+"""The grammar of spec files: which keys a kind has, of which form, and what is said of any other."""

@@ -1,0 +1,247 @@
+"""Finds the spec files of every layer and knows by name what each of them is."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from specloom.core import PROMPT_SUFFIX, PROMPTS, Place, Report, did_you_mean, shipped_folder, spec_layers
+
+from .grammar.kinds import GRAMMARS
+from .grammar.rules import check
+from .yaml import Map, Scalar, Source, parse_source
+
+FOLDERS = ("providers.d", "tools.d", "lenses", "collections.d")
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One file that passed its grammar: its kind, its name, its tree, and the folder that groups it."""
+
+    kind: str
+    name: str
+    root: Map
+    source: Source
+    group: str = ""
+
+    @property
+    def place(self) -> Place:
+        """Where the spec's name stands."""
+        node = self.root.get("name")
+        return node.place if node else self.root.place
+
+    @property
+    def digest(self) -> str:
+        """Changes when the spec's text does, examples included."""
+        return hashlib.sha256(self.source.text.encode()).hexdigest()[:16]
+
+
+@dataclass(slots=True)
+class Library:
+    """All specs and the names of the prompts of all layers; a later layer replaces what has the same kind and name."""
+
+    specs: dict[tuple[str, str], Spec] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
+    prompts: set[str] = field(default_factory=set)
+    unread: set[str] = field(default_factory=set)
+    """The stems of files that are no spec yet, or one of another name; what is wrong with them is reported."""
+
+    def of(self, kind: str) -> dict[str, Spec]:
+        """The specs of one kind, by name, sorted."""
+        return {name: spec for (one, name), spec in sorted(self.specs.items()) if one == kind}
+
+
+def shipped_root() -> Path:
+    """The folder of the specs that come with the package."""
+    return Path(shipped_folder())
+
+
+def layer_roots(environ: Mapping[str, str]) -> list[Path]:
+    """The folders of specs, the shipped ones first; a later one replaces what has the same name."""
+    return [Path(folder) for folder in spec_layers(environ)]
+
+
+def spec_files(root: Path, folders: Sequence[str] = FOLDERS) -> list[Path]:
+    """Every spec file under a layer's root, sorted; a root that is a file is the only one."""
+    if root.is_file():
+        return [root]
+    return sorted(path for folder in folders for path in (root / folder).rglob("*.yaml") if path.is_file())
+
+
+def prompt_files(root: Path) -> list[Path]:
+    """Every prompt under a layer's root, sorted."""
+    return sorted((root / PROMPTS).glob(f"*{PROMPT_SUFFIX}"))
+
+
+def load_library(
+    roots: Sequence[Path],
+    report: Report,
+    *,
+    skip: frozenset[str] = frozenset(),
+    folders: Sequence[str] = FOLDERS,
+) -> Library:
+    """Read these folders of every layer. What is not a spec is reported and left out; the rest is to be checked."""
+    library = Library()
+    for at, root in enumerate(roots):
+        if not root.exists():
+            report.add("E001", Place(str(root)), "this folder of specs does not exist", "see SPECLOOM_PATH")
+            continue
+        _load_layer(library, [(path, shown_as(path, root, at)) for path in spec_files(root, folders)], report, skip)
+        library.prompts.update(path.name.removesuffix(PROMPT_SUFFIX) for path in prompt_files(root))
+    return library
+
+
+def shown_as(path: Path, root: Path, at: int) -> str:
+    """The name under which diagnostics show a file of the layer at this place.
+
+    It is the place in the layer for the first one, which is shipped, and the whole path for those that a user adds: so
+    one sees whose it is, and two layers may have a file of the same name.
+    """
+    if at:
+        return path.absolute().as_posix()
+    return path.relative_to(root if root.is_dir() else root.parent).as_posix()
+
+
+def _load_layer(
+    library: Library, files: Iterable[tuple[Path, str]], report: Report, skip: frozenset[str] = frozenset()
+) -> None:
+    """Add the files of one layer, each with the name under which it is shown."""
+    layer: dict[tuple[str, str], Spec] = {}
+    for path, shown in files:
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            report.add("E001", Place(shown), f"the file cannot be read: {error.strerror}")
+            continue
+        spec = parse_spec(shown, data, report, library, skip=skip)
+        if spec is None or spec.name != path.stem:
+            library.unread.add(path.stem)
+        if spec is None:
+            continue
+        key = (spec.kind, spec.name)
+        if key in layer:
+            report.add(
+                "E011", spec.place, f"{spec.kind} {spec.name!r} is defined twice", f"also in {layer[key].source.file}"
+            )
+        layer[key] = spec
+    library.specs.update(layer)
+
+
+def parse_spec(
+    shown: str, data: bytes, report: Report, library: Library | None = None, *, skip: frozenset[str] = frozenset()
+) -> Spec | None:
+    """One file as a spec, or None when it has problems of syntax or shape, which are then reported."""
+    source = parse_source(shown, data, report, skip=skip)
+    if library is not None:
+        library.sources[shown] = source.text
+    if source.root is None:
+        return None
+    kind = _kind(source.root, report)
+    if kind is None or not check(source.root, GRAMMARS[kind], report):
+        return None
+    node = source.root.get("name")
+    assert isinstance(node, Scalar)
+    path = Path(shown)
+    if path.stem != str(node.value):
+        report.add(
+            "E009", node.place, f"the file is called {path.stem!r} and its name is {node.value!r}", "rename one of them"
+        )
+    inside = path.as_posix().rpartition("tools.d/")[2].split("/") if "tools.d" in path.parts else []
+    group = inside[0] if len(inside) > 1 else ""
+    return Spec(kind, str(node.value), source.root, source, group)
+
+
+def _kind(root: Map, report: Report) -> str | None:
+    first = next(iter(root), None)
+    known = [f"{kind}/1" for kind in GRAMMARS]
+    if first is None or first.key != "spec" or not isinstance(first.value, Scalar):
+        report.add(
+            "E010", first.place if first else root.place, "the first key must be `spec`", f"one of {', '.join(known)}"
+        )
+        return None
+    if first.value.value not in known:
+        word = str(first.value.value)
+        hint = did_you_mean(word, known)
+        report.add("E010", first.value.place, f"{word!r} is not a kind of spec that this version knows", hint)
+        return None
+    return str(first.value.value).partition("/")[0]
+
+
+# --- Finds what lies in a layer of specs like a spec and is not read, so that nobody waits for it to work -------------
+
+
+_ENDINGS = (".yml", ".yaml")
+HOMES: Mapping[str, str] = MappingProxyType(
+    {
+        "provider": "providers.d",
+        "capability": "providers.d",
+        "tool": "tools.d",
+        "toolset": "tools.d",
+        "lens": "lenses",
+        "collection": "collections.d",
+    }
+)
+"""The folder of a layer in which the specs of each kind are looked for."""
+_LIKE = 0.7
+"""How alike the name of a folder is to one that is read, from 0 to 1, before it is taken for a slip."""
+
+
+def check_overlooked(roots: Sequence[Path], report: Report) -> None:
+    """Warn of files and folders of these layers whose names say that they are specs, and that are not read (W001)."""
+    for path, shown, why, hint in find_overlooked(roots):
+        report.add("W001", Place(shown), f"this {'folder' if path.is_dir() else 'file'} is not read: {why}", hint)
+
+
+def check_misplaced(roots: Sequence[Path], library: Library, report: Report) -> None:
+    """Warn of specs in a folder of another kind, and of tools that are in no toolset (W001)."""
+    specs = {spec.source.file: spec for spec in library.specs.values()}
+    for at, root in enumerate(roots):
+        for path in spec_files(root) if root.is_dir() else ():
+            spec = specs.get(shown_as(path, root, at))
+            if spec is None:
+                continue
+            home = HOMES[spec.kind]
+            if path.relative_to(root).parts[0] != home:
+                message = f"a {spec.kind} lies in {home}/, and may be missed elsewhere"
+                report.add("W001", spec.place, message, f"move it to {home}/")
+            elif spec.kind == "tool" and not spec.group and "toolsets" not in spec.root:
+                hint = f"move it to {home}/TOOLSET/, the folder of its toolset"
+                report.add("W001", spec.place, "this tool is in no toolset, so no client is served it", hint)
+
+
+def find_overlooked(roots: Sequence[Path]) -> list[tuple[Path, str, str, str]]:
+    """Each of them with the name under which it is shown, the reason, and what to do; sorted within its layer."""
+    found = []
+    for at, root in enumerate(roots):
+        if root.is_dir():
+            named = [*_files(root), *(_folders(root) if at else ())]
+            found += [(path, shown_as(path, root, at), why, hint) for path, why, hint in sorted(named)]
+    return found
+
+
+def _files(root: Path) -> Iterator[tuple[Path, str, str]]:
+    for folder in FOLDERS:
+        for path in (root / folder).rglob("*"):
+            if path.suffix.lower() not in _ENDINGS or path.is_dir():
+                continue
+            if path.suffix != ".yaml":
+                yield path, "a spec ends in .yaml", f"call it {path.stem}.yaml"
+            elif not path.is_file():
+                yield path, "it is a link that leads nowhere", "mend or remove it"
+
+
+def _folders(root: Path) -> Iterator[tuple[Path, str, str]]:
+    """A layer without the folders of one, and folders with a slip in the name; the shipped layer has others beside."""
+    known = ", ".join(FOLDERS)
+    has_specs = root.name in FOLDERS or any(root.glob("*.yaml"))
+    if has_specs and not any((root / folder).is_dir() for folder in FOLDERS):
+        hint = "name the folder above it" if root.name in FOLDERS else f"put its files into one of {known}"
+        yield root, f"the specs of a layer are in its folders {known}", hint
+    for path in root.iterdir():
+        like = difflib.get_close_matches(path.name, FOLDERS, n=1, cutoff=_LIKE)
+        if like and path.name not in FOLDERS and path.is_dir() and any(path.rglob("*.yaml")):
+            yield path, "no folder of specs is called that", f"call it {like[0]}"

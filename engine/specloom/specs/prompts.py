@@ -1,0 +1,303 @@
+"""Prompts: instructions that a person picks, from templates in the layers of specs.
+
+A prompt is one file `templates/prompts/NAME.md.j2`: what it takes, in YAML between two lines of dashes, and its text.
+`prompts_reading` reads the files.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specloom.core import PROMPT_SUFFIX, Fault, Place, Report
+
+from .grammar.common import IDENTIFIER, STEM, prose, record
+from .grammar.rules import Flag, Grammar, Items, Key, Named, Number, Text, check
+from .library import prompt_files, shown_as
+from .yaml import parse_source, to_plain
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+LONGEST = 512
+"""Characters of an argument that are used, where the prompt says nothing else."""
+CATALOGUES = ("lenses",)
+"""Vocabularies that are not written out: the names of what is loaded."""
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_NUMBERED = re.compile(r"(\d+)\. ")
+
+
+@dataclass(frozen=True, slots=True)
+class PromptArgument:
+    """One argument: what it is, whether it must be given, and the words it may be, written out or of a catalogue."""
+
+    name: str
+    description: str
+    required: bool = False
+    choices: tuple[str, ...] = ()
+    catalogue: str = ""
+    default: str = ""
+    longest: int = LONGEST
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One prompt with the source of its template."""
+
+    name: str
+    title: str
+    description: str
+    arguments: tuple[PromptArgument, ...]
+    text: str
+
+    def argument(self, name: str) -> PromptArgument | None:
+        """The argument of that name, or None."""
+        return next((one for one in self.arguments if one.name == name), None)
+
+
+def listed_prompt(prompt: Prompt) -> dict[str, Any]:
+    """One entry of `prompts/list`."""
+    return {
+        "name": prompt.name,
+        "title": prompt.title,
+        "description": prompt.description,
+        "arguments": [
+            {"name": one.name, "description": _describe(one), "required": one.required} for one in prompt.arguments
+        ],
+    }
+
+
+def _describe(one: PromptArgument) -> str:
+    """What an argument is, with the words that it may be: a list of prompts has no other place for them."""
+    words = f" One of {', '.join(one.choices)}." if one.choices else ""
+    return one.description + words + (f" Left out, it is {one.default}." if one.default else "")
+
+
+def render_prompt(
+    prompt: Prompt,
+    given: Mapping[str, Any],
+    tools: Collection[str],
+    catalogues: Mapping[str, Collection[str]],
+) -> str:
+    """The text of a prompt for these arguments; raises a `validation` fault for an argument that is not right.
+
+    A text that cannot be filled is a `config` fault.
+
+    `tools` are those that the client sees: a text speaks of no others. What is left out of a numbered list leaves no
+    gap in its numbers.
+    """
+    arguments = _read_arguments(prompt, given, catalogues)
+    from jinja2 import TemplateError
+
+    try:
+        text = environment().from_string(prompt.text).render(args=arguments, has=frozenset(tools).__contains__)
+    except TemplateError as error:
+        reason = str(error).rstrip(".")
+        sentence = f"The prompt {prompt.name} cannot be filled: {reason}. `specloom check` shows where."
+        raise Fault("config", sentence, action="inform_user", detail=reason) from None
+    return _renumber(re.sub(r"\n{3,}", "\n\n", text).strip()) + "\n"
+
+
+def _renumber(text: str) -> str:
+    """Number each list anew; a heading, or a number that does not go on from the one before, begins another list."""
+    written = counted = 0
+    lines = []
+    for line in text.split("\n"):
+        found = _NUMBERED.match(line)
+        if line.startswith("#"):
+            written = counted = 0
+        elif found:
+            counted = counted + 1 if int(found[1]) > written else 1
+            written = int(found[1])
+            line = f"{counted}. {line[found.end() :]}"  # noqa: PLW2901 - the same line, with another number
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _read_arguments(
+    prompt: Prompt, given: Mapping[str, Any], catalogues: Mapping[str, Collection[str]]
+) -> dict[str, str]:
+    """Every argument as text on one line, the empty text where it is not given."""
+    for name in given:
+        if prompt.argument(name) is None:
+            known = ", ".join(one.name for one in prompt.arguments) or "nothing"
+            raise Fault("validation", f"The prompt {prompt.name} takes no {name[:60]!r}; it takes {known}.")
+    read: dict[str, str] = {}
+    for one in prompt.arguments:
+        value = given.get(one.name)
+        if value is not None and not isinstance(value, str):
+            raise Fault("validation", f"{one.name} of the prompt {prompt.name} has to be text.")
+        text = " ".join(_CONTROL.sub(" ", value or "").split())[: one.longest].strip()
+        if one.required and not text:
+            raise Fault("validation", f"The prompt {prompt.name} needs {one.name}: {one.description}")
+        allowed = one.choices or tuple(catalogues.get(one.catalogue, ()))
+        if text and allowed:
+            meant = next((word for word in allowed if word.casefold() == text.casefold()), "")
+            if not meant:
+                raise Fault("validation", f"{one.name} is {text[:60]!r}; it may be {', '.join(allowed)}.")
+            text = meant
+        read[one.name] = text or one.default
+    return read
+
+
+def complete(known: Collection[str], typed: str) -> list[str]:
+    """The words that begin with what is typed, then those that have it in them; each kind in its own order."""
+    wanted = typed.strip().casefold()
+    words = list(dict.fromkeys(known))
+    first = [word for word in words if word.casefold().startswith(wanted)]
+    return first + [word for word in words if wanted in word.casefold()[1:] and word not in first]
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """What texts are filled by: nothing in them reaches beyond what they are given."""
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    engine = ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    # As JSON a text ends where its quotation mark stands, whatever is in it.
+    engine.filters["quoted"] = lambda text: json.dumps(text, ensure_ascii=False)
+    return engine
+
+
+# --- Reads prompt files: what a prompt takes, as YAML between two lines of dashes, and its text below -----------------
+
+
+_MOST_CHARACTERS = 100_000
+
+_argument = record(
+    "an argument",
+    {
+        "description": Key(prose, "What it is, for whoever fills it in.", required=True),
+        "required": Key(Flag(), "The prompt is refused without it."),
+        "choices": Key(Items(prose, 1), "The words that it may be."),
+        "catalogue": Key(Text(choices=CATALOGUES), "It may be a name of what is loaded."),
+        "default": Key(prose, "What it is where it is not given."),
+        "longest": Key(Number(1, _MOST_CHARACTERS), f"Characters of it that are used; {LONGEST} when left out."),
+    },
+    one_of=((("choices", "catalogue"), False),),
+)
+
+_prompt = record(
+    "a prompt",
+    {
+        "title": Key(prose, "For people.", required=True),
+        "description": Key(prose, "What it is good for, for whoever picks it.", required=True),
+        "arguments": Key(Named(_argument, IDENTIFIER, "an argument's name"), "What it takes."),
+    },
+)
+
+GRAMMAR = Grammar(_prompt)
+"""What stands between the lines of dashes."""
+
+_FRAME = re.compile(rb"---\n(.*?)\n?---\n(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFile:
+    """A prompt with the file that it was read from; `first` is the line of the file where its text begins."""
+
+    prompt: Prompt
+    file: str
+    first: int
+
+
+def load_prompts(layers: Sequence[str]) -> dict[str, Prompt]:
+    """The prompts of all layers by name, sorted; a later layer replaces what has the same name.
+
+    A file that is not a prompt is a ValueError with one sentence.
+    """
+    report = Report()
+    found = {one.prompt.name: one.prompt for one in read_prompts([Path(layer) for layer in layers], report, {})}
+    for problem in report.errors:
+        raise ValueError(f"{problem.place}: {problem.message}; `specloom check` shows all that is wrong")
+    return dict(sorted(found.items()))
+
+
+def read_prompts(roots: Sequence[Path], report: Report, sources: dict[str, str]) -> Iterator[PromptFile]:
+    """Every prompt of these layers in their order; a file with problems is reported and left out.
+
+    The texts of the files are put into `sources`, under the names by which problems show them.
+    """
+    for at, root in enumerate(roots):
+        for path in prompt_files(root):
+            shown = shown_as(path, root, at)
+            try:
+                data = path.read_bytes()
+            except OSError as error:
+                report.add("E001", Place(shown), f"the file cannot be read: {error.strerror}")
+                continue
+            sources[shown] = data.decode("utf-8", "replace")
+            found = read_prompt(path.name.removesuffix(PROMPT_SUFFIX), shown, data, report)
+            if found is not None:
+                yield found
+
+
+def read_prompt(name: str, shown: str, data: bytes, report: Report) -> PromptFile | None:
+    """One file as a prompt, or None when it has problems, which are then reported."""
+    before = len(report.found)
+    plain = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+    frame = _FRAME.fullmatch(plain)
+    if not re.fullmatch(STEM, name):
+        hint = "lower case, digits, hyphens and underscores, starting with a letter"
+        report.add("E104", Place(shown), f"a prompt cannot be called {name!r}", hint)
+    if frame is None:
+        hint = "a title, a description and arguments, and its text below"
+        report.add("E007", Place(shown), "a prompt begins with what it takes, between two lines of ---", hint)
+        return None
+    head = _read_head(shown, frame[1], report)
+    try:
+        text = frame[2].decode()
+    except UnicodeDecodeError:
+        # The same sentence, with the same place, as for any file of specs.
+        parse_source(shown, plain, report)
+        return None
+    if not text.strip():
+        report.add("E007", Place(shown), "this prompt has no text", "write it below the second line of ---")
+    if len(report.found) > before:
+        return None
+    description = " ".join(head["description"].split())
+    arguments = tuple(_to_argument(word, one) for word, one in head.get("arguments", {}).items())
+    prompt = Prompt(name, head["title"], description, arguments, text)
+    return PromptFile(prompt, shown, plain[: frame.start(2)].count(b"\n") + 1)
+
+
+def _read_head(shown: str, head: bytes, report: Report) -> Mapping[str, Any]:
+    """What the prompt takes, as data; nothing where there are problems."""
+    own = Report()
+    # With an empty line for that of the dashes, lines count as in the file.
+    source = parse_source(shown, b"\n" + head, own)
+    for one in own:
+        is_no_mapping = one.code == "E007"
+        message = "what a prompt takes is a mapping with a title and a description" if is_no_mapping else one.message
+        report.add(one.code, one.place, message, "" if is_no_mapping else one.hint)
+    if source.root is None or not check(source.root, GRAMMAR, report):
+        return {}
+    plain: Mapping[str, Any] = to_plain(source.root)
+    for word, one in plain.get("arguments", {}).items():
+        if "default" in one and "choices" in one and one["default"] not in one["choices"]:
+            node: Any = source.root.get("arguments")
+            place = node.get(word).get("default").place
+            report.add("E104", place, f"the default of {word!r} is none of its choices", ", ".join(one["choices"]))
+    return plain
+
+
+def _to_argument(word: str, said: Mapping[str, Any]) -> PromptArgument:
+    return PromptArgument(
+        word,
+        " ".join(said["description"].split()),
+        said.get("required", False),
+        tuple(said.get("choices", ())),
+        said.get("catalogue", ""),
+        said.get("default", ""),
+        said.get("longest", LONGEST),
+    )

@@ -1,0 +1,315 @@
+"""YAML 1.2 text becomes a tree in which every key and every value knows its place."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from specloom.core import Place, Report
+
+# --- The tree of a spec: every key and every value knows its place ----------------------------------------------------
+
+
+Plain = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A single value: text, a number, true, false or null."""
+
+    value: Plain
+    place: Place
+    verbatim: bool = False
+    """The text stands on one line exactly as written, so an offset into it is an offset into the line."""
+    shift: int = 0
+
+    def at(self, offset: int, width: int = 1) -> Place:
+        """The place of a character inside the text; the start where the text was folded or escaped."""
+        if not self.verbatim:
+            return self.place
+        return Place(self.place.file, self.place.line, self.place.column + self.shift + offset, width)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list of values."""
+
+    items: tuple[Node, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One key of a mapping with its value."""
+
+    key: str
+    place: Place
+    value: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """A mapping, in the order it was written."""
+
+    entries: Mapping[str, Entry]
+    place: Place
+
+    def get(self, key: str) -> Node | None:
+        """The value of a key, or None."""
+        entry = self.entries.get(key)
+        return entry.value if entry else None
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries.values())
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.entries
+
+
+Node = Scalar | Listing | Map
+
+
+def to_plain(node: Node | None) -> Any:
+    """The value without places, as `json.loads` would give it."""
+    if node is None:
+        return None
+    if isinstance(node, Scalar):
+        return node.value
+    if isinstance(node, Listing):
+        return [to_plain(item) for item in node.items]
+    return {entry.key: to_plain(entry.value) for entry in node}
+
+
+MAX_BYTES = 1024 * 1024  # the largest spec written so far has 40 KiB
+MAX_DEPTH = 64
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+# The core schema of YAML 1.2 (§10.3.2): `on`, `no` and `off` are text, and so are dates.
+_NULL = re.compile(r"(?:~|null|Null|NULL|)\Z")
+_BOOL = re.compile(r"(?:(true|True|TRUE)|false|False|FALSE)\Z")
+_INT = re.compile(r"[-+]?[0-9]+\Z")
+_OCT_HEX = re.compile(r"0o[0-7]+\Z|0x[0-9a-fA-F]+\Z")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One spec file: its name as shown to people, its text, and its tree (None when it could not be read as YAML)."""
+
+    file: str
+    text: str
+    root: Map | None
+
+
+def parse_source(file: str, data: bytes, report: Report, *, skip: frozenset[str] = frozenset()) -> Source:
+    """Read one file; what is wrong with it is reported with its place, and the tree is then None.
+
+    Keys of the root in `skip` are passed over without building what stands under them.
+    """
+    start = Place(file)
+    if len(data) > MAX_BYTES:
+        report.add("E008", start, f"the file has {len(data):,} bytes; a spec may have {MAX_BYTES:,}", "split it")
+        return Source(file, "", None)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+        place = Place(file, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
+        byte = f"0x{data[error.start]:02X}"
+        report.add("E006", place, f"the byte {byte} at {error.start:,} is not UTF-8", "save the file as UTF-8")
+        return Source(file, data.decode("utf-8", "replace"), None)
+    foreign = yaml.reader.Reader.NON_PRINTABLE.search(text)
+    if foreign is not None:
+        lines = f"{text[: foreign.start()]}.".splitlines()  # a stop in place of the sign, which may itself break lines
+        place = Place(file, len(lines), len(lines[-1]))
+        message = f"not valid YAML: the character U+{ord(foreign[0]):04X} cannot be seen and may not stand here"
+        report.add("E001", place, message, "remove it")
+        return Source(file, text, None)
+    builder = _Builder(file, report, skip)
+    try:
+        root = builder.build(text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = Place(file, mark.line + 1, mark.column + 1) if mark else start
+        report.add("E001", place, _sentence(error), _hint(error, text))
+        return Source(file, text, None)
+    except _TooDeepError:
+        return Source(file, text, None)
+    except yaml.YAMLError as error:
+        report.add("E001", start, f"not valid YAML: {' '.join(str(error).split())}")
+        return Source(file, text, None)
+    if not isinstance(root, Map):
+        if not builder.failed:
+            report.add("E007", start, "a spec is one mapping that starts with `spec: …`")
+        return Source(file, text, None)
+    return Source(file, text, None if builder.failed else root)
+
+
+def _sentence(error: yaml.MarkedYAMLError) -> str:
+    problem = error.problem or "not valid YAML"
+    return f"not valid YAML: {problem}" + (f" {error.context}" if error.context else "")
+
+
+def _hint(error: yaml.MarkedYAMLError, text: str) -> str:
+    problem, mark = error.problem or "", error.problem_mark
+    # YAML breaks lines at more signs than this does, so that the marked line may not be there.
+    line = "".join(text.split("\n")[mark.line : mark.line + 1]) if mark else ""
+    if "\t" in line[: len(line) - len(line.lstrip())]:
+        return "YAML is not indented with tabs; use spaces"
+    if "mapping values are not allowed" in problem or "expected ',' or" in problem:
+        return 'a value with ": ", a comma or a bracket inside wants quotes or a line of its own'
+    if "could not find expected ':'" in problem:
+        return "a key ends in a colon and a blank; the line above lacks one of them"
+    if "did not find expected '-'" in problem or "did not find expected key" in problem:
+        return "this line is indented otherwise than the lines above it that it belongs to"
+    if "cannot start any token" in problem:
+        return "this character opens YAML syntax here; put the value in quotes"
+    return ""
+
+
+class _TooDeepError(Exception):
+    """Nothing below this point is read; it was reported."""
+
+
+@dataclass(slots=True)
+class _Builder:
+    """Builds the tree from parser events, because only events still know anchors, tags and quotes."""
+
+    file: str
+    report: Report
+    skip: frozenset[str] = frozenset()
+    failed: bool = False
+    depth: int = 0
+    documents: int = 0
+    events: Iterator[Any] = field(default_factory=lambda: iter(()))
+
+    def build(self, text: str) -> Node | None:
+        self.events = iter(yaml.parse(text, Loader=_Loader))
+        root: Node | None = None
+        for event in self.events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                self.documents += 1
+                if self.documents > 1:
+                    self._fail("E007", self._place(event), "a file holds one document")
+                    return None
+            elif isinstance(event, yaml.NodeEvent):
+                root = self._node(event)
+        return root
+
+    def _place(self, event: Any, width: int = 1) -> Place:
+        mark = event.start_mark
+        return Place(self.file, mark.line + 1, mark.column + 1, width)
+
+    def _fail(self, code: str, place: Place, message: str, hint: str = "") -> None:
+        self.failed = True
+        self.report.add(code, place, message, hint)
+
+    def _node(self, event: Any) -> Node:
+        place = self._place(event, max(1, event.end_mark.column - event.start_mark.column))
+        if isinstance(event, yaml.AliasEvent):
+            self._fail("E003", place, f"*{event.anchor} stands for another value", "write the value out")
+            return Scalar(None, place)
+        if event.anchor is not None:
+            self._fail(
+                "E003", place, f"&{event.anchor} names a value", "leave it out; write the value out where it is used"
+            )
+        if event.tag is not None and event.tag != "!":
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!")
+            self._fail("E004", place, f"{tag} is a tag", "leave it out; a value in quotes is text")
+        if isinstance(event, yaml.ScalarEvent):
+            return _scalar(event, place)
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self._fail("E008", place, f"more than {MAX_DEPTH} levels deep")
+            raise _TooDeepError
+        node = self._sequence(place) if isinstance(event, yaml.SequenceStartEvent) else self._mapping(place)
+        self.depth -= 1
+        return node
+
+    def _sequence(self, place: Place) -> Listing:
+        items = []
+        for event in self.events:
+            if isinstance(event, yaml.SequenceEndEvent):
+                break
+            items.append(self._node(event))
+        return Listing(tuple(items), Place(place.file, place.line, place.column))
+
+    def _mapping(self, place: Place) -> Map:
+        entries: dict[str, Entry] = {}
+        for event in self.events:
+            if isinstance(event, yaml.MappingEndEvent):
+                break
+            key_node = self._node(event)
+            if self.depth == 1 and isinstance(key_node, Scalar) and key_node.value in self.skip:
+                self._pass_over()
+                continue
+            value = self._node(next(self.events))
+            key = self._key(key_node)
+            if key == "<<":
+                self._fail("E003", key_node.place, "`<<` takes over the keys of another mapping", "write them out")
+            elif key in entries:
+                first = entries[key].place
+                self._fail("E002", key_node.place, f"key {key!r} stands twice", f"the first is in line {first.line}")
+            else:
+                entries[key] = Entry(key, key_node.place, value)
+        return Map(entries, Place(place.file, place.line, place.column))
+
+    def _pass_over(self) -> None:
+        depth = 0
+        for event in self.events:
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+            if depth == 0:
+                return
+
+    def _key(self, node: Node) -> str:
+        if isinstance(node, Scalar):
+            if isinstance(node.value, str):
+                return sys.intern(node.value)  # a few hundred names are the keys of all specs
+            if isinstance(node.value, int) and not isinstance(node.value, bool):
+                return str(node.value)  # a table may be keyed by numbers; look-ups compare text
+        if isinstance(node, Scalar):
+            shown = (
+                "nothing"
+                if node.value is None
+                else f"the {'flag' if isinstance(node.value, bool) else 'number'} {node.value}".lower()
+            )
+            self._fail("E005", node.place, f"a key must be text, not {shown}", "put it in quotes")
+        else:
+            self._fail("E005", node.place, "a key must be text, not a list or a mapping")
+        return ""
+
+
+def _scalar(event: Any, place: Place) -> Scalar:
+    text: str = event.value
+    one_line = event.start_mark.line == event.end_mark.line
+    if not event.style and event.tag is None:
+        width = event.end_mark.column - event.start_mark.column
+        return Scalar(_resolve(text), place, one_line and width == len(text))
+    width = event.end_mark.column - event.start_mark.column - 2
+    return Scalar(text, place, one_line and event.style in "'\"" and width == len(text), 1)
+
+
+def _resolve(text: str) -> Plain:
+    if _NULL.match(text):
+        return None
+    found = _BOOL.match(text)
+    if found:
+        return found.group(1) is not None
+    if _INT.match(text):
+        return int(text) if len(text) < 20 else text
+    if _OCT_HEX.match(text):
+        return int(text, 0)
+    if _FLOAT.match(text):
+        number = float(text)
+        return number if math.isfinite(number) else text
+    return text

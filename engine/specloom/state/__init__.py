@@ -1,1 +1,0 @@
-"""What a server remembers: declared collections of sealed records, each seen by its owner alone."""

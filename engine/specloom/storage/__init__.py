@@ -1,0 +1,33 @@
+"""What outlives a call: encrypted collections, search in them, consent, artifacts, tamper-evident logs.
+
+Imports `plugins`.
+"""
+
+from __future__ import annotations
+
+from specloom.core.lazy import exports
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .artifacts import Artifacts
+    from .audit_files import verify
+    from .audit_log import Record, audit_key, audit_path, open_audit
+    from .consent import REASONS, add_member, check_space, find_refusal, is_member, list_members, remove_member
+    from .keys import load_master_keys
+    from .location import FOLDER_VARIABLE, state_folder
+    from .open import Audit, Memory, local_owner
+    from .store import Store, open_memory, open_store
+
+__getattr__ = exports(
+    __name__,
+    {
+        "artifacts": "Artifacts",
+        "audit_files": "verify",
+        "audit_log": "Record audit_key audit_path open_audit",
+        "consent": "REASONS add_member check_space find_refusal is_member list_members remove_member",
+        "keys": "load_master_keys",
+        "location": "FOLDER_VARIABLE state_folder",
+        "open": "Audit Memory local_owner",
+        "store": "Store open_memory open_store",
+    },
+)

@@ -1,0 +1,398 @@
+"""Sealed rows of declared collections on one connection: where they lie, and how they are read."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from specloom.core import Fault
+from specloom.plugins import CollectionSpec, Event, Item, join_owner, split_owner
+
+from .keys import (
+    PREVIOUS_VARIABLE,
+    MasterKeys,
+    is_current,
+    make_salt,
+    make_tag,
+    make_tag_key,
+    unseal_value,
+    unwrap_tag_key,
+    wrap_tag_key,
+)
+
+TOUCH_SHARE, TOUCH_SECONDS = 16, 60.0
+"""A sliding lifetime is written anew once in a sixteenth of it, at most once a minute; it is longer by as much."""
+
+COLUMNS = "i.id, i.name, i.author, i.version, i.created, i.changed, i.used, i.expires, i.last, i.size, i.value, o.salt"
+FROM = "FROM items i JOIN owners o ON o.tag = i.author"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the items of one view lie, and who writes them; tags instead of names."""
+
+    spec: CollectionSpec
+    place: bytes
+    author: bytes
+    tenant: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An item as it lies in the table."""
+
+    id: int
+    name: bytes
+    author: bytes
+    version: int
+    created: float
+    changed: float
+    used: float
+    expires: float | None
+    last: int
+    size: int
+    value: bytes
+    salt: bytes
+
+
+class Rows:
+    """What is read over an open connection; the caller begins and ends transactions. `writing` does the rest.
+
+    Raises Fault for what a caller did, and sqlite3.Error for what the database did.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, keys: MasterKeys, tag_key: bytes, clock: Callable[[], float]
+    ) -> None:
+        self.connection = connection
+        self.keys = keys
+        self.tag_key = tag_key
+        self.clock = clock
+
+    # --- where --------------------------------------------------------------------------------------------------------
+
+    def place(self, spec: CollectionSpec, owner: str, space: str) -> Place:
+        """Where an owner's view of a collection is."""
+        tenant, user = split_owner(owner)
+        author = self.owner_tag(tenant, user)
+        if spec.scope == "user":
+            return Place(spec, author, author, self.tenant_tag(tenant))
+        return Place(spec, make_tag(self.tag_key, "space", space), author, self.tenant_tag(tenant))
+
+    def owner_tag(self, tenant: str, user: str) -> bytes:
+        """What stands for a user of a tenant."""
+        return make_tag(self.tag_key, "owner", join_owner(tenant, user))
+
+    def tenant_tag(self, tenant: str) -> bytes:
+        """What stands for a tenant."""
+        return make_tag(self.tag_key, "tenant", tenant)
+
+    def name_tag(self, place: Place, key: str) -> bytes:
+        """What stands for the key of an item."""
+        return make_tag(self.tag_key, "name", place.spec.name, place.place.hex(), key)
+
+    def mark_tag(self, place: Place, field: str, text: str) -> bytes:
+        """What stands for a text in an indexed field."""
+        return make_tag(self.tag_key, "mark", place.spec.name, place.place.hex(), field, text)
+
+    def salt(self, place: Place) -> bytes:
+        """The salt of who writes here, made when there is none."""
+        row = self.connection.execute("SELECT salt FROM owners WHERE tag = ?", (place.author,)).fetchone()
+        if row is not None:
+            return bytes(row[0])
+        salt = make_salt()
+        self.connection.execute("INSERT INTO owners VALUES (?, ?, ?)", (place.author, place.tenant, salt))
+        return salt
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def find(self, place: Place, key: str) -> Row | None:
+        """The row if it is there and alive."""
+        found = self.connection.execute(
+            f"SELECT {COLUMNS} {FROM} WHERE i.collection = ? AND i.place = ? AND i.name = ?",
+            (place.spec.name, place.place, self.name_tag(place, key)),
+        ).fetchone()
+        row = Row(*found) if found else None
+        return row if row is not None and self._is_alive(row) else None
+
+    def get(self, place: Place, key: str) -> tuple[Item, Row] | None:
+        """The item and its row."""
+        row = self.find(place, key)
+        return None if row is None else (self.open(place, row), row)
+
+    def open(self, place: Place, row: Row) -> Item:
+        """The item in a row; an `internal` fault when the row was changed outside."""
+        plain = unseal_value(self.keys, row.salt, row.value, bind("item", place, row.name, row.author, row.version))
+        if plain is None:
+            raise Fault(
+                "internal",
+                f"A record in {place.spec.name} does not open: it was changed outside this program, or its key is "
+                "gone. Delete it and write it anew.",
+                action="inform_user",
+            )
+        key, value = json.loads(plain)
+        return Item(key, value, row.version, row.created, row.changed, row.expires, row.last)
+
+    def select(
+        self, place: Place, where: Mapping[str, str], limit: int, *, among: Sequence[int] | None = None
+    ) -> list[Row]:
+        """Living rows, newest first; `among` names the only ones that are wanted."""
+        conditions: list[str] = []
+        values: list[Any] = []
+        if among is not None:
+            conditions.append(f"AND i.id IN ({','.join('?' * len(among))})")
+            values += among
+        for field, text in where.items():
+            if field not in place.spec.indexes:
+                raise Fault("internal", f"The collection {place.spec.name} declares no index {field!r}.")
+            conditions.append("AND i.id IN (SELECT item FROM marks WHERE tag = ?)")
+            values.append(self.mark_tag(place, field, text))
+        found = self.connection.execute(
+            f"SELECT {COLUMNS} {FROM} WHERE i.collection = ? AND i.place = ? AND (i.expires IS NULL OR i.expires > ?) "
+            f"{' '.join(conditions)} ORDER BY i.id DESC LIMIT ?",
+            (place.spec.name, place.place, self.clock(), *values, max(0, limit)),
+        )
+        return [Row(*one) for one in found]
+
+    def items(self, place: Place, where: Mapping[str, str], limit: int) -> list[Item]:
+        """Living items, newest first."""
+        return [self.open(place, row) for row in self.select(place, where, limit)]
+
+    def events(self, place: Place, key: str, first: int, last: int | None) -> list[Event]:
+        """Events of a living item, in order."""
+        row = self.find(place, key)
+        return [] if row is None else self.open_events(place, row, first, last)
+
+    def open_events(self, place: Place, row: Row, first: int = 1, last: int | None = None) -> list[Event]:
+        """The events behind a row."""
+        found = self.connection.execute(
+            "SELECT seq, at, value FROM events WHERE item = ? AND seq BETWEEN ? AND ? ORDER BY seq",
+            (row.id, first, row.last if last is None else last),
+        )
+        opened = []
+        for seq, at, sealed in found:
+            plain = unseal_value(self.keys, row.salt, sealed, bind("event", place, row.name, row.author, seq))
+            if plain is None:
+                raise Fault(
+                    "internal",
+                    f"Entry {seq} of a record in {place.spec.name} does not open: it was changed outside this program.",
+                    action="inform_user",
+                )
+            opened.append(Event(seq, at, json.loads(plain)))
+        return opened
+
+    def count(self, place: Place) -> int:
+        """How many living items there are."""
+        return int(
+            self.connection.execute(
+                "SELECT COUNT(*) FROM items WHERE collection = ? AND place = ? AND (expires IS NULL OR expires > ?)",
+                (place.spec.name, place.place, self.clock()),
+            ).fetchone()[0]
+        )
+
+    def is_due(self, place: Place, row: Row) -> bool:
+        """Whether a read of this row should be written down: its lifetime slides, or its key is an old one."""
+        spec = place.spec
+        slides = spec.sliding and self.clock() - row.used >= touch_every(spec)
+        return slides or not is_current(self.keys, row.value)
+
+    def open_words(
+        self, place: Place, name: bytes, author: bytes, salt: bytes, version: int, sealed: bytes
+    ) -> dict[str, int]:
+        """The words of an item, as they were counted when it was written."""
+        plain = unseal_value(self.keys, salt, sealed, bind("words", place, name, author, version))
+        terms: dict[str, int] = {} if plain is None else json.loads(plain)
+        return terms
+
+    def _is_alive(self, row: Row) -> bool:
+        return row.expires is None or row.expires > self.clock()
+
+
+def touch_every(spec: CollectionSpec) -> float:
+    """Seconds after which a read is written down anew."""
+    return min((spec.lifetime or 0.0) / TOUCH_SHARE, TOUCH_SECONDS)
+
+
+def bind(kind: str, place: Place, name: bytes, author: bytes, number: int) -> bytes:
+    """What a sealed value is bound to: it opens nowhere else, so values cannot be swapped between rows."""
+    return f"{kind}\0{place.spec.name}\0".encode() + place.place + name + author + number.to_bytes(8, "big")
+
+
+# --- The file behind the state: how it is opened, what is in it, and what its errors mean to a caller -----------------
+
+
+FILE = "state.db"
+FORMAT = 1
+LOCK_WAIT = 15.0
+"""Seconds to wait for another process that is writing."""
+JOURNAL_BYTES = 4 * 1024 * 1024
+"""Bytes of the journal that stay on disk once it was written back."""
+PAGE_BYTES = 4096
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS owners (tag BLOB PRIMARY KEY, tenant BLOB NOT NULL, salt BLOB NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS owners_by_tenant ON owners (tenant);
+CREATE TABLE IF NOT EXISTS items (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    collection TEXT NOT NULL, place BLOB NOT NULL, name BLOB NOT NULL, author BLOB NOT NULL,
+    version INTEGER NOT NULL, created REAL NOT NULL, changed REAL NOT NULL, used REAL NOT NULL, expires REAL,
+    last INTEGER NOT NULL, size INTEGER NOT NULL, value BLOB NOT NULL);
+CREATE UNIQUE INDEX IF NOT EXISTS items_by_name ON items (collection, place, name);
+CREATE INDEX IF NOT EXISTS items_by_use ON items (collection, place, used, expires, size);
+CREATE INDEX IF NOT EXISTS items_by_author ON items (author);
+CREATE INDEX IF NOT EXISTS items_by_place ON items (place);
+CREATE INDEX IF NOT EXISTS items_by_end ON items (expires) WHERE expires IS NOT NULL;
+CREATE TABLE IF NOT EXISTS events (
+    id INTEGER PRIMARY KEY, item INTEGER NOT NULL REFERENCES items (id) ON DELETE CASCADE,
+    seq INTEGER NOT NULL, at REAL NOT NULL, value BLOB NOT NULL, UNIQUE (item, seq));
+CREATE TABLE IF NOT EXISTS marks (
+    item INTEGER NOT NULL REFERENCES items (id) ON DELETE CASCADE, tag BLOB NOT NULL,
+    PRIMARY KEY (tag, item)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS marks_by_item ON marks (item);
+CREATE TABLE IF NOT EXISTS vectors (
+    item INTEGER PRIMARY KEY REFERENCES items (id) ON DELETE CASCADE, version INTEGER NOT NULL, value BLOB NOT NULL);
+"""
+"""`place` is the tag of the owner or of the shared space; `author` that of who wrote, whose salt is in the key."""
+
+
+def open_database(folder: Path, *, max_bytes: int, lock_wait: float = LOCK_WAIT) -> sqlite3.Connection:
+    """A connection to the database of a folder, made when it is missing: private, journalled, safe against power loss.
+
+    It may be used by one thread at a time. Raises sqlite3.Error and OSError.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / FILE
+    if not path.exists():
+        # The journal takes over the mode of the file, so nobody else can read either.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    connection = sqlite3.connect(path, timeout=lock_wait, isolation_level=None, check_same_thread=False)
+    try:
+        _switch_to_wal(connection, lock_wait)
+        for pragma in (
+            "synchronous = FULL",
+            "secure_delete = ON",
+            "foreign_keys = ON",
+            "temp_store = MEMORY",
+            f"journal_size_limit = {JOURNAL_BYTES}",
+            f"max_page_count = {max(64, max_bytes // PAGE_BYTES)}",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def open_nowhere() -> sqlite3.Connection:
+    """A connection to a database of its own in memory."""
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def _switch_to_wal(connection: sqlite3.Connection, lock_wait: float) -> None:
+    # Two processes that switch a new file at once do not wait for each other; the loser is told at once.
+    deadline = time.monotonic() + lock_wait
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if time.monotonic() > deadline or _code(error) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def prepare(connection: sqlite3.Connection, keys: MasterKeys) -> bytes:
+    """Make the tables where they are missing; gives the key of the tags. A ValueError when the store has other keys."""
+    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone() is not None:
+        # Whoever only reads need not wait for somebody who writes.
+        rows = dict(connection.execute("SELECT name, value FROM meta"))
+        if "tags" in rows and is_current(keys, rows["tags"]):
+            return _open_tag_key(rows, keys)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for statement in _TABLES.split(";\n"):
+            if statement.strip():
+                connection.execute(statement)
+        tag_key = _take_tag_key(connection, keys)
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+    return tag_key
+
+
+def _take_tag_key(connection: sqlite3.Connection, keys: MasterKeys) -> bytes:
+    rows = dict(connection.execute("SELECT name, value FROM meta"))
+    if "tags" not in rows:
+        tag_key = make_tag_key()
+        wrapped = wrap_tag_key(keys.current, tag_key)
+        connection.execute("INSERT INTO meta VALUES ('format', ?), ('tags', ?)", (b"%d" % FORMAT, wrapped))
+        return tag_key
+    found = _open_tag_key(rows, keys)
+    if not is_current(keys, rows["tags"]):
+        wrapped = wrap_tag_key(keys.current, found)
+        connection.execute("UPDATE meta SET value = ? WHERE name = 'tags'", (wrapped,))
+    return found
+
+
+def _open_tag_key(rows: Mapping[str, bytes], keys: MasterKeys) -> bytes:
+    if int(rows["format"]) > FORMAT:
+        raise ValueError("the state was written by a newer version: use that one, or name another folder")
+    found = unwrap_tag_key(keys, rows["tags"])
+    if found is None:
+        raise ValueError(
+            f"the state was sealed with another key: give that one as {PREVIOUS_VARIABLE}, or restore its key file"
+        )
+    return found
+
+
+def to_fault(error: Exception) -> Fault:
+    """What a failure of the database means to whoever called."""
+    if isinstance(error, Fault):
+        return error
+    code = _code(error)
+    if code == sqlite3.SQLITE_FULL:
+        sentence = (
+            "The state store is full: nothing of this was written, and nothing that was written is lost. "
+            "Free disk space, delete what is not needed or raise SPECLOOM_STATE_MAX_MB, then try again."
+        )
+        return Fault("upstream_unavailable", sentence, action="inform_user")
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        sentence = "The state store is busy: another process has been writing for too long. Try again in a moment."
+        return Fault("upstream_unavailable", sentence, retry_after=2, action="retry_after_delay")
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        sentence = (
+            "The state store is damaged: its file was changed or cut short by something else. "
+            "The operator should restore it from a backup, or move it away to begin a new one."
+        )
+        return Fault("internal", sentence, action="inform_user")
+    if isinstance(error, ValueError):
+        return Fault("config", f"The state store cannot be opened: {error}.", action="inform_user")
+    if isinstance(error, OSError):
+        reason = error.strerror or type(error).__name__
+    else:
+        reason = getattr(error, "sqlite_errorname", type(error).__name__)
+    sentence = (
+        f"The state store cannot be written or read ({reason}): nothing of this was written, and nothing that was "
+        "written is lost. The operator should look at the disk and the rights of SPECLOOM_STATE_DIR."
+    )
+    return Fault("upstream_unavailable", sentence, action="inform_user")
+
+
+def is_full(error: Exception) -> bool:
+    """Whether there is no room for what was to be written."""
+    return _code(error) == sqlite3.SQLITE_FULL
+
+
+def _code(error: Exception) -> int:
+    return int(getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF

@@ -1,0 +1,282 @@
+"""The embedded store: declared collections in one database of a folder, for any number of processes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from specloom.core import Fault
+from specloom.plugins import (
+    CONSENTS,
+    NOTHING,
+    Change,
+    CollectionSpec,
+    Drawer,
+    Erased,
+    Event,
+    Found,
+    Item,
+    Json,
+    split_owner,
+)
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+    from pathlib import Path
+
+    from .keys import MasterKeys
+    from .rows import Place, Rows
+
+
+T = TypeVar("T")
+
+LIMIT_VARIABLE = "SPECLOOM_STATE_MAX_MB"
+DEFAULT_MEBIBYTES = 2048
+MEBIBYTE = 1024 * 1024
+
+
+def open_store(
+    folder: Path,
+    environ: Mapping[str, str],
+    specs: Iterable[CollectionSpec],
+    *,
+    clock: Callable[[], float] = time.time,
+) -> Store:
+    """The store of a folder with the key that the environment or the folder has; a ValueError says what to do.
+
+    The database is opened by the first operation.
+    """
+    from .keys import load_master_keys
+    from .location import configure
+
+    configured = [configure(spec, environ) for spec in specs]
+    text = environ.get(LIMIT_VARIABLE, "").strip()
+    if text and not (text.isdecimal() and 0 < int(text) < 1_000_000):
+        raise ValueError(f"{LIMIT_VARIABLE} is {text!r}; write a whole number of mebibytes above 0")
+    max_bytes = (int(text) if text else DEFAULT_MEBIBYTES) * MEBIBYTE
+    return Store(folder, load_master_keys(folder, environ), configured, clock=clock, max_bytes=max_bytes)
+
+
+def open_memory(specs: Iterable[CollectionSpec], *, clock: Callable[[], float] = time.time) -> Store:
+    """A store that is forgotten with the process: for examples, replays and where nothing may be written."""
+    import os
+
+    from specloom.core import KEY_BYTES
+
+    from .keys import MasterKeys
+
+    return Store(None, MasterKeys(os.urandom(KEY_BYTES)), specs, clock=clock)
+
+
+class Store:
+    """Everything that is remembered, over one folder, or in memory where that is None.
+
+    Coroutines belong to one event loop; the work runs in threads of the store. Every operation is atomic on one item or
+    one owner and raises Fault alone. What an awaited write has returned from is on the disk.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None,
+        keys: MasterKeys,
+        specs: Iterable[CollectionSpec],
+        *,
+        clock: Callable[[], float] = time.time,
+        max_bytes: int = DEFAULT_MEBIBYTES * MEBIBYTE,
+    ) -> None:
+        from .search import Indexes
+        from .threads import Inline, Readers, Writer
+
+        self.folder = folder
+        self.specs = {spec.name: spec for spec in specs}
+        self.clock = clock
+        self._keys = keys
+        self._max_bytes = max_bytes
+        self._indexes = Indexes()
+        self._writer: Writer | Inline
+        self._readers: Readers | Inline
+        if folder is None:
+            self._writer = self._readers = Inline(self._connect)
+        else:
+            self._writer, self._readers = Writer(self._connect), Readers(self._connect)
+
+    def drawer(self, collection: str, owner: str, *, space: str = "") -> Drawer:
+        """One owner's view of a collection; of one space, where the collection is shared."""
+        spec = self.specs.get(collection)
+        if spec is None:
+            raise Fault("internal", f"There is no collection {collection!r}; known: {', '.join(self.specs)}.")
+        if (spec.scope == "shared") != bool(space):
+            wanted = "the space it lies in" if spec.scope == "shared" else "no space"
+            raise Fault("internal", f"The collection {collection} is {spec.scope}, so it takes {wanted}.")
+        return _Drawer(self, spec, owner, space)
+
+    async def export(self, owner: str) -> dict[str, list[dict[str, Any]]]:
+        """Everything that an owner wrote: items with their events, by collection."""
+        from . import housekeeping as keeping
+
+        tenant, user = split_owner(owner)
+        return await self.read(lambda rows: keeping.export(rows, self.specs, rows.owner_tag(tenant, user)))
+
+    async def erase(self, owner: str) -> Erased:
+        """Remove everything that an owner wrote, in one transaction, and then every byte of it from the files.
+
+        Of an owner who had decided about consents stays that they refuse every purpose, under their tag alone.
+        """
+        from . import housekeeping as keeping
+
+        tenant, user = split_owner(owner)
+        consents = self.specs.get(CONSENTS.name)
+        deleted = await self.write(lambda rows: keeping.erase(rows, [rows.owner_tag(tenant, user)], consents))
+        return Erased(deleted, await self._compact())
+
+    async def erase_tenant(self, tenant: str) -> Erased:
+        """Remove what every user of a tenant wrote; refusals stay as they do for one of them."""
+        from . import housekeeping as keeping
+
+        consents = self.specs.get(CONSENTS.name)
+        deleted = await self.write(
+            lambda rows: keeping.erase(rows, keeping.users_of(rows, rows.tenant_tag(tenant)), consents)
+        )
+        return Erased(deleted, await self._compact())
+
+    async def expire(self) -> int:
+        """Remove what has expired, seal anew what an earlier key sealed, finish erasures; how many items expired."""
+        from . import housekeeping as keeping
+
+        # What another process has erased may still be held as words here.
+        self._indexes.forget()
+        gone = 0
+        while removed := await self.write(keeping.expire):
+            gone += removed
+        after = 0
+        while self._keys.previous is not None:
+            after, _ = await self.write(partial(_reseal, specs=self.specs, after=after))
+            if not after:
+                break
+        if await self.read(lambda rows: keeping.wants_compacting(rows.connection)):
+            await self._compact()
+        return gone
+
+    async def aclose(self) -> None:
+        """Finish what is being written and let go of the files."""
+        import asyncio
+
+        await asyncio.get_running_loop().run_in_executor(None, self.close)
+
+    def close(self) -> None:
+        """The same, and waits for it."""
+        self._writer.close()
+        self._readers.close()
+
+    async def read(self, job: Callable[[Rows], T]) -> T:
+        """What a job reads in one transaction."""
+        return await _ended(self._readers.submit(job))
+
+    async def write(self, job: Callable[[Rows], T]) -> T:
+        """What a job writes in one transaction. It may run twice."""
+        result: T = await _ended(self._writer.submit(job))
+        return result
+
+    def write_later(self, job: Callable[[Rows], Any]) -> None:
+        """Write without waiting, where nothing depends on it."""
+        self._writer.submit(job).add_done_callback(lambda future: future.exception())
+
+    async def search(
+        self, place: Callable[[Rows], Place], text: str, where: Mapping[str, str], limit: int
+    ) -> list[Found]:
+        """What a view finds; see Drawer.search."""
+        return await self.read(lambda rows: self._indexes.search(rows, place(rows), text, where, limit))
+
+    async def _compact(self) -> bool:
+        from . import housekeeping as keeping
+
+        self._indexes.forget()
+        done: bool = await _ended(self._writer.submit(lambda rows: keeping.compact(rows.connection), alone=True))
+        return done
+
+    def _connect(self) -> Rows:
+        from .rows import Rows, open_database, open_nowhere, prepare
+
+        connection = open_database(self.folder, max_bytes=self._max_bytes) if self.folder else open_nowhere()
+        try:
+            return Rows(connection, self._keys, prepare(connection, self._keys), self.clock)
+        except BaseException:
+            connection.close()
+            raise
+
+
+class _Drawer:
+    """See Drawer."""
+
+    def __init__(self, store: Store, spec: CollectionSpec, owner: str, space: str) -> None:
+        self._store = store
+        self.spec = spec
+        self._owner = owner
+        self._space = space
+
+    def _place(self, rows: Rows) -> Place:
+        return rows.place(self.spec, self._owner, self._space)
+
+    async def get(self, key: str) -> Item | None:
+        def read(rows: Rows) -> tuple[Item, bool] | None:
+            place = self._place(rows)
+            found = rows.get(place, key)
+            return (found[0], rows.is_due(place, found[1])) if found else None
+
+        found = await self._store.read(read)
+        if found is None:
+            return None
+        if found[1]:
+            from . import writes as writing
+
+            self._store.write_later(lambda rows: writing.touch(rows, self._place(rows), key))
+        return found[0]
+
+    async def put(self, key: str, value: Json, *, expect: int | None = None) -> Item:
+        from . import writes as writing
+
+        return await self._store.write(lambda rows: writing.put(rows, self._place(rows), key, value, expect))
+
+    async def update(self, key: str, change: Change) -> Item | None:
+        from . import writes as writing
+
+        return await self._store.write(lambda rows: writing.update(rows, self._place(rows), key, change))
+
+    async def append(
+        self, key: str, event: Json, *, expect: int | None = None, change: Callable[[Json, int], Json] | None = None
+    ) -> Item:
+        from . import writes as writing
+
+        return await self._store.write(lambda rows: writing.append(rows, self._place(rows), key, event, expect, change))
+
+    async def events(self, key: str, *, first: int = 1, last: int | None = None) -> list[Event]:
+        return await self._store.read(lambda rows: rows.events(self._place(rows), key, first, last))
+
+    async def items(self, *, where: Mapping[str, str] = NOTHING, limit: int = 100) -> list[Item]:
+        return await self._store.read(lambda rows: rows.items(self._place(rows), where, limit))
+
+    async def search(self, text: str, *, where: Mapping[str, str] = NOTHING, limit: int = 20) -> list[Found]:
+        return await self._store.search(self._place, text, where, limit)
+
+    async def count(self) -> int:
+        return await self._store.read(lambda rows: rows.count(self._place(rows)))
+
+    async def delete(self, key: str) -> bool:
+        from . import writes as writing
+
+        return await self._store.write(lambda rows: writing.delete(rows, self._place(rows), key))
+
+
+def _reseal(rows: Rows, specs: Mapping[str, CollectionSpec], after: int) -> tuple[int, int]:
+    from .housekeeping import reseal
+
+    return reseal(rows, specs, after)
+
+
+async def _ended(future: Future[T]) -> T:
+    import asyncio
+
+    # A call that is given up does not take back what it has asked for.
+    return await asyncio.shield(asyncio.wrap_future(future))

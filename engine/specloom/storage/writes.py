@@ -1,0 +1,217 @@
+"""What each write does inside its transaction: values sealed, bounds kept, index terms and words written with them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from specloom.core import Fault
+from specloom.plugins import Change, CollectionSpec, Conflict, Item, Json
+
+from .keys import is_current, seal_value, unseal_value
+from .rows import TOUCH_SECONDS, Place, Row, Rows, bind, touch_every
+from .search import count_terms, read_texts
+
+
+def put(rows: Rows, place: Place, key: str, value: Json, expect: int | None) -> Item:
+    """Write a value; see Drawer.put."""
+    row = rows.find(place, key)
+    there = row.version if row else 0
+    if expect is not None and expect != there:
+        raise Conflict(f"The record is at version {there} and not {expect}: read it again before writing.")
+    return _write(rows, place, key, value, row)
+
+
+def update(rows: Rows, place: Place, key: str, change: Change) -> Item | None:
+    """Write what `change` gives; see Drawer.update."""
+    found = rows.get(place, key)
+    value = change(found[0].value if found else None)
+    if value is None:
+        return found[0] if found else None
+    return _write(rows, place, key, value, found[1] if found else None)
+
+
+def append(
+    rows: Rows, place: Place, key: str, event: Json, expect: int | None, change: Callable[[Json, int], Json] | None
+) -> Item:
+    """Append an event; see Drawer.append."""
+    found = rows.get(place, key)
+    if found is None:
+        raise Fault("not_found", f"There is no such record in {place.spec.name}, or it has expired.")
+    item, row = found
+    if expect is not None and expect != row.last:
+        raise Conflict(f"The record has {row.last} entries and not {expect}: read it again before writing.")
+    if row.last >= place.spec.max_events:
+        raise Fault("validation", f"The record holds {place.spec.max_events} entries, which is the most it may.")
+    seq = row.last + 1
+    value = item.value if change is None else change(item.value, seq)
+    text = _encode(event)
+    _check_value(place, text)
+    sealed = seal_value(rows.keys.current, row.salt, text, bind("event", place, row.name, row.author, seq))
+    rows.connection.execute(
+        "INSERT INTO events (item, seq, at, value) VALUES (?, ?, ?, ?)", (row.id, seq, rows.clock(), sealed)
+    )
+    return _write(rows, place, key, value, row, last=seq, more=len(sealed))
+
+
+def delete(rows: Rows, place: Place, key: str) -> bool:
+    """Delete an item of this author."""
+    gone = rows.connection.execute(
+        "DELETE FROM items WHERE collection = ? AND place = ? AND name = ? AND author = ?",
+        (place.spec.name, place.place, rows.name_tag(place, key), place.author),
+    )
+    return gone.rowcount > 0
+
+
+def touch(rows: Rows, place: Place, key: str) -> None:
+    """Write down that an item was read."""
+    row = rows.find(place, key)
+    if row is None or not rows.is_due(place, row):
+        return
+    if not is_current(rows.keys, row.value):
+        reseal(rows, place, row)
+    now = rows.clock()
+    expires = _end(place.spec, now) if place.spec.sliding else row.expires
+    rows.connection.execute("UPDATE items SET used = ?, expires = ? WHERE id = ?", (now, expires, row.id))
+
+
+def reseal(rows: Rows, place: Place, row: Row) -> bool:
+    """Seal an item and everything behind it with the current key; whether all of it could be opened."""
+    parts = [("item", row.version, row.value, row.id, "UPDATE items SET value = ? WHERE id = ?")]
+    events = rows.connection.execute("SELECT seq, value, id FROM events WHERE item = ?", (row.id,)).fetchall()
+    parts += [("event", *one, "UPDATE events SET value = ? WHERE id = ?") for one in events]
+    words = rows.connection.execute("SELECT version, value FROM vectors WHERE item = ?", (row.id,)).fetchall()
+    parts += [("words", *one, row.id, "UPDATE vectors SET value = ? WHERE item = ?") for one in words]
+    opened = True
+    for kind, number, sealed, id_, update in parts:
+        if is_current(rows.keys, sealed):
+            continue
+        context = bind(kind, place, row.name, row.author, number)
+        plain = unseal_value(rows.keys, row.salt, sealed, context)
+        if plain is None:
+            opened = False
+            continue
+        rows.connection.execute(update, (seal_value(rows.keys.current, row.salt, plain, context), id_))
+    return opened
+
+
+def _write(
+    rows: Rows, place: Place, key: str, value: Json, row: Row | None, *, last: int | None = None, more: int = 0
+) -> Item:
+    spec, now = place.spec, rows.clock()
+    if row is not None and row.author != place.author:
+        raise Fault("validation", f"The record in {spec.name} is somebody else's, and only they may change it.")
+    _check_value(place, _encode(value))
+    version = row.version + 1 if row else 1
+    last = last if last is not None else row.last if row else 0
+    name = row.name if row else rows.name_tag(place, key)
+    salt = row.salt if row else rows.salt(place)
+    plain = _encode([key, value])
+    sealed = seal_value(rows.keys.current, salt, plain, bind("item", place, name, place.author, version))
+    size = (row.size - len(row.value) if row else 0) + len(sealed) + more
+    expires = _end(spec, now)
+    _make_room(rows, place, row, size)
+    if row is None:
+        cursor = rows.connection.execute(
+            "INSERT INTO items (collection, place, name, author, version, created, changed, used, expires, last, "
+            "size, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (spec.name, place.place, name, place.author, version, now, now, now, expires, last, size, sealed),
+        )
+        id_, created = int(cursor.lastrowid or 0), now
+    else:
+        if not is_current(rows.keys, row.value):
+            reseal(rows, place, row)
+        id_, created = row.id, row.created
+        rows.connection.execute(
+            "UPDATE items SET version = ?, changed = ?, used = ?, expires = ?, last = ?, size = ?, value = ? "
+            "WHERE id = ?",
+            (version, now, now, expires, last, size, sealed, id_),
+        )
+    _write_marks(rows, place, id_, value, is_new=row is None)
+    _write_words(rows, place, id_, name, version, salt, value)
+    return Item(key, value, version, created, now, expires, last)
+
+
+def _write_marks(rows: Rows, place: Place, id_: int, value: Json, *, is_new: bool) -> None:
+    if not place.spec.indexes:
+        return
+    if not is_new:
+        rows.connection.execute("DELETE FROM marks WHERE item = ?", (id_,))
+    tags = {rows.mark_tag(place, field, text) for field in place.spec.indexes for text in read_texts(value, (field,))}
+    rows.connection.executemany("INSERT INTO marks (item, tag) VALUES (?, ?)", [(id_, tag) for tag in sorted(tags)])
+
+
+def _write_words(rows: Rows, place: Place, id_: int, name: bytes, version: int, salt: bytes, value: Json) -> None:
+    if not place.spec.search:
+        return
+    terms = count_terms(read_texts(value, place.spec.search))
+    context = bind("words", place, name, place.author, version)
+    sealed = seal_value(rows.keys.current, salt, _encode(terms), context)
+    rows.connection.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", (id_, version, sealed))
+
+
+def _check_value(place: Place, text: bytes) -> None:
+    if len(text) > place.spec.max_value:
+        raise Fault(
+            "validation",
+            f"A record in {place.spec.name} may have {place.spec.max_value} bytes, and this one has {len(text)}: "
+            "shorten it.",
+        )
+
+
+def _make_room(rows: Rows, place: Place, row: Row | None, size: int) -> None:
+    spec = place.spec
+    grown = size - (row.size if row else 0)
+    if row is not None and grown <= 0:
+        return
+    if row is None:
+        rows.connection.execute(
+            "DELETE FROM items WHERE collection = ? AND place = ? AND expires <= ?",
+            (spec.name, place.place, rows.clock()),
+        )
+    items, used = rows.connection.execute(
+        "SELECT COUNT(*), COALESCE(SUM(size), 0) FROM items WHERE collection = ? AND place = ?",
+        (spec.name, place.place),
+    ).fetchone()
+    too_many = items + (row is None) - spec.max_items
+    too_large = used + grown - spec.max_bytes
+    if spec.when_full == "evict" and (too_many > 0 or too_large > 0):
+        too_large -= _evict(rows, place, row, too_many, too_large)
+    elif row is None and too_many > 0:
+        raise Fault("validation", f"{spec.name} holds {spec.max_items} records, which is the most it may: delete some.")
+    if too_large > 0:
+        raise Fault(
+            "validation", f"{spec.name} holds {used} of {spec.max_bytes} bytes, and this does not fit: delete some."
+        )
+
+
+def _evict(rows: Rows, place: Place, spared: Row | None, count: int, size: int) -> int:
+    """Remove the least recently used items until so many and so many bytes are gone; how many bytes went."""
+    # What was used in the future was used before the clock was put back, and so before everything since.
+    oldest = rows.connection.execute(
+        "SELECT id, size FROM items WHERE collection = ? AND place = ? AND id IS NOT ? ORDER BY used <= ?, used, id",
+        (place.spec.name, place.place, spared.id if spared else None, rows.clock() + TOUCH_SECONDS),
+    )
+    gone: list[tuple[int]] = []
+    freed = 0
+    for id_, held in oldest:
+        if len(gone) >= count and freed >= size:
+            break
+        gone.append((id_,))
+        freed += held
+    rows.connection.executemany("DELETE FROM items WHERE id = ?", gone)
+    return freed
+
+
+def _end(spec: CollectionSpec, now: float) -> float | None:
+    if spec.lifetime is None:
+        return None
+    return now + spec.lifetime + (touch_every(spec) if spec.sliding else 0.0)
+
+
+def _encode(value: Json) -> bytes:
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise Fault("internal", f"What was to be kept is not JSON data: {error}.") from None
+    return text.encode("utf-8", "surrogatepass")
