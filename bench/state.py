@@ -19,15 +19,22 @@ from pathlib import Path
 from typing import Any
 
 from specloom.compiler.collection import load_collections
-from specloom.domains.sessions.session import Session, Source, Step, Told, step_to_json, to_json
+from specloom.domains.sessions.session import (
+    ResearchSession,
+    SessionSource,
+    SessionStep,
+    StepReport,
+    step_to_json,
+    to_json,
+)
 from specloom.domains.sessions.store import begin, find, note_rows, proceed
 from specloom.domains.sessions.views import show_recovery
 from specloom.plugins.collections import join_owner
 from specloom.specs.library import shipped_root
 from specloom.storage.audit_files import verify
-from specloom.storage.audit_log import AuditLog, Record, audit_key
+from specloom.storage.audit_log import AuditLog, AuditRecord, audit_key
 from specloom.storage.keys import MasterKeys
-from specloom.storage.store import Store
+from specloom.storage.store import StateStore
 from specloom.storage.writes import append, put
 
 KEY = bytes(range(32))
@@ -38,19 +45,21 @@ SHARDS = 500
 """Sessions that are written together while a store is filled."""
 
 
-def make_step(number: int) -> Step:
-    return Step(number, TEXT, 1_700_000_000.0 + number, reasoning=TEXT, confidence="high", rejected=("a", "b"))
+def make_step(number: int) -> SessionStep:
+    return SessionStep(number, TEXT, 1_700_000_000.0 + number, reasoning=TEXT, confidence="high", rejected=("a", "b"))
 
 
-async def fill(store: Store, count: int) -> None:
+async def fill(store: StateStore, count: int) -> None:
     """Put sessions into a store as research would have, several in one transaction."""
-    sources = tuple(Source(f"https://site{at}.example/page", f"Title {at}", "web", found_in=1) for at in range(20))
+    sources = tuple(
+        SessionSource(f"https://site{at}.example/page", f"Title {at}", "web", found_in=1) for at in range(20)
+    )
 
     def write(rows: Any, first: int, last: int) -> None:
         for at in range(first, last):
             place = rows.place(store.specs["sessions"], join_owner("filler", f"user{at // PER_OWNER}"), "")
             id_ = f"session-{at}"
-            put(rows, place, id_, to_json(Session(id_, "a goal", 1_700_000_000.0, sources=sources)), None)
+            put(rows, place, id_, to_json(ResearchSession(id_, "a goal", 1_700_000_000.0, sources=sources)), None)
             for number in range(1, EVENTS + 1):
                 append(rows, place, id_, step_to_json(make_step(number)), None, None)
 
@@ -58,14 +67,14 @@ async def fill(store: Store, count: int) -> None:
         await store.write(lambda rows, first=first: write(rows, first, min(count, first + SHARDS)))
 
 
-async def measure_round(stores: dict[int, Store], calls: int, round_: int) -> dict[int, dict[str, float]]:
+async def measure_round(stores: dict[int, StateStore], calls: int, round_: int) -> dict[int, dict[str, float]]:
     """Median milliseconds of each call by store; the stores take turns, so that all of them meet the same noise."""
     times: dict[int, dict[str, list[float]]] = {
         size: {"begin": [], "step": [], "sources": [], "recovery": []} for size in stores
     }
     for at in range(calls):
         id_ = f"r{round_}-{at}"
-        told = [Told(make_step(number), more=True, goal="the goal") for number in (1, 2)]
+        told = [StepReport(make_step(number), more=True, goal="the goal") for number in (1, 2)]
         rows = [{"url": f"https://found{n}.example/x", "title": f"Found {n}"} for n in range(10)]
         for size, store in stores.items():
             taken, drawer = times[size], store.drawer("sessions", join_owner("acme", "ann"))
@@ -91,7 +100,7 @@ async def measure_growth(folder: Path, sizes: list[int], rounds: int, calls: int
     stores = {}
     filled = {}
     for size in sizes:
-        stores[size] = Store(folder / str(size), MasterKeys(KEY), DECLARED.values())
+        stores[size] = StateStore(folder / str(size), MasterKeys(KEY), DECLARED.values())
         started = time.perf_counter()
         await fill(stores[size], size)
         filled[size] = time.perf_counter() - started
@@ -121,7 +130,7 @@ async def measure_growth(folder: Path, sizes: list[int], rounds: int, calls: int
 
 async def measure_rest(folder: Path, notes: int) -> dict[str, Any]:
     """Writes that wait for the disk together, search over many notes, and what an audit record costs the caller."""
-    store = Store(folder / "rest", MasterKeys(KEY), DECLARED.values())
+    store = StateStore(folder / "rest", MasterKeys(KEY), DECLARED.values())
     drawer = store.drawer("memories", join_owner("acme", "ann"))
     started = time.perf_counter()
     for first in range(0, notes, 64):
@@ -146,7 +155,7 @@ async def measure_rest(folder: Path, notes: int) -> dict[str, Any]:
     taken = []
     for at in range(5000):
         started = time.perf_counter()
-        log.record(Record("tool_call", "acme", "ann", tool_name="t", metadata={"query_length": at}))
+        log.record(AuditRecord("tool_call", "acme", "ann", tool_name="t", metadata={"query_length": at}))
         taken.append(time.perf_counter() - started)
     started = time.perf_counter()
     log.close()

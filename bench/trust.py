@@ -22,7 +22,7 @@ import yaml
 
 from specloom.domains.text.identifiers import detect
 from specloom.domains.text.people import Name, parse_names
-from specloom.domains.trust.citations.match import Record, match_fields, match_text
+from specloom.domains.trust.citations.match import WorkRecord, match_fields, match_text
 from specloom.domains.trust.claims.coverage import assess
 
 GOLD = Path(__file__).parents[1] / "tests" / "gold"
@@ -113,9 +113,9 @@ def run_citations(data: Mapping[str, Any]) -> Iterator[Outcome]:
             yield Outcome("title match", text, expect["title"] == "match", verdict == "match", reason)
 
 
-def to_record(entry: Mapping[str, Any]) -> Record:
+def to_record(entry: Mapping[str, Any]) -> WorkRecord:
     """A record of the gold set as the functions take it."""
-    return Record(
+    return WorkRecord(
         titles=(entry["title"], *entry.get("titles", ())),
         authors=tuple(Name(family, given) for family, given in entry.get("authors", ())),
         years=(entry["year"],) if "year" in entry else (),

@@ -24,7 +24,7 @@ from urllib.parse import unquote, urlsplit
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from specloom.authoring.examples.context import ExampleDesk, Room
+from specloom.authoring.examples.context import ExampleContext, ExampleState
 from specloom.compiler.build import weave_from
 from specloom.core.faults import Fault
 from specloom.core.messages import Answer, Request, Response
@@ -184,7 +184,7 @@ async def call(
         except Fault as fault:
             return fault
 
-    desk = ExampleDesk(tool, model, offer, config, Room(NOW), answer, world.respond)
+    desk = ExampleContext(tool, model, offer, config, ExampleState(NOW), answer, world.respond)
     running = pursue(tool, model, parse_arguments(tool, given), config, offer, NOW)
     give: Any = None
     try:

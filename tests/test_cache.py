@@ -15,7 +15,7 @@ import pytest
 import specloom.cache.cache as cache_module
 from specloom.cache.cache import AnswerCache
 from specloom.cache.disk import AnswerDisk, erase_answers
-from specloom.cache.memory import OVERHEAD, Entry
+from specloom.cache.memory import OVERHEAD, CacheEntry
 
 KEY = bytes(range(32))
 MIB = 1024 * 1024
@@ -63,7 +63,7 @@ def execute(tmp_path, statement, *values):
 
 
 def test_an_entry_knows_its_age_and_which_part_of_its_life_it_is_in():
-    entry = Entry(b"x", stored_at=100.0, ttl=10.0)
+    entry = CacheEntry(b"x", stored_at=100.0, ttl=10.0)
 
     assert [entry.freshness(now) for now in (99, 100, 104.9, 105, 107.9, 108, 120)] == [
         "fresh",
@@ -83,8 +83,8 @@ async def test_what_was_put_is_found_without_waiting(make, clock):
 
     await cache.put("k", b"value", 60)
 
-    assert cache.peek("k") == Entry(b"value", clock.now, 60)
-    assert await cache.get("k") == Entry(b"value", clock.now, 60)
+    assert cache.peek("k") == CacheEntry(b"value", clock.now, 60)
+    assert await cache.get("k") == CacheEntry(b"value", clock.now, 60)
     assert cache.peek("other") is None
     assert await cache.get("other") is None
 
@@ -167,7 +167,7 @@ async def test_a_later_process_finds_the_entry_with_its_age(make, clock):
     assert later.peek("k") is None
     entry = await later.get("k")
 
-    assert entry == Entry(b"value", clock.now - 40, 60)
+    assert entry == CacheEntry(b"value", clock.now - 40, 60)
     assert entry.freshness(clock.now) == "aging"
     assert later.peek("k") == entry
     assert later.stats()["disk_hits"] == 1

@@ -10,7 +10,7 @@ import pytest
 from specloom.core.faults import Fault
 from specloom.core.messages import Answer
 from specloom.runtime.arguments import parse_arguments
-from specloom.runtime.plan.effects import Ask, AskAll, Offer, Outcome
+from specloom.runtime.plan.effects import Ask, AskAll, Offer, ProviderOutcome
 from specloom.runtime.plan.run import pursue
 from weaving import NOW, a_tool, weave_texts
 
@@ -51,7 +51,7 @@ def run(
     args: dict[str, Any] | None = None,
     answer: str = ANSWER,
     **parts: str,
-) -> tuple[list[list[Ask]], Outcome]:
+) -> tuple[list[list[Ask]], ProviderOutcome]:
     """The questions, those of one moment together, and what came of them."""
     woven = weave_texts(a_tool(plan=plan, answer=answer, **parts), *OTHERS)
     tool = woven.tool()
@@ -65,7 +65,7 @@ def run(
             asked.append(list(wanted.asks))
             wanted = running.send([answers(ask) for ask in wanted.asks])
     except StopIteration as stop:
-        outcome: Outcome = stop.value
+        outcome: ProviderOutcome = stop.value
         return asked, outcome
 
 

@@ -10,8 +10,8 @@ import pytest
 from specloom.authoring.examples.run import check_examples
 from specloom.core.diagnostics import Report
 from specloom.core.faults import Fault
-from specloom.plugins.collections import Needed
-from specloom.plugins.context import Desk
+from specloom.plugins.collections import CollectionNeed
+from specloom.plugins.context import Context
 from specloom.plugins.registry import PROCEDURES, procedure
 from weaving import a_tool, weave_texts
 
@@ -28,7 +28,7 @@ GIVES = {"type": "object", "properties": {"said": {"type": "array", "items": {"t
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    async def tell_demo(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+    async def tell_demo(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
         """Keeps a word, and tells what this owner has kept."""
         if given["word"] == "fail":
             raise Fault("not_found", "that word is not kept")
@@ -36,7 +36,7 @@ def registered() -> Iterator[None]:
         await drawer.put(desk.new_id(), {"word": f"{desk.owner}:{given['word']}"})
         return {"said": sorted(item.value["word"] for item in await drawer.items())}
 
-    kept = (Needed("demo_words"),)
+    kept = (CollectionNeed("demo_words"),)
     procedure("tell_demo", parameters={"word": {"type": "string"}}, gives=GIVES, keeps=kept)(tell_demo)
     yield
     del PROCEDURES["tell_demo"]

@@ -19,7 +19,7 @@ from specloom.core.faults import Fault
 from specloom.core.messages import Request, Response
 from specloom.plugins import registry
 from specloom.plugins.context import CallRecord
-from specloom.plugins.registry import Observer, Seen
+from specloom.plugins.registry import ObservedCall, Observer
 from specloom.runtime import observers
 from specloom.runtime.arguments import parse_arguments
 from specloom.runtime.circuit_breaker import Breakers
@@ -478,7 +478,7 @@ async def test_sources_go_to_the_session_from_the_cache_as_well_as_anew(
 ) -> None:
     noted: list[tuple[str, str, str, list[str]]] = []
 
-    async def note(drawers: Any, seen: Seen) -> None:
+    async def note(drawers: Any, seen: ObservedCall) -> None:
         noted.append((seen.owner, seen.session, seen.kind, [row["url"] for row in seen.rows]))
         raise Fault("session_not_found", "which keeps no answer back")
 

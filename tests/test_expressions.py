@@ -14,7 +14,7 @@ from specloom.core.secrets import Secret
 from specloom.language.expressions.api import compile_expression, compile_selector
 from specloom.language.expressions.compile import build
 from specloom.language.expressions.interpret import EvaluationError, SpecFunctions, evaluate_reference, guard
-from specloom.language.expressions.parser import Problem, parse
+from specloom.language.expressions.parser import ExpressionProblem, parse
 from specloom.language.functions.registry import FUNCTIONS
 from specloom.language.types import (
     ANY,
@@ -27,23 +27,23 @@ from specloom.language.types import (
     Choice,
     ListOf,
     Maybe,
-    Record,
+    RecordType,
     maybe,
 )
 
 TABLES = {"demo": {"a": "x", "1": ["y"], "true": {"a": 1}}, "sort": {"date": "pub_date"}}
-ROW = Record(
+ROW = RecordType(
     {"title": TEXT, "url": TEXT, "year": Maybe(INTEGER), "tags": ListOf(TEXT)}, required=frozenset(["title", "tags"])
 )
-SCOPE = Record(
+SCOPE = RecordType(
     {
-        "args": Record(
+        "args": RecordType(
             {"query": TEXT, "offset": INTEGER, "count": INTEGER, "deep": BOOLEAN}, required=frozenset(["query"])
         ),
-        "config": Record(
+        "config": RecordType(
             {"KEY": maybe(SECRET), "OTHER": SECRET, "FAST": BOOLEAN}, required=frozenset(["FAST", "OTHER"])
         ),
-        "steps": Record({"ids": ListOf(Record({"id": TEXT})), "raw": ANY}),
+        "steps": RecordType({"ids": ListOf(RecordType({"id": TEXT})), "raw": ANY}),
         "rows": ListOf(ROW),
         "row": ROW,
         "status": INTEGER,
@@ -93,14 +93,14 @@ COMMA = "where a comma ended the value, put it in quotes"
         ("rows[].tags[]", ["x"], ListOf(TEXT), ["rows.tags"]),
         ("rows[::-1].title", ["B", "A"], ListOf(TEXT), ["rows.title"]),
         ("rows[*].{t: title, n: length(tags)}[0].n", 1, Maybe(INTEGER), ["rows.title", "rows.tags"]),
-        ("rows[*].{one: `1`}", [{"one": 1}] * 2, ListOf(Record({"one": INTEGER}, required=frozenset(["one"]))),
+        ("rows[*].{one: `1`}", [{"one": 1}] * 2, ListOf(RecordType({"one": INTEGER}, required=frozenset(["one"]))),
          ["rows"]),
         ("length(rows[*].title)", 2, INTEGER, ["rows.title"]),
         ("sort_by(rows, &year)[0].title", "B", Maybe(TEXT), ["rows"]),
         ("map(&year, rows)", [2001, 1999], ListOf(Maybe(INTEGER)), ["rows.year"]),
         ("map(&fill('{title} ({year})', @), rows)", ["A (2001)", "B (1999)"], ListOf(Maybe(TEXT)), ["rows"]),
         ("body.* | [0].code", "LIMIT", ANY, ["body"]),
-        ("body.error.meta | {p: plan}", {"p": "Free"}, Maybe(Record({"p": ANY}, required=frozenset("p"))),
+        ("body.error.meta | {p: plan}", {"p": "Free"}, Maybe(RecordType({"p": ANY}, required=frozenset("p"))),
          ["body.error.meta.plan"]),
         ("body | `1`", 1, INTEGER, ["body"]),
         ("args | query", "cats", TEXT, ["args.query"]),
@@ -117,7 +117,7 @@ COMMA = "where a comma ended the value, put it in quotes"
         ("add(`1`, `2`)", 3, INTEGER, []),
         ("rows[?tags].length(title)", [1], ListOf(INTEGER), ["rows.tags", "rows.title"]),
         ("@.args.query", "cats", TEXT, ["args.query"]),
-        ("@ | {q: args.query}", {"q": "cats"}, Record({"q": TEXT}, required=frozenset("q")), ["args.query"]),
+        ("@ | {q: args.query}", {"q": "cats"}, RecordType({"q": TEXT}, required=frozenset("q")), ["args.query"]),
     ],
 )  # fmt: skip
 def test_an_expression_has_a_value_a_shape_and_the_paths_it_reads(text, value, shape, uses):
@@ -262,7 +262,7 @@ def test_a_selector_reads_from_its_item():
         ("year > `1`", Maybe(BOOLEAN)),
         ("year == `1`", BOOLEAN),
         ("tags[:2]", ListOf(TEXT)),
-        ("{a: title, b: url}", Record({"a": TEXT, "b": Maybe(TEXT)}, required=frozenset("ab"))),
+        ("{a: title, b: url}", RecordType({"a": TEXT, "b": Maybe(TEXT)}, required=frozenset("ab"))),
         ("`[1, 2.5]`", ListOf(NUMBER)),
         ("{a: title}.*", ListOf(TEXT)),
         ("[tags, tags][]", ListOf(TEXT)),
@@ -277,7 +277,7 @@ def test_the_shape_follows_through_every_node(text, shape):
 
 
 def test_a_choice_is_a_text():
-    item = Record({"kind": Choice(("a", "b"))}, required=frozenset(["kind"]))
+    item = RecordType({"kind": Choice(("a", "b"))}, required=frozenset(["kind"]))
 
     assert compile_selector("upper(kind)", item)[0].shape == TEXT
     assert compile_selector("kind", item)[0].shape == Choice(("a", "b"))
@@ -429,7 +429,7 @@ def outcome(run, value):
 @example("[::0]", [1])
 def test_closures_and_interpreter_agree_on_value_and_failure(text, value):
     node = parse(text)
-    assume(not isinstance(node, Problem))
+    assume(not isinstance(node, ExpressionProblem))
     code, native = build(node, SpecFunctions(TABLES))
     compiled = guard(text, code.run)
 
@@ -520,11 +520,11 @@ def test_any_text_is_an_expression_or_a_problem_within_it(text):
         assert "\n" not in problem.message
 
 
-TYPED = Record(
+TYPED = RecordType(
     {
-        "a": ListOf(Record({"a": TEXT, "b": Maybe(INTEGER)}, required=frozenset("b"))),
+        "a": ListOf(RecordType({"a": TEXT, "b": Maybe(INTEGER)}, required=frozenset("b"))),
         "b": TEXT,
-        "c": Record({"a": BOOLEAN, "b": ANY, "c": Maybe(NUMBER)}, closed=False),
+        "c": RecordType({"a": BOOLEAN, "b": ANY, "c": Maybe(NUMBER)}, closed=False),
         "a b": ListOf(INTEGER),
     },
     required=frozenset(["b", "a b"]),
@@ -563,7 +563,7 @@ def fits(value, shape):
             return value is None or fits(value, inner)
         case ListOf(item):
             return isinstance(value, list) and all(fits(element, item) for element in value)
-        case Record(fields, closed, required):
+        case RecordType(fields, closed, required):
             if not isinstance(value, dict) or (closed and not set(value) <= set(fields)) or not required <= set(value):
                 return False
             return all(fits(element, fields.get(name, ANY)) for name, element in value.items())

@@ -13,7 +13,7 @@ from specloom.language.functions.data import DATA, MAX_TEXT, find_pattern_proble
 from specloom.language.functions.lists import LISTS as OF_LISTS
 from specloom.language.functions.registry import FUNCTIONS
 from specloom.language.signatures import admits, is_true, to_kind, to_text, to_types
-from specloom.language.types import ANY, INTEGER, NULL, NUMBER, TEXT, ListOf, Maybe, Record, from_schema, shape_of
+from specloom.language.types import ANY, INTEGER, NULL, NUMBER, TEXT, ListOf, Maybe, RecordType, from_schema, shape_of
 
 TABLES = {"demo": {"day": "d", 5: ["five"], "true": {"yes": 1}}}
 EXAMPLES = [(text, result) for function in FUNCTIONS.values() for text, result in function.examples]
@@ -198,18 +198,21 @@ def test_values_are_written_into_texts_as_urls_want_them():
         ("sort(l)", ListOf(TEXT)),
         ("to_array(t)", ListOf(Maybe(TEXT))),
         ("to_array(l)", ListOf(TEXT)),
-        ("merge({a: `1`}, {b: 'x'})", Record({"a": INTEGER, "b": TEXT}, required=frozenset("ab"))),
-        ("merge(@, {b: 'x'}, o)", Record({}, closed=False)),
+        ("merge({a: `1`}, {b: 'x'})", RecordType({"a": INTEGER, "b": TEXT}, required=frozenset("ab"))),
+        ("merge(@, {b: 'x'}, o)", RecordType({}, closed=False)),
         ("values({a: `1`, b: `2.5`})", ListOf(NUMBER)),
         ("add(`1`, `2`)", INTEGER),
         ("unique(l)", ListOf(TEXT)),
         ("abs(n)", INTEGER),
         ("max_by(`[]`, &a)", NULL),
         ("to_array(o.x)", ListOf(ANY)),
-        ("records(o)", ListOf(Record({}, closed=False))),
-        ("records(o.x)", Maybe(ListOf(Record({}, closed=False)))),
-        ("table([l])", ListOf(Record({}, closed=False))),
-        ("entries({a: `1`})", ListOf(Record({"key": TEXT, "value": INTEGER}, required=frozenset(["key", "value"])))),
+        ("records(o)", ListOf(RecordType({}, closed=False))),
+        ("records(o.x)", Maybe(ListOf(RecordType({}, closed=False)))),
+        ("table([l])", ListOf(RecordType({}, closed=False))),
+        (
+            "entries({a: `1`})",
+            ListOf(RecordType({"key": TEXT, "value": INTEGER}, required=frozenset(["key", "value"]))),
+        ),
         ("entries(o)[0].value", ANY),
         ("inverted_text(o)", Maybe(TEXT)),
         ("capture(t, 'a')", Maybe(TEXT)),
@@ -224,7 +227,9 @@ def test_values_are_written_into_texts_as_urls_want_them():
     ],
 )
 def test_the_shape_of_a_result_follows_from_the_arguments(text, shape):
-    item = Record({"n": INTEGER, "t": TEXT, "l": ListOf(TEXT), "o": Record({}, closed=False)}, required=frozenset("lo"))
+    item = RecordType(
+        {"n": INTEGER, "t": TEXT, "l": ListOf(TEXT), "o": RecordType({}, closed=False)}, required=frozenset("lo")
+    )
 
     expression, problems = compile_selector(text, item, tables={"short": {"a": "b"}})
 

@@ -8,7 +8,7 @@ import pytest
 
 from specloom.core.messages import Answer
 from specloom.runtime.arguments import parse_arguments
-from specloom.runtime.plan.effects import Offer, Outcome
+from specloom.runtime.plan.effects import Offer, ProviderOutcome
 from specloom.runtime.plan.run import pursue
 from weaving import NOW, a_tool, weave_texts
 
@@ -43,7 +43,7 @@ PLAN = """
 """
 
 
-def outcome(args: dict[str, Any], **meta: Any) -> Outcome:
+def outcome(args: dict[str, Any], **meta: Any) -> ProviderOutcome:
     text = a_tool(plan=PLAN, inputs=INPUTS, more=VALUES, answer="left: =not_applied\nfacts: =meta\n")
     woven = weave_texts(text, ONE)
     tool, offer = woven.tool(), Offer({}, frozenset({"sample"}))
@@ -51,7 +51,7 @@ def outcome(args: dict[str, Any], **meta: Any) -> Outcome:
     next(running)
     with pytest.raises(StopIteration) as stopped:
         running.send(Answer([{"url": "https://a.example/"}], meta))
-    found: Outcome = stopped.value.value
+    found: ProviderOutcome = stopped.value.value
     return found
 
 

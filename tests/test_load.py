@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.core.diagnostics import CODES, Place, Report, render
-from specloom.specs.yaml import Listing, Map, Node, Scalar, Source, parse_source, to_plain
+from specloom.specs.yaml import Listing, Map, Node, SourceText, YamlScalar, parse_source, to_plain
 
 
-def load(text: str | bytes) -> tuple[Source, Report]:
+def load(text: str | bytes) -> tuple[SourceText, Report]:
     report = Report()
     return parse_source("x.yaml", text if isinstance(text, bytes) else text.encode(), report), report
 
 
 def places(node: Node) -> list[Place]:
-    if isinstance(node, Scalar):
+    if isinstance(node, YamlScalar):
         return [node.place, node.at(3)] if isinstance(node.value, str) and len(node.value) > 3 else [node.place]
     if isinstance(node, Listing):
         return [node.place, *(place for item in node.items for place in places(item))]
@@ -69,7 +69,7 @@ YAMLISH = st.lists(
 ).map("".join)
 
 
-def check_places(text: str, source: Source, report: Report) -> None:
+def check_places(text: str, source: SourceText, report: Report) -> None:
     """Every place is in the text, or right after the end of its line."""
     lines = re.split("\r\n|[\r\n\x85\u2028\u2029]", text.removeprefix("\ufeff"))
     for place in [one.place for one in report] + (places(source.root) if source.root else []):
@@ -142,7 +142,7 @@ def test_an_offset_into_a_text_is_an_offset_into_its_line() -> None:
     source, _ = load('plain: =args.q\nquoted: "=args.q"\nescaped: "a\\tb"\nfolded: >\n  one\n  two\n')
 
     assert isinstance(source.root, Map)
-    at = {entry.key: entry.value.at(3) for entry in source.root if isinstance(entry.value, Scalar)}
+    at = {entry.key: entry.value.at(3) for entry in source.root if isinstance(entry.value, YamlScalar)}
     assert (at["plain"].line, at["plain"].column) == (1, 11)
     assert (at["quoted"].line, at["quoted"].column) == (2, 13)
     assert (at["escaped"].line, at["escaped"].column) == (3, 10)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.compiler.row_types import conformer
-from specloom.language.types import ANY, BOOLEAN, TEXT, Choice, ListOf, Record, maybe
+from specloom.language.types import ANY, BOOLEAN, TEXT, Choice, ListOf, RecordType, maybe
 from weaving import a_provider, weave_texts
 
 STEP = "input: [query]\nsteps:\n  - {get: /s, query: {q: =args.query}, json: {map: {url: url}}}\n"
@@ -168,7 +168,7 @@ def test_a_value_outside_of_its_choices_is_none() -> None:
 
 
 def test_an_object_with_declared_fields_has_those_that_are_known_and_no_others() -> None:
-    fit = conformer("object", Record({"retracted": BOOLEAN, "date": maybe(TEXT)}))
+    fit = conformer("object", RecordType({"retracted": BOOLEAN, "date": maybe(TEXT)}))
 
     assert fit({"retracted": True, "date": None, "note": "x"}) == {"retracted": True}
     assert fit({"retracted": "yes", "date": 2010}) == {"date": "2010"}

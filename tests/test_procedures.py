@@ -13,7 +13,7 @@ from specloom.authoring.explain import explain
 from specloom.core.diagnostics import Report
 from specloom.core.faults import Fault
 from specloom.core.messages import Request, Response
-from specloom.plugins.context import Desk
+from specloom.plugins.context import Context
 from specloom.plugins.registry import PROCEDURES, procedure
 from specloom.runtime.executor import Executor
 from weaving import Woven, a_tool, weave_texts
@@ -31,7 +31,7 @@ RECORD = {
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    async def read_demo(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+    async def read_demo(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
         """Reads one page, and asks who knows more about it."""
         if given.get("fail"):
             raise Fault("not_found", "there is nothing to read")
@@ -44,7 +44,7 @@ def registered() -> Iterator[None]:
             "note": desk.config.get("DEMO_NOTE"),
         }
 
-    async def count_demo(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+    async def count_demo(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
         """Counts the rows that it is given."""
         return {"total": len(given["rows"])}
 
@@ -56,7 +56,7 @@ def registered() -> Iterator[None]:
         settings={"DEMO_NOTE": {"description": "Said beside every page.", "default": "a note"}},
     )(read_demo)
 
-    async def outer_demo(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+    async def outer_demo(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
         """Runs another procedure."""
         return {"text": (await desk.run("read_demo", {"url": given["url"]}))["text"].upper()}
 

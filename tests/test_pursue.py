@@ -11,7 +11,7 @@ from specloom.core.faults import Fault
 from specloom.core.messages import Answer
 from specloom.plugins.registry import HOOKS, hook
 from specloom.runtime.arguments import parse_arguments
-from specloom.runtime.plan.effects import Ask, AskAll, Offer, Outcome
+from specloom.runtime.plan.effects import Ask, AskAll, Offer, ProviderOutcome
 from specloom.runtime.plan.notices import none_configured
 from specloom.runtime.plan.run import pursue
 from specloom.runtime.plan.stages import dedupe, sort
@@ -56,7 +56,7 @@ class Pursued:
 
     asked: list[Ask] = field(default_factory=list)
     together: int = 0
-    outcome: Outcome | None = None
+    outcome: ProviderOutcome | None = None
     fault: Fault | None = None
 
     @property

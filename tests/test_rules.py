@@ -14,15 +14,15 @@ from specloom.specs.grammar.rules import (
     Key,
     Named,
     Number,
-    Record,
-    Ref,
+    RecordRule,
+    RuleReference,
     Text,
     check,
 )
 from specloom.specs.yaml import parse_source
 
 GRAMMAR = Grammar(
-    Record(
+    RecordRule(
         "a thing",
         {
             "name": Key(Text("name", r"[a-z]+", "lower case"), "Its name.", required=True),
@@ -32,7 +32,7 @@ GRAMMAR = Grammar(
             "on": Key(Flag(), "Whether."),
             "kind": Key(Text(choices=("day", "week")), "Which."),
             "list": Key(Items(Text("value"), 1), "Several."),
-            "names": Key(Named(Ref("value"), r"[a-z]+", "lower case"), "By name."),
+            "names": Key(Named(RuleReference("value"), r"[a-z]+", "lower case"), "By name."),
             "either": Key(Either(Text("value"), Items(Number())), "One or several."),
             "data": Key(Anything(), "Whatever."),
             "single": Key(Anything(scalar=True), "One value."),
@@ -43,7 +43,7 @@ GRAMMAR = Grammar(
         },
         one_of=((("get", "post"), True), (("left", "right"), False)),
     ),
-    {"value": Either(Anything(scalar=True), Items(Ref("value")), Named(Ref("value")))},
+    {"value": Either(Anything(scalar=True), Items(RuleReference("value")), Named(RuleReference("value")))},
 )
 
 

@@ -16,7 +16,7 @@ from specloom.specs.grammar.kinds import GRAMMARS
 from specloom.specs.grammar.rules import Text, check
 from specloom.specs.json_schema import DRAFT, editor_schemas, to_schema
 from specloom.specs.library import Library, load_library, shipped_root
-from specloom.specs.yaml import Entry, Listing, Map, Node, Scalar, to_plain
+from specloom.specs.yaml import Listing, Map, Node, YamlEntry, YamlScalar, to_plain
 
 PLACE = Place("spec.yaml")
 KINDS = sorted(GRAMMARS)
@@ -83,10 +83,10 @@ def validator(kind: str) -> jsonschema.Draft7Validator:
 def to_node(value: Any) -> Node:
     """A plain value as the loader would give it."""
     if isinstance(value, dict):
-        return Map({key: Entry(key, PLACE, to_node(inner)) for key, inner in value.items()}, PLACE)
+        return Map({key: YamlEntry(key, PLACE, to_node(inner)) for key, inner in value.items()}, PLACE)
     if isinstance(value, list):
         return Listing(tuple(to_node(inner) for inner in value), PLACE)
-    return Scalar(value, PLACE)
+    return YamlScalar(value, PLACE)
 
 
 def grammar_accepts(kind: str, value: Any) -> bool:

@@ -17,7 +17,7 @@ from specloom.language.types import (
     Choice,
     ListOf,
     Maybe,
-    Record,
+    RecordType,
     describe,
     from_schema,
     holds_secret,
@@ -53,14 +53,14 @@ JSON = st.recursive(
         (ListOf(NOTHING), ListOf(TEXT), ListOf(TEXT)),
         (ListOf(INTEGER), TEXT, ANY),
         (
-            Record({"a": TEXT, "b": INTEGER}, required=frozenset("ab")),
-            Record({"a": NULL}, required=frozenset("a")),
-            Record({"a": Maybe(TEXT), "b": INTEGER}, required=frozenset("a")),
+            RecordType({"a": TEXT, "b": INTEGER}, required=frozenset("ab")),
+            RecordType({"a": NULL}, required=frozenset("a")),
+            RecordType({"a": Maybe(TEXT), "b": INTEGER}, required=frozenset("a")),
         ),
         (
-            Record({"a": TEXT}, closed=False),
-            Record({"b": TEXT}),
-            Record({"a": TEXT, "b": ANY}, closed=False),
+            RecordType({"a": TEXT}, closed=False),
+            RecordType({"b": TEXT}),
+            RecordType({"a": TEXT, "b": ANY}, closed=False),
         ),
     ],
 )
@@ -114,7 +114,7 @@ def test_what_made_a_shape_fits_its_schema(values):
         (ListOf(BOOLEAN), {"type": "array", "items": {"type": "boolean"}}),
         (ANY, {}),
         (
-            Record({"a": TEXT, "b": Maybe(NUMBER)}, required=frozenset("ab")),
+            RecordType({"a": TEXT, "b": Maybe(NUMBER)}, required=frozenset("ab")),
             {
                 "type": "object",
                 "properties": {"a": {"type": "string"}, "b": {"type": "number"}},
@@ -122,7 +122,7 @@ def test_what_made_a_shape_fits_its_schema(values):
                 "additionalProperties": False,
             },
         ),
-        (Record({}, closed=False), {"type": "object", "properties": {}}),
+        (RecordType({}, closed=False), {"type": "object", "properties": {}}),
     ],
 )
 def test_a_schema_is_portable(shape, schema):
@@ -140,8 +140,8 @@ def test_a_schema_is_portable(shape, schema):
         Choice(("a", "b")),
         ListOf(ListOf(TEXT)),
         ListOf(ANY),
-        Record({"a": TEXT, "b": ANY}, required=frozenset("a")),
-        Record({"a": TEXT}, closed=False),
+        RecordType({"a": TEXT, "b": ANY}, required=frozenset("a")),
+        RecordType({"a": TEXT}, closed=False),
     ],
 )
 def test_a_schema_reads_back_as_its_shape(shape):
@@ -156,7 +156,7 @@ def test_a_schema_reads_back_as_its_shape(shape):
         ({"enum": ["a", None]}, Maybe(Choice(("a",)))),
         ({"const": "a"}, Choice(("a",))),
         ({"enum": [1, 2]}, INTEGER),
-        ({"properties": {"a": {}}}, Record({"a": ANY}, closed=False)),
+        ({"properties": {"a": {}}}, RecordType({"a": ANY}, closed=False)),
         ({"items": {"type": "string"}}, ListOf(TEXT)),
         ({"type": "array"}, ListOf(ANY)),
         ({"type": "strange"}, ANY),
@@ -168,16 +168,16 @@ def test_schemas_of_others_are_read(schema, shape):
 
 def test_a_secret_has_no_schema():
     with pytest.raises(ValueError, match="a secret cannot be part of an answer"):
-        to_schema(Record({"a": Maybe(SECRET)}))
+        to_schema(RecordType({"a": Maybe(SECRET)}))
 
 
 def test_a_secret_is_found_wherever_it_hides():
-    assert holds_secret(ListOf(Record({"a": Maybe(SECRET)})))
-    assert not holds_secret(ListOf(Record({"a": TEXT})))
+    assert holds_secret(ListOf(RecordType({"a": Maybe(SECRET)})))
+    assert not holds_secret(ListOf(RecordType({"a": TEXT})))
 
 
 def test_shapes_are_described_in_words():
-    assert [describe(shape) for shape in (TEXT, Maybe(INTEGER), ListOf(TEXT), Record({}), ANY, SECRET)] == [
+    assert [describe(shape) for shape in (TEXT, Maybe(INTEGER), ListOf(TEXT), RecordType({}), ANY, SECRET)] == [
         "text",
         "a number or null",
         "a list",

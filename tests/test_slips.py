@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from specloom.authoring.check import Verdict, find_verdict, judge
+from specloom.authoring.check import SpecVerdict, find_verdict, judge
 from specloom.compiler.build import weave
 from specloom.core.diagnostics import Report, render
 from specloom.specs.library import load_library
@@ -194,7 +194,7 @@ def lay(root: Path) -> Path:
     return root
 
 
-def said(verdict: Verdict) -> list[str]:
+def said(verdict: SpecVerdict) -> list[str]:
     return [
         f"{one.code} {Path(one.place.file).stem}:{one.place.line}:{one.place.column} {one.message}"
         + (f" ({one.hint})" if one.hint else "")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specloom.domains.scrape.content.blocks import Block, to_blocks
-from specloom.domains.scrape.content.page import Page, read_page
+from specloom.domains.scrape.content.page import PageFacts, read_page
 from specloom.domains.scrape.extract import empty_head
 from specloom.domains.scrape.html import parse as tree
 from specloom.domains.scrape.html import sanitise
@@ -63,7 +63,7 @@ class Labelled:
     html: str
     truth: str
     blocks: list[Block]
-    page: Page
+    page: PageFacts
     texts: list[list[str]]
     """The words of each unit."""
     share: Any

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from paper_support import World, as_json, crossref, pdf, unpaywall
 
 from specloom.domains.papers import fetch, metadata
-from specloom.domains.papers.bibliography import Entry, find_format, find_identifier, to_entry
-from specloom.domains.papers.identifiers import Ref
+from specloom.domains.papers.bibliography import ImportedEntry, find_format, find_identifier, to_entry
+from specloom.domains.papers.identifiers import PaperId
 
 DOI = "10.1234/Otters"
 KEY = "doi_10.1234_Otters"
@@ -103,7 +103,7 @@ def test_an_entry_without_a_paper_says_why(fields: dict[str, Any], code: str) ->
 def test_any_item_is_an_entry_with_a_paper_or_a_reason(fields: dict[str, Any]) -> None:
     entry = to_entry(1, fields, "", key="id")
 
-    assert isinstance(entry, Entry)
+    assert isinstance(entry, ImportedEntry)
     assert (entry.ref is None) != (entry.refusal is None)
 
 
@@ -218,7 +218,7 @@ def test_a_pubmed_identifier_stands_for_its_doi_and_without_one_is_not_taken(wor
 def test_a_defect_that_one_entry_brings_to_light_stops_no_other(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     known(world)
 
-    async def resolve(desk: Any, ref: Ref, *more: Any) -> Any:
+    async def resolve(desk: Any, ref: PaperId, *more: Any) -> Any:
         return 1 / 0 if ref.value == "10.1234/bad" else await metadata.resolve(desk, ref, *more)
 
     monkeypatch.setattr(fetch, "resolve", resolve)

@@ -90,7 +90,7 @@ def test_everything_that_was_asked_and_kept_is_in_the_log(world: World) -> None:
         ("store_write", "unpaywall", "ok", "oa", f"{KEY}.pdf"),
         ("session_end", None, "ok", "oa", None),
     ]
-    assert provenance_log.verify(world.log) == provenance_log.Verdict(6)
+    assert provenance_log.verify(world.log) == provenance_log.LogVerdict(6)
 
 
 def test_a_paper_that_is_stored_is_not_asked_for_again(world: World) -> None:
@@ -800,12 +800,12 @@ RIVAL = """
 import asyncio, sys
 from pathlib import Path
 from specloom.domains.papers.entries import make_entry
-from specloom.domains.papers.identifiers import Ref
-from specloom.domains.papers.store import Store
+from specloom.domains.papers.identifiers import PaperId
+from specloom.domains.papers.store import PaperStore
 
 body = b"%PDF-" + sys.argv[2].encode() * 200_000
 entry = make_entry({"title": "T", "authors": [], "doi": "10.1234/otters"}, {"size_bytes": len(body)})
-print(asyncio.run(Store(Path(sys.argv[1])).commit(Ref("doi", "10.1234/otters"), entry, body))[1])
+print(asyncio.run(PaperStore(Path(sys.argv[1])).commit(PaperId("doi", "10.1234/otters"), entry, body))[1])
 """
 
 

@@ -61,7 +61,7 @@ def test_a_search_tells_every_key_of_a_result_and_writes_what_it_asked(world: Wo
         ("resolve", None, "openalex", "ok"),
         ("session_end", None, None, "ok"),
     ]
-    assert provenance_log.verify(world.log) == provenance_log.Verdict(3)
+    assert provenance_log.verify(world.log) == provenance_log.LogVerdict(3)
     assert not world.root.exists()
 
 

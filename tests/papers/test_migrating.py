@@ -13,7 +13,7 @@ from paper_support import World
 
 from specloom.cli.main import main
 from specloom.domains.papers.errors import Refusal
-from specloom.domains.papers.provenance_log import GENESIS, OLDER_KEYS, Log, Verdict, migrate, verify
+from specloom.domains.papers.provenance_log import GENESIS, OLDER_KEYS, Log, LogVerdict, migrate, verify
 
 LATER = 1_767_225_600.0  # 2026-01-01T00:00:00Z
 
@@ -55,7 +55,7 @@ def test_rows_get_their_columns_and_a_chain_and_the_log_stays_beside_it(tmp_path
     now = read(path)
     assert (done.rows, done.rewritten) == (3, 3)
     assert (done.anchor_before, done.anchor_after) == (rows[0]["this_hash"], now[0]["this_hash"])
-    assert verify(path) == Verdict(3)
+    assert verify(path) == LogVerdict(3)
     assert [row["canonical_digest"] for row in now] == [
         None,
         "17a7530b46c24b037ab779e5ad8f24cb9f27a99e44506f949fc0adf2aef8f1ae",
@@ -68,7 +68,7 @@ def test_rows_get_their_columns_and_a_chain_and_the_log_stays_beside_it(tmp_path
     assert (tmp_path / "access.jsonl.v1-backup").read_bytes() == before
     assert not (tmp_path / "access.jsonl.v2-migrated").exists()
     Log(path).append("session_start", now=LATER)
-    assert verify(path) == Verdict(4)
+    assert verify(path) == LogVerdict(4)
 
 
 def test_a_second_migration_changes_nothing(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from specloom.domains.papers.entries import to_bibtex
 from specloom.domains.papers.errors import Refusal
 from specloom.domains.papers.pacing import LASTING, Replays
 from specloom.domains.papers.provenance_log import Log, verify
-from specloom.domains.papers.store import Store
+from specloom.domains.papers.store import PaperStore
 
 DOI = "10.1234/otters"
 KEY = "doi_10.1234_otters"
@@ -421,8 +421,8 @@ def test_entries_with_a_file_of_the_same_time_and_size_are_read_again(world: Wor
 
 
 def test_health_of_a_store_that_cannot_be_looked_at_is_told(tmp_path: Path) -> None:
-    assert Store(tmp_path / ("x" * 300) / "papers").is_writable() is True
-    assert json.dumps(Store(Path("/dev/null/papers")).is_writable()) == "false"
+    assert PaperStore(tmp_path / ("x" * 300) / "papers").is_writable() is True
+    assert json.dumps(PaperStore(Path("/dev/null/papers")).is_writable()) == "false"
     assert as_json({})[0] == 200
 
 

@@ -67,7 +67,7 @@ def test_two_processes_that_fetch_a_paper_write_it_once(world: World) -> None:
     assert [one["size_bytes"] for one in told] == [len(body)] * 2
     assert told[0]["path"] == told[1]["path"] == str(world.root / f"{KEY}.pdf")
     assert not list(world.root.rglob("*.tmp"))
-    assert provenance_log.verify(world.log) == provenance_log.Verdict(12)
+    assert provenance_log.verify(world.log) == provenance_log.LogVerdict(12)
     assert len({row["session_id"] for row in world.rows()}) == 2
 
 
@@ -95,7 +95,7 @@ def test_a_process_that_is_killed_while_it_downloads_leaves_nothing_in_the_way(w
 
     assert again["pdf"] == {"status": "fetched"}
     assert (world.root / f"{KEY}.pdf").read_bytes() == PDF
-    assert provenance_log.verify(world.log) == provenance_log.Verdict(9)
+    assert provenance_log.verify(world.log) == provenance_log.LogVerdict(9)
 
 
 class Killed(BaseException):

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from specloom.domains.papers.entries import make_entry, merge
 from specloom.domains.papers.errors import Refusal
-from specloom.domains.papers.identifiers import Ref
+from specloom.domains.papers.identifiers import PaperId
 from specloom.domains.papers.locks import held, held_now
-from specloom.domains.papers.store import Store, write_toml
+from specloom.domains.papers.store import PaperStore, write_toml
 
 EXAMPLE = """\
 schema_version = "1.0"
@@ -33,7 +33,7 @@ size_bytes = 1234567
 source = "unpaywall"
 """
 
-REF = Ref("doi", "10.1234/example")
+REF = PaperId("doi", "10.1234/example")
 
 
 def entry(**own: Any) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def test_the_one_table_that_stands_on_a_line_is_kept() -> None:
 
 
 def test_pdf_metadata_and_lock_lie_where_the_layout_has_them(tmp_path: Path) -> None:
-    merged, wrote = asyncio.run(Store(tmp_path / "s").commit(REF, entry(), b"%PDF-1"))
+    merged, wrote = asyncio.run(PaperStore(tmp_path / "s").commit(REF, entry(), b"%PDF-1"))
 
     names = sorted(
         path.relative_to(tmp_path / "s").as_posix() for path in (tmp_path / "s").rglob("*") if path.is_file()
@@ -90,7 +90,7 @@ def test_pdf_metadata_and_lock_lie_where_the_layout_has_them(tmp_path: Path) -> 
 
 
 def test_a_pdf_that_is_there_is_never_replaced(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = PaperStore(tmp_path)
     asyncio.run(store.commit(REF, entry(), b"%PDF-first"))
 
     _, wrote = asyncio.run(store.commit(REF, entry(), b"%PDF-second"))
@@ -146,7 +146,7 @@ def test_a_title_with_markup_gives_way_to_the_same_without() -> None:
 def test_an_entry_of_a_newer_program_is_read_and_not_written(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, version: str, actual: int, cap: int
 ) -> None:
-    store = Store(tmp_path)
+    store = PaperStore(tmp_path)
     asyncio.run(store.commit(REF, entry()))
     path = store.metadata_path("doi_10.1234_example")
     path.write_text(path.read_text("utf-8").replace('"1.0"', f'"{version}"'), "utf-8")
@@ -164,11 +164,11 @@ def test_an_entry_of_a_newer_program_is_read_and_not_written(
 
 
 def test_two_papers_with_one_file_name_are_a_fault_and_never_the_wrong_paper(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    asyncio.run(store.commit(Ref("doi", "10.1234/a_b_"), {**entry(), "doi": "10.1234/a_b_"}))
+    store = PaperStore(tmp_path)
+    asyncio.run(store.commit(PaperId("doi", "10.1234/a_b_"), {**entry(), "doi": "10.1234/a_b_"}))
 
     with pytest.raises(Refusal, match="same file name") as caught:
-        store.find(Ref("doi", "10.1234/a(b)"))
+        store.find(PaperId("doi", "10.1234/a(b)"))
 
     assert caught.value.code == "STORE_ERROR"
 
@@ -191,11 +191,11 @@ def test_a_lock_that_is_held_is_waited_for_five_seconds(tmp_path: Path) -> None:
 
 
 def test_only_entries_that_changed_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store, read = Store(tmp_path), []
+    store, read = PaperStore(tmp_path), []
     asyncio.run(store.commit(REF, entry()))
-    asyncio.run(store.commit(Ref("arxiv", "2401.12345"), {**entry(), "doi": "", "arxiv_id": "2401.12345"}))
-    original = Store.read
-    monkeypatch.setattr(Store, "read", lambda self, key: (read.append(key), original(self, key))[1])
+    asyncio.run(store.commit(PaperId("arxiv", "2401.12345"), {**entry(), "doi": "", "arxiv_id": "2401.12345"}))
+    original = PaperStore.read
+    monkeypatch.setattr(PaperStore, "read", lambda self, key: (read.append(key), original(self, key))[1])
 
     assert len(store.summaries()) == 2
     assert len(store.summaries()) == 2
@@ -207,7 +207,7 @@ def test_only_entries_that_changed_are_read_again(tmp_path: Path, monkeypatch: p
 
 
 def test_a_broken_entry_is_passed_over_in_lists_and_told_when_it_is_asked_for(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = PaperStore(tmp_path)
     asyncio.run(store.commit(REF, entry()))
     store.metadata_path("doi_10.1234_example").write_text("title = ", "utf-8")
 
@@ -219,4 +219,4 @@ def test_a_broken_entry_is_passed_over_in_lists_and_told_when_it_is_asked_for(tm
 
 @pytest.mark.parametrize("path", ["../x.pdf", "/etc/passwd", "a\\b.pdf", ""])
 def test_a_path_that_leaves_the_store_is_no_path(tmp_path: Path, path: str) -> None:
-    assert Store(tmp_path).stored_pdf({"pdf_path": path}) is None
+    assert PaperStore(tmp_path).stored_pdf({"pdf_path": path}) is None

@@ -58,7 +58,7 @@ def test_rows_have_every_key_and_follow_one_another(tmp_path: Path) -> None:
     assert [row["ts_seq"] for row in rows] == [1, 2, 3, 4]
     assert rows[0]["prev_hash"] == "GENESIS"
     assert rows[1]["prev_hash"] == rows[0]["this_hash"]
-    assert verify(tmp_path / "deep" / "log.jsonl") == log_module.Verdict(4)
+    assert verify(tmp_path / "deep" / "log.jsonl") == log_module.LogVerdict(4)
 
 
 @pytest.mark.parametrize("number", [1, 2, 4])
@@ -122,7 +122,7 @@ def test_a_full_log_is_put_away_and_a_new_chain_begins(tmp_path: Path, monkeypat
 
     Log(path).append("fetch", now=1_767_225_600.0)
 
-    assert verify(path) == log_module.Verdict(1)
+    assert verify(path) == log_module.LogVerdict(1)
     [packed] = tmp_path.glob("*.gz")
     assert packed.name == "log.jsonl.2026-01-01-000000.gz"
     assert gzip.decompress(packed.read_bytes()) == before
@@ -139,7 +139,7 @@ def test_processes_that_share_a_log_keep_one_chain(tmp_path: Path) -> None:
     running = [subprocess.Popen([sys.executable, "-c", code, str(path)]) for _ in range(2)]
 
     assert [one.wait(60) for one in running] == [0, 0]
-    assert verify(path) == log_module.Verdict(40)
+    assert verify(path) == log_module.LogVerdict(40)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.papers.errors import Refusal
-from specloom.domains.papers.identifiers import Ref, canonical_digest, check_key, key_of, parse_ref, safekey
+from specloom.domains.papers.identifiers import PaperId, canonical_digest, check_key, key_of, parse_ref, safekey
 
 KEYS = [
     ("doi", "10.1234/example", "doi_10.1234_example"),
@@ -73,20 +73,20 @@ def test_a_digest_is_that_of_the_published_vectors(
 @pytest.mark.parametrize(
     ("text", "ref"),
     [
-        ("10.1234/abc", Ref("doi", "10.1234/abc")),
-        ("DOI:10.1234/ABC", Ref("doi", "10.1234/ABC")),
-        ("10.1023/A:1008306431147", Ref("doi", "10.1023/A:1008306431147")),
-        ("10.1234/a/b/c", Ref("doi", "10.1234/a/b/c")),
-        ("2401.12345", Ref("arxiv", "2401.12345")),
-        ("arXiv:2401.1234v3", Ref("arxiv", "2401.1234v3")),
-        ("cond-mat/9501001", Ref("arxiv", "cond-mat/9501001")),
-        ("astro-ph.CO/0703123v2", Ref("arxiv", "astro-ph.CO/0703123v2")),
-        ("pmid:123456", Ref("pubmed", "pmid:123456")),
-        ("PMC1234567", Ref("pubmed", "PMC1234567")),
-        ("https://pubmed.ncbi.nlm.nih.gov/123456/", Ref("pubmed", "https://pubmed.ncbi.nlm.nih.gov/123456/")),
+        ("10.1234/abc", PaperId("doi", "10.1234/abc")),
+        ("DOI:10.1234/ABC", PaperId("doi", "10.1234/ABC")),
+        ("10.1023/A:1008306431147", PaperId("doi", "10.1023/A:1008306431147")),
+        ("10.1234/a/b/c", PaperId("doi", "10.1234/a/b/c")),
+        ("2401.12345", PaperId("arxiv", "2401.12345")),
+        ("arXiv:2401.1234v3", PaperId("arxiv", "2401.1234v3")),
+        ("cond-mat/9501001", PaperId("arxiv", "cond-mat/9501001")),
+        ("astro-ph.CO/0703123v2", PaperId("arxiv", "astro-ph.CO/0703123v2")),
+        ("pmid:123456", PaperId("pubmed", "pmid:123456")),
+        ("PMC1234567", PaperId("pubmed", "PMC1234567")),
+        ("https://pubmed.ncbi.nlm.nih.gov/123456/", PaperId("pubmed", "https://pubmed.ncbi.nlm.nih.gov/123456/")),
     ],
 )
-def test_a_reference_is_taken_without_its_scheme_and_keeps_its_case(text: str, ref: Ref) -> None:
+def test_a_reference_is_taken_without_its_scheme_and_keeps_its_case(text: str, ref: PaperId) -> None:
     assert parse_ref(text) == ref
 
 
@@ -113,7 +113,7 @@ def test_what_is_no_reference_is_refused(text: str) -> None:
 
 def test_a_key_that_climbs_out_of_its_folder_is_a_fault() -> None:
     with pytest.raises(Refusal, match="cannot name an entry") as caught:
-        key_of(Ref("doi", "10.1234/a..b"))
+        key_of(PaperId("doi", "10.1234/a..b"))
 
     assert caught.value.code == "STORE_ERROR"
 

@@ -27,7 +27,7 @@ from specloom.specs.library import shipped_root
 from specloom.specs.prompts import listed_prompt, load_prompts
 from specloom.storage.artifacts import Artifacts
 from specloom.storage.consent import decide
-from specloom.storage.store import Store, open_memory, open_store
+from specloom.storage.store import StateStore, open_memory, open_store
 
 ERAS = ("2026-07-28", "legacy")
 NOW = 1_767_225_600.0
@@ -117,7 +117,7 @@ class Server:
         model = shipped()
         declared = [one.spec for one in model.collections.values()]
         self.web = web or Web()
-        self.store: Store = (
+        self.store: StateStore = (
             open_store(folder, environ, declared) if folder else open_memory(declared, clock=lambda: NOW)
         )
         self.executor = Executor(

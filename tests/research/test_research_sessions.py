@@ -53,7 +53,7 @@ def drawer(store):
 
 def told(number, text="looked", *, more=True, at=NOW, **rest):
     of_told = {name: rest.pop(name) for name in ("goal", "summary", "estimate", "gap", "settled") if name in rest}
-    return steps.Told(trail.Step(number, text, at + number, **rest), more, **of_told)
+    return steps.StepReport(trail.SessionStep(number, text, at + number, **rest), more, **of_told)
 
 
 async def begin(drawer, *more, goal="Why do otters hold hands"):
@@ -217,8 +217,8 @@ async def test_questions_are_opened_once_and_settled_by_their_words_or_nearly_so
     ("count", "asked", "mode"), [(8, "", "full"), (9, "", "summary"), (9, "full", "full"), (1, "summary", "summary")]
 )
 def test_a_session_is_shown_in_full_up_to_eight_steps_unless_asked_otherwise(count, asked, mode):
-    session = trail.Session("s", "goal", NOW, estimate=12)
-    some = [trail.Step(number, f"step {number}", NOW) for number in range(1, count + 1)]
+    session = trail.ResearchSession("s", "goal", NOW, estimate=12)
+    some = [trail.SessionStep(number, f"step {number}", NOW) for number in range(1, count + 1)]
 
     shown = views.show_progress(session, some, number=count, mode=asked)
 
@@ -241,9 +241,9 @@ def test_a_cut_is_never_longer_than_asked_and_never_empty_for_text(text, charact
 
 async def test_errors_that_keep_coming_back_are_named_with_advice(drawer):
     await begin(drawer)
-    ended = [trail.Outcome("north", "blocked", f"https://a.example/{at}", 1, NOW + at) for at in range(7)] + [
-        trail.Outcome("south", "", "", 1, NOW),
-        trail.Outcome("north", "network", "", 1, NOW),
+    ended = [trail.CallOutcome("north", "blocked", f"https://a.example/{at}", 1, NOW + at) for at in range(7)] + [
+        trail.CallOutcome("south", "", "", 1, NOW),
+        trail.CallOutcome("north", "network", "", 1, NOW),
     ]
 
     assert await sessions.note_outcomes(drawer, "s1", ended) is True
@@ -261,9 +261,9 @@ async def test_errors_that_keep_coming_back_are_named_with_advice(drawer):
 
 
 def test_only_the_newest_outcomes_are_remembered():
-    session = trail.Session("s", "g", NOW)
+    session = trail.ResearchSession("s", "g", NOW)
 
-    session = outcomes.add_outcomes(session, (trail.Outcome("p", "", "", at, NOW) for at in range(450)))
+    session = outcomes.add_outcomes(session, (trail.CallOutcome("p", "", "", at, NOW) for at in range(450)))
 
     assert (len(session.outcomes), session.outcomes[0].step) == (200, 250)
 
@@ -344,7 +344,7 @@ async def test_a_session_of_the_longest_sources_and_questions_goes_on(drawer):
     ]
     await begin(drawer, *(told(at, gap=f"{at} " + wide * 990) for at in range(2, 102)))
     assert await sessions.note_rows(drawer, "s1", "web", rows)
-    await sessions.note_outcomes(drawer, "s1", [trail.Outcome("p" * 40, "network", "x" * 2048, 1, NOW)] * 200)
+    await sessions.note_outcomes(drawer, "s1", [trail.CallOutcome("p" * 40, "network", "x" * 2048, 1, NOW)] * 200)
 
     taken = await sessions.proceed(drawer, "s1", told(102, summary=wide * 8000))
 
@@ -396,10 +396,10 @@ async def test_sources_are_merged_by_address_and_doi_and_learn_what_they_lacked(
 
 def test_sources_beyond_the_bound_are_counted_and_known_ones_still_learn():
     session = sources.merge_sources(
-        trail.Session("s", "g", NOW), [trail.Source(f"https://a.example/{at}") for at in range(503)]
+        trail.ResearchSession("s", "g", NOW), [trail.SessionSource(f"https://a.example/{at}") for at in range(503)]
     )
 
-    session = sources.merge_sources(session, [trail.Source("https://a.example/7", title="late")])
+    session = sources.merge_sources(session, [trail.SessionSource("https://a.example/7", title="late")])
 
     assert (len(session.sources), session.more_sources, session.sources[7].title) == (500, 3, "late")
 
@@ -460,9 +460,9 @@ def test_a_paper_and_a_page_are_kept_with_all_that_a_citation_needs():
     ],
 )
 def test_a_title_as_a_search_shows_it_gives_way_to_that_of_the_page(known, found, kept):
-    one = trail.Session("s", "g", NOW, sources=(trail.Source("https://a.example/x", title=known),))
+    one = trail.ResearchSession("s", "g", NOW, sources=(trail.SessionSource("https://a.example/x", title=known),))
 
-    (source,) = sources.merge_sources(one, [trail.Source("https://a.example/x", title=found)]).sources
+    (source,) = sources.merge_sources(one, [trail.SessionSource("https://a.example/x", title=found)]).sources
 
     assert source.title == kept
 
@@ -478,9 +478,9 @@ def test_more_names_than_there_is_room_for_are_cut_between_two_of_them():
 
 def test_the_answer_to_a_step_shows_the_newest_and_says_who_tells_all():
     def show(count, mode=""):
-        many = [trail.Source(f"https://a.example/{at}") for at in range(count)]
-        steps = [trail.Step(at, f"step {at}", NOW) for at in range(count)]
-        session = sources.merge_sources(trail.Session("s", "g", NOW), many)
+        many = [trail.SessionSource(f"https://a.example/{at}") for at in range(count)]
+        steps = [trail.SessionStep(at, f"step {at}", NOW) for at in range(count)]
+        session = sources.merge_sources(trail.ResearchSession("s", "g", NOW), many)
         return views.show_progress(session, steps, number=1, mode=mode), views.show_recovery(session, steps)
 
     (few, _), (many, whole), (full, _) = show(50), show(52), show(52, "full")
@@ -513,17 +513,19 @@ def test_any_text_is_an_address_that_can_be_read(text):
 
 
 @given(st.builds(
-    trail.Session, id=st.text(), goal=st.text(), started=st.floats(0, 1e10), estimate=st.integers(0, 99),
+    trail.ResearchSession, id=st.text(), goal=st.text(), started=st.floats(0, 1e10), estimate=st.integers(0, 99),
     gaps=st.lists(st.builds(trail.Gap, st.text(), st.integers(0, 9), st.integers(0, 9))).map(tuple),
-    sources=st.lists(st.builds(trail.Source, url=st.text(), title=st.text(), seen=st.integers(1, 9))).map(tuple),
-    outcomes=st.lists(st.builds(trail.Outcome, provider=st.text(), error=st.text(), at=st.floats(0, 1e10))).map(tuple),
+    sources=st.lists(st.builds(trail.SessionSource, url=st.text(), title=st.text(), seen=st.integers(1, 9))).map(tuple),
+    outcomes=st.lists(
+        st.builds(trail.CallOutcome, provider=st.text(), error=st.text(), at=st.floats(0, 1e10))
+    ).map(tuple),
 ))  # fmt: skip
 def test_a_session_is_read_as_it_was_written(session):
     assert trail.from_json(json.loads(json.dumps(trail.to_json(session)))) == session
 
 
 def test_a_step_of_a_later_version_is_read():
-    step = trail.Step(2, "d", NOW, rejected=("a", "b"))
+    step = trail.SessionStep(2, "d", NOW, rejected=("a", "b"))
 
     assert trail.step_from_json({**trail.step_to_json(step), "novel": 1}) == step
 
@@ -532,7 +534,7 @@ def test_a_step_of_a_later_version_is_read():
 
 
 def source(host, kind="web", at=0):
-    return trail.Source(f"https://{host}/{at}", kind=kind)
+    return trail.SessionSource(f"https://{host}/{at}", kind=kind)
 
 
 def test_coverage_counts_hosts_and_types_and_says_what_is_thin():
@@ -710,7 +712,9 @@ async def test_the_whole_session_is_exported_as_data(drawer):
 
     document = export.export_answer(found, "json", now=NOW, tenant="acme", links=links)["document"]
     await sessions.note_outcomes(
-        drawer, "s1", [trail.Outcome("brave", "network", "https://a.example/", 2, NOW), trail.Outcome("serper", at=NOW)]
+        drawer,
+        "s1",
+        [trail.CallOutcome("brave", "network", "https://a.example/", 2, NOW), trail.CallOutcome("serper", at=NOW)],
     )
     met = export.to_document(await sessions.find(drawer, "s1"))
 

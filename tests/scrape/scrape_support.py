@@ -15,7 +15,7 @@ from specloom.core.faults import Fault
 from specloom.core.messages import Answer, Request, Response
 from specloom.domains.scrape.fetch import fallback
 from specloom.domains.scrape.fetch.politeness import Politeness
-from specloom.domains.scrape.fetch.session import Station
+from specloom.domains.scrape.fetch.session import FetchSession
 from specloom.domains.scrape.options import Options
 from specloom.domains.scrape.read import make_answer
 from specloom.domains.scrape.result import Candidate, Fetched, Mode, Reading
@@ -106,9 +106,9 @@ async def open_desk(
     politeness: Politeness | None = None,
     stealth: bool = False,
     **desk: Any,
-) -> AsyncIterator[tuple[TestDesk, Station]]:
+) -> AsyncIterator[tuple[TestDesk, FetchSession]]:
     """A desk and a station that are closed afterwards; without `stealth` the library for it counts as missing."""
-    station = Station(options, make_answer, resolve=resolve, politeness=politeness)
+    station = FetchSession(options, make_answer, resolve=resolve, politeness=politeness)
     if not stealth:
         station._stealth_sought = True
     async with Transport(allow_private=options.allow_private, resolve=resolve, max_connections=320) as transport:

@@ -8,7 +8,7 @@ import pytest
 from specloom.domains.scrape.content import finder
 from specloom.domains.scrape.content.blocks import to_blocks
 from specloom.domains.scrape.content.frame import Frame, to_frame
-from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.page import PageFacts
 from specloom.domains.scrape.content.select import LEAST, find_around, take_around
 from specloom.domains.scrape.content.text_features import Words
 from specloom.domains.scrape.html import parse as tree
@@ -19,7 +19,7 @@ SAID = "A bowl of stoneware, thrown and glazed by hand."
 
 
 def frame(body: str) -> Frame:
-    found = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), Page((), "", "", ()), Words({}, {}, {}))
+    found = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), PageFacts((), "", "", ()), Words({}, {}, {}))
     assert found is not None
     return found
 

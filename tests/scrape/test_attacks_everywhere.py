@@ -23,7 +23,7 @@ from specloom.domains.scrape.fetch import fallback
 from specloom.domains.scrape.fetch.http import Way, fetch
 from specloom.domains.scrape.fetch.politeness import Politeness
 from specloom.domains.scrape.fetch.robots import Robots
-from specloom.domains.scrape.fetch.session import Station
+from specloom.domains.scrape.fetch.session import FetchSession
 from specloom.domains.scrape.fetch.stealth import Stealth
 from specloom.domains.scrape.read import make_answer
 from specloom.domains.scrape.result import Candidate, Fetched
@@ -57,7 +57,7 @@ async def test_a_page_of_an_iframe_is_refused_like_any_page(url: str) -> None:
         return Candidate("", frames=(url, url + "?a"))
 
     page, names = Page(), Names([])
-    station = Station(STRICT, make_answer, resolve=names)
+    station = FetchSession(STRICT, make_answer, resolve=names)
     station._stealth_sought = True
     desk = TestDesk(page)  # type: ignore[arg-type]
     try:
@@ -94,7 +94,7 @@ async def test_a_document_there_is_refused_by_its_address_and_after_a_redirect(u
     out = Untouched(document.encode("utf-8").decode("latin-1"))
     way = Way("html", (), out.send, 5.0)
 
-    station = Station(STRICT, make_answer)
+    station = FetchSession(STRICT, make_answer)
     desk = TestDesk(out)  # type: ignore[arg-type]
     with pytest.raises(Fault) as first:
         await fallback.read(document, desk=desk, options=STRICT, extract=lambda fetched: Candidate(""), station=station)

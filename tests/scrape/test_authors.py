@@ -7,7 +7,7 @@ import pytest
 
 from specloom.domains.scrape.content.blocks import to_blocks
 from specloom.domains.scrape.content.frame import to_frame
-from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.page import PageFacts
 from specloom.domains.scrape.content.select import number_series, take_authors
 from specloom.domains.scrape.content.text_features import Words
 from specloom.domains.scrape.html import parse as tree
@@ -17,7 +17,7 @@ NAMES = ("ann", "bo", "ann", "cem")
 
 def named(body: str, *, taken: str = "post") -> list[str]:
     """The texts that are taken besides posts, when those with this word are."""
-    page = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), Page((), "", "", ()), Words({}, {}, {}))
+    page = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), PageFacts((), "", "", ()), Words({}, {}, {}))
     assert page is not None
     texts = [page.blocks[at].text for at in page.at]
     found = take_authors(page, number_series(page), np.array([taken in text for text in texts]))

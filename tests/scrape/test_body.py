@@ -7,7 +7,7 @@ import pytest
 
 from specloom.domains.scrape.content.blocks import to_blocks
 from specloom.domains.scrape.content.frame import Frame, to_frame
-from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.page import PageFacts
 from specloom.domains.scrape.content.reweight import BEHIND, BODY_LIKELY, BODY_SURE, LAST, OUTSIDE, without_outskirts
 from specloom.domains.scrape.content.text_features import Words
 from specloom.domains.scrape.content.threshold import times_odds
@@ -22,7 +22,7 @@ LATE = float(times_odds(MAYBE, BEHIND))
 
 
 def frame(body: str) -> Frame:
-    found = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), Page((), "", "", ()), Words({}, {}, {}))
+    found = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), PageFacts((), "", "", ()), Words({}, {}, {}))
     assert found is not None
     return found
 

@@ -18,7 +18,7 @@ from specloom.core.faults import Fault
 from specloom.core.messages import Request, Response
 from specloom.domains.scrape.browser.browser import Browser
 from specloom.domains.scrape.fetch.http import Elsewhere
-from specloom.domains.scrape.fetch.session import _STATIONS, Station, close_station
+from specloom.domains.scrape.fetch.session import _STATIONS, FetchSession, close_station
 from specloom.domains.scrape.read import make_answer
 from specloom.net.transport import Transport
 from specloom.runtime.executor import Executor
@@ -92,7 +92,7 @@ async def test_nobody_who_does_not_ask_for_it_is_told(browser: Browser) -> None:
 
 
 async def read(url: str, sites: Mixed, **settings: str) -> dict[str, object]:
-    _STATIONS[asyncio.get_running_loop()] = Station(OPEN, make_answer, resolve=NOWHERE)
+    _STATIONS[asyncio.get_running_loop()] = FetchSession(OPEN, make_answer, resolve=NOWHERE)
     environ = {"CHROME_PATH": "", **settings}
     executor = Executor(MODEL, environ=environ, sender=sites, allow_private=True, validate=True, is_live=True)
     try:

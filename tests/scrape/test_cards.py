@@ -8,8 +8,8 @@ import pytest
 from specloom.domains.scrape.content import finder
 from specloom.domains.scrape.content.blocks import to_blocks
 from specloom.domains.scrape.content.frame import Frame, to_frame
-from specloom.domains.scrape.content.model import Model
-from specloom.domains.scrape.content.page import SIGNALS, Page
+from specloom.domains.scrape.content.model import ContentModel
+from specloom.domains.scrape.content.page import SIGNALS, PageFacts
 from specloom.domains.scrape.content.reweight import MANY, UNSURE, with_cards
 from specloom.domains.scrape.content.select import SERIES_EACH
 from specloom.domains.scrape.content.text_features import Words
@@ -21,7 +21,7 @@ INTRO = "<p>Bowls, cups and jars from the wood kiln of the village, each thrown 
 
 
 def frame(body: str) -> Frame:
-    found = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), Page((), "", "", ()), Words({}, {}, {}))
+    found = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), PageFacts((), "", "", ()), Words({}, {}, {}))
     assert found is not None
     return found
 
@@ -80,12 +80,12 @@ def test_sure_chances_stay() -> None:
 
 def test_a_page_that_lists_is_read_with_its_cards(monkeypatch: pytest.MonkeyPatch) -> None:
     def find(kind: str) -> int:
-        def judge(units: object, model: Model) -> tuple[object, object]:
+        def judge(units: object, model: ContentModel) -> tuple[object, object]:
             return np.array([float(name == kind) for name in model.types]), np.array([0.9] + [0.25] * 40)
 
         monkeypatch.setattr(finder, "judge", judge)
         return finder.find_content(
-            tree.parse(f"<body>{INTRO + grid(40)}</body>"), Page((0.0,) * len(SIGNALS), "", "", ())
+            tree.parse(f"<body>{INTRO + grid(40)}</body>"), PageFacts((0.0,) * len(SIGNALS), "", "", ())
         ).words
 
     assert find("service") < find("listing")

@@ -7,7 +7,7 @@ import pytest
 
 from specloom.domains.scrape.content.blocks import to_blocks
 from specloom.domains.scrape.content.frame import to_frame
-from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.page import PageFacts
 from specloom.domains.scrape.content.select import LONG, MANY, MORE, merge_clones
 from specloom.domains.scrape.content.text_features import Words
 from specloom.domains.scrape.content.threshold import expect
@@ -18,7 +18,7 @@ TEXTS = "".join(f"<p>{text}</p>" for text in ("Clay of the valley.", "Glaze of a
 
 
 def merged(body: str, chances: list[float]) -> list[float]:
-    page = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), Page((), "", "", ()), Words({}, {}, {}))
+    page = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), PageFacts((), "", "", ()), Words({}, {}, {}))
     assert page is not None
     return merge_clones(page, np.array(chances)).tolist()
 
@@ -71,7 +71,7 @@ def test_elements_of_many_texts_may_be_called_the_same() -> None:
     ],
 )
 def test_what_is_no_clone_stays(body: str) -> None:
-    page = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), Page((), "", "", ()), Words({}, {}, {}))
+    page = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), PageFacts((), "", "", ()), Words({}, {}, {}))
     assert page is not None
     chances = np.linspace(0.4, 0.5, len(page.at))
 

@@ -7,7 +7,7 @@ import pytest
 
 from specloom.domains.scrape.content.blocks import to_blocks
 from specloom.domains.scrape.content.frame import to_frame
-from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.page import PageFacts
 from specloom.domains.scrape.content.select import leave_copies
 from specloom.domains.scrape.content.text_features import Words
 from specloom.domains.scrape.html import parse as tree
@@ -18,7 +18,7 @@ SHORT = "Order the bowl"
 
 def chosen(body: str, *, left: str = "") -> list[str]:
     """The texts that are still taken when all were but these."""
-    page = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), Page((), "", "", ()), Words({}, {}, {}))
+    page = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), PageFacts((), "", "", ()), Words({}, {}, {}))
     assert page is not None
     texts = [page.blocks[at].text for at in page.at]
     found = leave_copies(page, np.array([text != left for text in texts]))
@@ -40,7 +40,7 @@ def test_every_further_copy_is_left_out() -> None:
 def test_a_copy_of_what_was_not_taken_stays() -> None:
     page = to_frame(
         to_blocks(tree.parse(f"<body><nav><p>{SAID}</p></nav><p>More.</p><main><p>{SAID}</p></main></body>")),
-        Page((), "", "", ()),
+        PageFacts((), "", "", ()),
         Words({}, {}, {}),
     )
     assert page is not None

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from specloom.domains.scrape.content import class_names
 from specloom.domains.scrape.content.class_names import BITS, GROUPS, MAX_NAME, read_names, split_name
 from specloom.domains.scrape.content.model import load_model
-from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.page import PageFacts
 from specloom.domains.scrape.content.text_features import (
     CJK_RANGES,
     COUNTED,
     MOST,
     TEXT,
-    Told,
+    PageClaims,
     Words,
     count_glyphs,
     read_texts,
@@ -66,7 +66,7 @@ def test_runs_of_letters_are_those_of_each_text_in_order(texts: list[str]) -> No
     st.lists(st.text("ab. 1?天", min_size=1, max_size=30).map(lambda text: " ".join(text.split()) or "x"), min_size=1)
 )
 def test_a_text_is_read_alike_alone_and_among_others(texts: list[str]) -> None:
-    told = Told(Page((), "a b", "ab 1. a b a b a b a b a b a b a b", ()))
+    told = PageClaims(PageFacts((), "a b", "ab 1. a b a b a b a b a b a b a b", ()))
     words = Words({}, {"a": 1.0, "b": -0.5}, {"ab": 2.0})
 
     together = read_texts(texts, words, told)
@@ -76,7 +76,7 @@ def test_a_text_is_read_alike_alone_and_among_others(texts: list[str]) -> None:
 
 
 def test_the_columns_of_a_text_are_what_they_are_called() -> None:
-    told = Told(Page((), "Otters of the River", "Otters of the river are back.", ()))
+    told = PageClaims(PageFacts((), "Otters of the River", "Otters of the river are back.", ()))
     words = Words({}, {"otters": 2.0, "river": -1.0}, {"otters!": 3.0})
     texts = ["Otters of the River cost $5, today at 9:30?", "otters!", "河里有水獭。"]
 
@@ -117,7 +117,7 @@ def test_a_name_is_about_what_its_patterns_find_in_it(names: list[str]) -> None:
 
 def test_what_is_known_of_names_is_begun_anew_before_it_grows_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(class_names, "MAX_KNOWN", 4)
-    monkeypatch.setattr(class_names, "_memory", class_names.Memory())
+    monkeypatch.setattr(class_names, "_memory", class_names.NameMemo())
 
     for names in (["post-body", "more-info"], ["site-nav", "user"], ["entry-title"]):
         found = read_names(names)

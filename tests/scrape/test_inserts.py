@@ -8,7 +8,7 @@ import pytest
 from specloom.domains.scrape.content import finder
 from specloom.domains.scrape.content.blocks import to_blocks
 from specloom.domains.scrape.content.frame import Frame, to_frame
-from specloom.domains.scrape.content.page import SIGNALS, Page
+from specloom.domains.scrape.content.page import SIGNALS, PageFacts
 from specloom.domains.scrape.content.reweight import INSERTS_LESS, SHOP, without_inserts
 from specloom.domains.scrape.content.text_features import Words
 from specloom.domains.scrape.content.threshold import times_odds
@@ -21,7 +21,7 @@ SAID = "<p>We eat from it.</p><p>So do we.</p>"
 
 
 def frame(body: str) -> Frame:
-    found = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), Page((), "", "", ()), Words({}, {}, {}))
+    found = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), PageFacts((), "", "", ()), Words({}, {}, {}))
     assert found is not None
     return found
 
@@ -84,6 +84,6 @@ def test_a_page_is_read_without_inserts(monkeypatch: pytest.MonkeyPatch) -> None
     def find(name: str) -> int:
         body = f"<body>{TEXT * 3}<div id='{name}'>{SAID}</div></body>"
         monkeypatch.setattr(finder, "judge", lambda *_: (np.ones(7) / 7, np.array([0.9, 0.9, 0.9, 0.5, 0.5])))
-        return finder.find_content(tree.parse(body), Page((0.0,) * len(SIGNALS), "", "", ())).words
+        return finder.find_content(tree.parse(body), PageFacts((0.0,) * len(SIGNALS), "", "", ())).words
 
     assert find("cookie-banner") < find("guests")

@@ -7,7 +7,7 @@ import pytest
 
 from specloom.domains.scrape.content.blocks import to_blocks
 from specloom.domains.scrape.content.frame import to_frame
-from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.page import PageFacts
 from specloom.domains.scrape.content.reweight import LANDMARKS_LESS, LIKELY, MORE, without_landmarks
 from specloom.domains.scrape.content.text_features import Words
 from specloom.domains.scrape.content.threshold import times_odds
@@ -21,7 +21,7 @@ SALE = "<p>Free delivery on orders of three bowls.</p>"
 
 def lowered(body: str, likely: dict[str, float] = SERVICE, chance: float = 0.5) -> list[bool]:
     """Which units of a page, all of the same chance, are less likely than before; all others are likelier."""
-    page = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), Page((), "", "", ()), Words({}, {}, {}))
+    page = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), PageFacts((), "", "", ()), Words({}, {}, {}))
     assert page is not None
     found = without_landmarks(page, likely, np.full(len(page.at), chance))
     less, more = (float(times_odds(chance, factor)) for factor in (LANDMARKS_LESS, MORE))
@@ -64,7 +64,9 @@ def test_what_holds_most_of_the_page_is_its_content(body: str) -> None:
 
 
 def test_what_is_expected_to_be_content_counts_and_not_what_there_is() -> None:
-    page = to_frame(to_blocks(tree.parse(f"<body>{SALE * 4}{SHOP}</body>")), Page((), "", "", ()), Words({}, {}, {}))
+    page = to_frame(
+        to_blocks(tree.parse(f"<body>{SALE * 4}{SHOP}</body>")), PageFacts((), "", "", ()), Words({}, {}, {})
+    )
     assert page is not None
     chances = np.array([0.1] * 4 + [0.9, 0.9])
 
@@ -78,7 +80,9 @@ def test_what_stands_aside_is_unlikely_in_a_forum() -> None:
 
 def test_an_article_stays_as_it_is() -> None:
     page = to_frame(
-        to_blocks(tree.parse(f"<body><header>{SALE}</header>{SHOP}</body>")), Page((), "", "", ()), Words({}, {}, {})
+        to_blocks(tree.parse(f"<body><header>{SALE}</header>{SHOP}</body>")),
+        PageFacts((), "", "", ()),
+        Words({}, {}, {}),
     )
     assert page is not None
     chances = np.full(len(page.at), 0.5)

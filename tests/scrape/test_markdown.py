@@ -12,7 +12,7 @@ from specloom.domains.scrape.html.parse import parse
 from specloom.domains.scrape.html.sanitise import sanitise
 from specloom.domains.scrape.markdown.render import render
 from specloom.domains.scrape.markdown.walk import Links
-from specloom.domains.scrape.markdown.writer import Writer
+from specloom.domains.scrape.markdown.writer import MarkdownWriter
 
 BASE = "https://example.org/docs/page?x=1"
 
@@ -319,7 +319,7 @@ TAGS = [
 
 
 def test_blanks_before_the_words_of_a_heading_become_one() -> None:
-    out = Writer()
+    out = MarkdownWriter()
     out.heading = 2
     out.raw(" ")
     out.begin("strong")

@@ -7,7 +7,7 @@ import pytest
 
 from specloom.domains.scrape.content.blocks import to_blocks
 from specloom.domains.scrape.content.frame import Frame, to_frame
-from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.page import PageFacts
 from specloom.domains.scrape.content.reweight import BESIDE, without_other_posts
 from specloom.domains.scrape.content.text_features import Words
 from specloom.domains.scrape.content.threshold import times_odds
@@ -21,7 +21,7 @@ SINGLE = "single single-post postid-12"
 
 def frame(body: str, name: str) -> Frame:
     root = tree.parse(f"<body class='{name}'>{body}</body>")
-    found = to_frame(to_blocks(root), Page((), "", "", ()), Words({}, {}, {}))
+    found = to_frame(to_blocks(root), PageFacts((), "", "", ()), Words({}, {}, {}))
     assert found is not None
     return found
 

@@ -9,7 +9,7 @@ import pytest
 
 from specloom.domains.scrape.content.blocks import to_blocks
 from specloom.domains.scrape.content.frame import to_frame
-from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.page import PageFacts
 from specloom.domains.scrape.content.select import SERIES_EACH, SERIES_LEAST, number_series, take_series
 from specloom.domains.scrape.content.text_features import Words
 from specloom.domains.scrape.html import parse as tree
@@ -17,7 +17,7 @@ from specloom.domains.scrape.html import parse as tree
 
 def chosen(body: str, *, taken: str, chance: float = 0.2) -> str:
     """The texts that are taken when these letters are, in the order of the page; each text is one letter."""
-    page = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), Page((), "", "", ()), Words({}, {}, {}))
+    page = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), PageFacts((), "", "", ()), Words({}, {}, {}))
     assert page is not None
     letters = [page.blocks[at].text for at in page.at]
     flags = np.array([letter in taken for letter in letters])

@@ -14,7 +14,7 @@ from specloom.core.faults import Fault
 from specloom.core.messages import Response
 from specloom.domains.scrape.sites import match, read, youtube
 from specloom.domains.scrape.sites.site import SitePage
-from specloom.domains.scrape.sites.youtube import Line, choose_track, find_highlights, parse_captions, to_request
+from specloom.domains.scrape.sites.youtube import CaptionLine, choose_track, find_highlights, parse_captions, to_request
 
 ID = "otter-12345"
 MOBILE = f"https://m.youtube.com/watch?v={ID}&hl=en"
@@ -271,12 +271,12 @@ def test_every_cue_that_differs_from_the_one_before_is_a_line(texts: list[str]) 
 
 def test_the_most_telling_lines_come_first() -> None:
     lines = [
-        Line(1, "they swim"),
-        Line(2, "40 otters in 2 rivers"),
-        Line(3, "do they dive?"),
-        Line(4, "NASA and I looked"),
-        Line(65, "so it is"),
-        Line(3661, "the end"),
+        CaptionLine(1, "they swim"),
+        CaptionLine(2, "40 otters in 2 rivers"),
+        CaptionLine(3, "do they dive?"),
+        CaptionLine(4, "NASA and I looked"),
+        CaptionLine(65, "so it is"),
+        CaptionLine(3661, "the end"),
     ]
 
     found = find_highlights(lines)
@@ -291,5 +291,5 @@ def test_the_most_telling_lines_come_first() -> None:
 
 
 def test_nothing_stands_out_of_four_lines_or_of_dull_ones() -> None:
-    assert find_highlights([Line(at, "40 otters") for at in range(4)]) == []
-    assert {one["score"] for one in find_highlights([Line(at, "otters") for at in range(6)])} == {0.0}
+    assert find_highlights([CaptionLine(at, "40 otters") for at in range(4)]) == []
+    assert {one["score"] for one in find_highlights([CaptionLine(at, "otters") for at in range(6)])} == {0.0}

@@ -7,7 +7,7 @@ import pytest
 
 from specloom.domains.scrape.content.blocks import to_blocks
 from specloom.domains.scrape.content.frame import Frame, to_frame
-from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.page import PageFacts
 from specloom.domains.scrape.content.select import (
     AMID,
     TABLE,
@@ -21,7 +21,7 @@ from specloom.domains.scrape.content.select import (
 from specloom.domains.scrape.content.text_features import Words
 from specloom.domains.scrape.html import parse as tree
 
-SAYS_NOTHING = Page((), "", "", ())
+SAYS_NOTHING = PageFacts((), "", "", ())
 
 
 def frame(body: str) -> Frame:

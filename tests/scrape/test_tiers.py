@@ -12,7 +12,7 @@ from specloom.domains.scrape.fetch.content_type import find_kind, is_document_ur
 from specloom.domains.scrape.fetch.failures import from_fault, to_fault, to_outcome
 from specloom.domains.scrape.fetch.http import Jar, find_contradiction, load_persona
 from specloom.domains.scrape.options import SETTINGS, Options, to_options
-from specloom.domains.scrape.result import Outcome
+from specloom.domains.scrape.result import TierOutcome
 
 
 @pytest.mark.parametrize(
@@ -220,5 +220,5 @@ def test_the_browser_is_only_blamed_when_nothing_else_was() -> None:
 
 
 def test_an_outcome_is_one_short_line() -> None:
-    assert to_outcome("html", "network", "a\n" + "b" * 500) == Outcome("html", "network", "a")
+    assert to_outcome("html", "network", "a\n" + "b" * 500) == TierOutcome("html", "network", "a")
     assert len(to_outcome("html", "network", "b" * 500).message) == 120

@@ -8,7 +8,7 @@ import pytest
 from specloom.domains.scrape.content import finder
 from specloom.domains.scrape.content.blocks import to_blocks
 from specloom.domains.scrape.content.frame import Frame, to_frame
-from specloom.domains.scrape.content.page import Page
+from specloom.domains.scrape.content.page import PageFacts
 from specloom.domains.scrape.content.reweight import LEAST, UNLIKELY, with_title
 from specloom.domains.scrape.content.select import TITLE
 from specloom.domains.scrape.content.text_features import Words
@@ -20,7 +20,7 @@ POST = "<p>Mine takes nine hours with split pine, and a day to cool before the d
 
 
 def frame(body: str, title: str = "How long does a kiln take? - Potters") -> Frame:
-    found = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), Page((), title, "", ()), Words({}, {}, {}))
+    found = to_frame(to_blocks(tree.parse(f"<body>{body}</body>")), PageFacts((), title, "", ()), Words({}, {}, {}))
     assert found is not None
     return found
 

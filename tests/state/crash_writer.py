@@ -9,7 +9,7 @@ from pathlib import Path
 
 from specloom.plugins.collections import CollectionSpec
 from specloom.storage.keys import MasterKeys
-from specloom.storage.store import Store
+from specloom.storage.store import StateStore
 
 SPEC = CollectionSpec(
     "trails", max_items=1000, max_events=100_000, max_bytes=1 << 30, indexes=("of",), search=("text",)
@@ -18,7 +18,7 @@ KEY = bytes(range(32))
 
 
 async def write(folder: str, name: str) -> None:
-    store = Store(Path(folder), MasterKeys(KEY), [SPEC])
+    store = StateStore(Path(folder), MasterKeys(KEY), [SPEC])
     drawer = store.drawer("trails", "acme:crash")
     for key in ("shared", name):
         await drawer.update(key, lambda value: value or {"of": "all", "text": "penguins", "steps": 0})

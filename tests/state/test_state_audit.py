@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from specloom.core.secrets import MASK, mask, mask_values
 from specloom.storage.audit_files import log_files, seal_path, verify
-from specloom.storage.audit_log import AuditLog, Record, audit_key, describe_query
+from specloom.storage.audit_log import AuditLog, AuditRecord, audit_key, describe_query
 
 KEY = audit_key(bytes(range(32)))
 DAY = 86_400.0
@@ -58,7 +58,7 @@ def rows_of(log):
 
 def write(log, count=1, **fields):
     for _ in range(count):
-        log.record(Record("tool_call", tool_name="search", **fields))
+        log.record(AuditRecord("tool_call", tool_name="search", **fields))
     log.flush()
 
 
@@ -69,13 +69,13 @@ def test_a_row_says_who_did_what_and_how_it_ended(open_log):
     log = open_log(pod_id="pod-1")
 
     log.record(
-        Record(
+        AuditRecord(
             "tool_call", "acme", "ann", success=False, tool_name="search", session_id="s", request_id="r",
             source_ip="192.0.2.1", duration_ms=12.345, error_code="rate_limited",
             metadata=describe_query("sea otters") | {"result_count": 3},
         )
     )  # fmt: skip
-    log.record(Record("consent.grant"))
+    log.record(AuditRecord("consent.grant"))
     log.flush()
 
     first, second = rows_of(log)
@@ -281,9 +281,9 @@ def test_records_that_come_together_wait_for_the_disk_together(open_log, monkeyp
     monkeypatch.setattr("specloom.storage.audit_log.TOGETHER", 60)
     log = open_log()
 
-    log.record(Record("tool_call"))
+    log.record(AuditRecord("tool_call"))
     assert not written.acquire(timeout=0.1)
-    log.record(Record("tool_call"))
+    log.record(AuditRecord("tool_call"))
     log.flush()
 
     assert log.verify().rows == 2
@@ -373,9 +373,9 @@ def test_records_beyond_what_may_wait_are_counted(open_log, monkeypatch):
 
     with log._wake:  # nothing is written while this is held
         for _ in range(9):
-            log._waiting.append((0.0, Record("x"))) if len(log._waiting) < 5 else None
-    log.record(Record("one too many"))
-    log.record(Record("wakes the thread"))
+            log._waiting.append((0.0, AuditRecord("x"))) if len(log._waiting) < 5 else None
+    log.record(AuditRecord("one too many"))
+    log.record(AuditRecord("wakes the thread"))
 
     assert log.dropped == 2
 
@@ -383,11 +383,11 @@ def test_records_beyond_what_may_wait_are_counted(open_log, monkeypatch):
 WRITER = """
 import sys
 from pathlib import Path
-from specloom.storage.audit_log import AuditLog, Record, audit_key
+from specloom.storage.audit_log import AuditLog, AuditRecord, audit_key
 
 log = AuditLog(Path(sys.argv[1]), keys=[audit_key(bytes(range(32)))], max_bytes=20_000, warn=print)
 for at in range(140):
-    log.record(Record("tool_call"))
+    log.record(AuditRecord("tool_call"))
     if at % 7 == 0:
         log.flush()
 log.close()

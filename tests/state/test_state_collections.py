@@ -7,10 +7,10 @@ import pytest
 from specloom.compiler.build import weave
 from specloom.compiler.collection import find_lack, keepers, load_collections
 from specloom.core.diagnostics import Report
-from specloom.plugins.collections import ENGINE_NEEDS, CollectionSpec, Needed
+from specloom.plugins.collections import ENGINE_NEEDS, CollectionNeed, CollectionSpec
 from specloom.plugins.registry import OBSERVERS, PROCEDURES, load_hooks
 from specloom.specs.library import Library, parse_spec, shipped_root
-from specloom.storage.open import Memory
+from specloom.storage.open import StateStores
 
 NOTES = """\
 spec: collection/1
@@ -120,12 +120,12 @@ def test_nothing_can_be_declared_to_lie_in_the_clear(word):
 @pytest.mark.parametrize(
     ("needed", "lack"),
     [
-        (Needed("x"), ""),
-        (Needed("x", "shared"), "is user and not shared"),
-        (Needed("x", lifetime=True), "has no lifetime"),
-        (Needed("x", events=True), "has no events"),
-        (Needed("x", indexes=("topic",)), "has no index 'topic'"),
-        (Needed("x", search=True), "has no fields that a search reads"),
+        (CollectionNeed("x"), ""),
+        (CollectionNeed("x", "shared"), "is user and not shared"),
+        (CollectionNeed("x", lifetime=True), "has no lifetime"),
+        (CollectionNeed("x", events=True), "has no events"),
+        (CollectionNeed("x", indexes=("topic",)), "has no index 'topic'"),
+        (CollectionNeed("x", search=True), "has no fields that a search reads"),
     ],
 )
 def test_what_a_collection_lacks_is_the_end_of_a_sentence(needed, lack):
@@ -202,7 +202,7 @@ def test_a_layer_with_a_broken_collection_opens_no_store(tmp_path):
 async def test_what_serves_opens_the_declared_collections_with_the_operators_bounds(tmp_path):
     declared = load_collections([shipped_root()])
     environ = {"SPECLOOM_STATE_DIR": str(tmp_path), "MEMORY_RETENTION": "12h", "SESSION_MAX_STEPS": "3"}
-    memory = Memory(environ, declared.values())
+    memory = StateStores(environ, declared.values())
 
     assert memory.drawer("memories", "acme:ann").spec.lifetime == 12 * HOUR
     assert memory.drawer("sessions", "acme:ann").spec.max_events == 3

@@ -16,7 +16,7 @@ from crash_writer import KEY, SPEC
 from specloom.core.faults import Fault
 from specloom.plugins.collections import CollectionSpec
 from specloom.storage.keys import MasterKeys
-from specloom.storage.store import Store
+from specloom.storage.store import StateStore
 
 ROUNDS = 200
 STEPS = 20
@@ -41,7 +41,7 @@ async def check(folder, acknowledged):
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
     connection.close()
-    store = Store(folder, MasterKeys(KEY), [SPEC])
+    store = StateStore(folder, MasterKeys(KEY), [SPEC])
     drawer = store.drawer("trails", "acme:crash")
     total = 0
     for key in ("shared", *CLIENTS):
@@ -121,10 +121,10 @@ from pathlib import Path
 from specloom.core.faults import Fault
 from specloom.plugins.collections import CollectionSpec
 from specloom.storage.keys import MasterKeys
-from specloom.storage.store import Store
+from specloom.storage.store import StateStore
 
 async def main():
-    store = Store(Path(sys.argv[1]), MasterKeys(bytes(32)), [CollectionSpec("notes", max_items=10_000)])
+    store = StateStore(Path(sys.argv[1]), MasterKeys(bytes(32)), [CollectionSpec("notes", max_items=10_000)])
     notes = store.drawer("notes", "ann")
     await notes.put("0", "x" * 1000)
     resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, resource.RLIM_INFINITY))
@@ -165,7 +165,7 @@ def test_a_disk_without_room_is_a_clear_fault_and_what_was_kept_stays(tmp_path):
 
 
 async def read_keys(folder):
-    store = Store(folder, MasterKeys(bytes(32)), [CollectionSpec("notes", max_items=10_000)])
+    store = StateStore(folder, MasterKeys(bytes(32)), [CollectionSpec("notes", max_items=10_000)])
     items = await store.drawer("notes", "ann").items(limit=9999)
     await store.aclose()
     return {item.key for item in items}
@@ -189,7 +189,7 @@ async def test_a_kill_between_two_writes_leaves_the_first(tmp_path):
 
 
 async def test_a_write_that_was_given_up_does_not_hang_the_store(tmp_path):
-    store = Store(tmp_path / "state", MasterKeys(KEY), [SPEC])
+    store = StateStore(tmp_path / "state", MasterKeys(KEY), [SPEC])
     drawer = store.drawer("trails", "ann")
     await drawer.put("k", {})
     waiting = asyncio.ensure_future(drawer.append("k", {}))

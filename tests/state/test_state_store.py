@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 from specloom.core.faults import Fault
-from specloom.plugins.collections import CollectionSpec, Conflict, is_anonymous, join_owner, split_owner
+from specloom.plugins.collections import CollectionSpec, WriteConflict, is_anonymous, join_owner, split_owner
 from specloom.storage.keys import MasterKeys
 from specloom.storage.location import configure
-from specloom.storage.store import Store, open_memory, open_store
+from specloom.storage.store import StateStore, open_memory, open_store
 
 ANN, BOB = join_owner("acme-works", "ann@example.org"), join_owner("acme-works", "bob@example.org")
 TRAILS = CollectionSpec("trails", lifetime=4 * 3600, sliding=True, max_items=3, when_full="evict", max_events=5)
@@ -41,7 +41,7 @@ async def stores(tmp_path, clock):
     opened = []
 
     def open_another(keys=None, specs=SPECS, **options):
-        store = Store(tmp_path / "state", keys or MasterKeys(KEY), specs, clock=clock, **options)
+        store = StateStore(tmp_path / "state", keys or MasterKeys(KEY), specs, clock=clock, **options)
         opened.append(store)
         return store
 
@@ -80,7 +80,7 @@ async def test_a_write_may_ask_for_the_version_it_has_seen(store):
     notes = store.drawer("notes", ANN)
     await notes.put("n", {"text": "a"}, expect=0)
 
-    with pytest.raises(Conflict, match="version 1 and not 0"):
+    with pytest.raises(WriteConflict, match="version 1 and not 0"):
         await notes.put("n", {"text": "b"}, expect=0)
     assert (await notes.put("n", {"text": "c"}, expect=1)).version == 2
 
@@ -169,7 +169,7 @@ async def test_of_two_that_append_after_the_same_event_one_is_told(store):
         trails.append("t", 1, expect=0), trails.append("t", 2, expect=0), return_exceptions=True
     )
 
-    assert sum(isinstance(one, Conflict) for one in outcomes) == 1
+    assert sum(isinstance(one, WriteConflict) for one in outcomes) == 1
     assert len(await trails.events("t")) == 1
 
 
@@ -638,7 +638,7 @@ async def test_a_damaged_file_is_a_sentence_and_not_a_crash(stores, tmp_path):
 
 async def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path, clock):
     (tmp_path / "file").write_text("", encoding="utf-8")
-    store = Store(tmp_path / "file" / "state", MasterKeys(KEY), SPECS, clock=clock)
+    store = StateStore(tmp_path / "file" / "state", MasterKeys(KEY), SPECS, clock=clock)
 
     with pytest.raises(Fault, match="cannot be written or read"):
         await store.drawer("notes", ANN).put("n", {})
@@ -705,7 +705,7 @@ async def test_a_store_in_memory_keeps_what_a_store_on_disk_keeps(clock):
     assert [found.item.key for found in await notes.search("penguin")] == ["n"]
     assert [one.seq for one in await trails.events("t")] == [1, 2, 3]
     assert await store.drawer("notes", BOB).items() == []
-    with pytest.raises(Conflict):
+    with pytest.raises(WriteConflict):
         await notes.put("n", {}, expect=0)
     assert (await store.erase(ANN)).deleted == {"notes": 1, "trails": 1}
     assert await store.expire() == 0

@@ -19,7 +19,7 @@ from specloom.domains.trust.bibliography.documents import (
 )
 from specloom.domains.trust.bibliography.entry import (
     KINDS,
-    Entry,
+    BibliographyEntry,
     assign_keys,
     clean,
     from_source,
@@ -29,7 +29,7 @@ from specloom.domains.trust.bibliography.entry import (
 )
 
 PAPER = normalize(
-    Entry(
+    BibliographyEntry(
         title="Attention is all you need",
         authors=(Name("Vaswani", "Ashish"), Name("Shazeer", "Noam"), Name("Kaiser", "Łukasz")),
         container="Advances in Neural Information Processing Systems",
@@ -251,7 +251,7 @@ def test_interchange_of_a_paper():
 
 
 def test_addresses_and_dois_stand_in_bibtex_as_they_are_and_other_fields_escape():
-    page = Entry(
+    page = BibliographyEntry(
         title="100 % of a_b & c # d",
         url="https://x.example/a_b/~me?x=1&y=%20#z--{1}",
         doi="10.1000/a_b%c#d",
@@ -283,20 +283,31 @@ def test_an_address_in_bibtex_is_read_escaped_or_not(written):
 
 def test_apa_rules_for_authors_dates_and_kinds():
     many = tuple(Name(f"Author{at}", "Ann") for at in range(1, 23))
-    book = Entry(title="A book", authors=(Name("Doe", "Jane"),), publisher="Press", issued=(2001,), kind="book")
-    chapter = Entry(title="A part", container="A book", pages="1-9", publisher="Press", issued=(2001,), kind="chapter")
+    book = BibliographyEntry(
+        title="A book", authors=(Name("Doe", "Jane"),), publisher="Press", issued=(2001,), kind="book"
+    )
+    chapter = BibliographyEntry(
+        title="A part", container="A book", pages="1-9", publisher="Press", issued=(2001,), kind="chapter"
+    )
 
-    assert "Author19, A., . . . Author22, A. (n.d.)" in _apa(Entry(title="T", authors=many))
-    assert "Author19, A., & Author20, A." in _apa(Entry(title="T", authors=many[:20]))
+    assert "Author19, A., . . . Author22, A. (n.d.)" in _apa(BibliographyEntry(title="T", authors=many))
+    assert "Author19, A., & Author20, A." in _apa(BibliographyEntry(title="T", authors=many[:20]))
     assert _apa(book) == "Doe, J. (2001). A book. Press. https://x.example/"
     assert _apa(chapter) == "A part. (2001). In A book (pp. 1–9). Press. https://x.example/"
-    assert "(2020, March 9)" in _apa(Entry(title="T", kind="webpage", issued=(2020, 3, 9)))
-    assert "(2020)" in _apa(Entry(title="T", kind="article-journal", issued=(2020, 3, 9)))
+    assert "(2020, March 9)" in _apa(BibliographyEntry(title="T", kind="webpage", issued=(2020, 3, 9)))
+    assert "(2020)" in _apa(BibliographyEntry(title="T", kind="article-journal", issued=(2020, 3, 9)))
 
 
 def _apa(entry):
     return render(
-        [normalize(Entry(**{name: getattr(entry, name) for name in Entry.__slots__} | {"url": "https://x.example/"}))],
+        [
+            normalize(
+                BibliographyEntry(
+                    **{name: getattr(entry, name) for name in BibliographyEntry.__slots__}
+                    | {"url": "https://x.example/"}
+                )
+            )
+        ],
         "apa",
     ).text
 
@@ -334,7 +345,7 @@ def test_an_empty_list_is_an_empty_text_or_array():
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029"])
 def test_no_line_break_makes_a_tag_even_of_an_entry_that_was_not_normalized(end):
-    entry = Entry(title=f"T{end}TY  - BOOK{end}AU  - X", url="https://x.example/", kind="webpage")
+    entry = BibliographyEntry(title=f"T{end}TY  - BOOK{end}AU  - X", url="https://x.example/", kind="webpage")
 
     for style in ("ris", "bibtex"):
         assert len(parse_bibliography(render([entry], style).text).entries) == 1
@@ -413,19 +424,19 @@ def test_dates_are_as_exact_as_they_say(text, issued):
 
 
 def test_keys_are_latin_and_no_two_alike_in_any_order():
-    same = [normalize(Entry(title=title, authors=(Name("Müller", "A."),), issued=(2020,), url=f"https://x.example/{title}"))
+    same = [normalize(BibliographyEntry(title=title, authors=(Name("Müller", "A."),), issued=(2020,), url=f"https://x.example/{title}"))
             for title in ("Ärzte one", "Ärzte two", "Ärzte three")]  # fmt: skip
 
     keyed = assign_keys(same)
 
     assert [entry.key for entry in keyed] == ["muller2020arzte", "muller2020arztea", "muller2020arzteb"]
     assert keyed == assign_keys(same[::-1])
-    assert make_key(Entry(title="", authors=())) == "anon"
-    assert make_key(Entry(title="新しい", authors=(Name("山田", "太郎"),), issued=(2020,))).isascii()
+    assert make_key(BibliographyEntry(title="", authors=())) == "anon"
+    assert make_key(BibliographyEntry(title="新しい", authors=(Name("山田", "太郎"),), issued=(2020,))).isascii()
 
 
 def test_more_than_a_list_of_letters_of_equal_keys():
-    entries = [Entry(title="T", url=f"https://x.example/{at}") for at in range(30)]
+    entries = [BibliographyEntry(title="T", url=f"https://x.example/{at}") for at in range(30)]
 
     keys = [entry.key for entry in assign_keys(entries)]
 
@@ -445,7 +456,7 @@ _TEXT = st.one_of(st.text(max_size=30), st.lists(_NASTY, max_size=8).map("".join
 _NAMES = st.builds(Name, _TEXT, st.one_of(st.just(""), _TEXT), st.sampled_from(["", "Jr.", "III"]))
 _ISSUED = st.sampled_from([(), (2020,), (1999, 12), (2001, 2, 3)])
 _ENTRIES = st.builds(
-    Entry,
+    BibliographyEntry,
     title=_TEXT,
     authors=st.lists(_NAMES, max_size=3).map(tuple),
     container=_TEXT,
@@ -486,7 +497,7 @@ _ADDRESSES = st.lists(
 def test_whatever_stands_in_an_address_bibtex_says_it_verbatim_and_gives_it_back(url):
     encoded = url.replace("{", "%7B").replace("}", "%7D").replace("\\", "%5C")
 
-    text = render([Entry(title="T", url=url, kind="webpage")], "bibtex").text
+    text = render([BibliographyEntry(title="T", url=url, kind="webpage")], "bibtex").text
     found = parse_bibliography(text)
 
     assert f"  url = {{{encoded}}},\n" in text
@@ -533,7 +544,7 @@ def test_any_document_is_read_or_refused(text, style):
 # --- what people write in BibTeX all the same -------------------------------------------------------------------------
 
 
-def read_bibtex(text: str) -> dict[str, Entry]:
+def read_bibtex(text: str) -> dict[str, BibliographyEntry]:
     return {entry.key: entry for entry in parse_bibliography(text).entries}
 
 

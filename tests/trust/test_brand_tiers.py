@@ -13,7 +13,7 @@ from specloom.core.faults import Fault
 from specloom.core.messages import Answer, Request, Response
 from specloom.domains.trust.brand import portal
 from specloom.domains.trust.brand.research import TTL, frame, research
-from specloom.plugins.context import Desk, Kept
+from specloom.plugins.context import Context, Kept
 
 HOME = (
     "<html><head><title>Otterware</title><meta property='og:site_name' content='Otterware'></head>"
@@ -94,7 +94,7 @@ class BrandDesk:
 def _research(
     desk: BrandDesk, url: str = "otterware.com", *, company: str = "", depth: str = "standard"
 ) -> dict[str, Any]:
-    return asyncio.run(research(cast("Desk", desk), url, company, depth, tokens=False))
+    return asyncio.run(research(cast("Context", desk), url, company, depth, tokens=False))
 
 
 def test_what_was_found_is_remembered_and_its_text_kept_anew() -> None:
@@ -158,7 +158,7 @@ def test_all_candidates_are_asked_within_bounds() -> None:
     candidates = portal.to_candidates("otterware.com", "otterware.com")
     desk = BrandDesk(dict.fromkeys(candidates, 404))
 
-    found = asyncio.run(portal.probe(cast("Desk", desk), candidates))
+    found = asyncio.run(portal.probe(cast("Context", desk), candidates))
 
     assert (found.hits, found.answered) == ((), True)
     assert sorted(desk.sent) == sorted(("HEAD", url) for url in candidates)
@@ -169,7 +169,7 @@ def test_one_host_is_asked_fewer_at_once_and_left_alone_when_it_does_not_answer(
     candidates = portal.to_candidates("otterware.com", "otterware.com")[5:]
     desk = BrandDesk({})
 
-    found = asyncio.run(portal.probe(cast("Desk", desk), candidates))
+    found = asyncio.run(portal.probe(cast("Context", desk), candidates))
 
     assert found.answered is False
     assert desk.most_under_way <= 4
@@ -180,7 +180,7 @@ def test_a_host_that_asks_to_slow_down_is_left_alone() -> None:
     candidates = portal.to_candidates("otterware.com", "otterware.com")[5:]
     desk = BrandDesk(dict.fromkeys(candidates, 429))
 
-    asyncio.run(portal.probe(cast("Desk", desk), candidates))
+    asyncio.run(portal.probe(cast("Context", desk), candidates))
 
     assert len(desk.sent) <= portal.PER_HOST
 

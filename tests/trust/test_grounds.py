@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specloom.domains.trust.claims.coverage import Reading, judge_claim
+from specloom.domains.trust.claims.coverage import SourceReading, judge_claim
 
 CLAIM = "Sea otters eat urchins in kelp forests"
 ELSEWHERE = "The bridge over the bay was opened to cars in May, and the road behind it leads to the old town."
@@ -21,7 +21,7 @@ ADDRESS = "https://a.example/sea-otters-eat-urchins-in-kelp-forests"
     ],
 )
 def test_words_in_the_address_of_a_link_support_no_claim(link: str) -> None:
-    found = judge_claim(CLAIM, Reading({"content": f"# News\n\n{ELSEWHERE}\n\n{link}"}, "https://a.example/"))
+    found = judge_claim(CLAIM, SourceReading({"content": f"# News\n\n{ELSEWHERE}\n\n{link}"}, "https://a.example/"))
 
     assert (found.label, found.told["claimCoverage"], found.told["claimEvidence"]) == ("not_addressed", 0.0, [])
 
@@ -29,7 +29,7 @@ def test_words_in_the_address_of_a_link_support_no_claim(link: str) -> None:
 def test_evidence_is_told_without_marks() -> None:
     text = f"## Food\n\n{ELSEWHERE}\n\n- **Sea otters** eat [urchins]({ADDRESS}) in *kelp* forests."
 
-    found = judge_claim(CLAIM, Reading({"content": text}, "https://a.example/"))
+    found = judge_claim(CLAIM, SourceReading({"content": text}, "https://a.example/"))
 
     assert found.label == "addressed"
     assert found.told["claimEvidence"] == ["Sea otters eat urchins in kelp forests."]

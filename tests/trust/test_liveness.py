@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from specloom.core.faults import Fault
 from specloom.core.messages import Answer, Request, Response
 from specloom.domains.text.soft_404 import find_missing
-from specloom.domains.trust.sources.links import Link, check_link, check_links, find_soft_failure
+from specloom.domains.trust.sources.links import LinkCheck, check_link, check_links, find_soft_failure
 from specloom.plugins.context import Kept
 
 URL = "https://otters.example/papers/swimming-in-winter"
@@ -75,27 +75,27 @@ def by_method(**replies: Response | Fault) -> Callable[[Request], Response | Fau
 @pytest.mark.parametrize(
     ("reply", "link", "methods"),
     [
-        (page("ok"), Link(URL, True, 200), ["HEAD", "GET"]),
-        (Response(200, {"content-type": "application/pdf"}, b"", URL), Link(URL, True, 200), ["HEAD"]),
-        (by_method(head=page(), get=page(status=404)), Link(URL, False, 404, reason=DENIED), ["HEAD", "GET"]),
-        (by_method(head=page(), get=page(status=403)), Link(URL, True, 200), ["HEAD", "GET"]),
-        (by_method(head=page(), get=Fault("network", "reset")), Link(URL, True, 200), ["HEAD", "GET"]),
-        (by_method(head=page(), get=Fault("too_large", "big")), Link(URL, True, 200), ["HEAD", "GET"]),
-        (by_method(head=page(), get=page(GONE)), Link(URL, False, 200, reason=SAYS_SO), ["HEAD", "GET"]),
-        (page(status=403), Link(URL, True, 403, blocked=True), ["HEAD", "GET"]),
-        (page(status=429), Link(URL, True, 429, blocked=True), ["HEAD"]),
-        (page(status=503), Link(URL, True, 503, blocked=True), ["HEAD", "GET"]),
-        (page(status=404), Link(URL, False, 404, reason="the server answers with status 404"), ["HEAD", "GET"]),
-        (page(status=500), Link(URL, False, 500, reason="the server answers with status 500"), ["HEAD", "GET"]),
-        (by_method(head=page(status=405), get=page("ok")), Link(URL, True, 200), ["HEAD", "GET"]),
-        (by_method(head=page(status=404), get=page("ok")), Link(URL, True, 200), ["HEAD", "GET"]),
-        (by_method(head=Fault("network", "reset"), get=page("ok")), Link(URL, True, 200), ["HEAD", "GET"]),
-        (by_method(head=page(status=501), get=Fault("too_large", "big")), Link(URL, True, 200), ["HEAD", "GET"]),
-        (Fault("network", "no route"), Link(URL, False, 0, reason="no answer: no route"), ["HEAD", "GET"]),
-        (Fault("validation", "it is private"), Link(URL, None, reason="it is private"), ["HEAD"]),
+        (page("ok"), LinkCheck(URL, True, 200), ["HEAD", "GET"]),
+        (Response(200, {"content-type": "application/pdf"}, b"", URL), LinkCheck(URL, True, 200), ["HEAD"]),
+        (by_method(head=page(), get=page(status=404)), LinkCheck(URL, False, 404, reason=DENIED), ["HEAD", "GET"]),
+        (by_method(head=page(), get=page(status=403)), LinkCheck(URL, True, 200), ["HEAD", "GET"]),
+        (by_method(head=page(), get=Fault("network", "reset")), LinkCheck(URL, True, 200), ["HEAD", "GET"]),
+        (by_method(head=page(), get=Fault("too_large", "big")), LinkCheck(URL, True, 200), ["HEAD", "GET"]),
+        (by_method(head=page(), get=page(GONE)), LinkCheck(URL, False, 200, reason=SAYS_SO), ["HEAD", "GET"]),
+        (page(status=403), LinkCheck(URL, True, 403, blocked=True), ["HEAD", "GET"]),
+        (page(status=429), LinkCheck(URL, True, 429, blocked=True), ["HEAD"]),
+        (page(status=503), LinkCheck(URL, True, 503, blocked=True), ["HEAD", "GET"]),
+        (page(status=404), LinkCheck(URL, False, 404, reason="the server answers with status 404"), ["HEAD", "GET"]),
+        (page(status=500), LinkCheck(URL, False, 500, reason="the server answers with status 500"), ["HEAD", "GET"]),
+        (by_method(head=page(status=405), get=page("ok")), LinkCheck(URL, True, 200), ["HEAD", "GET"]),
+        (by_method(head=page(status=404), get=page("ok")), LinkCheck(URL, True, 200), ["HEAD", "GET"]),
+        (by_method(head=Fault("network", "reset"), get=page("ok")), LinkCheck(URL, True, 200), ["HEAD", "GET"]),
+        (by_method(head=page(status=501), get=Fault("too_large", "big")), LinkCheck(URL, True, 200), ["HEAD", "GET"]),
+        (Fault("network", "no route"), LinkCheck(URL, False, 0, reason="no answer: no route"), ["HEAD", "GET"]),
+        (Fault("validation", "it is private"), LinkCheck(URL, None, reason="it is private"), ["HEAD"]),
     ],
 )
-async def test_a_link_is_what_its_server_answers(reply: Reply, link: Link, methods: list[str]) -> None:
+async def test_a_link_is_what_its_server_answers(reply: Reply, link: LinkCheck, methods: list[str]) -> None:
     desk = Desk({URL: reply})
 
     assert await check_link(desk, URL) == link  # type: ignore[arg-type]

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from specloom.domains.text.fold import compact, find_script, fold, is_near, strip_markup, to_latin
 from specloom.domains.text.people import Name, parse_names, same_person
-from specloom.domains.trust.citations.match import Record, match_fields, match_text
+from specloom.domains.trust.citations.match import WorkRecord, match_fields, match_text
 from specloom.domains.trust.citations.reference import parse_reference
 from specloom.domains.trust.citations.venues import is_keeper, is_part, same_venue, shares_words
 
-ATTENTION = Record(
+ATTENTION = WorkRecord(
     titles=("Attention Is All You Need",),
     authors=(Name("Vaswani", "Ashish"), Name("Shazeer", "Noam")),
     years=(2017,),
@@ -21,7 +21,7 @@ ATTENTION = Record(
 def to_record(*titles, authors=(), years=(), venues=()):
     """A record from plain values: names of authors as "Jane Doe" or "Doe, Jane"."""
     names = tuple(name for each in authors for name in parse_names(each))
-    return Record(titles=tuple(filter(None, titles)), authors=names, years=tuple(years), venues=tuple(venues))
+    return WorkRecord(titles=tuple(filter(None, titles)), authors=names, years=tuple(years), venues=tuple(venues))
 
 
 def test_every_judgement_carries_what_it_rests_on():
@@ -68,7 +68,7 @@ def test_a_title_may_differ_in_how_it_is_written(title):
     ],
 )
 def test_spelling_markup_and_subtitles_may_differ(supplied, recorded):
-    assert match_fields(Record(titles=(recorded,)), title=supplied).title.verdict == "match"
+    assert match_fields(WorkRecord(titles=(recorded,)), title=supplied).title.verdict == "match"
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_spelling_markup_and_subtitles_may_differ(supplied, recorded):
     ],
 )
 def test_what_is_near_but_not_the_same_is_neither_match_nor_mismatch(supplied, recorded):
-    assert match_fields(Record(titles=(recorded,)), title=supplied).title.verdict == "not_checked"
+    assert match_fields(WorkRecord(titles=(recorded,)), title=supplied).title.verdict == "not_checked"
 
 
 @pytest.mark.parametrize(
@@ -101,11 +101,11 @@ def test_what_is_near_but_not_the_same_is_neither_match_nor_mismatch(supplied, r
     ],
 )
 def test_another_title_is_a_mismatch(supplied, recorded):
-    assert match_fields(Record(titles=(recorded,)), title=supplied).title.verdict == "mismatch"
+    assert match_fields(WorkRecord(titles=(recorded,)), title=supplied).title.verdict == "mismatch"
 
 
 def test_any_title_of_the_record_will_do():
-    record = Record(
+    record = WorkRecord(
         titles=("Die Grundlage der allgemeinen Relativitätstheorie", "The foundation of general relativity")
     )
 
@@ -131,15 +131,15 @@ def test_a_text_without_a_title_accuses_nobody(text):
 
 
 def test_without_authors_and_venue_in_the_record_loose_words_prove_nothing():
-    bare = Record(titles=("Attention Is All You Need",))
+    bare = WorkRecord(titles=("Attention Is All You Need",))
 
     assert match_text("Smith & Jones, Journal of Imaginary Results", bare).title.verdict == "not_checked"
     assert match_text('Smith. "A history of bread in Vienna."', bare).title.verdict == "mismatch"
 
 
 def test_a_short_or_missing_title_of_the_record_proves_nothing():
-    assert match_fields(Record(titles=("Editorial",)), title="A history of bread").title.verdict == "not_checked"
-    assert match_fields(Record(), title="A history of bread").title.verdict == "not_checked"
+    assert match_fields(WorkRecord(titles=("Editorial",)), title="A history of bread").title.verdict == "not_checked"
+    assert match_fields(WorkRecord(), title="A history of bread").title.verdict == "not_checked"
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_confidence_needs_the_title_and_nothing_against_it(text, confidence):
 
 
 def test_a_long_invented_title_around_a_short_real_one_is_not_it():
-    record = Record(titles=("Deep learning",), authors=(Name("LeCun", "Yann"),), years=(2015,), venues=("Nature",))
+    record = WorkRecord(titles=("Deep learning",), authors=(Name("LeCun", "Yann"),), years=(2015,), venues=("Nature",))
 
     assert match_text("Deep learning for the prediction of bread prices in Vienna", record).confidence in (
         "low",
@@ -193,7 +193,7 @@ def test_other_authors(one, two):
 
 
 def test_an_organisation_may_sign_for_its_people():
-    record = Record(titles=("T",), authors=(Name("World Health Organization"),))
+    record = WorkRecord(titles=("T",), authors=(Name("World Health Organization"),))
 
     assert match_fields(record, authors=[Name("Doe", "Jane")]).authors.verdict == "not_checked"
 
@@ -283,7 +283,7 @@ _NAME = st.builds(Name, st.text(max_size=12), st.text(max_size=8))
 @settings(deadline=None, derandomize=True, max_examples=200)
 @given(_TITLE, st.lists(_NAME, max_size=3), st.one_of(st.none(), st.integers(0, 3000)), st.text(max_size=20))
 def test_anything_is_judged_and_a_record_matches_itself(title, authors, year, venue):
-    record = Record((title,), tuple(authors), (year,) if year else (), (venue,))
+    record = WorkRecord((title,), tuple(authors), (year,) if year else (), (venue,))
 
     found = match_fields(record, title=title, authors=authors, year=year, venue=venue)
 

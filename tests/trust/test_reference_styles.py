@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from specloom.domains.text.people import Name, same_person
-from specloom.domains.trust.citations.match import Record, match_text
+from specloom.domains.trust.citations.match import WorkRecord, match_text
 from specloom.domains.trust.citations.reference import parse_reference
 
 TITLE = "Winter swimming of river otters under closed ice"
-RECORD = Record(
+RECORD = WorkRecord(
     titles=(TITLE,),
     authors=(Name("Berg", "Karin"), Name("Lindqvist", "Xaver"), Name("Okafor", "Sade")),
     years=(2016,),
@@ -68,7 +68,7 @@ def test_an_invented_year_beside_a_real_title_confirms_nothing(style: str) -> No
     assert (match.year.verdict, match.confidence) == ("mismatch", "medium")
 
 
-CHINESE = Record(
+CHINESE = WorkRecord(
     titles=("水獭在冰下游泳的研究",),
     authors=(Name("张", "伟"), Name("王", "小明")),
     years=(2019,),

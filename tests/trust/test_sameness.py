@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specloom.domains.text.people import Name
-from specloom.domains.trust.citations.match import Record, match_fields, match_text
+from specloom.domains.trust.citations.match import WorkRecord, match_fields, match_text
 from specloom.domains.trust.citations.titles import (
     count_slips,
     find_inside,
@@ -67,7 +67,7 @@ ONE_WORK = [
 def test_what_one_word_parts_are_two_works(supplied: str, recorded: str) -> None:
     assert find_sameness(supplied, recorded) is None
     assert find_sameness(recorded, supplied) is None
-    assert match_fields(Record(titles=(recorded,)), title=supplied).confidence != "high"
+    assert match_fields(WorkRecord(titles=(recorded,)), title=supplied).confidence != "high"
 
 
 @pytest.mark.parametrize(("supplied", "recorded"), ONE_WORK)
@@ -79,7 +79,7 @@ def test_spelling_slips_and_marks_part_no_work(supplied: str, recorded: str) -> 
 
 
 def test_a_title_without_its_subtitle_needs_another_field_to_be_certain() -> None:
-    record = Record(
+    record = WorkRecord(
         titles=("The Strength of Weak Ties: A Network Theory Revisited",), authors=(Name("Granovetter", "Mark"),)
     )
 
@@ -105,7 +105,7 @@ def test_a_title_without_its_subtitle_needs_another_field_to_be_certain() -> Non
 )
 def test_a_title_inside_another_is_not_found(text: str) -> None:
     assert find_inside(text, ["How otters swim under winter ice"]) == ""
-    assert match_text(text, Record(titles=("How otters swim under winter ice",))).confidence != "high"
+    assert match_text(text, WorkRecord(titles=("How otters swim under winter ice",))).confidence != "high"
 
 
 @pytest.mark.parametrize(

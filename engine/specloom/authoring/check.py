@@ -32,7 +32,7 @@ FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SpecVerdict:
     """Every diagnostic in the order of files, how many of each kind there are, and how long it took."""
 
     diagnostics: tuple[Diagnostic, ...]
@@ -75,7 +75,7 @@ def _count(number: int, plural: str) -> str:
     return f"{number} {singular if number == 1 else plural}"
 
 
-def judge(roots: Sequence[Path]) -> Verdict:
+def judge(roots: Sequence[Path]) -> SpecVerdict:
     """Compile everything under these roots, run all examples, and look for what they do not show."""
     from specloom.compiler import check_prompts, weave_from
 
@@ -102,10 +102,10 @@ def judge(roots: Sequence[Path]) -> Verdict:
         "collections": len(library.of("collection")),
         "examples": examples,
     }
-    return Verdict(tuple(report), counts, library.sources, time.perf_counter() - began)
+    return SpecVerdict(tuple(report), counts, library.sources, time.perf_counter() - began)
 
 
-def find_verdict(roots: Sequence[Path], environ: Mapping[str, str], *, remember: bool = True) -> Verdict:
+def find_verdict(roots: Sequence[Path], environ: Mapping[str, str], *, remember: bool = True) -> SpecVerdict:
     """The verdict on these roots, from the last run when no spec and no part of the engine changed since."""
     if not remember:
         return judge(roots)
@@ -116,7 +116,7 @@ def find_verdict(roots: Sequence[Path], environ: Mapping[str, str], *, remember:
     known = _load_stamp(stamp, digest)
     if known is not None:
         shown = {name: data.decode("utf-8", "replace") for name, data in sources.items()}
-        return Verdict(known[0], known[1], shown, time.perf_counter() - began, remembered=True)
+        return SpecVerdict(known[0], known[1], shown, time.perf_counter() - began, remembered=True)
     found = judge(roots)
     _save_stamp(stamp, digest, found)
     return found
@@ -206,7 +206,7 @@ def _load_stamp(path: Path, digest: str) -> tuple[tuple[Diagnostic, ...], dict[s
         return None
 
 
-def _save_stamp(path: Path, digest: str, verdict: Verdict) -> None:
+def _save_stamp(path: Path, digest: str, verdict: SpecVerdict) -> None:
     """Write what was found; where that fails the next check only takes as long as this one."""
     from specloom.runtime import write_whole
 
@@ -249,12 +249,12 @@ def _judge_provider(spec: Spec, model: Model, report: Report) -> None:
 
 
 def _judge_tool(spec: Spec, model: Model, report: Report) -> None:
-    from specloom.compiler import compile_tool, surroundings_of
+    from specloom.compiler import compile_tool, symbols_of
 
     from .coverage.tools import cover_tool
     from .examples.tools import check_tool
 
-    tool = compile_tool(spec, surroundings_of(model), report)
+    tool = compile_tool(spec, symbols_of(model), report)
     if tool is None:
         return
     check_tool(spec, tool, model, report)

@@ -50,7 +50,7 @@ class Exchange:
 
 
 @dataclass(slots=True)
-class Attempt:
+class LiveTry:
     """What one run of an operation did."""
 
     provider: Provider
@@ -148,11 +148,11 @@ def parse_json(text: str) -> Any:
 
 async def attempt(
     executor: Executor, provider: Provider, operation: Operation, arguments: Mapping[str, Any], sender: Sender
-) -> Attempt:
+) -> LiveTry:
     """Run an operation once, without cache, breaker or limits, and keep every exchange."""
     settings = executor.settings[provider.name]
     capability = executor.model.capabilities[operation.capability]
-    done = Attempt(provider, operation, capability, arguments, executor.clock(), secrets=secrets_in(settings))
+    done = LiveTry(provider, operation, capability, arguments, executor.clock(), secrets=secrets_in(settings))
 
     async def send(request: Request) -> Response:
         try:
@@ -170,7 +170,7 @@ async def attempt(
     return done
 
 
-def attempt_lines(done: Attempt, paint: Paint, width: int) -> list[str]:
+def attempt_lines(done: LiveTry, paint: Paint, width: int) -> list[str]:
     """The run as a person reads it."""
     lines: list[str] = []
     for one in done.exchanges:
@@ -197,7 +197,7 @@ def attempt_lines(done: Attempt, paint: Paint, width: int) -> list[str]:
     return lines
 
 
-def _unmapped(done: Attempt) -> list[str]:
+def _unmapped(done: LiveTry) -> list[str]:
     needed = [name for name, one in done.capability.row.items() if one.required]
     mapped = {one.name for step in done.operation.steps for one in step.reading.fields}
     return [f"the required field {name} is not mapped by any step" for name in needed if name not in mapped]
@@ -210,7 +210,7 @@ _LONGEST_LIST = 2
 """Objects of a list that an example keeps: enough to show that there are several."""
 
 
-def write_recordings(done: Attempt, folder: Path) -> list[Path]:
+def write_recordings(done: LiveTry, folder: Path) -> list[Path]:
     """Write every exchange under FOLDER/PROVIDER, without any secret of the provider; the files."""
     written = []
     for one in done.exchanges:
@@ -224,7 +224,7 @@ def write_recordings(done: Attempt, folder: Path) -> list[Path]:
     return written
 
 
-def example_of(done: Attempt) -> dict[str, Any]:
+def example_of(done: LiveTry) -> dict[str, Any]:
     """An example for the spec, made from a run: replies cut down, keys made up, and what then comes out as expected."""
     example: dict[str, Any] = {"name": "say in a sentence what this shows", "operation": done.operation.name}
     example["args"] = dict(done.arguments)
@@ -242,11 +242,11 @@ def example_of(done: Attempt) -> dict[str, Any]:
     return example
 
 
-def _settings(done: Attempt) -> dict[str, Any]:
+def _settings(done: LiveTry) -> dict[str, Any]:
     return {name: one.default for name, one in done.provider.settings.items()}
 
 
-def _stand_ins(done: Attempt) -> dict[str, Any]:
+def _stand_ins(done: LiveTry) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, one in done.provider.settings.items():
         if one.required and one.kind == "url":
@@ -296,7 +296,7 @@ def _reply(one: Exchange) -> dict[str, Any]:
 
 
 def _expectation(
-    done: Attempt, settings: Mapping[str, Any], exchanges: Sequence[Exchange], now: float
+    done: LiveTry, settings: Mapping[str, Any], exchanges: Sequence[Exchange], now: float
 ) -> dict[str, Any]:
     """What the operation does with the cut-down replies: the same generator says it, so the example holds."""
     waiting = list(exchanges)

@@ -11,13 +11,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .cache import LOCK_WAIT, AnswerCache
     from .disk import ANSWERS, erase_answers
-    from .memory import Entry
+    from .memory import CacheEntry
 
 __getattr__ = exports(
     __name__,
     {
         "cache": "LOCK_WAIT AnswerCache",
         "disk": "ANSWERS erase_answers",
-        "memory": "Entry",
+        "memory": "CacheEntry",
     },
 )

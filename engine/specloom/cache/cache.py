@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from specloom.core import KEY_BYTES
 
 from .disk import ANSWERS, AnswerDisk, Glance
-from .memory import AnswerMemory, Entry
+from .memory import AnswerMemory, CacheEntry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,7 @@ class AnswerCache:
         self._warn = warn
         self._lock = threading.Lock()
         self._memory = AnswerMemory(memory_bytes)
-        self._outbox: dict[str, Entry] = {}
+        self._outbox: dict[str, CacheEntry] = {}
         self._outbox_bytes = 0
         self._gathering: Any = None
         """The event loop that will have the outbox written."""
@@ -72,7 +72,7 @@ class AnswerCache:
         if disk is not None and key is None:
             warn("answers are kept in memory only, because there is no key to seal them with on disk")
 
-    def peek(self, key: str) -> Entry | None:
+    def peek(self, key: str) -> CacheEntry | None:
         """The entry if it is in memory and alive, in microseconds and from any thread."""
         with self._lock:
             entry = self._memory.get(key, self._clock())
@@ -80,7 +80,7 @@ class AnswerCache:
                 self._counts["hits"] += 1
             return entry
 
-    async def get(self, key: str) -> Entry | None:
+    async def get(self, key: str) -> CacheEntry | None:
         """The entry from memory, else from disk; what comes from disk is in memory afterwards."""
         with self._lock:
             entry = self._memory.get(key, self._clock()) or self._waiting(key)
@@ -108,7 +108,7 @@ class AnswerCache:
         """
         if not ttl > 0:
             return
-        entry = Entry(bytes(value), self._clock(), float(ttl))
+        entry = CacheEntry(bytes(value), self._clock(), float(ttl))
         with self._lock:
             if self._closed:
                 return
@@ -137,13 +137,13 @@ class AnswerCache:
         """Write all that has come in since the last time, in one transaction: that costs little more than one write."""
         disk.write_all(self._empty_outbox())
 
-    def _empty_outbox(self) -> dict[str, Entry]:
+    def _empty_outbox(self) -> dict[str, CacheEntry]:
         with self._lock:
             entries, self._outbox, self._outbox_bytes = self._outbox, {}, 0
             self._gathering = None
         return entries
 
-    def _waiting(self, key: str) -> Entry | None:
+    def _waiting(self, key: str) -> CacheEntry | None:
         entry = self._outbox.get(key)
         return entry if entry is not None and entry.is_alive(self._clock()) else None
 

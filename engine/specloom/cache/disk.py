@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from specloom.core import seal, unseal
 
-from .memory import Entry
+from .memory import CacheEntry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,7 @@ class AnswerDisk:
         self._cache: Any = None
         self._writes = self._written = 0
 
-    def read(self, key: str, now: float) -> Entry | None:
+    def read(self, key: str, now: float) -> CacheEntry | None:
         """The entry if there is one that opens and is alive; a row that is not is deleted."""
         cache, name = self._open(), _to_name(self._key, key)
         sealed = cache.get(name)
@@ -55,13 +55,13 @@ class AnswerDisk:
             return None
         plain = unseal(self._key, sealed, _encode(key))
         if plain is not None and len(plain) >= _HEAD.size:
-            entry = Entry(plain[_HEAD.size :], *_HEAD.unpack_from(plain))
+            entry = CacheEntry(plain[_HEAD.size :], *_HEAD.unpack_from(plain))
             if entry.is_alive(now):
                 return entry
         cache.delete(name)
         return None
 
-    def write_all(self, entries: Mapping[str, Entry]) -> None:
+    def write_all(self, entries: Mapping[str, CacheEntry]) -> None:
         """Write several entries in one transaction, so that they cost little more than one."""
         if len(entries) == 1:
             self.write(*next(iter(entries.items())))
@@ -70,7 +70,7 @@ class AnswerDisk:
                 for key, entry in entries.items():
                     self.write(key, entry)
 
-    def write(self, key: str, entry: Entry) -> None:
+    def write(self, key: str, entry: CacheEntry) -> None:
         """Write one entry in place of whatever stands under its key."""
         cache, name = self._open(), _to_name(self._key, key)
         if len(entry.value) > self._largest:

@@ -19,12 +19,12 @@ class AnswerMemory:
         """Bytes that are taken, the overhead of each entry included."""
         self.evicted = 0
         """Entries that had to go for others since the start."""
-        self._entries: OrderedDict[str, Entry] = OrderedDict()
+        self._entries: OrderedDict[str, CacheEntry] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def get(self, key: str, now: float) -> Entry | None:
+    def get(self, key: str, now: float) -> CacheEntry | None:
         """The entry if it is there and alive; one that is not alive is dropped."""
         entry = self._entries.get(key)
         if entry is None:
@@ -35,7 +35,7 @@ class AnswerMemory:
         self._entries.move_to_end(key)
         return entry
 
-    def put(self, key: str, entry: Entry) -> None:
+    def put(self, key: str, entry: CacheEntry) -> None:
         """Hold the entry in place of what stands under its key; one larger than the whole is not held."""
         self._drop(key)
         size = _size_of(key, entry)
@@ -58,7 +58,7 @@ class AnswerMemory:
             self.used -= _size_of(key, entry)
 
 
-def _size_of(key: str, entry: Entry) -> int:
+def _size_of(key: str, entry: CacheEntry) -> int:
     return len(key) + len(entry.value) + OVERHEAD
 
 
@@ -72,7 +72,7 @@ SLACK = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CacheEntry:
     """A remembered value, when it was stored (seconds since the epoch) and for how many seconds it may be served."""
 
     value: bytes

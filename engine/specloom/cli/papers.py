@@ -29,10 +29,10 @@ def run_procedure(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
 
     async def work(executor: Executor) -> dict[str, Any]:
         from specloom.plugins import PROCEDURES
-        from specloom.runtime import LiveDesk
+        from specloom.runtime import LiveContext
 
         tool = executor.tool(_find_tool(executor, "fetch_paper"))
-        return await PROCEDURES[name].function(LiveDesk(executor, tool, "", None), parameters)
+        return await PROCEDURES[name].function(LiveContext(executor, tool, "", None), parameters)
 
     return _with_executor(work)
 

@@ -14,7 +14,7 @@ from .common import PROBLEMS, UsageError, say, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from specloom.storage import Store
+    from specloom.storage import StateStore
 
 
 DEFAULT_TENANT = "default"
@@ -105,7 +105,7 @@ def erase(options: Namespace) -> int:
     if not options.yes:
         raise UsageError(f"this removes everything of {who} and cannot be undone; add --yes")
 
-    async def work(store: Store) -> Any:
+    async def work(store: StateStore) -> Any:
         return await (store.erase(_owner(options)) if options.user else store.erase_tenant(options.tenant))
 
     erased = _with_store(work)
@@ -137,7 +137,7 @@ def consent(options: Namespace) -> int:
     granted: bool | None = options.granted
     if granted is None:
 
-        async def look(store: Store) -> Any:
+        async def look(store: StateStore) -> Any:
             drawer = store.drawer(CONSENTS.name, owner)
             purposes = [options.purpose] if options.purpose else consents.PURPOSES
             found = [one for name in purposes if (one := await consents.find_decision(drawer, name))]
@@ -150,7 +150,7 @@ def consent(options: Namespace) -> int:
     if not options.purpose:
         raise UsageError(f"say what for: --purpose with one of {', '.join(consents.PURPOSES)}")
 
-    async def decide(store: Store) -> Any:
+    async def decide(store: StateStore) -> Any:
         drawer = store.drawer(CONSENTS.name, owner)
         return await consents.decide(
             drawer, owner, options.purpose, granted=granted, now=time.time(), terms=options.terms, where="command line"
@@ -178,7 +178,7 @@ def members(options: Namespace) -> int:
     if not options.user:
         raise UsageError("say who: --user NAME")
 
-    async def change(store: Store) -> bool:
+    async def change(store: StateStore) -> bool:
         drawer = store.drawer(MEMBERS.name, owner, space=space)
         if not adds:
             return await remove_member(drawer, owner)
@@ -228,7 +228,7 @@ def _folder() -> Path:
     return state_folder(os.environ)
 
 
-def _with_store(work: Callable[[Store], Awaitable[T]]) -> T:
+def _with_store(work: Callable[[StateStore], Awaitable[T]]) -> T:
     """What the work gives over the store of this user, which is opened and closed for it."""
     import asyncio
 
@@ -250,12 +250,14 @@ def _with_store(work: Callable[[Store], Awaitable[T]]) -> T:
 
 
 def _audit(options: Namespace, event: str, metadata: dict[str, Any]) -> None:
-    from specloom.storage import Record, open_audit
+    from specloom.storage import AuditRecord, open_audit
 
     try:
         log = open_audit(_folder(), os.environ, warn=tell)
     except ValueError as error:
         raise UsageError(str(error)) from None
     if log is not None:
-        log.record(Record(event, options.tenant, options.user or "", metadata={**metadata, "through": "command line"}))
+        log.record(
+            AuditRecord(event, options.tenant, options.user or "", metadata={**metadata, "through": "command line"})
+        )
         log.close()

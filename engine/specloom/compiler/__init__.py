@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .proofs import check_tables
     from .provider import compile_provider
     from .published_schemas import brief_schema, lean_schema
-    from .symbols import Surroundings, surroundings_of
+    from .symbols import Symbols, symbols_of
     from .tool import compile_tool
 
 __getattr__ = exports(
@@ -31,7 +31,7 @@ __getattr__ = exports(
         "proofs": "check_tables",
         "provider": "compile_provider",
         "published_schemas": "brief_schema lean_schema",
-        "symbols": "Surroundings surroundings_of",
+        "symbols": "Symbols symbols_of",
         "tool": "compile_tool",
     },
 )

@@ -6,13 +6,13 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 
 from specloom.core import Report, did_you_mean
-from specloom.language import ANY, ListOf, Maybe, Record, strip
-from specloom.model import Advice, AnswerKey, Field, Hints, Input, Link, Tool, Toolset, Value
-from specloom.specs import Listing, Map, Node, Scalar, Spec, to_plain
+from specloom.language import ANY, ListOf, Maybe, RecordType, strip
+from specloom.model import Advice, AnswerKey, Field, Hints, Input, LinkPolicy, Tool, Toolset, Value
+from specloom.specs import Listing, Map, Node, Spec, YamlScalar, to_plain
 
-from .fields import Language, compile_field
+from .fields import SelectorLanguage, compile_field
 from .inputs import check_names
-from .symbols import Tracker
+from .symbols import DependencyTracker
 from .values import Scope, compile_pairs, compile_text
 
 
@@ -32,12 +32,12 @@ def compile_checks(node: Node | None, scope: Scope) -> tuple[tuple[Value, Value]
 
 
 def compile_answer(
-    node: Node | None, scope: Scope, row_shape: Record, tracker: Tracker
+    node: Node | None, scope: Scope, row_shape: RecordType, tracker: DependencyTracker
 ) -> tuple[tuple[AnswerKey, ...], Value | None]:
     """The keys of the answer, each a value or a list whose items are mapped; or the value that is the whole of it."""
-    if isinstance(node, Scalar):
+    if isinstance(node, YamlScalar):
         value = tracker.value("the answer", node, scope)
-        if value is not None and not isinstance(value.shape, Record):
+        if value is not None and not isinstance(value.shape, RecordType):
             scope.report.add("E104", node.place, "an answer in one piece is the record of a procedure", "write =result")
         return (), value
     assert isinstance(node, Map)
@@ -55,7 +55,7 @@ def compile_answer(
 
 
 def _compile_list(
-    what: str, name: str, node: Map, scope: Scope, row_shape: Record, tracker: Tracker
+    what: str, name: str, node: Map, scope: Scope, row_shape: RecordType, tracker: DependencyTracker
 ) -> AnswerKey | None:
     map_node = node.get("map")
     assert isinstance(map_node, Map)
@@ -68,14 +68,16 @@ def _compile_list(
     inside = scope.plus(item=item, page=ANY)
     fields: list[Field] = []
     for one in map_node:
-        field = compile_field(one, Language("jmespath", {}), item, inside)
+        field = compile_field(one, SelectorLanguage("jmespath", {}), item, inside)
         if field:
             tracker.note(what, field.uses)
             fields.append(field)
     return AnswerKey(name, each, tuple(fields), tracker.text(what, "take", node, scope))
 
 
-def compile_hints(node: Node | None, scope: Scope, inputs: Mapping[str, Input], tracker: Tracker) -> Hints | None:
+def compile_hints(
+    node: Node | None, scope: Scope, inputs: Mapping[str, Input], tracker: DependencyTracker
+) -> Hints | None:
     """What an empty answer says."""
     if not isinstance(node, Map):
         return None
@@ -94,19 +96,21 @@ def compile_hints(node: Node | None, scope: Scope, inputs: Mapping[str, Input], 
     return Hints(tuple(plain["filters"]), tuple(plain.get("always", ())), tuple(advice))
 
 
-def compile_link(node: Node | None, scope: Scope, answer: tuple[AnswerKey, ...]) -> Link | None:
+def compile_link(node: Node | None, scope: Scope, answer: tuple[AnswerKey, ...]) -> LinkPolicy | None:
     """When an answer is linked, and what stands in its place; it is told from arguments and answer alone, because a
     kept answer is linked as well."""
     if not isinstance(node, Map):
         return None
     shapes = {key.name: ANY if key.fields is not None else key.value.shape for key in answer}
-    inside = Scope(Record({"args": scope.names.fields["args"], "answer": Record(shapes)}), scope.tables, scope.report)
+    inside = Scope(
+        RecordType({"args": scope.names.fields["args"], "answer": RecordType(shapes)}), scope.tables, scope.report
+    )
     summary, when = node.get("summary"), node.get("when")
     assert summary is not None
     said = compile_text(summary, inside)
     condition = compile_text(when, inside) if when is not None else None
     also = compile_pairs(node.get("also"), inside)
-    return Link(int(to_plain(node.get("above"))), said, condition, also) if said else None
+    return LinkPolicy(int(to_plain(node.get("above"))), said, condition, also) if said else None
 
 
 # --- Compiles toolset files: what a client is told at the start about the tools of a folder, and their prompts --------
@@ -131,7 +135,7 @@ def compile_toolset(
     node = spec.root.get("instructions")
     paragraphs = []
     for item in node.items if isinstance(node, Listing) else ():
-        assert isinstance(item, Scalar)
+        assert isinstance(item, YamlScalar)
         paragraphs.append(" ".join(str(item.value).split()))
         for name in _NAMED.findall(paragraphs[-1]):
             if own and name not in own and name not in report.left_out and (name in tools or name not in written):
@@ -140,7 +144,7 @@ def compile_toolset(
     listed = spec.root.get("prompts")
     offered = []
     for item in listed.items if isinstance(listed, Listing) else ():
-        assert isinstance(item, Scalar)
+        assert isinstance(item, YamlScalar)
         offered.append(str(item.value))
         if offered[-1] not in prompts:
             report.add("E202", item.place, f"there is no prompt {item.value!r}", did_you_mean(offered[-1], prompts))

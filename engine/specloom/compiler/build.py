@@ -9,16 +9,16 @@ from types import MappingProxyType
 
 from specloom.core import Report, did_you_mean
 from specloom.language import forget_texts
-from specloom.model import Collection, Lens, Model, Provider, Tool
+from specloom.model import CollectionModel, Lens, Model, Provider, Tool
 from specloom.plugins import PROCEDURES, load_hooks
-from specloom.specs import Library, Listing, Map, Scalar, Spec, load_library
+from specloom.specs import Library, Listing, Map, Spec, YamlScalar, load_library
 
 from .answer import compile_toolset
 from .capability import compile_capability, compile_lens
 from .collection import check_needs, compile_collection
 from .proofs import check_tables
 from .provider import compile_provider
-from .symbols import Surroundings
+from .symbols import Symbols
 from .tool import compile_tool
 
 
@@ -50,7 +50,7 @@ def weave(library: Library, report: Report, *, release: bool = False) -> Model:
             report.left_out.add(name)
     _check_orders(library, providers, report)
     hooks = load_hooks()
-    collections: dict[str, Collection] = {}
+    collections: dict[str, CollectionModel] = {}
     for name, spec in library.of("collection").items():
         collection = compile_collection(spec, report)
         if collection:
@@ -58,7 +58,7 @@ def weave(library: Library, report: Report, *, release: bool = False) -> Model:
         else:
             report.left_out.add(name)
     check_needs(collections, report)
-    around = Surroundings(providers, capabilities, lenses, hooks, PROCEDURES, collections)
+    around = Symbols(providers, capabilities, lenses, hooks, PROCEDURES, collections)
     tools: dict[str, Tool] = {}
     written = frozenset(library.of("tool"))
     for name, spec in _each(library, "tool", release=release):
@@ -93,7 +93,7 @@ def _check_orders(library: Library, providers: Mapping[str, Provider], report: R
         offering = [one.name for one in providers.values() if name in one.operations]
         seen: set[str] = set()
         for item in order.items if isinstance(order, Listing) else ():
-            assert isinstance(item, Scalar)
+            assert isinstance(item, YamlScalar)
             said = str(item.value)
             if said in seen:
                 report.add("E124", item.place, f"{said!r} stands twice in the order of {name!r}", "remove one")

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from specloom.core import Report
 from specloom.language import Choice, ListOf, Shape, maybe
 from specloom.model import Argument, Capability, Lens
-from specloom.specs import Listing, Map, Node, Scalar, Spec, to_plain
+from specloom.specs import Listing, Map, Node, Spec, YamlScalar, to_plain
 
 from .row_types import KINDS_OF_VALUE
 from .values import whole
@@ -71,7 +71,7 @@ def compile_lens(spec: Spec, report: Report) -> Lens | None:
     node = spec.root.get("domains")
     if isinstance(node, Listing):
         for index, item in enumerate(node.items):
-            if isinstance(item, Scalar) and item.value in domains[:index]:
+            if isinstance(item, YamlScalar) and item.value in domains[:index]:
                 report.add("E104", item.place, f"{item.value} stands twice", "remove one")
     example = plain["example"]
     makes = tuple(site_queries(example["query"], domains))

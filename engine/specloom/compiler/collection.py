@@ -8,15 +8,15 @@ from types import MappingProxyType
 from typing import Any
 
 from specloom.core import VARIABLES, Place, Report, did_you_mean, parse_duration, parse_size
-from specloom.model import Collection, Setting
-from specloom.plugins import ENGINE_NEEDS, OBSERVERS, PROCEDURES, CollectionSpec, Needed
-from specloom.specs import BOUNDS, Listing, Map, Node, Scalar, Spec, load_library, to_plain
+from specloom.model import CollectionModel, Setting
+from specloom.plugins import ENGINE_NEEDS, OBSERVERS, PROCEDURES, CollectionNeed, CollectionSpec
+from specloom.specs import BOUNDS, Listing, Map, Node, Spec, YamlScalar, load_library, to_plain
 
 FOLDER = "collections.d"
 _FIELDS = {"lifetime": "lifetime", "items": "max_items", "events": "max_events"}
 
 
-def compile_collection(spec: Spec, report: Report) -> Collection | None:
+def compile_collection(spec: Spec, report: Report) -> CollectionModel | None:
     """A collection, or None when something in it is wrong and was reported."""
     before = len(report.errors)
     plain = to_plain(spec.root)
@@ -42,7 +42,7 @@ def compile_collection(spec: Spec, report: Report) -> Collection | None:
     if len(report.errors) > before:
         return None
     description = " ".join(plain["description"].split())
-    return Collection(spec.name, plain["title"], description, spec.place, said, _settings(spec.root, plain))
+    return CollectionModel(spec.name, plain["title"], description, spec.place, said, _settings(spec.root, plain))
 
 
 def _limits(limits: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def _check_lists(root: Map, report: Report) -> None:
         node = root.get(key)
         seen: set[Any] = set()
         for item in node.items if isinstance(node, Listing) else ():
-            assert isinstance(item, Scalar)
+            assert isinstance(item, YamlScalar)
             if item.value in seen:
                 report.add("E104", item.place, f"{item.value} stands twice", "remove one")
             seen.add(item.value)
@@ -106,7 +106,7 @@ def _at(node: Node | None, key: str) -> Place:
 # --- what code relies on --------------------------------------------------------------------------------------------
 
 
-def check_needs(collections: Mapping[str, Collection], report: Report) -> None:
+def check_needs(collections: Mapping[str, CollectionModel], report: Report) -> None:
     """Hold every declared collection against what the engine and all registered code rely on (E125)."""
     relying: dict[tuple[str, str], list[str]] = {}
     for who, needed in _needs():
@@ -120,7 +120,7 @@ def check_needs(collections: Mapping[str, Collection], report: Report) -> None:
         report.add("E125", collections[name].place, message, hint)
 
 
-def check_use(collections: Mapping[str, Collection], report: Report) -> None:
+def check_use(collections: Mapping[str, CollectionModel], report: Report) -> None:
     """Warn of a collection in which no code keeps anything, such as one with a misspelt name (W308)."""
     used = {needed.name for _, needed in _needs()}
     for one in collections.values():
@@ -131,7 +131,7 @@ def check_use(collections: Mapping[str, Collection], report: Report) -> None:
             report.add("W308", one.place, f"nothing is kept in {one.name!r}", hint)
 
 
-def _needs() -> Iterator[tuple[str, Needed]]:
+def _needs() -> Iterator[tuple[str, CollectionNeed]]:
     for needed in ENGINE_NEEDS:
         yield "the engine", needed
     for procedure in PROCEDURES.values():
@@ -142,7 +142,7 @@ def _needs() -> Iterator[tuple[str, Needed]]:
             yield f"the observer {observer.function.__name__}", needed
 
 
-def find_lack(spec: CollectionSpec, needed: Needed) -> str:
+def find_lack(spec: CollectionSpec, needed: CollectionNeed) -> str:
     """What a collection lacks of what is relied on, as the end of a sentence; empty where it lacks nothing."""
     if spec.scope != needed.scope:
         return f"is {spec.scope} and not {needed.scope}"

@@ -20,7 +20,7 @@ from specloom.language import (
     ListOf,
     Maybe,
     Moment,
-    Record,
+    RecordType,
     Shape,
     Unworkable,
     XPathProblem,
@@ -34,8 +34,8 @@ from specloom.language import (
     truthy,
 )
 from specloom.language.evaluate import evaluate
-from specloom.model import NULL_KEPT, Context, Field, Uses
-from specloom.specs import Entry, Listing, Map, Node, Scalar, to_plain
+from specloom.model import NULL_KEPT, Bindings, Field, Uses
+from specloom.specs import Listing, Map, Node, YamlEntry, YamlScalar, to_plain
 
 from .values import Scope, compile_text, entries_of, note_problems, warn_of_expression
 
@@ -49,7 +49,7 @@ _RETURNS: Mapping[str, Shape] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Language:
+class SelectorLanguage:
     """How selectors into the items of one decoder are compiled."""
 
     name: str
@@ -62,11 +62,11 @@ class Language:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _FieldReader:
     """Reads one thing from an item: the first hit, every hit, or the nodes themselves."""
 
-    first: Callable[[Any, Context], Any]
-    every: Callable[[Any, Context], list[Any]]
+    first: Callable[[Any, Bindings], Any]
+    every: Callable[[Any, Bindings], list[Any]]
     nodes: Callable[[Any], list[Any]]
     shape: Shape
     uses: Uses = frozenset()
@@ -74,29 +74,29 @@ class _Reader:
     constant: bool = False
 
 
-def compile_field(entry: Entry, language: Language, item: Shape, scope: Scope) -> Field | None:
+def compile_field(entry: YamlEntry, language: SelectorLanguage, item: Shape, scope: Scope) -> Field | None:
     """One entry of a `map`: a selector, an expression over the whole context, or the long form."""
     node = entry.value
-    if isinstance(node, Scalar):
+    if isinstance(node, YamlScalar):
         reader = _reader(node, language, item, scope)
         if reader is None:
             return None
         if isinstance(node.value, str) and not node.value.startswith("=") and not language.is_xpath:
             # An item may have anything in it, but hardly what the tool or the operation calls so.
             warn_of_expression(node, scope, ("args", "config"))
-        sure = reader.constant or (isinstance(item, Record) and item.closed)
+        sure = reader.constant or (isinstance(item, RecordType) and item.closed)
         shape = reader.shape if sure else maybe(reader.shape)
         return Field(entry.key, reader.first, shape, entry.place, reader.uses, reader.tables, constant=reader.constant)
     assert isinstance(node, Map)
     return _long_field(entry, node, language, item, scope)
 
 
-def _long_field(entry: Entry, node: Map, language: Language, item: Shape, scope: Scope) -> Field | None:
+def _long_field(entry: YamlEntry, node: Map, language: SelectorLanguage, item: Shape, scope: Scope) -> Field | None:
     before = len(scope.report.found)
     at, each = node.get("at"), node.get("each")
     selectors = at.items if isinstance(at, Listing) else (at,) if at else (each,)
-    readers = [_reader(one, language, item, scope) for one in selectors if isinstance(one, Scalar)]
-    inner = _reader(value, language, ANY, scope) if isinstance(value := node.get("value"), Scalar) else None
+    readers = [_reader(one, language, item, scope) for one in selectors if isinstance(one, YamlScalar)]
+    inner = _reader(value, language, ANY, scope) if isinstance(value := node.get("value"), YamlScalar) else None
     if each is not None and value is None:
         scope.report.add("E102", node.place, "a field with `each` needs `value`, which is read from every node")
     when = compile_text(condition, scope) if (condition := node.get("when")) else None
@@ -111,7 +111,7 @@ def _long_field(entry: Entry, node: Map, language: Language, item: Shape, scope:
     if keeps_null:
         fallback = NULL_KEPT
 
-    def read(one: Any, context: Context) -> Any:
+    def read(one: Any, context: Bindings) -> Any:
         if when is not None and not truthy(evaluate(when, context)):
             return None
         result: Any = None
@@ -146,7 +146,7 @@ def _long_field(entry: Entry, node: Map, language: Language, item: Shape, scope:
     )
 
 
-def _reader(node: Scalar, language: Language, item: Shape, scope: Scope) -> _Reader | None:
+def _reader(node: YamlScalar, language: SelectorLanguage, item: Shape, scope: Scope) -> _FieldReader | None:
     text = node.value
     assert isinstance(text, str)
     if text.startswith("="):
@@ -155,11 +155,11 @@ def _reader(node: Scalar, language: Language, item: Shape, scope: Scope) -> _Rea
             return None
         constant = not any(path[0] in {"item", "page", "headers"} for path in value.uses)
 
-        def from_context(one: Any, context: Context) -> Any:
+        def from_context(one: Any, context: Bindings) -> Any:
             context["item"] = one
             return evaluate(value, context)
 
-        return _Reader(
+        return _FieldReader(
             from_context,
             lambda one, context: as_list(from_context(one, context)),
             lambda one: [one],
@@ -176,14 +176,14 @@ def _reader(node: Scalar, language: Language, item: Shape, scope: Scope) -> _Rea
         return None
     select = expression.evaluate
 
-    def first(one: Any, _context: Context) -> Any:
+    def first(one: Any, _context: Bindings) -> Any:
         # The innermost loop of every mapping, so `selected` is written out.
         try:
             return select(one)
         except EvaluationError as error:
             raise Unworkable(error, node.place) from None
 
-    return _Reader(
+    return _FieldReader(
         first,
         lambda one, _context: as_list(selected(select, one, node)),
         lambda one: as_list(selected(select, one, node)),
@@ -193,10 +193,10 @@ def _reader(node: Scalar, language: Language, item: Shape, scope: Scope) -> _Rea
     )
 
 
-def _xpath_reader(node: Scalar, text: str, language: Language, report: Report) -> _Reader | None:
+def _xpath_reader(node: YamlScalar, text: str, language: SelectorLanguage, report: Report) -> _FieldReader | None:
     if report.checked:
         later = defer_xpath(text, language.namespaces)
-        return _Reader(
+        return _FieldReader(
             lambda one, _c: later().first(one), lambda one, _c: later().all(one), lambda one: later().nodes(one), ANY
         )
     try:
@@ -204,10 +204,10 @@ def _xpath_reader(node: Scalar, text: str, language: Language, report: Report) -
     except XPathProblem as problem:
         report.add(problem.code, node.at(problem.offset), problem.message)
         return None
-    return _Reader(lambda one, _c: path.first(one), lambda one, _c: path.all(one), path.nodes, ANY)
+    return _FieldReader(lambda one, _c: path.first(one), lambda one, _c: path.all(one), path.nodes, ANY)
 
 
-def selected(select: Callable[[Any], Any], one: Any, node: Scalar) -> Any:
+def selected(select: Callable[[Any], Any], one: Any, node: YamlScalar) -> Any:
     """What a selector finds in an item; an item that it cannot be applied to means that the upstream changed."""
     try:
         return select(one)
@@ -215,12 +215,12 @@ def selected(select: Callable[[Any], Any], one: Any, node: Scalar) -> Any:
         raise Unworkable(error, node.place) from None
 
 
-def compile_selection(node: Node, language: Language, scope: Scope) -> Callable[[Any], list[Any] | None] | None:
+def compile_selection(node: Node, language: SelectorLanguage, scope: Scope) -> Callable[[Any], list[Any] | None] | None:
     """A selector of many: from a document to the list of what it selects, or to None where a key is missing.
 
     A tree has no empty lists: what is not there is missing.
     """
-    assert isinstance(node, Scalar)
+    assert isinstance(node, YamlScalar)
     assert isinstance(node.value, str)
     if node.value.startswith("="):
         scope.report.add("E104", node.place, "a selector is needed here, not an expression", "leave out the `=`")
@@ -250,7 +250,7 @@ def _chain(node: Node | None, report: Report) -> tuple[Callable[[Any, Moment], A
     for item in node.items:
         pairs = (
             [(str(item.value), None)]
-            if isinstance(item, Scalar)
+            if isinstance(item, YamlScalar)
             else [(e.key, to_plain(e.value)) for e in entries_of(item)]
         )
         for name, parameters in pairs:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from specloom.core import FORMATS, Place, Report, did_you_mean
-from specloom.language import BOOLEAN, INTEGER, NUMBER, TEXT, Choice, ListOf, Record, Shape, maybe
+from specloom.language import BOOLEAN, INTEGER, NUMBER, TEXT, Choice, ListOf, RecordType, Shape, maybe
 from specloom.model import Input
-from specloom.specs import Entry, Listing, Map, Node, Scalar, to_plain
+from specloom.specs import Listing, Map, Node, YamlEntry, YamlScalar, to_plain
 
-from .symbols import Surroundings
+from .symbols import Symbols
 
 _SHAPES: Mapping[str, Shape] = {
     "string": TEXT,
@@ -19,11 +19,11 @@ _SHAPES: Mapping[str, Shape] = {
     "number": NUMBER,
     "boolean": BOOLEAN,
     "list": ListOf(TEXT),
-    "object": Record({}, closed=False),
+    "object": RecordType({}, closed=False),
 }
 
 
-def compile_inputs(node: Node | None, around: Surroundings, report: Report) -> dict[str, Input]:
+def compile_inputs(node: Node | None, around: Symbols, report: Report) -> dict[str, Input]:
     """The inputs of an `input` mapping, by name."""
     assert isinstance(node, Map)
     return {entry.key: _compile_input(entry, around, report) for entry in node}
@@ -33,12 +33,12 @@ def check_names(node: Node | None, inputs: Iterable[str], report: Report) -> Non
     """Report every item of a list that is not the name of an input."""
     known = list(inputs)
     for item in node.items if isinstance(node, Listing) else ():
-        if isinstance(item, Scalar) and item.value not in known:
+        if isinstance(item, YamlScalar) and item.value not in known:
             hint = did_you_mean(str(item.value), known)
             report.add("E110", item.place, f"the tool has no input {item.value!r}", hint)
 
 
-def _compile_input(entry: Entry, around: Surroundings, report: Report) -> Input:
+def _compile_input(entry: YamlEntry, around: Symbols, report: Report) -> Input:
     said = to_plain(entry.value)
     assert isinstance(entry.value, Map)
     choices, catalogue = _choices(entry.value.get("enum"), around, report)
@@ -47,7 +47,7 @@ def _compile_input(entry: Entry, around: Surroundings, report: Report) -> Input:
     shape: Shape = Choice(choices) if choices and kind == "string" else _SHAPES[kind]
     if items:
         needed = frozenset(one.name for one in items if one.required)
-        shape = ListOf(Record({one.name: one.shape for one in items}, required=needed))
+        shape = ListOf(RecordType({one.name: one.shape for one in items}, required=needed))
     if default is not None:
         place = _place(entry.value.get("default"), entry.place)
         if choices and default not in choices:
@@ -108,7 +108,7 @@ def _beyond(value: Any, said: Mapping[str, Any]) -> str:
     return f"above the most, {most}{unit}" if most is not None and size > most else ""
 
 
-def _items(entry: Entry, kind: str, around: Surroundings, report: Report) -> tuple[Input, ...]:
+def _items(entry: YamlEntry, kind: str, around: Symbols, report: Report) -> tuple[Input, ...]:
     """The fields of the objects of a list."""
     assert isinstance(entry.value, Map)
     node = entry.value.get("items")
@@ -119,12 +119,12 @@ def _items(entry: Entry, kind: str, around: Surroundings, report: Report) -> tup
     return tuple(_compile_input(one, around, report) for one in node)
 
 
-def _choices(node: Node | None, around: Surroundings, report: Report) -> tuple[tuple[str, ...], str]:
+def _choices(node: Node | None, around: Symbols, report: Report) -> tuple[tuple[str, ...], str]:
     if node is None:
         return (), ""
     if isinstance(node, Listing):
         return tuple(to_plain(node)), ""
-    assert isinstance(node, Scalar)
+    assert isinstance(node, YamlScalar)
     text = str(node.value)
     if text == "lenses":
         return tuple(sorted(around.lenses)), text

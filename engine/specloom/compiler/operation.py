@@ -8,14 +8,26 @@ from dataclasses import replace
 from typing import Any
 
 from specloom.core import Report, did_you_mean, parse_duration
-from specloom.language import ANY, DECODERS, ListOf, Record, Shape, from_schema, holds_secret, maybe
-from specloom.model import Arrangement, Capability, Field, Join, Nearest, Operation, Paging, Reading, Shard, Step, Value
-from specloom.specs import Entry, Listing, Map, Node, Scalar, to_plain
+from specloom.language import ANY, DECODERS, ListOf, RecordType, Shape, from_schema, holds_secret, maybe
+from specloom.model import (
+    Arrangement,
+    Capability,
+    Field,
+    Join,
+    Nearest,
+    Operation,
+    Paging,
+    ResponseMapping,
+    Shard,
+    Step,
+    Value,
+)
+from specloom.specs import Listing, Map, Node, YamlEntry, YamlScalar, to_plain
 
-from .fields import Language, compile_field, compile_selection
+from .fields import SelectorLanguage, compile_field, compile_selection
 from .row_types import conformers
 from .service import check_constants
-from .symbols import Tracker
+from .symbols import DependencyTracker
 from .values import Scope, compile_definitions, entries_of, explain_later, needed_definitions, whole
 
 # --- Compiles the steps of an operation: one request each, and how its answer becomes rows ----------------------------
@@ -26,7 +38,7 @@ _WHAT = "a step"
 
 
 def compile_steps(
-    node: Node | None, scope: Scope, capability: Capability | None, tracker: Tracker
+    node: Node | None, scope: Scope, capability: Capability | None, tracker: DependencyTracker
 ) -> tuple[list[Step], dict[str, Shape]]:
     """The steps that can be used, and what `steps` looks like to an expression that stands after all of them."""
     assert isinstance(node, Listing)
@@ -52,13 +64,13 @@ def _name_of(node: Map) -> str:
     return str(to_plain(node.get("as")) or "main")
 
 
-def _compile_step(node: Map, scope: Scope, capability: Capability | None, tracker: Tracker) -> Step | None:
+def _compile_step(node: Map, scope: Scope, capability: Capability | None, tracker: DependencyTracker) -> Step | None:
     before = len(scope.report.errors)
     verb = "get" if "get" in node else "post"
     path_node = node.get(verb)
     word = next(name for name in DECODERS if name in node)
     reading_node = node.get(word)
-    assert isinstance(path_node, Scalar)
+    assert isinstance(path_node, YamlScalar)
     assert isinstance(reading_node, Map)
     path = _path(path_node, scope, tracker)
     body: tuple[str, Value] | None = None
@@ -93,7 +105,7 @@ def _compile_step(node: Map, scope: Scope, capability: Capability | None, tracke
     return step if len(scope.report.errors) == before else None
 
 
-def _paging(node: Map, reading: Reading, scope: Scope, tracker: Tracker) -> Paging:
+def _paging(node: Map, reading: ResponseMapping, scope: Scope, tracker: DependencyTracker) -> Paging:
     kind = next(word for word in ("page", "offset", "cursor", "names", "link") if word in node)
     inner = node.get(kind)
     said = to_plain(inner) if isinstance(inner, Map) else {}
@@ -110,14 +122,14 @@ def _paging(node: Map, reading: Reading, scope: Scope, tracker: Tracker) -> Pagi
     )
 
 
-def _path(node: Scalar, scope: Scope, tracker: Tracker) -> tuple[str | Value, ...]:
+def _path(node: YamlScalar, scope: Scope, tracker: DependencyTracker) -> tuple[str | Value, ...]:
     text = str(node.value)
     parts: list[str | Value] = []
     at = 0
     for found in _PLACEHOLDER.finditer(text):
         parts.append(text[at : found.start()])
         at = found.end()
-        value = tracker.expression(_WHAT, Scalar("=" + found.group(1), node.at(found.start(1)), False), scope)
+        value = tracker.expression(_WHAT, YamlScalar("=" + found.group(1), node.at(found.start(1)), False), scope)
         if value:
             parts.append(value)
     parts.append(text[at:])
@@ -129,7 +141,7 @@ def _path(node: Scalar, scope: Scope, tracker: Tracker) -> tuple[str | Value, ..
     return tuple(part for part in parts if part != "")
 
 
-def _check_path(node: Scalar, filled: str, scope: Scope) -> None:
+def _check_path(node: YamlScalar, filled: str, scope: Scope) -> None:
     """Report what is wrong with a path, `filled` being what it is with something in its placeholders (E211)."""
 
     def wrong(message: str, hint: str) -> None:
@@ -147,12 +159,14 @@ def _check_path(node: Scalar, filled: str, scope: Scope) -> None:
         wrong("a path has no segment `.` or `..`", "write the path that is meant")
 
 
-def _reading(word: str, node: Map, scope: Scope, capability: Capability | None, tracker: Tracker) -> Reading:
+def _reading(
+    word: str, node: Map, scope: Scope, capability: Capability | None, tracker: DependencyTracker
+) -> ResponseMapping:
     decoder = DECODERS[word]
     options = {name: to_plain(node.get(name)) for name in decoder.options if name in node}
-    language = Language(decoder.language, options.get("namespaces") or {})
+    language = SelectorLanguage(decoder.language, options.get("namespaces") or {})
     item = from_schema(dict(decoder.item)) if decoder.item else ANY
-    inside = scope.plus(item=ANY, page=ANY, headers=Record({}, closed=False))
+    inside = scope.plus(item=ANY, page=ANY, headers=RecordType({}, closed=False))
     each_node, map_node, empty_node = node.get("each"), node.get("map"), node.get("empty_is_ok_when")
     each = compile_selection(each_node, language, inside) if each_node else _whole
     fields: list[Field] = []
@@ -164,7 +178,7 @@ def _reading(word: str, node: Map, scope: Scope, capability: Capability | None, 
     row = scope.plus(row=_row_shape(tuple(fields)), page=ANY)
     empty = compile_selection(empty_node, language, inside) if empty_node else None
     needs = any(path[0] == "item" for one in fields for path in one.uses)
-    return Reading(
+    return ResponseMapping(
         word,
         options,
         each or _whole,
@@ -196,7 +210,7 @@ def _typed(one: Field, capability: Capability | None) -> Field:
     return replace(one, shape=shape)
 
 
-def _row_shape(fields: tuple[Field, ...]) -> Record:
+def _row_shape(fields: tuple[Field, ...]) -> RecordType:
     return whole({one.name: one.shape for one in fields})
 
 
@@ -204,10 +218,10 @@ _ROWS = "what comes out"
 
 
 def compile_operation(
-    provider: str, entry: Entry, scope: Scope, capabilities: Mapping[str, Capability], shared: list[Entry]
+    provider: str, entry: YamlEntry, scope: Scope, capabilities: Mapping[str, Capability], shared: list[YamlEntry]
 ) -> Operation | None:
     """An operation ready to run, or None when something in it is wrong; `shared` are the provider's `values`."""
-    node, report, tracker = entry.value, scope.report, Tracker()
+    node, report, tracker = entry.value, scope.report, DependencyTracker()
     assert isinstance(node, Map)
     before = len(report.errors)
     capability = _find_capability(entry, node, capabilities, report)
@@ -249,7 +263,7 @@ def compile_operation(
 
 
 def _find_capability(
-    entry: Entry, node: Map, capabilities: Mapping[str, Capability], report: Report
+    entry: YamlEntry, node: Map, capabilities: Mapping[str, Capability], report: Report
 ) -> Capability | None:
     said = node.get("capability")
     name = str(to_plain(said)) if said else entry.key
@@ -266,7 +280,7 @@ def _arguments(node: Map, capability: Capability | None, report: Report) -> dict
     assert isinstance(listed, Listing)
     found: dict[str, Shape] = {}
     for item in listed.items:
-        assert isinstance(item, Scalar)
+        assert isinstance(item, YamlScalar)
         name = str(item.value)
         if capability and name not in capability.arguments:
             hint = did_you_mean(name, capability.arguments)
@@ -277,11 +291,11 @@ def _arguments(node: Map, capability: Capability | None, report: Report) -> dict
     return found
 
 
-def _shard(node: Node | None, arguments: Mapping[str, Shape], scope: Scope, tracker: Tracker) -> Shard | None:
+def _shard(node: Node | None, arguments: Mapping[str, Shape], scope: Scope, tracker: DependencyTracker) -> Shard | None:
     if not isinstance(node, Map):
         return None
     over = node.get("over")
-    assert isinstance(over, Scalar)
+    assert isinstance(over, YamlScalar)
     if over.value not in arguments:
         hint = did_you_mean(str(over.value), arguments)
         scope.report.add("E110", over.place, f"the operation takes no argument {over.value!r}", hint)
@@ -291,7 +305,7 @@ def _shard(node: Node | None, arguments: Mapping[str, Shape], scope: Scope, trac
     return Shard(str(over.value), to_plain(node.get("at_most")), tracker.text(what, "fits", node, scope))
 
 
-def _arrangement(node: Node | None, scope: Scope, tracker: Tracker) -> Arrangement:
+def _arrangement(node: Node | None, scope: Scope, tracker: DependencyTracker) -> Arrangement:
     if not isinstance(node, Map):
         return Arrangement()
     rows = tracker.text(_ROWS, "from", node, scope)

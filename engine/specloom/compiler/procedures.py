@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from specloom.core import Report, did_you_mean
-from specloom.language import Record, Shape, from_schema, join_all, maybe
+from specloom.language import RecordType, Shape, from_schema, join_all, maybe
 from specloom.model import Setting, Stage, Strategy, make_setting
 from specloom.plugins import Procedure
 from specloom.specs import Map, Node, to_plain
 
-from .symbols import Surroundings
+from .symbols import Symbols
 
 
-def procedures_of(plan: Iterable[Strategy], after: Iterable[Stage], around: Surroundings) -> tuple[Procedure, ...]:
+def procedures_of(plan: Iterable[Strategy], after: Iterable[Stage], around: Symbols) -> tuple[Procedure, ...]:
     """The procedures that a tool runs, and those that they run in turn, each once."""
     named = [one.hook for one in plan if one.kind == "procedure"]
     named += [one.hook for one in after if one.kind == "procedure"]
     return tuple(_with_those_they_run(named, around))
 
 
-def _with_those_they_run(names: Iterable[str], around: Surroundings) -> list[Procedure]:
+def _with_those_they_run(names: Iterable[str], around: Symbols) -> list[Procedure]:
     found: dict[str, Procedure] = {}
     waiting = list(names)
     while waiting:
@@ -31,7 +31,7 @@ def _with_those_they_run(names: Iterable[str], around: Surroundings) -> list[Pro
     return list(found.values())
 
 
-def result_shape(plan: Iterable[Strategy], after: Iterable[Stage], around: Surroundings) -> Shape:
+def result_shape(plan: Iterable[Strategy], after: Iterable[Stage], around: Symbols) -> Shape:
     """The record that is called `result`: that of the strategies, with what procedures among the stages add to it.
 
     It may be null where a strategy that is no procedure may have answered.
@@ -42,9 +42,9 @@ def result_shape(plan: Iterable[Strategy], after: Iterable[Stage], around: Surro
     certain = len(running) == len(strategies) or not running
     for stage in stages:
         added = _record(around.procedures[stage.hook])
-        if isinstance(shape, Record) and isinstance(added, Record):
+        if isinstance(shape, RecordType) and isinstance(added, RecordType):
             certain_fields = (shape.required if certain else frozenset()) | added.required
-            shape = Record({**shape.fields, **added.fields}, required=certain_fields)
+            shape = RecordType({**shape.fields, **added.fields}, required=certain_fields)
         else:
             shape = added
         certain = True
@@ -61,7 +61,7 @@ def asked_by(procedures: Iterable[Procedure]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for one in procedures for name in one.asks))
 
 
-def settings_of_procedures(root: Map, own: Mapping[str, Setting], around: Surroundings) -> dict[str, Setting]:
+def settings_of_procedures(root: Map, own: Mapping[str, Setting], around: Symbols) -> dict[str, Setting]:
     """The settings that the procedures of a tool declare; what the tool declares itself under a name is left alone."""
     found: dict[str, Setting] = {}
     for name, node in _named(root):
@@ -72,7 +72,7 @@ def settings_of_procedures(root: Map, own: Mapping[str, Setting], around: Surrou
     return found
 
 
-def check_kept(root: Map, around: Surroundings, report: Report) -> None:
+def check_kept(root: Map, around: Symbols, report: Report) -> None:
     """The collections in which a tool's procedures keep something have to be declared (E110)."""
     for name, node in _named(root):
         for procedure in _with_those_they_run([name], around):

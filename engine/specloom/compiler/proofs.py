@@ -11,7 +11,7 @@ from typing import Any
 from specloom.core import Report
 from specloom.language import Choice, parse, strip
 from specloom.model import Capability, Provider
-from specloom.specs import Map, Node, Scalar, Spec
+from specloom.specs import Map, Node, Spec, YamlScalar
 
 
 def check_tables(spec: Spec, provider: Provider, capabilities: Mapping[str, Capability], report: Report) -> None:
@@ -39,8 +39,8 @@ def check_tables(spec: Spec, provider: Provider, capabilities: Mapping[str, Capa
                     report.add("E123", node.place, message, "add it; null says that nothing is sent for it")
 
 
-def _expressions(node: Node) -> Iterator[tuple[Scalar, str]]:
-    if isinstance(node, Scalar):
+def _expressions(node: Node) -> Iterator[tuple[YamlScalar, str]]:
+    if isinstance(node, YamlScalar):
         if isinstance(node.value, str) and "lookup" in node.value:
             yield node, node.value.removeprefix("=")
         return

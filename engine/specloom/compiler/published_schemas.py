@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from specloom.language import Maybe, Shape, may_be_null, to_schema
-from specloom.model import AnswerKey, Field, Input, Link
+from specloom.model import AnswerKey, Field, Input, LinkPolicy
 from specloom.plugins import Envelope
 
 HINTS_SCHEMA: dict[str, Any] = {"type": "object"}
@@ -76,7 +76,7 @@ def _bounds_of_text(one: Input) -> dict[str, Any]:
 
 
 def output_schema(
-    answer: Iterable[AnswerKey], with_hints: bool, link: Link | None = None, age_as: str = ""
+    answer: Iterable[AnswerKey], with_hints: bool, link: LinkPolicy | None = None, age_as: str = ""
 ) -> dict[str, Any]:
     """The schema of the answer. Shallow and without prose: hosts that show it pay for every word.
 

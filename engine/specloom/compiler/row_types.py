@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from specloom.core import clean
-from specloom.language import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, Choice, ListOf, Maybe, Record, Shape, to_http
+from specloom.language import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, Choice, ListOf, Maybe, RecordType, Shape, to_http
 from specloom.model import Capability
 
 MOST_BITS = 1023
@@ -72,7 +72,7 @@ def conformer(kind: str, shape: Shape) -> Callable[[Any], Any]:
 def _object_conformer(shape: Shape) -> Callable[[Any], Any]:
     """For an object with declared fields these alone, without what is unknown or of another type; None of nothing."""
     shape = shape.shape if isinstance(shape, Maybe) else shape
-    if not isinstance(shape, Record) or not shape.fields:
+    if not isinstance(shape, RecordType) or not shape.fields:
         return lambda value: value if isinstance(value, dict) else None
     inner = {name: conformer(_kind_of(one), one) for name, one in shape.fields.items()}
 
@@ -104,7 +104,7 @@ def _kind_of(shape: Shape) -> str:
     shape = shape.shape if isinstance(shape, Maybe) else shape
     return (
         {INTEGER: "integer", NUMBER: "number", BOOLEAN: "boolean", ANY: "any"}.get(shape, "text")
-        if not isinstance(shape, (Record, ListOf))
+        if not isinstance(shape, (RecordType, ListOf))
         else "object"
     )
 

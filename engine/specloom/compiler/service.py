@@ -17,10 +17,10 @@ from specloom.core import (
     parse_rate,
     parse_size,
 )
-from specloom.language import ANY, BOOLEAN, INTEGER, NUMBER, SECRET, TEXT, Record, Shape, maybe
+from specloom.language import ANY, BOOLEAN, INTEGER, NUMBER, SECRET, TEXT, RecordType, Shape, maybe
 from specloom.language.evaluate import evaluate
-from specloom.model import Context, ErrorRule, Grant, Retry, Service, Setting, Value, make_setting
-from specloom.specs import Listing, Map, Node, Scalar, to_plain
+from specloom.model import Bindings, ErrorRule, Grant, Retry, Service, Setting, Value, make_setting
+from specloom.specs import Listing, Map, Node, YamlScalar, to_plain
 
 from .values import Scope, compile_pairs, compile_text, compile_value, whole
 
@@ -47,7 +47,7 @@ def check_constants(node: Node | None, report: Report, *, headers: bool = False)
 
 def _texts(node: Node) -> list[tuple[str, Place]]:
     """The texts below a request value that are no expressions, each with its place."""
-    if isinstance(node, Scalar):
+    if isinstance(node, YamlScalar):
         is_text = isinstance(node.value, str) and not node.value.startswith("=")
         return [(str(node.value), node.place)] if is_text else []
     parts = node.items if isinstance(node, Listing) else [entry.value for entry in node]
@@ -113,7 +113,7 @@ def compile_service(node: Map, scope: Scope, place: Place, settings: Mapping[str
 def _joined(key: Value, secret: Value) -> Value:
     """A key and its secret as one secret, parted by a colon; null unless both have a value."""
 
-    def evaluate_both(context: Context) -> Secret | None:
+    def evaluate_both(context: Bindings) -> Secret | None:
         values = [evaluate(one, context) for one in (key, secret)]
         if None in values:
             return None
@@ -149,7 +149,7 @@ def _grant(node: Map, base: Value | None, scope: Scope) -> Grant | None:
 def _below(base: Value, path: str, place: Place) -> Value:
     """The address of a path under the service's base, which may be a setting."""
 
-    def evaluate_below(context: Context) -> str:
+    def evaluate_below(context: Bindings) -> str:
         return str(evaluate(base, context)).rstrip("/") + path
 
     return Value(evaluate_below, TEXT, place, path, base.uses)
@@ -176,7 +176,7 @@ def compile_errors(node: Node | None, scope: Scope) -> tuple[ErrorRule, ...]:
     """Ordered error rules; they see status, headers, body (parsed JSON or null) and text."""
     if not isinstance(node, Listing):
         return ()
-    inside = scope.plus(status=INTEGER, headers=Record({}, closed=False), body=ANY, text=TEXT)
+    inside = scope.plus(status=INTEGER, headers=RecordType({}, closed=False), body=ANY, text=TEXT)
     rules: list[ErrorRule] = []
     for item in node.items:
         assert isinstance(item, Map)
@@ -204,7 +204,7 @@ def compile_settings(node: Node | None) -> dict[str, Setting]:
     return {entry.key: make_setting(entry.key, to_plain(entry.value), entry.place) for entry in node}
 
 
-def settings_shape(settings: Mapping[str, Setting]) -> Record:
+def settings_shape(settings: Mapping[str, Setting]) -> RecordType:
     """What `config` looks like to an expression."""
     shapes: dict[str, Shape] = {}
     for one in settings.values():

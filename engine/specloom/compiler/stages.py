@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from specloom.core import did_you_mean
-from specloom.language import ANY, OPEN, Any_, ListOf, Record, Shape, maybe, strip
+from specloom.language import ANY, OPEN, Any_, ListOf, RecordType, Shape, maybe, strip
 from specloom.model import Stage, Value
-from specloom.specs import Listing, Map, Node, Scalar, to_plain
+from specloom.specs import Listing, Map, Node, YamlScalar, to_plain
 
-from .symbols import Surroundings, Tracker, added_by, check_given, overrides_of
+from .symbols import DependencyTracker, Symbols, added_by, check_given, overrides_of
 from .values import Scope, whole
 
 
 def compile_stages(
-    node: Node | None, scope: Scope, row_shape: Record, around: Surroundings, tracker: Tracker
-) -> tuple[tuple[Stage, ...], Record]:
+    node: Node | None, scope: Scope, row_shape: RecordType, around: Symbols, tracker: DependencyTracker
+) -> tuple[tuple[Stage, ...], RecordType]:
     """The stages in order, and what a row looks like after them; those with problems are reported and left out."""
     stages: list[Stage] = []
     for item in node.items if isinstance(node, Listing) else ():
@@ -27,8 +27,8 @@ def compile_stages(
 
 
 def _stage(
-    node: Map, scope: Scope, row_shape: Record, around: Surroundings, tracker: Tracker
-) -> tuple[Stage | None, Record]:
+    node: Map, scope: Scope, row_shape: RecordType, around: Symbols, tracker: DependencyTracker
+) -> tuple[Stage | None, RecordType]:
     kind = next(entry.key for entry in node if entry.key != "as")
     what = f"the stage `{kind}`"
     inside = scope.plus(row=row_shape, rows=ListOf(row_shape))
@@ -79,23 +79,23 @@ def _stage(
     return Stage(kind, node.place, keys=keys, when=when), row_shape
 
 
-def _with(row: Record, added: Mapping[str, Shape]) -> Record:
+def _with(row: RecordType, added: Mapping[str, Shape]) -> RecordType:
     """The row with more fields; one of which not everything is known stays so."""
     fields = {**row.fields, **added}
-    return whole(fields) if row.closed else Record(fields, closed=False)
+    return whole(fields) if row.closed else RecordType(fields, closed=False)
 
 
-def _check_fields(names: Iterable[Node | None], row_shape: Record, scope: Scope) -> None:
+def _check_fields(names: Iterable[Node | None], row_shape: RecordType, scope: Scope) -> None:
     for one in names:
-        if isinstance(one, Scalar) and row_shape.closed and one.value not in row_shape.fields:
+        if isinstance(one, YamlScalar) and row_shape.closed and one.value not in row_shape.fields:
             hint = did_you_mean(str(one.value), row_shape.fields)
             scope.report.add("E110", one.place, f"a row has no field {one.value!r}", hint)
 
 
-def _expand(inner: Map, node: Map, row_shape: Record, scope: Scope) -> tuple[Stage, Record]:
+def _expand(inner: Map, node: Map, row_shape: RecordType, scope: Scope) -> tuple[Stage, RecordType]:
     listed, one = inner.get("list"), str(to_plain(inner.get("as")))
     _check_fields((listed,), row_shape, scope)
-    assert isinstance(listed, Scalar)
+    assert isinstance(listed, YamlScalar)
     shape = strip(row_shape.fields.get(str(listed.value), ANY))
     if not isinstance(shape, (ListOf, Any_)):
         scope.report.add("E110", listed.place, f"the field {listed.value!r} is no list")
@@ -107,11 +107,11 @@ def _lookup(
     node: Map,
     what: str,
     scope: Scope,
-    row_shape: Record,
-    around: Surroundings,
-    tracker: Tracker,
+    row_shape: RecordType,
+    around: Symbols,
+    tracker: DependencyTracker,
     when: Value | None,
-) -> tuple[Stage | None, Record]:
+) -> tuple[Stage | None, RecordType]:
     capability = around.find_capability(node.get("operation"), scope.report)
     if capability is None:
         return None, OPEN

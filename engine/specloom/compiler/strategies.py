@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from specloom.core import Report, did_you_mean
-from specloom.language import ANY, BOOLEAN, TEXT, ListOf, Record, Shape, join, maybe
+from specloom.language import ANY, BOOLEAN, TEXT, ListOf, RecordType, Shape, join, maybe
 from specloom.model import Again, Part, Strategy, Value
-from specloom.specs import Listing, Map, Node, Scalar, to_plain
+from specloom.specs import Listing, Map, Node, YamlScalar, to_plain
 
 from .stages import compile_stages
-from .symbols import Surroundings, Tracker, added_by, check_given, overrides_of
+from .symbols import DependencyTracker, Symbols, added_by, check_given, overrides_of
 from .values import Scope, expand, items_of, whole
 
 # --- Compiles the parts of a `collect`: what each asks, what a row of it is, and which others it has to wait for ------
@@ -21,7 +21,7 @@ from .values import Scope, expand, items_of, whole
 _FAULT = maybe(whole({"kind": TEXT, "message": TEXT}))
 
 
-def declared_parts(plan: Node | None, around: Surroundings) -> dict[str, Shape]:
+def declared_parts(plan: Node | None, around: Symbols) -> dict[str, Shape]:
     """What `parts` holds as far as it is known before the plan is compiled; of fields that stages add, the names."""
     found: dict[str, Shape] = {}
     for strategy in plan.items if isinstance(plan, Listing) else ():
@@ -44,11 +44,13 @@ def _added(stage: Mapping[str, Any]) -> list[str]:
     return [*stage.get("set", ()), *expanded, *stage.get("lookup", {}).get("take", ())]
 
 
-def _part_shape(row: Record) -> Record:
+def _part_shape(row: RecordType) -> RecordType:
     return whole({"rows": ListOf(row), "fault": _FAULT, "provider": maybe(TEXT), "asked": BOOLEAN, "meta": ANY})
 
 
-def compile_parts(node: Node | None, scope: Scope, around: Surroundings, tracker: Tracker) -> tuple[Part, ...] | None:
+def compile_parts(
+    node: Node | None, scope: Scope, around: Symbols, tracker: DependencyTracker
+) -> tuple[Part, ...] | None:
     """The parts in order, of which each sees the ones before it; None when one of them has problems."""
     assert isinstance(node, Map)
     found: list[Part] = []
@@ -62,8 +64,8 @@ def compile_parts(node: Node | None, scope: Scope, around: Surroundings, tracker
     return tuple(found) if len(found) == len(node.entries) else None
 
 
-def _part(name: str, node: Map, scope: Scope, around: Surroundings, tracker: Tracker) -> Part | None:
-    what, inner = f"the part {name!r}", Tracker()
+def _part(name: str, node: Map, scope: Scope, around: Symbols, tracker: DependencyTracker) -> Part | None:
+    what, inner = f"the part {name!r}", DependencyTracker()
     when = inner.text(what, "when", node, scope)
     capability = around.find_capability(node.get("operation"), scope.report)
     providers_node = node.get("providers")
@@ -85,7 +87,7 @@ def rows_of_parts(node: Map, parts: Iterable[Part], report: Report) -> tuple[str
     if not isinstance(listed, Listing):
         return tuple(known)
     for item in listed.items:
-        if isinstance(item, Scalar) and item.value not in known:
+        if isinstance(item, YamlScalar) and item.value not in known:
             report.add("E110", item.place, f"no part is called {item.value!r}", did_you_mean(str(item.value), known))
     return tuple(to_plain(listed))
 
@@ -109,7 +111,7 @@ def settle_parts(plan: Iterable[Strategy], definitions: Mapping[str, Value], rep
     return tuple(settled)
 
 
-def shape_of_parts(plan: Iterable[Strategy]) -> Record:
+def shape_of_parts(plan: Iterable[Strategy]) -> RecordType:
     """What `parts` holds once the plan has run."""
     return whole({part.name: _part_shape(part.shape) for strategy in plan for part in strategy.parts})
 
@@ -117,14 +119,14 @@ def shape_of_parts(plan: Iterable[Strategy]) -> Record:
 _KINDS = ("call", "first_of", "gather", "collect", "hook", "procedure")
 
 
-def compile_plan(node: Node | None, scope: Scope, around: Surroundings, tracker: Tracker) -> tuple[Strategy, ...]:
+def compile_plan(node: Node | None, scope: Scope, around: Symbols, tracker: DependencyTracker) -> tuple[Strategy, ...]:
     """The strategies of a plan, in order; those with problems are reported and left out."""
     assert isinstance(node, Listing)
     found = [_strategy(item, scope, around, tracker) for item in node.items if isinstance(item, Map)]
     return tuple(one for one in found if one)
 
 
-def _strategy(node: Map, scope: Scope, around: Surroundings, tracker: Tracker) -> Strategy | None:
+def _strategy(node: Map, scope: Scope, around: Symbols, tracker: DependencyTracker) -> Strategy | None:
     name = str(to_plain(node.get("name")))
     what = f"the strategy {name!r}"
     when = tracker.text(what, "when", node, scope)
@@ -179,7 +181,7 @@ def _strategy(node: Map, scope: Scope, around: Surroundings, tracker: Tracker) -
     )
 
 
-def row_shape_of(plan: Iterable[Strategy], around: Surroundings) -> Record:
+def row_shape_of(plan: Iterable[Strategy], around: Symbols) -> RecordType:
     """A row that any of these strategies may give: a field that not all of them have may be null."""
     strategies = list(plan)
     operations = dict.fromkeys(one.operation for one in strategies if one.operation)

@@ -14,7 +14,7 @@ from specloom.language import (
     TEXT,
     Choice,
     ListOf,
-    Record,
+    RecordType,
     Shape,
     describe,
     from_schema,
@@ -22,9 +22,9 @@ from specloom.language import (
     maybe,
     strip,
 )
-from specloom.model import Capability, Collection, Lens, Model, Operation, Pair, Provider, Uses, Value
+from specloom.model import Capability, CollectionModel, Lens, Model, Operation, Pair, Provider, Uses, Value
 from specloom.plugins import PROCEDURES, Hook, Procedure, load_hooks
-from specloom.specs import Map, Node, Scalar
+from specloom.specs import Map, Node, YamlScalar
 
 from .values import Scope, compile_pairs, compile_text, compile_value, expand
 
@@ -32,7 +32,7 @@ Registered = TypeVar("Registered", Hook, Procedure)
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Symbols:
     """What a tool may name: the providers and capabilities that exist, lenses, hooks, and what these keep things in."""
 
     providers: Mapping[str, Provider]
@@ -40,7 +40,7 @@ class Surroundings:
     lenses: Mapping[str, Lens]
     hooks: Mapping[str, Hook]
     procedures: Mapping[str, Procedure]
-    collections: Mapping[str, Collection]
+    collections: Mapping[str, CollectionModel]
 
     def offering(self, capability: str) -> dict[str, Operation]:
         """The operations that carry a capability's name, by provider."""
@@ -52,7 +52,7 @@ class Surroundings:
 
     def find_capability(self, node: Node | None, report: Report) -> Capability | None:
         """The capability that a node names; one that is not there is reported."""
-        assert isinstance(node, Scalar)
+        assert isinstance(node, YamlScalar)
         name = str(node.value)
         if name not in self.capabilities and name not in report.left_out:
             hint = did_you_mean(name, self.capabilities)
@@ -70,10 +70,10 @@ class Surroundings:
         return _find_registered("procedure", self.procedures, node, parameters, report)
 
 
-def surroundings_of(model: Model) -> Surroundings:
+def symbols_of(model: Model) -> Symbols:
     """What a further tool may name beside a model that was compiled without it."""
     hooks = load_hooks()
-    return Surroundings(model.providers, model.capabilities, model.lenses, hooks, PROCEDURES, model.collections)
+    return Symbols(model.providers, model.capabilities, model.lenses, hooks, PROCEDURES, model.collections)
 
 
 def check_given(procedure: Procedure, given: Iterable[tuple[str, Value]], report: Report) -> None:
@@ -93,7 +93,7 @@ def _kind(shape: Shape) -> str:
     """What JSON calls a value of this shape; empty where it may be of several kinds."""
     if isinstance(shape, ListOf):
         return "array"
-    if isinstance(shape, Record):
+    if isinstance(shape, RecordType):
         return "object"
     if isinstance(shape, Choice) or shape == TEXT:
         return "string"
@@ -103,7 +103,7 @@ def _kind(shape: Shape) -> str:
 def _find_registered(
     what: str, registered: Mapping[str, Registered], node: Node | None, parameters: Node | None, report: Report
 ) -> tuple[str, Registered | None]:
-    assert isinstance(node, Scalar)
+    assert isinstance(node, YamlScalar)
     name = str(node.value)
     found = registered.get(name)
     if found is None:
@@ -138,7 +138,7 @@ def lens_table(lenses: Mapping[str, Lens]) -> dict[str, Any]:
 # --- What the values of one operation or tool use, noted while they are compiled --------------------------------------
 
 
-class Tracker:
+class DependencyTracker:
     """Compiles values and remembers what each of them uses, with what it is in words."""
 
     def __init__(self) -> None:
@@ -174,7 +174,7 @@ class Tracker:
             self.note(what, value.uses)
         return pairs
 
-    def absorb(self, other: Tracker) -> Uses:
+    def absorb(self, other: DependencyTracker) -> Uses:
         """Remember all that another one noted; what that uses."""
         self._found += other._found
         return frozenset(path for _, uses in other._found for path in uses)
@@ -190,7 +190,7 @@ class Tracker:
 
 
 def overrides_of(
-    what: str, node: Node | None, capability: Capability, scope: Scope, tracker: Tracker
+    what: str, node: Node | None, capability: Capability, scope: Scope, tracker: DependencyTracker
 ) -> tuple[Pair, ...]:
     """The arguments of a `with`; one that the capability does not have is reported."""
     for entry in node if isinstance(node, Map) else ():
@@ -201,6 +201,6 @@ def overrides_of(
     return tracker.pairs(what, node, scope)
 
 
-def added_by(hook: str, around: Surroundings) -> dict[str, Shape]:
+def added_by(hook: str, around: Symbols) -> dict[str, Shape]:
     """The fields that a hook adds to a row, or that the rows it makes have."""
     return {name: maybe(from_schema(dict(said))) for name, said in around.hooks[hook].adds.items()}

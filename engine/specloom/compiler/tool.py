@@ -8,7 +8,7 @@ from specloom.core import Report, did_you_mean, parse_duration
 from specloom.language import ANY, INTEGER, NUMBER, OPEN, TEXT, ListOf, Shape, maybe
 from specloom.model import Cache, Hints, Input, Setting, Strategy, Tool, Value, questions, stages_of
 from specloom.plugins import ENVELOPES, Envelope
-from specloom.specs import Listing, Map, Node, Scalar, Spec, to_plain
+from specloom.specs import Listing, Map, Node, Spec, YamlScalar, to_plain
 
 from .answer import compile_answer, compile_checks, compile_hints, compile_link
 from .inputs import check_names, compile_inputs
@@ -17,17 +17,17 @@ from .published_schemas import input_schema, output_schema, whole_schema
 from .service import compile_settings, compile_tables, settings_shape
 from .stages import compile_stages
 from .strategies import compile_plan, declared_parts, row_shape_of, settle_parts, shape_of_parts
-from .symbols import Surroundings, Tracker, lens_table
+from .symbols import DependencyTracker, Symbols, lens_table
 from .values import Scope, compile_definitions, compile_text, entries_of, items_of, whole
 
 DEFAULT_DEADLINE = 60.0
 _GROUPS = ListOf(whole({"key": ANY, "count": INTEGER}))
 
 
-def compile_tool(spec: Spec, around: Surroundings, report: Report) -> Tool | None:
+def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     """A tool ready to run, or None when something in it is wrong and was reported."""
     before = len(report.errors)
-    root, plain, tracker = spec.root, to_plain(spec.root), Tracker()
+    root, plain, tracker = spec.root, to_plain(spec.root), DependencyTracker()
     settings = compile_settings(root.get("config"))
     settings |= settings_of_procedures(root, settings, around)
     check_kept(root, around, report)
@@ -103,7 +103,7 @@ def compile_tool(spec: Spec, around: Surroundings, report: Report) -> Tool | Non
 
 def _opt_in(node: Node | None, settings: Mapping[str, Setting], report: Report) -> str:
     """The switch that publishes a tool; it has to be a boolean setting of the tool or of what it runs."""
-    if not isinstance(node, Scalar):
+    if not isinstance(node, YamlScalar):
         return ""
     name = str(node.value)
     if name not in settings or settings[name].kind != "boolean":
@@ -114,7 +114,7 @@ def _opt_in(node: Node | None, settings: Mapping[str, Setting], report: Report) 
 
 def _envelope(node: Node | None, report: Report) -> Envelope | None:
     """The envelope that a tool names; one that is not registered is reported."""
-    if not isinstance(node, Scalar):
+    if not isinstance(node, YamlScalar):
         return None
     found = ENVELOPES.get(str(node.value))
     if found is None:
@@ -124,7 +124,7 @@ def _envelope(node: Node | None, report: Report) -> Envelope | None:
 
 
 def _scope(
-    root: Map, inputs: Mapping[str, Input], settings: Mapping[str, Setting], around: Surroundings, report: Report
+    root: Map, inputs: Mapping[str, Input], settings: Mapping[str, Setting], around: Symbols, report: Report
 ) -> Scope:
     lists: dict[str, Shape] = dict.fromkeys((*around.capabilities, *report.left_out), ListOf(TEXT))
     parts = declared_parts(root.get("plan"), around)
@@ -159,7 +159,7 @@ def _record(node: Node | None, inputs: Mapping[str, Input], report: Report) -> t
     if not isinstance(node, Map):
         return None
     session = node.get("session")
-    assert isinstance(session, Scalar)
+    assert isinstance(session, YamlScalar)
     check_names(Listing((session,), session.place), inputs, report)
     return str(session.value), str(to_plain(node.get("as")))
 
@@ -167,7 +167,7 @@ def _record(node: Node | None, inputs: Mapping[str, Input], report: Report) -> t
 def _failures(node: Node | None, answer: Node | None, report: Report) -> str:
     """The key of the answer that lists what could not be read; one that does not exist is reported."""
     said = node.get("failures") if isinstance(node, Map) else None
-    if not isinstance(said, Scalar):
+    if not isinstance(said, YamlScalar):
         return ""
     known = [entry.key for entry in entries_of(answer)]
     if said.value not in known:
@@ -204,17 +204,17 @@ def _prove(node: Node | None, reached: Mapping[str, list[str]], report: Report) 
             report.add("E131", item.place, message, f"used by: {shown}")
 
 
-def _items(node: Node | None) -> Iterable[Scalar]:
-    return [item for item in node.items if isinstance(item, Scalar)] if isinstance(node, Listing) else []
+def _items(node: Node | None) -> Iterable[YamlScalar]:
+    return [item for item in node.items if isinstance(item, YamlScalar)] if isinstance(node, Listing) else []
 
 
 def _reached(
-    tracker: Tracker,
+    tracker: DependencyTracker,
     definitions: Mapping[str, Value],
     plan: tuple[Strategy, ...],
     hints: Hints | None,
     inputs: Mapping[str, Input],
-    around: Surroundings,
+    around: Symbols,
 ) -> dict[str, list[str]]:
     """What each input reaches, in words: followed through the tool and through every operation that it may call."""
     reached: dict[str, dict[str, None]] = {}  # a mapping keeps the order and looks up at once, however many there are

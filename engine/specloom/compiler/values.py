@@ -14,16 +14,16 @@ from specloom.language import (
     INTEGER,
     NUMBER,
     TEXT,
+    ExpressionProblem,
     ListOf,
-    Problem,
-    Record,
+    RecordType,
     Shape,
     build,
     compile_expression,
     share,
 )
-from specloom.model import Context, Pair, Uses, Value
-from specloom.specs import Entry, Listing, Map, Node, Scalar, to_plain
+from specloom.model import Bindings, Pair, Uses, Value
+from specloom.specs import Listing, Map, Node, YamlEntry, YamlScalar, to_plain
 
 Tables = Mapping[str, Mapping[str, Any]]
 _SHOWN = 60
@@ -31,16 +31,16 @@ _HOLE = re.compile(r"\$?\{\{?\s*([^{}]+?)\s*\}?\}")
 _VALUE_NAME = re.compile(r"\bvalues\.([A-Za-z_][A-Za-z0-9_]*)")
 
 
-def whole(fields: Mapping[str, Shape]) -> Record:
+def whole(fields: Mapping[str, Shape]) -> RecordType:
     """A closed record in which every field is there, though its value may be null."""
-    return Record(fields, closed=True, required=frozenset(fields))
+    return RecordType(fields, closed=True, required=frozenset(fields))
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
     """What expressions may name where they stand, the tables they may look into, and where problems go."""
 
-    names: Record
+    names: RecordType
     tables: Tables
     report: Report
 
@@ -51,7 +51,7 @@ class Scope:
 
 def compile_text(node: Node, scope: Scope) -> Value | None:
     """The value of a key that always holds an expression (`when`, `take` …); numbers and flags stand for themselves."""
-    assert isinstance(node, Scalar)
+    assert isinstance(node, YamlScalar)
     if not isinstance(node.value, str):
         return _constant(node, node.value)
     text = node.value.removeprefix("=")
@@ -65,7 +65,7 @@ def compile_text(node: Node, scope: Scope) -> Value | None:
 
 def compile_value(node: Node, scope: Scope) -> Value | None:
     """A request value: text is itself, text after `=` is an expression, lists and mappings are built from both."""
-    if isinstance(node, Scalar):
+    if isinstance(node, YamlScalar):
         if isinstance(node.value, str) and node.value.startswith("="):
             return compile_text(node, scope)
         warn_of_expression(node, scope)
@@ -87,7 +87,7 @@ def compile_value(node: Node, scope: Scope) -> Value | None:
     return _gathered(node, [value for _, value in pairs], lambda context: build(pairs, context), ANY)
 
 
-def warn_of_expression(node: Scalar, scope: Scope, roots: Iterable[str] = ()) -> None:
+def warn_of_expression(node: YamlScalar, scope: Scope, roots: Iterable[str] = ()) -> None:
     """Report a text that stands for itself and would be an expression over what may be named here (W201).
 
     Only what names something below one of the roots (all that are in scope, if none are given) is taken for one, alone
@@ -127,7 +127,7 @@ def compile_pairs(node: Node | None, scope: Scope) -> tuple[Pair, ...]:
     return tuple((key, value) for key, value in found if value is not None)
 
 
-def compile_definitions(entries: Iterable[Entry], scope: Scope) -> tuple[tuple[Pair, ...], Scope]:
+def compile_definitions(entries: Iterable[YamlEntry], scope: Scope) -> tuple[tuple[Pair, ...], Scope]:
     """The named expressions of `values` mappings; each sees those before it as values.NAME."""
     pairs: list[Pair] = []
     shapes: dict[str, Shape] = {}
@@ -173,7 +173,7 @@ def expand(uses: Uses, definitions: Mapping[str, Value]) -> Uses:
     return share(frozenset(found))
 
 
-def note_problems(problems: list[Problem], node: Scalar, shift: int, report: Report) -> None:
+def note_problems(problems: list[ExpressionProblem], node: YamlScalar, shift: int, report: Report) -> None:
     """Report the problems of one expression, each with its caret inside the text."""
     for problem in problems:
         report.add(problem.code, node.at(problem.offset + shift), problem.message, problem.hint)
@@ -192,13 +192,13 @@ def _constant(node: Node, value: Any) -> Value:
     return Value(lambda _context: value, shape, node.place, constant=True)
 
 
-def _gathered(node: Node, parts: list[Value], make: Callable[[Context], Any], shape: Shape) -> Value:
+def _gathered(node: Node, parts: list[Value], make: Callable[[Bindings], Any], shape: Shape) -> Value:
     uses = frozenset[tuple[str, ...]]().union(*(part.uses for part in parts))
     tables = frozenset[str]().union(*(part.tables for part in parts))
     return Value(make, shape, node.place, "", uses, tables)
 
 
-def entries_of(node: Node | None) -> list[Entry]:
+def entries_of(node: Node | None) -> list[YamlEntry]:
     """The entries of a mapping; none when it is not there."""
     return list(node) if isinstance(node, Map) else []
 
@@ -208,7 +208,7 @@ def items_of(node: Node | None) -> tuple[Node, ...]:
     return node.items if isinstance(node, Listing) else ()
 
 
-def needed_definitions(shared: Iterable[Entry], node: Node) -> list[Entry]:
+def needed_definitions(shared: Iterable[YamlEntry], node: Node) -> list[YamlEntry]:
     """Those of the shared named expressions that a tree names, or that another needed one names, in their order."""
     entries = list(shared)
     wanted = _named_values(node)
@@ -220,7 +220,7 @@ def needed_definitions(shared: Iterable[Entry], node: Node) -> list[Entry]:
 
 
 def _named_values(node: Node) -> set[str]:
-    if isinstance(node, Scalar):
+    if isinstance(node, YamlScalar):
         return set(_VALUE_NAME.findall(node.value)) if isinstance(node.value, str) else set()
     parts = [entry.value for entry in node] if isinstance(node, Map) else node.items
     return {name for part in parts for name in _named_values(part)}

@@ -1,7 +1,7 @@
 """A fault is about a call: a kind from a closed list, one sentence, and when to come back.
 
 Kinds are finer than what travels: `quota_exhausted` and `layout_changed` tell an operator what happened, while a client
-branches on the contract's vocabulary. `Kind.wire` is that word and the finer one travels beside it as `reason`.
+branches on the contract's vocabulary. `FaultKind.wire` is that word and the finer one travels beside it as `reason`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Action = Literal[
 Trip = Literal["at_once", "count", "ignore"]
 
 
-class Kind(NamedTuple):
+class FaultKind(NamedTuple):
     """What a kind means to a client (`wire`, `retryable`, `action`, `retry_after`) and to a breaker (`trip`)."""
 
     wire: str
@@ -27,38 +27,40 @@ class Kind(NamedTuple):
     meaning: str
 
 
-KINDS: Mapping[str, Kind] = MappingProxyType(
+KINDS: Mapping[str, FaultKind] = MappingProxyType(
     {
-        "rate_limited": Kind(
+        "rate_limited": FaultKind(
             "rate_limited", True, "retry_after_delay", 60, "at_once", "The upstream asks to slow down."
         ),
-        "quota_exhausted": Kind(
+        "quota_exhausted": FaultKind(
             "rate_limited", False, "try_different_provider", None, "ignore", "A paid or daily allowance is used up."
         ),
-        "auth_required": Kind("auth_required", False, "check_api_key", None, "count", "The key is missing or refused."),
-        "not_in_plan": Kind(
+        "auth_required": FaultKind(
+            "auth_required", False, "check_api_key", None, "count", "The key is missing or refused."
+        ),
+        "not_in_plan": FaultKind(
             "config", False, "check_api_key", None, "ignore", "The account does not include this product."
         ),
-        "config": Kind(
+        "config": FaultKind(
             "config", False, "try_different_provider", None, "ignore", "A name or a setting is wrong or missing."
         ),
-        "bad_request": Kind(
+        "bad_request": FaultKind(
             "validation", False, "inform_user", None, "ignore", "The upstream refuses these arguments."
         ),
-        "validation": Kind(
+        "validation": FaultKind(
             "validation", False, "inform_user", None, "ignore", "An argument is outside what is allowed."
         ),
-        "not_found": Kind(
+        "not_found": FaultKind(
             "not_found", False, "inform_user", None, "ignore", "The thing that was named does not exist."
         ),
-        "blocked": Kind("blocked", False, "inform_user", None, "count", "The site refuses automated readers."),
-        "network": Kind(
+        "blocked": FaultKind("blocked", False, "inform_user", None, "count", "The site refuses automated readers."),
+        "network": FaultKind(
             "network", True, "retry_after_delay", 5, "count", "No usable connection, or no answer in time."
         ),
-        "upstream_unavailable": Kind(
+        "upstream_unavailable": FaultKind(
             "upstream_unavailable", True, "try_different_provider", None, "count", "The upstream failed."
         ),
-        "circuit_open": Kind(
+        "circuit_open": FaultKind(
             "upstream_unavailable",
             True,
             "try_different_provider",
@@ -66,7 +68,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             "ignore",
             "The upstream failed lately and rests.",
         ),
-        "layout_changed": Kind(
+        "layout_changed": FaultKind(
             "upstream_unavailable",
             False,
             "report_bug",
@@ -74,17 +76,17 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             "count",
             "The answer no longer has the shape of the spec.",
         ),
-        "too_large": Kind(
+        "too_large": FaultKind(
             "upstream_unavailable", False, "inform_user", None, "ignore", "The answer is larger than the declared cap."
         ),
-        "content_empty": Kind("content_empty", True, "report_bug", None, "ignore", "Nothing readable was found."),
-        "browser_unavailable": Kind(
+        "content_empty": FaultKind("content_empty", True, "report_bug", None, "ignore", "Nothing readable was found."),
+        "browser_unavailable": FaultKind(
             "browser_unavailable", False, "report_bug", None, "ignore", "No browser can be started."
         ),
-        "session_not_found": Kind(
+        "session_not_found": FaultKind(
             "session_not_found", False, "inform_user", None, "ignore", "The session does not exist."
         ),
-        "internal": Kind(
+        "internal": FaultKind(
             "upstream_unavailable", False, "report_bug", None, "ignore", "A defect of the server or of a spec."
         ),
     }

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from .evaluate import MISSING, Unworkable, as_list, build, how_many, truthy
     from .expressions.api import compile_expression, compile_selector, forget_texts
     from .expressions.interpret import EvaluationError
-    from .expressions.parser import Problem, parse
+    from .expressions.parser import ExpressionProblem, parse
     from .expressions.typecheck import share
     from .functions.registry import FUNCTIONS
     from .types import (
-        ANY, BOOLEAN, INTEGER, NUMBER, OPEN, SECRET, TEXT, Any_, Choice, ListOf, Maybe, Record, Scalar, Shape,
+        ANY, BOOLEAN, INTEGER, NUMBER, OPEN, SECRET, TEXT, Any_, Choice, ListOf, Maybe, RecordType, Scalar, Shape,
         describe, from_schema, holds_secret, join, join_all, may_be_null, maybe, strip, to_schema,
     )
     from .xpath import XPathProblem, compile_xpath, defer_xpath
@@ -35,12 +35,12 @@ __getattr__ = exports(
         "evaluate": "MISSING Unworkable as_list build how_many truthy",
         "expressions.api": "compile_expression compile_selector forget_texts",
         "expressions.interpret": "EvaluationError",
-        "expressions.parser": "Problem parse",
+        "expressions.parser": "ExpressionProblem parse",
         "expressions.typecheck": "share",
         "functions.registry": "FUNCTIONS",
         "types": (
-            "ANY BOOLEAN INTEGER NUMBER OPEN SECRET TEXT Any_ Choice ListOf Maybe Record Scalar Shape "
-            "describe from_schema holds_secret join join_all may_be_null maybe strip to_schema"
+            "ANY BOOLEAN INTEGER NUMBER OPEN SECRET TEXT Any_ Choice ListOf Maybe RecordType Scalar "
+            "Shape describe from_schema holds_secret join join_all may_be_null maybe strip to_schema"
         ),
         "xpath": "XPathProblem compile_xpath defer_xpath",
     },

@@ -26,7 +26,7 @@ from .types import (
     Choice,
     ListOf,
     Maybe,
-    Record,
+    RecordType,
     Shape,
     may_be_null,
     maybe,
@@ -111,7 +111,7 @@ def admits(kind: str, shape: Shape) -> bool:
 
 
 def _type_of(shape: Shape) -> str:
-    if isinstance(shape, Record):
+    if isinstance(shape, RecordType):
         return "object"
     if isinstance(shape, Choice) or shape == TEXT:
         return "string"

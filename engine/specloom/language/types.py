@@ -38,7 +38,7 @@ class ListOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RecordType:
     """An object. A closed one has no other fields; a field outside `required` may be absent."""
 
     fields: Mapping[str, Shape]
@@ -53,7 +53,7 @@ class Maybe:
     shape: Shape
 
 
-Shape = Any_ | Scalar | Choice | ListOf | Record | Maybe
+Shape = Any_ | Scalar | Choice | ListOf | RecordType | Maybe
 
 ANY = Any_()
 TEXT = Scalar("text")
@@ -64,7 +64,7 @@ NULL = Scalar("null")
 SECRET = Scalar("secret")
 NOTHING = Scalar("nothing")
 
-OPEN = Record({}, closed=False)
+OPEN = RecordType({}, closed=False)
 """An object of which no field is known."""
 
 _NUMBERS = (INTEGER, NUMBER)
@@ -109,7 +109,7 @@ def join(a: Shape, b: Shape) -> Shape:
         return TEXT
     if isinstance(a, ListOf) and isinstance(b, ListOf):
         return ListOf(join(a.item, b.item))
-    if isinstance(a, Record) and isinstance(b, Record):
+    if isinstance(a, RecordType) and isinstance(b, RecordType):
         return _join_records(a, b)
     return ANY
 
@@ -122,13 +122,13 @@ def join_all(shapes: Iterable[Shape]) -> Shape:
     return result
 
 
-def _join_records(a: Record, b: Record) -> Record:
-    def other(record: Record, name: str) -> Shape:
+def _join_records(a: RecordType, b: RecordType) -> RecordType:
+    def other(record: RecordType, name: str) -> Shape:
         return record.fields.get(name, NOTHING if record.closed else ANY)
 
     names = dict.fromkeys((*a.fields, *b.fields))
     fields = {name: join(other(a, name), other(b, name)) for name in names}
-    return Record(fields, closed=a.closed and b.closed, required=a.required & b.required)
+    return RecordType(fields, closed=a.closed and b.closed, required=a.required & b.required)
 
 
 def holds_secret(shape: Shape) -> bool:
@@ -136,7 +136,7 @@ def holds_secret(shape: Shape) -> bool:
     match shape:
         case Maybe(inner) | ListOf(inner):
             return holds_secret(inner)
-        case Record(fields):
+        case RecordType(fields):
             return any(holds_secret(field) for field in fields.values())
         case _:
             return shape == SECRET
@@ -155,7 +155,7 @@ def describe(shape: Shape) -> str:
             return "text"
         case ListOf():
             return "a list"
-        case Record():
+        case RecordType():
             return "an object"
     return "anything"
 
@@ -175,7 +175,9 @@ def shape_of(value: Any) -> Shape:
     if isinstance(value, (list, tuple)):
         return ListOf(join_all(shape_of(item) for item in value))
     if isinstance(value, Mapping):
-        return Record({str(name): shape_of(item) for name, item in value.items()}, required=frozenset(map(str, value)))
+        return RecordType(
+            {str(name): shape_of(item) for name, item in value.items()}, required=frozenset(map(str, value))
+        )
     return ANY
 
 
@@ -200,7 +202,7 @@ def to_schema(shape: Shape) -> dict[str, Any]:
         case ListOf(item):
             items = to_schema(item)
             return {"type": "array", "items": items} if items else {"type": "array"}
-        case Record(fields, closed, required):
+        case RecordType(fields, closed, required):
             return _record_schema(fields, closed, required)
     raise TypeError(f"{shape!r} is not a shape")
 
@@ -236,7 +238,7 @@ def from_schema(schema: Mapping[str, Any]) -> Shape:
     if type_ == "object":
         fields = {name: from_schema(field) for name, field in schema.get("properties", {}).items()}
         closed = schema.get("additionalProperties", True) is False
-        return Record(fields, closed=closed, required=frozenset(schema.get("required", ())))
+        return RecordType(fields, closed=closed, required=frozenset(schema.get("required", ())))
     return _TYPE_SCALARS.get(type_, ANY) if isinstance(type_, str) else ANY
 
 

@@ -9,25 +9,25 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .model import Collection, Lens, Model, Toolset
+    from .model import CollectionModel, Lens, Model, Toolset
     from .provider import (
-        Argument, Arrangement, Capability, ErrorRule, Grant, Join, Nearest, Operation, Paging, Provider, Reading,
-        Retry, Service, Shard, Step,
+        Argument, Arrangement, Capability, ErrorRule, Grant, Join, Nearest, Operation, Paging, Provider,
+        ResponseMapping, Retry, Service, Shard, Step,
     )
     from .tool import (
-        Advice, Again, AnswerKey, Cache, Hints, Input, Link, Part, Stage, Strategy, Tool, questions, stages_of,
+        Advice, Again, AnswerKey, Cache, Hints, Input, LinkPolicy, Part, Stage, Strategy, Tool, questions, stages_of,
     )
-    from .values import NULL_KEPT, Context, Field, Pair, Row, Setting, Uses, Value, make_setting
+    from .values import NULL_KEPT, Bindings, Field, Pair, Row, Setting, Uses, Value, make_setting
 
 __getattr__ = exports(
     __name__,
     {
-        "model": "Collection Lens Model Toolset",
+        "model": "CollectionModel Lens Model Toolset",
         "provider": (
             "Argument Arrangement Capability ErrorRule Grant Join Nearest Operation Paging Provider "
-            "Reading Retry Service Shard Step"
+            "ResponseMapping Retry Service Shard Step"
         ),
-        "tool": "Advice Again AnswerKey Cache Hints Input Link Part Stage Strategy Tool questions stages_of",
-        "values": "NULL_KEPT Context Field Pair Row Setting Uses Value make_setting",
+        "tool": "Advice Again AnswerKey Cache Hints Input LinkPolicy Part Stage Strategy Tool questions stages_of",
+        "values": "NULL_KEPT Bindings Field Pair Row Setting Uses Value make_setting",
     },
 )

@@ -30,7 +30,7 @@ class Lens:
 
 
 @dataclass(frozen=True, slots=True)
-class Collection:
+class CollectionModel:
     """One collection of what a server remembers: what it is for, what is declared, and the variables that set it."""
 
     name: str
@@ -63,7 +63,7 @@ class Model:
     tools: Mapping[str, Tool]
     lenses: Mapping[str, Lens]
     digest: str
-    collections: Mapping[str, Collection] = field(default_factory=dict)
+    collections: Mapping[str, CollectionModel] = field(default_factory=dict)
     toolsets: Mapping[str, Toolset] = field(default_factory=dict)
     _offered: dict[str, Mapping[str, Operation]] = field(default_factory=dict, init=False, repr=False, compare=False)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from specloom.core import Place, Policy, Rate
-from specloom.language import ANY, Record, Shape
+from specloom.language import ANY, RecordType, Shape
 
 from .values import Field, Pair, Setting, Value
 
@@ -62,7 +62,7 @@ class Service:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ResponseMapping:
     """How a response becomes rows."""
 
     decoder: str
@@ -98,7 +98,7 @@ class Step:
     method: str
     path: tuple[str | Value, ...]
     place: Place
-    reading: Reading
+    reading: ResponseMapping
     when: Value | None = None
     optional: bool = False
     keep_for: float = 0.0
@@ -213,4 +213,4 @@ class Capability:
     row: Mapping[str, Argument]
     routing_key: str
     order: tuple[str, ...]
-    shape: Record = field(default_factory=lambda: Record({}))
+    shape: RecordType = field(default_factory=lambda: RecordType({}))

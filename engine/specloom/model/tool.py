@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from specloom.core import Place
-from specloom.language import Record, Shape
+from specloom.language import RecordType, Shape
 
 from .values import Field, Pair, Setting, Uses, Value
 
@@ -95,7 +95,7 @@ class Part:
     overrides: tuple[Pair, ...] = ()
     outcomes: Mapping[str, str] = field(default_factory=dict)
     after: tuple[Stage, ...] = ()
-    shape: Record = field(default_factory=lambda: Record({}))
+    shape: RecordType = field(default_factory=lambda: RecordType({}))
     """What a row is after the part's own stages."""
     uses: Uses = frozenset()
     needs: frozenset[str] = frozenset()
@@ -160,7 +160,7 @@ class AnswerKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class LinkPolicy:
     """From which size on an answer is linked and not inlined, and what then stands in its place."""
 
     above: int
@@ -191,13 +191,13 @@ class Tool:
     answer: tuple[AnswerKey, ...]
     record: tuple[str, str] | None
     deadline: float
-    row_shape: Record
+    row_shape: RecordType
     capabilities: tuple[str, ...]
     lookups: tuple[str, ...]
     """The capabilities that only decorate rows."""
     input_schema: Mapping[str, Any]
     output_schema: Mapping[str, Any]
-    link: Link | None = None
+    link: LinkPolicy | None = None
     whole: Value | None = None
     """The record that is the answer, nulls included, where the answer is not put together from keys."""
     envelope: str = ""

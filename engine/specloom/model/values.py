@@ -9,7 +9,7 @@ from typing import Any, Final
 from specloom.core import Place
 from specloom.language import Shape
 
-Context = dict[str, Any]
+Bindings = dict[str, Any]
 Row = dict[str, Any]
 Uses = frozenset[tuple[str, ...]]
 NULL_KEPT: Final = object()
@@ -20,7 +20,7 @@ NULL_KEPT: Final = object()
 class Value:
     """Something that is worked out from a context: a constant, an expression, or a tree of both."""
 
-    evaluate: Callable[[Context], Any]
+    evaluate: Callable[[Bindings], Any]
     shape: Shape
     place: Place
     text: str = ""
@@ -34,7 +34,7 @@ class Field:
     """One field of a row: how it is read from an item, and what it needs."""
 
     name: str
-    read: Callable[[Any, Context], Any]
+    read: Callable[[Any, Bindings], Any]
     shape: Shape
     place: Place
     uses: Uses = frozenset()

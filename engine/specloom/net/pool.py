@@ -14,7 +14,7 @@ KEEP_ALIVE = 15.0
 """Seconds for which an idle connection is kept."""
 
 
-class Place(NamedTuple):
+class PoolKey(NamedTuple):
     """What a connection is good for. One that was allowed to reach a private address serves no request that is not."""
 
     scheme: str
@@ -34,10 +34,10 @@ class Pool:
         self._dialer = dialer
         self._most = most
         # In the order in which they became idle.
-        self._idle: dict[httpcore.AsyncHTTP11Connection, Place] = {}
-        self._places: dict[Place, list[httpcore.AsyncHTTP11Connection]] = {}
+        self._idle: dict[httpcore.AsyncHTTP11Connection, PoolKey] = {}
+        self._places: dict[PoolKey, list[httpcore.AsyncHTTP11Connection]] = {}
 
-    async def find_idle(self, place: Place) -> httpcore.AsyncHTTP11Connection | None:
+    async def find_idle(self, place: PoolKey) -> httpcore.AsyncHTTP11Connection | None:
         """A connection that was used before, where one is left that still stands."""
         while kept := self._places.get(place):
             connection = kept[-1]
@@ -47,7 +47,7 @@ class Pool:
             await connection.aclose()
         return None
 
-    async def open(self, place: Place) -> httpcore.AsyncHTTP11Connection:
+    async def open(self, place: PoolKey) -> httpcore.AsyncHTTP11Connection:
         """A new connection."""
         for connection in [kept for kept in self._idle if kept.has_expired()]:
             self._forget(connection)
@@ -57,7 +57,7 @@ class Pool:
         origin = httpcore.Origin(scheme.encode("ascii"), host.encode("ascii"), port)
         return httpcore.AsyncHTTP11Connection(origin, stream, keepalive_expiry=KEEP_ALIVE)
 
-    async def give_back(self, place: Place, connection: httpcore.AsyncHTTP11Connection) -> None:
+    async def give_back(self, place: PoolKey, connection: httpcore.AsyncHTTP11Connection) -> None:
         """Keeps a connection whose answer was read to its end, and closes any other."""
         # Bytes after the end of an answer would be taken for the answer to the next request.
         if not connection.is_idle() or connection._h11_state.trailing_data[0]:  # noqa: SLF001

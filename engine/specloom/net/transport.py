@@ -18,7 +18,7 @@ from specloom.core import Fault, Policy, Request, Response, redact
 from .decompress import ACCEPTED, find_inflater
 from .dialer import Dialer, Resolver, resolve_name
 from .hops import REDIRECTS, Border, Header, Hop, first_hop, next_hop
-from .pool import Place, Pool
+from .pool import Pool, PoolKey
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -117,7 +117,7 @@ class Transport:
 
     async def _exchange(self, hop: Hop, request: Request) -> tuple[Response, str | None]:
         host = hop.url.host
-        place = Place(hop.url.scheme, host, hop.url.port, hop.private)
+        place = PoolKey(hop.url.scheme, host, hop.url.port, hop.private)
         wire = _to_wire(hop)
         try:
             async with _patience(request.policy.idle):
@@ -149,7 +149,7 @@ class Transport:
         return response, location
 
     async def _ask(
-        self, place: Place, wire: httpcore.Request
+        self, place: PoolKey, wire: httpcore.Request
     ) -> tuple[httpcore.AsyncHTTP11Connection, httpcore.Response]:
         used = await self._pool.find_idle(place)
         if used is not None:

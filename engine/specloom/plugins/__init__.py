@@ -10,13 +10,13 @@ from specloom.core.lazy import exports
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .collections import (
-        ARTIFACTS, CONSENTS, ENGINE_NEEDS, MEMBERS, NOTHING, Change, CollectionSpec, Conflict, Drawer, Drawers,
-        Erased, Event, Found, Item, Json, Needed, is_anonymous, join_owner, split_owner,
+        ARTIFACTS, CONSENTS, ENGINE_NEEDS, MEMBERS, NOTHING, Change, Collection, CollectionNeed, CollectionSpec,
+        Collections, Erased, Event, Item, Json, SearchHit, WriteConflict, is_anonymous, join_owner, split_owner,
     )
-    from .context import Artifact, ArtifactKeeper, CallRecord, Desk, Kept
+    from .context import Artifact, ArtifactKeeper, CallRecord, Context, Kept
     from .registry import (
-        CLOSERS, ENVELOPES, GROUP, HOOKS, OBSERVERS, PLACES, PROCEDURES, Envelope, Hook, Observer, Procedure, Row,
-        Seen, StoragePlace, envelope, hook, load_hooks, observer, procedure,
+        CLOSERS, ENVELOPES, GROUP, HOOKS, OBSERVERS, PLACES, PROCEDURES, Envelope, Hook, ObservedCall, Observer,
+        Procedure, Row, StoragePlace, envelope, hook, load_hooks, observer, procedure,
     )
     from .schemas import FLAG, NUMBER, OBJECT, TEXT, WHOLE, closed, listed, record, texts
 
@@ -24,13 +24,13 @@ __getattr__ = exports(
     __name__,
     {
         "collections": (
-            "ARTIFACTS CONSENTS ENGINE_NEEDS MEMBERS NOTHING Change CollectionSpec Conflict Drawer Drawers "
-            "Erased Event Found Item Json Needed is_anonymous join_owner split_owner"
+            "ARTIFACTS CONSENTS ENGINE_NEEDS MEMBERS NOTHING Change Collection CollectionNeed CollectionSpec "
+            "Collections Erased Event Item Json SearchHit WriteConflict is_anonymous join_owner split_owner"
         ),
-        "context": "Artifact ArtifactKeeper CallRecord Desk Kept",
+        "context": "Artifact ArtifactKeeper CallRecord Context Kept",
         "registry": (
-            "CLOSERS ENVELOPES GROUP HOOKS OBSERVERS PLACES PROCEDURES Envelope Hook Observer Procedure "
-            "Row Seen StoragePlace envelope hook load_hooks observer procedure"
+            "CLOSERS ENVELOPES GROUP HOOKS OBSERVERS PLACES PROCEDURES Envelope Hook ObservedCall Observer "
+            "Procedure Row StoragePlace envelope hook load_hooks observer procedure"
         ),
         "schemas": "FLAG NUMBER OBJECT TEXT WHOLE closed listed record texts",
     },

@@ -20,7 +20,7 @@ ANONYMOUS = "anonymous"
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-class Conflict(Fault):
+class WriteConflict(Fault):
     """Somebody else wrote first: the version or the number of events is not the expected one."""
 
     def __init__(self, message: str) -> None:
@@ -60,7 +60,7 @@ class CollectionSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class CollectionNeed:
     """What code relies on in a collection that it opens by this name; the declaration may say more than that."""
 
     name: str
@@ -74,9 +74,9 @@ class Needed:
     """Items are found by words."""
 
 
-ARTIFACTS = Needed("artifacts", lifetime=True)
-CONSENTS = Needed("consents")
-MEMBERS = Needed("members", "shared")
+ARTIFACTS = CollectionNeed("artifacts", lifetime=True)
+CONSENTS = CollectionNeed("consents")
+MEMBERS = CollectionNeed("members", "shared")
 ENGINE_NEEDS = (ARTIFACTS, CONSENTS, MEMBERS)
 """What the engine itself keeps: large answers, who has agreed to what, and who belongs to which workspace."""
 
@@ -104,7 +104,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchHit:
     """An item that a search found; a higher score fits better, and scores compare within one search only."""
 
     item: Item
@@ -126,7 +126,7 @@ It runs inside a transaction and may run twice, so it has no effects and changes
 """
 
 
-class Drawer(Protocol):
+class Collection(Protocol):
     """One collection as one owner sees it. No method takes an owner, so nothing can cross by an argument.
 
     Every method raises `specloom.core.faults.Fault` and nothing else; each is atomic, also between processes.
@@ -160,7 +160,7 @@ class Drawer(Protocol):
     async def items(self, *, where: Mapping[str, str] = NOTHING, limit: int = 100) -> list[Item]:
         """Items, newest first; `where` maps declared indexes to the text that must be there."""
 
-    async def search(self, text: str, *, where: Mapping[str, str] = NOTHING, limit: int = 20) -> list[Found]:
+    async def search(self, text: str, *, where: Mapping[str, str] = NOTHING, limit: int = 20) -> list[SearchHit]:
         """Items about the words of a text, best first."""
 
     async def count(self) -> int:
@@ -170,10 +170,10 @@ class Drawer(Protocol):
         """Delete an item with its events; whether there was one."""
 
 
-class Drawers(Protocol):
+class Collections(Protocol):
     """Where drawers come from."""
 
-    def drawer(self, collection: str, owner: str, *, space: str = "") -> Drawer:
+    def drawer(self, collection: str, owner: str, *, space: str = "") -> Collection:
         """The view of an owner on a collection; `space` names the shared place where the collection is `shared`."""
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from specloom.core import Answer, Request, Response
 
-    from .collections import Drawer
+    from .collections import Collection
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Kept:
     age: float = 0.0
 
 
-class Desk(Protocol):
+class Context(Protocol):
     """What a procedure may do. Everything raises `specloom.core.faults.Fault` and nothing else."""
 
     @property
@@ -81,7 +81,7 @@ class Desk(Protocol):
     def new_id(self) -> str:
         """An identifier that nobody can guess; in an example, the next of a fixed row of them."""
 
-    def state(self, collection: str, *, space: str = "") -> Drawer:
+    def state(self, collection: str, *, space: str = "") -> Collection:
         """A declared collection as this owner sees it; `space` names the place of one that is shared."""
 
     async def keep_artifact(self, text: str, *, name: str, mime_type: str) -> str:

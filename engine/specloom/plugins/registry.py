@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from specloom.core import Fault
 
-    from .collections import Drawers, Needed
-    from .context import Desk
+    from .collections import CollectionNeed, Collections
+    from .context import Context
 
 
 Row = dict[str, Any]
 HookFunction = Callable[[list[Row], Mapping[str, Any]], list[Row]]
-ProcedureFunction = Callable[["Desk", Mapping[str, Any]], Awaitable[Row]]
+ProcedureFunction = Callable[["Context", Mapping[str, Any]], Awaitable[Row]]
 
 GROUP = "specloom.hooks"
 
@@ -79,7 +79,7 @@ class Procedure:
     asks: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    keeps: tuple[Needed, ...] = ()
+    keeps: tuple[CollectionNeed, ...] = ()
     doc: str = ""
     needs: tuple[str, ...] = ()
 
@@ -95,7 +95,7 @@ def procedure(
     asks: tuple[str, ...] = (),
     runs: tuple[str, ...] = (),
     settings: Mapping[str, Mapping[str, Any]] | None = None,
-    keeps: tuple[Needed, ...] = (),
+    keeps: tuple[CollectionNeed, ...] = (),
     needs: tuple[str, ...] = (),
 ) -> Callable[[ProcedureFunction], ProcedureFunction]:
     """Register an async function `(desk, parameters) -> record` under a name; its docstring is its documentation."""
@@ -113,7 +113,7 @@ def procedure(
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ObservedCall:
     """A call that was answered or failed: whose, of which tool, in which research session, and what it found."""
 
     owner: str
@@ -132,21 +132,25 @@ class Seen:
 class Observer:
     """Registered Python that remembers calls: those with a session, or with the setting `every` switched on, all."""
 
-    function: Callable[[Drawers, Seen], Awaitable[None]]
+    function: Callable[[Collections, ObservedCall], Awaitable[None]]
     settings: Mapping[str, Mapping[str, Any]]
     every: str = ""
-    keeps: tuple[Needed, ...] = ()
+    keeps: tuple[CollectionNeed, ...] = ()
 
 
 OBSERVERS: list[Observer] = []
 
 
 def observer(
-    *, settings: Mapping[str, Mapping[str, Any]] | None = None, every: str = "", keeps: tuple[Needed, ...] = ()
-) -> Callable[[Callable[[Drawers, Seen], Awaitable[None]]], Callable[[Drawers, Seen], Awaitable[None]]]:
+    *, settings: Mapping[str, Mapping[str, Any]] | None = None, every: str = "", keeps: tuple[CollectionNeed, ...] = ()
+) -> Callable[
+    [Callable[[Collections, ObservedCall], Awaitable[None]]], Callable[[Collections, ObservedCall], Awaitable[None]]
+]:
     """Register an async function `(drawers, seen)`; its faults are nobody's, so they are dropped."""
 
-    def register(function: Callable[[Drawers, Seen], Awaitable[None]]) -> Callable[[Drawers, Seen], Awaitable[None]]:
+    def register(
+        function: Callable[[Collections, ObservedCall], Awaitable[None]],
+    ) -> Callable[[Collections, ObservedCall], Awaitable[None]]:
         OBSERVERS.append(Observer(function, dict(settings or {}), every, keeps))
         return function
 

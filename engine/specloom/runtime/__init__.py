@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from .circuit_breaker import Breakers
     from .configuration import is_configured, missing_settings, read_settings
     from .executor import Executor
-    from .live_context import LiveDesk
+    from .live_context import LiveContext
     from .metrics import REFUSED, Count, next_midnight
     from .operation.drive import drive, drive_live
     from .operation.oauth import STEP
     from .operation.run import first_requests, perform
-    from .plan.effects import Ask, AskAll, Offer, Outcome, Run
+    from .plan.effects import Ask, AskAll, Offer, ProviderOutcome, Run
     from .plan.notices import none_configured, resolve
     from .plan.run import Pursuit, plan_context, pursue
     from .recordings import RecordingSender, ReplaySender, Sender, request_id, to_recording, write_whole
@@ -31,12 +31,12 @@ __getattr__ = exports(
         "circuit_breaker": "Breakers",
         "configuration": "is_configured missing_settings read_settings",
         "executor": "Executor",
-        "live_context": "LiveDesk",
+        "live_context": "LiveContext",
         "metrics": "REFUSED Count next_midnight",
         "operation.drive": "drive drive_live",
         "operation.oauth": "STEP",
         "operation.run": "first_requests perform",
-        "plan.effects": "Ask AskAll Offer Outcome Run",
+        "plan.effects": "Ask AskAll Offer ProviderOutcome Run",
         "plan.notices": "none_configured resolve",
         "plan.run": "Pursuit plan_context pursue",
         "recordings": "RecordingSender ReplaySender Sender request_id to_recording write_whole",

@@ -11,21 +11,30 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from specloom.cache import AnswerCache, Entry
+from specloom.cache import AnswerCache, CacheEntry
 from specloom.core import KINDS, Answer, Fault, did_you_mean
 from specloom.model import Model, Row, Tool
-from specloom.plugins import CLOSERS, ENVELOPES, PROCEDURES, Artifact, ArtifactKeeper, CallRecord, Drawers, split_owner
+from specloom.plugins import (
+    CLOSERS,
+    ENVELOPES,
+    PROCEDURES,
+    Artifact,
+    ArtifactKeeper,
+    CallRecord,
+    Collections,
+    split_owner,
+)
 
 from .answer_check import check_answer
 from .arguments import Arguments, parse_arguments
 from .cache_keys import answer_key, key_prefix
 from .circuit_breaker import Breakers
 from .configuration import configure, read_settings
-from .live_context import LiveDesk
+from .live_context import LiveContext
 from .metrics import Count, Tallies
 from .observers import Watch
 from .plan.drive import Progress, conduct
-from .plan.effects import Ask, Offer, Outcome, Run
+from .plan.effects import Ask, Offer, ProviderOutcome, Run
 from .plan.run import pursue
 from .providers import Upstreams
 from .recordings import Sender
@@ -97,7 +106,7 @@ class Executor:
         sender: Sender,
         cache: AnswerCache | None = None,
         breakers: Breakers | None = None,
-        drawers: Drawers | None = None,
+        drawers: Collections | None = None,
         audit: Auditor | None = None,
         artifacts: ArtifactKeeper | None = None,
         clock: Callable[[], float] = time.time,
@@ -264,7 +273,7 @@ class Executor:
             prefix = self._prefixes[tool.name] = key_prefix(tool, self.model, orders, self.settings, own)
         return answer_key(tool, arguments, prefix, owner if self.isolate else "")
 
-    def _from_entry(self, tool: Tool, arguments: Arguments, entry: Entry, began: float) -> Done:
+    def _from_entry(self, tool: Tool, arguments: Arguments, entry: CacheEntry, began: float) -> Done:
         now = self.clock()
         meta: dict[str, Any] = say_freshness(True, int(entry.age(now)), entry.ttl, entry.freshness(now))
         spent = time.perf_counter() - began
@@ -315,12 +324,12 @@ class Executor:
         resting = frozenset(one["provider"] for one in self.breakers.snapshot() if not one["available"])
         return Offer(self.routes.orders, self.configured, self.missing, resting, self.routes.unmet)
 
-    async def _pursue(self, tool: Tool, arguments: Arguments, owner: str, progress: Progress | None) -> Outcome:
+    async def _pursue(self, tool: Tool, arguments: Arguments, owner: str, progress: Progress | None) -> ProviderOutcome:
         async def ask(one: Ask, within: float) -> Answer:
             return await self.upstreams.ask(one.provider, one.operation, one.arguments, within=within)
 
         async def run(one: Run) -> Row:
-            return await PROCEDURES[one.procedure].function(LiveDesk(self, tool, owner, progress), one.parameters)
+            return await PROCEDURES[one.procedure].function(LiveContext(self, tool, owner, progress), one.parameters)
 
         running = pursue(tool, self.model, arguments, self.tool_settings[tool.name], self.offer(), self.clock())
         return await conduct(running, ask, run, deadline=tool.deadline, progress=progress)

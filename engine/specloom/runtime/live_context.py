@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from specloom.cache import AnswerCache
 from specloom.core import Answer, Fault, Request, Response, all_failed
 from specloom.model import Model, Tool
-from specloom.plugins import PROCEDURES, ArtifactKeeper, Drawer, Drawers, Kept
+from specloom.plugins import PROCEDURES, ArtifactKeeper, Collection, Collections, Kept
 
 from .plan.drive import Progress
 from .plan.effects import Offer
@@ -19,7 +19,7 @@ from .recordings import Sender
 from .single_flight import Flights
 
 
-class Engine(Protocol):
+class LiveEngine(Protocol):
     """What a live call needs of the executor that runs it."""
 
     model: Model
@@ -27,7 +27,7 @@ class Engine(Protocol):
     upstreams: Upstreams
     flights: Flights
     cache: AnswerCache | None
-    drawers: Drawers | None
+    drawers: Collections | None
     artifacts: ArtifactKeeper | None
     clock: Callable[[], float]
     allow_private: bool
@@ -42,10 +42,10 @@ class Engine(Protocol):
         """Keep an answer in the cache, which is there."""
 
 
-class LiveDesk:
+class LiveContext:
     """One call's `specloom.plugins.context.Desk` over an executor."""
 
-    def __init__(self, engine: Engine, tool: Tool, owner: str, progress: Progress | None) -> None:
+    def __init__(self, engine: LiveEngine, tool: Tool, owner: str, progress: Progress | None) -> None:
         self._engine = engine
         self._tool = tool
         self._progress = progress
@@ -128,7 +128,7 @@ class LiveDesk:
 
         return str(uuid.uuid4())
 
-    def state(self, collection: str, *, space: str = "") -> Drawer:
+    def state(self, collection: str, *, space: str = "") -> Collection:
         drawers = self._engine.drawers
         if drawers is None:
             raise Fault("config", "This server keeps no state, so nothing can be remembered or recalled.")

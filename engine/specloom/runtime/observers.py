@@ -9,7 +9,7 @@ from typing import Any
 
 from specloom.core import Fault, Place
 from specloom.model import Row, Tool, make_setting
-from specloom.plugins import OBSERVERS, Drawers, Observer, Seen
+from specloom.plugins import OBSERVERS, Collections, ObservedCall, Observer
 
 from .arguments import Arguments
 from .configuration import read_settings
@@ -20,7 +20,7 @@ _NOWHERE = Place("<engine>")
 class Watch:
     """The observers that are registered, where something can be kept; none where nothing can."""
 
-    def __init__(self, drawers: Drawers | None, environ: Mapping[str, str], clock: Callable[[], float]) -> None:
+    def __init__(self, drawers: Collections | None, environ: Mapping[str, str], clock: Callable[[], float]) -> None:
         self.problems: list[str] = []
         """A sentence for each of their settings that could not be read."""
         self._drawers = drawers
@@ -59,7 +59,7 @@ class Watch:
         ended = [*outcomes, *_failures(answer.get(tool.failures))]
         for one, config in watching:
             session = str(arguments.given.get(field) or "")
-            seen = Seen(owner, tool.name, session, kind, rows, ended, self._clock(), config)
+            seen = ObservedCall(owner, tool.name, session, kind, rows, ended, self._clock(), config)
             # What cannot be remembered keeps no answer from whoever asked.
             with contextlib.suppress(Fault):
                 await one.function(self._drawers, seen)

@@ -30,7 +30,7 @@ SPENT = frozenset({"rate_limited", "quota_exhausted", "auth_required"})
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class ApiKey:
     """One set of settings, with the tokens that were got with it."""
 
     settings: Mapping[str, Any]
@@ -55,7 +55,7 @@ class Keyring:
         }
         count = max((len(parts) for parts in turning.values()), default=1)
         sets = ({**values, **{name: parts[at % len(parts)] for name, parts in turning.items()}} for at in range(count))
-        self._keys = [Key(settings) for settings in sets]
+        self._keys = [ApiKey(settings) for settings in sets]
         self._next = 0
 
     def __len__(self) -> int:
@@ -65,7 +65,7 @@ class Keyring:
         """Everything secret in all the keys."""
         return [one for key in self._keys for one in key.secrets()]
 
-    def turn(self) -> Iterator[Key]:
+    def turn(self) -> Iterator[ApiKey]:
         """Every key once, beginning with the one whose turn it is."""
         start = self._next
         self._next = (start + 1) % len(self._keys)
@@ -137,7 +137,9 @@ class Upstreams:
         assert spent is not None
         raise spent
 
-    async def _drive(self, provider: Provider, operation: Operation, arguments: Mapping[str, Any], key: Key) -> Answer:
+    async def _drive(
+        self, provider: Provider, operation: Operation, arguments: Mapping[str, Any], key: ApiKey
+    ) -> Answer:
         fresh: list[Response] = []
         readable: list[tuple[Request, Response]] = []
 

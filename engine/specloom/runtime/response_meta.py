@@ -9,10 +9,10 @@ from typing import Any
 
 from specloom.language import build, truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import Context, Tool
+from specloom.model import Bindings, Tool
 from specloom.plugins import Artifact, ArtifactKeeper
 
-from .plan.effects import Outcome
+from .plan.effects import ProviderOutcome
 
 
 def say_freshness(cached: bool, age: int, ttl: float, label: str) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def say_freshness(cached: bool, age: int, ttl: float, label: str) -> dict[str, A
     return {"cached": cached, "ageSeconds": age, "maxAgeSeconds": int(ttl), "freshness": label}
 
 
-def say_routing(outcome: Outcome) -> dict[str, Any]:
+def say_routing(outcome: ProviderOutcome) -> dict[str, Any]:
     """Who answered, who was asked before, and why; no address and no upstream text."""
     tried = list(dict.fromkeys(outcome.tried))
     attempted = tried[: tried.index(outcome.served_by) + 1] if outcome.served_by in tried else tried
@@ -44,7 +44,7 @@ def describe_large(tool: Tool, arguments: Mapping[str, Any], body: str) -> dict[
     link = tool.link
     if link is None or len(body.encode("utf-8", "surrogatepass")) < link.above:
         return None
-    context: Context = {"args": arguments, "answer": json.loads(body)}
+    context: Bindings = {"args": arguments, "answer": json.loads(body)}
     if link.when is not None and not truthy(evaluate(link.when, context)):
         return None
     return {"summary": evaluate(link.summary, context), **build(link.also, context)}

@@ -12,7 +12,7 @@ from specloom.core import Fault, did_you_mean, from_epoch, mask
 from specloom.model import Lens
 from specloom.plugins import ARTIFACTS as LARGE
 from specloom.plugins import PROCEDURES, split_owner
-from specloom.runtime import REFUSED, Count, Executor, LiveDesk, next_midnight
+from specloom.runtime import REFUSED, Count, Executor, LiveContext, next_midnight
 
 from .protocol import NotFound
 
@@ -96,7 +96,7 @@ class Resources:
         tool = next(iter(self._executor.model.tools.values()), None)
         if tool is None or self._executor.drawers is None or RECOVER not in PROCEDURES:
             raise NotFound(uri)
-        desk = LiveDesk(self._executor, tool, self._owner, None)
+        desk = LiveContext(self._executor, tool, self._owner, None)
         try:
             found = await PROCEDURES[RECOVER].function(desk, {"sessionId": session})
         except Fault as fault:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 # --- A running request as the official SDK knows it, with what it sends on its way to the client ----------------------
 
 
-Context = ServerRequestContext[Any, Any]
+SdkContext = ServerRequestContext[Any, Any]
 
 ANSWERS: dict[str, Any] = {
     "elicitation/create": types.ElicitResult,
@@ -72,7 +72,7 @@ class Audience(Protocol):
 class SdkCall(Call):
     """A running request, as the SDK knows it. What it sends goes out in order, from a task of its own."""
 
-    def __init__(self, host: Audience, context: Context) -> None:
+    def __init__(self, host: Audience, context: SdkContext) -> None:
         params = context.params or {}
         self._host = host
         self._context = context
@@ -221,7 +221,7 @@ class Host:
         return server
 
     def _add(
-        self, server: Server[dict[str, Any]], method: str, handler: Callable[[Context, Any], Awaitable[Result]]
+        self, server: Server[dict[str, Any]], method: str, handler: Callable[[SdkContext, Any], Awaitable[Result]]
     ) -> None:
         server.add_request_handler(method, types.RequestParams, handler)
 
@@ -232,39 +232,39 @@ class Host:
         family = {ToolsListChanged: "tools", PromptsListChanged: "prompts", ResourcesListChanged: "resources"}
         return family[type(event)] in self.catalogue.list_changed
 
-    def _freshness(self, context: Context) -> Result:
+    def _freshness(self, context: SdkContext) -> Result:
         if context.protocol_version not in MODERN_VERSIONS:
             return {}
         return self.catalogue.freshness()
 
-    def _list(self, member: str, array: bytes) -> Callable[[Context, Any], Awaitable[Result]]:
+    def _list(self, member: str, array: bytes) -> Callable[[SdkContext, Any], Awaitable[Result]]:
         items = json.loads(array)
 
-        async def handle(context: Context, _: object) -> Result:
+        async def handle(context: SdkContext, _: object) -> Result:
             if (context.params or {}).get("cursor") is not None:
                 raise MCPError(INVALID_PARAMS, "Invalid cursor")
             return _for_era(context, {member: items, **self._freshness(context)})
 
         return handle
 
-    async def _discover(self, context: Context, _: object) -> Result:
+    async def _discover(self, context: SdkContext, _: object) -> Result:
         result = {"supportedVersions": list(MODERN_VERSIONS), "capabilities": self.catalogue.capabilities()}
         if self.catalogue.instructions:
             result["instructions"] = self.catalogue.instructions
         return _for_era(context, {**result, **self._freshness(context)})
 
-    async def _set_level(self, context: Context, _: object) -> Result:
+    async def _set_level(self, context: SdkContext, _: object) -> Result:
         self.log_level = (context.params or {})["level"]
         return {}
 
-    async def _watch(self, context: Context, _: object) -> Result:
+    async def _watch(self, context: SdkContext, _: object) -> Result:
         uri = (context.params or {})["uri"]
         if not self.catalogue.tells(uri):
             raise MCPError(INVALID_PARAMS, "This resource does not tell of changes", {"uri": uri[:2048]})
         self._watched.add(uri)
         return {}
 
-    async def _listen(self, context: Context, params: types.SubscriptionsListenRequestParams) -> Any:
+    async def _listen(self, context: SdkContext, params: types.SubscriptionsListenRequestParams) -> Any:
         """A stream of those changes that are really told, of all that are asked for; the SDK would promise them all."""
         wanted, changing = params.notifications, self.catalogue.list_changed
         told = wanted.model_copy(
@@ -279,12 +279,12 @@ class Host:
         )
         return await self._streams(context, params.model_copy(update={"notifications": told}))
 
-    async def _unwatch(self, context: Context, _: object) -> Result:
+    async def _unwatch(self, context: SdkContext, _: object) -> Result:
         self._watched.discard((context.params or {})["uri"])
         return {}
 
-    def _run(self, perform: Perform) -> Callable[[Context, Any], Awaitable[Result]]:
-        async def handle(context: Context, _: object) -> Result:
+    def _run(self, perform: Perform) -> Callable[[SdkContext, Any], Awaitable[Result]]:
+        async def handle(context: SdkContext, _: object) -> Result:
             params = dict(context.params or {})
             name = params.get("name")
             if context.method == "tools/call" and name not in self.catalogue.tool_names:
@@ -315,7 +315,7 @@ class Host:
         return handle
 
 
-def _for_era(context: Context, result: Result) -> Result:
+def _for_era(context: SdkContext, result: Result) -> Result:
     """`result` with the members that the SDK adds to its own models, but not to dictionaries."""
     if context.protocol_version not in MODERN_VERSIONS:
         return result

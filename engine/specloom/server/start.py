@@ -155,10 +155,10 @@ def make_executor(
             sender = RecordingSender(sender, Path(record))
     threshold = read_switch(environ, "CIRCUIT_FAILURE_THRESHOLD", problems)
     reset = read_switch(environ, "CIRCUIT_RESET_TIMEOUT_SECONDS", problems)
-    from specloom.storage import Artifacts, Audit, Memory, local_owner
+    from specloom.storage import Artifacts, Audit, StateStores, local_owner
 
     declared = [one.spec for one in model.collections.values()]
-    memory = Memory(environ, declared, local=local_owner(environ, problems), on_disk=not replay)
+    memory = StateStores(environ, declared, local=local_owner(environ, problems), on_disk=not replay)
     audit = None if replay else Audit(environ, warn)
     executor = Executor(
         model,

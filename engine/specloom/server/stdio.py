@@ -67,7 +67,7 @@ class _Wire:
         return self.broken
 
 
-class _Reader:
+class _LineReader:
     """The way in: lines from a descriptor, and `None` for a line that is too long to keep."""
 
     def __init__(self, fd: int, longest: int) -> None:
@@ -141,7 +141,7 @@ def serve_stdio(
     except OSError:
         return 1
     wire = _Wire(way_out)
-    reader = _Reader(way_in, longest_line)
+    reader = _LineReader(way_in, longest_line)
     connection = Connection(catalogue, wire.send, report)
     worker = Worker(connection, load_backend, min(grace, CLOSING))
     signals = _Signals(reader) if own and threading.current_thread() is threading.main_thread() else None
@@ -178,7 +178,7 @@ def _has_strays() -> bool:
     return any(not thread.daemon and thread is not threading.main_thread() for thread in threading.enumerate())
 
 
-def _pump(reader: _Reader, wire: _Wire, connection: Connection, worker: Worker, warm_after: float | None) -> None:
+def _pump(reader: _LineReader, wire: _Wire, connection: Connection, worker: Worker, warm_after: float | None) -> None:
     """Answer line after line until there are no more, or nobody reads the answers."""
     too_long = ProtocolError(INVALID_REQUEST, f"Invalid request: a line may have {reader.longest} bytes")
     warm = warm_after is None
@@ -218,7 +218,7 @@ class _Signals:
     A reader that is kept from stopping, by an answer that nobody reads, is left behind after `CLOSING` seconds.
     """
 
-    def __init__(self, reader: _Reader) -> None:
+    def __init__(self, reader: _LineReader) -> None:
         # `signal` only adds enums to this module, which take longer to make than the rest of the start.
         import _signal  # type: ignore[import-not-found]
 

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from .grammar.common import NAME, STEM
     from .grammar.declarations import BOUNDS
     from .grammar.kinds import GRAMMARS
-    from .grammar.rules import Anything, Either, Flag, Grammar, Items, Named, Number, Record, Ref, Rule, Text, check
+    from .grammar.rules import (
+        Anything, Either, Flag, Grammar, Items, Named, Number, RecordRule, Rule, RuleReference, Text, check,
+    )
     from .json_schema import editor_schemas
     from .library import (
         FOLDERS, Library, Spec, check_misplaced, check_overlooked, find_overlooked, layer_roots, load_library,
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from .prompts import (
         Prompt, PromptFile, complete, environment, listed_prompt, load_prompts, read_prompts, render_prompt,
     )
-    from .yaml import Entry, Listing, Map, Node, Scalar, to_plain
+    from .yaml import Listing, Map, Node, YamlEntry, YamlScalar, to_plain
 
 __getattr__ = exports(
     __name__,
@@ -29,13 +31,13 @@ __getattr__ = exports(
         "grammar.common": "NAME STEM",
         "grammar.declarations": "BOUNDS",
         "grammar.kinds": "GRAMMARS",
-        "grammar.rules": "Anything Either Flag Grammar Items Named Number Record Ref Rule Text check",
+        "grammar.rules": "Anything Either Flag Grammar Items Named Number RecordRule Rule RuleReference Text check",
         "json_schema": "editor_schemas",
         "library": (
             "FOLDERS Library Spec check_misplaced check_overlooked find_overlooked layer_roots load_library "
             "parse_spec prompt_files shipped_root shown_as spec_files"
         ),
         "prompts": "Prompt PromptFile complete environment listed_prompt load_prompts read_prompts render_prompt",
-        "yaml": "Entry Listing Map Node Scalar to_plain",
+        "yaml": "Listing Map Node YamlEntry YamlScalar to_plain",
     },
 )

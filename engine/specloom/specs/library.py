@@ -13,7 +13,7 @@ from specloom.core import PROMPT_SUFFIX, PROMPTS, Place, Report, did_you_mean, s
 
 from .grammar.kinds import GRAMMARS
 from .grammar.rules import check
-from .yaml import Map, Scalar, Source, parse_source
+from .yaml import Map, SourceText, YamlScalar, parse_source
 
 FOLDERS = ("providers.d", "tools.d", "lenses", "collections.d")
 
@@ -25,7 +25,7 @@ class Spec:
     kind: str
     name: str
     root: Map
-    source: Source
+    source: SourceText
     group: str = ""
 
     @property
@@ -144,7 +144,7 @@ def parse_spec(
     if kind is None or not check(source.root, GRAMMARS[kind], report):
         return None
     node = source.root.get("name")
-    assert isinstance(node, Scalar)
+    assert isinstance(node, YamlScalar)
     path = Path(shown)
     if path.stem != str(node.value):
         report.add(
@@ -158,7 +158,7 @@ def parse_spec(
 def _kind(root: Map, report: Report) -> str | None:
     first = next(iter(root), None)
     known = [f"{kind}/1" for kind in GRAMMARS]
-    if first is None or first.key != "spec" or not isinstance(first.value, Scalar):
+    if first is None or first.key != "spec" or not isinstance(first.value, YamlScalar):
         report.add(
             "E010", first.place if first else root.place, "the first key must be `spec`", f"one of {', '.join(known)}"
         )

@@ -20,7 +20,7 @@ Plain = str | int | float | bool | None
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar:
+class YamlScalar:
     """A single value: text, a number, true, false or null."""
 
     value: Plain
@@ -45,7 +45,7 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class YamlEntry:
     """One key of a mapping with its value."""
 
     key: str
@@ -57,7 +57,7 @@ class Entry:
 class Map:
     """A mapping, in the order it was written."""
 
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, YamlEntry]
     place: Place
 
     def get(self, key: str) -> Node | None:
@@ -65,21 +65,21 @@ class Map:
         entry = self.entries.get(key)
         return entry.value if entry else None
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[YamlEntry]:
         return iter(self.entries.values())
 
     def __contains__(self, key: str) -> bool:
         return key in self.entries
 
 
-Node = Scalar | Listing | Map
+Node = YamlScalar | Listing | Map
 
 
 def to_plain(node: Node | None) -> Any:
     """The value without places, as `json.loads` would give it."""
     if node is None:
         return None
-    if isinstance(node, Scalar):
+    if isinstance(node, YamlScalar):
         return node.value
     if isinstance(node, Listing):
         return [to_plain(item) for item in node.items]
@@ -100,7 +100,7 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceText:
     """One spec file: its name as shown to people, its text, and its tree (None when it could not be read as YAML)."""
 
     file: str
@@ -108,7 +108,7 @@ class Source:
     root: Map | None
 
 
-def parse_source(file: str, data: bytes, report: Report, *, skip: frozenset[str] = frozenset()) -> Source:
+def parse_source(file: str, data: bytes, report: Report, *, skip: frozenset[str] = frozenset()) -> SourceText:
     """Read one file; what is wrong with it is reported with its place, and the tree is then None.
 
     Keys of the root in `skip` are passed over without building what stands under them.
@@ -116,7 +116,7 @@ def parse_source(file: str, data: bytes, report: Report, *, skip: frozenset[str]
     start = Place(file)
     if len(data) > MAX_BYTES:
         report.add("E008", start, f"the file has {len(data):,} bytes; a spec may have {MAX_BYTES:,}", "split it")
-        return Source(file, "", None)
+        return SourceText(file, "", None)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -124,32 +124,32 @@ def parse_source(file: str, data: bytes, report: Report, *, skip: frozenset[str]
         place = Place(file, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
         byte = f"0x{data[error.start]:02X}"
         report.add("E006", place, f"the byte {byte} at {error.start:,} is not UTF-8", "save the file as UTF-8")
-        return Source(file, data.decode("utf-8", "replace"), None)
+        return SourceText(file, data.decode("utf-8", "replace"), None)
     foreign = yaml.reader.Reader.NON_PRINTABLE.search(text)
     if foreign is not None:
         lines = f"{text[: foreign.start()]}.".splitlines()  # a stop in place of the sign, which may itself break lines
         place = Place(file, len(lines), len(lines[-1]))
         message = f"not valid YAML: the character U+{ord(foreign[0]):04X} cannot be seen and may not stand here"
         report.add("E001", place, message, "remove it")
-        return Source(file, text, None)
-    builder = _Builder(file, report, skip)
+        return SourceText(file, text, None)
+    builder = _TreeBuilder(file, report, skip)
     try:
         root = builder.build(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = Place(file, mark.line + 1, mark.column + 1) if mark else start
         report.add("E001", place, _sentence(error), _hint(error, text))
-        return Source(file, text, None)
+        return SourceText(file, text, None)
     except _TooDeepError:
-        return Source(file, text, None)
+        return SourceText(file, text, None)
     except yaml.YAMLError as error:
         report.add("E001", start, f"not valid YAML: {' '.join(str(error).split())}")
-        return Source(file, text, None)
+        return SourceText(file, text, None)
     if not isinstance(root, Map):
         if not builder.failed:
             report.add("E007", start, "a spec is one mapping that starts with `spec: …`")
-        return Source(file, text, None)
-    return Source(file, text, None if builder.failed else root)
+        return SourceText(file, text, None)
+    return SourceText(file, text, None if builder.failed else root)
 
 
 def _sentence(error: yaml.MarkedYAMLError) -> str:
@@ -179,7 +179,7 @@ class _TooDeepError(Exception):
 
 
 @dataclass(slots=True)
-class _Builder:
+class _TreeBuilder:
     """Builds the tree from parser events, because only events still know anchors, tags and quotes."""
 
     file: str
@@ -215,7 +215,7 @@ class _Builder:
         place = self._place(event, max(1, event.end_mark.column - event.start_mark.column))
         if isinstance(event, yaml.AliasEvent):
             self._fail("E003", place, f"*{event.anchor} stands for another value", "write the value out")
-            return Scalar(None, place)
+            return YamlScalar(None, place)
         if event.anchor is not None:
             self._fail(
                 "E003", place, f"&{event.anchor} names a value", "leave it out; write the value out where it is used"
@@ -242,12 +242,12 @@ class _Builder:
         return Listing(tuple(items), Place(place.file, place.line, place.column))
 
     def _mapping(self, place: Place) -> Map:
-        entries: dict[str, Entry] = {}
+        entries: dict[str, YamlEntry] = {}
         for event in self.events:
             if isinstance(event, yaml.MappingEndEvent):
                 break
             key_node = self._node(event)
-            if self.depth == 1 and isinstance(key_node, Scalar) and key_node.value in self.skip:
+            if self.depth == 1 and isinstance(key_node, YamlScalar) and key_node.value in self.skip:
                 self._pass_over()
                 continue
             value = self._node(next(self.events))
@@ -258,7 +258,7 @@ class _Builder:
                 first = entries[key].place
                 self._fail("E002", key_node.place, f"key {key!r} stands twice", f"the first is in line {first.line}")
             else:
-                entries[key] = Entry(key, key_node.place, value)
+                entries[key] = YamlEntry(key, key_node.place, value)
         return Map(entries, Place(place.file, place.line, place.column))
 
     def _pass_over(self) -> None:
@@ -272,12 +272,12 @@ class _Builder:
                 return
 
     def _key(self, node: Node) -> str:
-        if isinstance(node, Scalar):
+        if isinstance(node, YamlScalar):
             if isinstance(node.value, str):
                 return sys.intern(node.value)  # a few hundred names are the keys of all specs
             if isinstance(node.value, int) and not isinstance(node.value, bool):
                 return str(node.value)  # a table may be keyed by numbers; look-ups compare text
-        if isinstance(node, Scalar):
+        if isinstance(node, YamlScalar):
             shown = (
                 "nothing"
                 if node.value is None
@@ -289,14 +289,14 @@ class _Builder:
         return ""
 
 
-def _scalar(event: Any, place: Place) -> Scalar:
+def _scalar(event: Any, place: Place) -> YamlScalar:
     text: str = event.value
     one_line = event.start_mark.line == event.end_mark.line
     if not event.style and event.tag is None:
         width = event.end_mark.column - event.start_mark.column
-        return Scalar(_resolve(text), place, one_line and width == len(text))
+        return YamlScalar(_resolve(text), place, one_line and width == len(text))
     width = event.end_mark.column - event.start_mark.column - 2
-    return Scalar(text, place, one_line and event.style in "'\"" and width == len(text), 1)
+    return YamlScalar(text, place, one_line and event.style in "'\"" and width == len(text), 1)
 
 
 def _resolve(text: str) -> Plain:

@@ -11,23 +11,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .artifacts import Artifacts
     from .audit_files import verify
-    from .audit_log import Record, audit_key, audit_path, open_audit
+    from .audit_log import AuditRecord, audit_key, audit_path, open_audit
     from .consent import REASONS, add_member, check_space, find_refusal, is_member, list_members, remove_member
     from .keys import load_master_keys
     from .location import FOLDER_VARIABLE, state_folder
-    from .open import Audit, Memory, local_owner
-    from .store import Store, open_memory, open_store
+    from .open import Audit, StateStores, local_owner
+    from .store import StateStore, open_memory, open_store
 
 __getattr__ = exports(
     __name__,
     {
         "artifacts": "Artifacts",
         "audit_files": "verify",
-        "audit_log": "Record audit_key audit_path open_audit",
+        "audit_log": "AuditRecord audit_key audit_path open_audit",
         "consent": "REASONS add_member check_space find_refusal is_member list_members remove_member",
         "keys": "load_master_keys",
         "location": "FOLDER_VARIABLE state_folder",
-        "open": "Audit Memory local_owner",
-        "store": "Store open_memory open_store",
+        "open": "Audit StateStores local_owner",
+        "store": "StateStore open_memory open_store",
     },
 )

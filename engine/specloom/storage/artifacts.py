@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from specloom.plugins import ARTIFACTS, Artifact
 
 if TYPE_CHECKING:
-    from specloom.plugins import Drawers
+    from specloom.plugins import Collections
 
 
 SCHEME = "research://artifact/"
@@ -19,7 +19,7 @@ _ID = re.compile(r"[0-9a-f]{64}")
 class Artifacts:
     """What `specloom.plugins.context.ArtifactKeeper` promises, over drawers that have the collection `ARTIFACTS`."""
 
-    def __init__(self, drawers: Drawers) -> None:
+    def __init__(self, drawers: Collections) -> None:
         self._drawers = drawers
 
     async def keep(self, owner: str, text: str, *, name: str, mime_type: str) -> Artifact:

@@ -36,7 +36,7 @@ class Seal:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ChainVerdict:
     """What a look at a whole log gave: how many rows hold, and the first thing that does not (empty: nothing)."""
 
     rows: int
@@ -88,14 +88,14 @@ def older_file(path: Path, first: int) -> Path:
     return path.with_name(f"{path.stem}.{first:012d}{path.suffix}")
 
 
-def verify(path: Path, keys: Sequence[bytes]) -> Verdict:
+def verify(path: Path, keys: Sequence[bytes]) -> ChainVerdict:
     """Look at every row of a log with the keys it may have been written under."""
     try:
         seal = read_seal(keys, seal_path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return Verdict(0, f"{seal_path(path).name} is missing" if log_files(path) else "")
+        return ChainVerdict(0, f"{seal_path(path).name} is missing" if log_files(path) else "")
     if seal is None:
-        return Verdict(0, f"{seal_path(path).name} does not hold: it was changed, or written under another key")
+        return ChainVerdict(0, f"{seal_path(path).name} does not hold: it was changed, or written under another key")
     number, before, count = seal.first, seal.anchor, 0
     is_sealed = seal.last < seal.first
     for where, line in _lines(path):
@@ -107,16 +107,16 @@ def verify(path: Path, keys: Sequence[bytes]) -> Verdict:
             # What a crash left of the last row is no change; the next start cuts it off.
             if not line.endswith(b"\n") and number > seal.last and is_sealed:
                 break
-            return Verdict(count, f"{where}: row {number} {problem}")
+            return ChainVerdict(count, f"{where}: row {number} {problem}")
         before = row["hash"]
         if number == seal.last:
             if before != seal.hash:
-                return Verdict(count, f"{where}: row {number} is not the one that was sealed")
+                return ChainVerdict(count, f"{where}: row {number} is not the one that was sealed")
             is_sealed = True
         count, number = count + 1, number + 1
     if not is_sealed:
-        return Verdict(count, f"rows {number} to {seal.last} are missing at the end of {path.name}")
-    return Verdict(count)
+        return ChainVerdict(count, f"rows {number} to {seal.last} are missing at the end of {path.name}")
+    return ChainVerdict(count)
 
 
 def _lines(path: Path) -> Iterator[tuple[str, bytes]]:

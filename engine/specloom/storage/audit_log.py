@@ -20,9 +20,9 @@ from typing import Any
 
 from specloom.core import from_epoch, mask, mask_values
 
-from .audit_files import LogFiles, Verdict, verify
+from .audit_files import ChainVerdict, LogFiles, verify
 
-__all__ = ["AuditLog", "Record", "audit_key", "describe_query", "open_audit", "verify"]
+__all__ = ["AuditLog", "AuditRecord", "audit_key", "describe_query", "open_audit", "verify"]
 
 DEFAULT_BYTES = 100 * 1024 * 1024
 DEFAULT_DAYS = 180
@@ -36,7 +36,7 @@ MANY = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class AuditRecord:
     """What is written about one call or one act of an operator. `error_code` is empty for what went well."""
 
     event_type: str
@@ -134,13 +134,13 @@ class AuditLog:
         self._pod_id = pod_id
         self._clock = clock
         self._warn = warn
-        self._waiting: deque[tuple[float, Record]] = deque()
+        self._waiting: deque[tuple[float, AuditRecord]] = deque()
         self._lost = 0
         self._wake = threading.Condition()
         self._thread: threading.Thread | None = None
         self._writing = self._closed = self._warned = self._hurried = False
 
-    def record(self, record: Record) -> None:
+    def record(self, record: AuditRecord) -> None:
         """Hand over a record, from any thread, without waiting."""
         with self._wake:
             if self._closed:
@@ -173,7 +173,7 @@ class AuditLog:
         if self._thread is not None:
             self._thread.join()
 
-    def verify(self) -> Verdict:
+    def verify(self) -> ChainVerdict:
         """See audit_chain.verify."""
         return verify(self.path, self._keys)
 
@@ -211,14 +211,14 @@ class AuditLog:
             reason = getattr(error, "strerror", None) or type(error).__name__
             self._warn(f"the audit log {self.path} cannot be written ({reason}); records are counted until it can")
 
-    def _write(self, batch: Sequence[tuple[float, Record]], lost: int) -> None:
+    def _write(self, batch: Sequence[tuple[float, AuditRecord]], lost: int) -> None:
         rows = [self._fields(at, record) for at, record in batch]
         if lost:
-            note = Record("audit.lost", success=False, metadata={"records": lost})
+            note = AuditRecord("audit.lost", success=False, metadata={"records": lost})
             rows.append(self._fields(self._clock(), note))
         self._files.write(rows)
 
-    def _fields(self, at: float, record: Record) -> dict[str, Any]:
+    def _fields(self, at: float, record: AuditRecord) -> dict[str, Any]:
         fields: dict[str, Any] = {
             "at": round(at, 3),
             "timestamp": from_epoch(at) or "",

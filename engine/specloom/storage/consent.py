@@ -10,7 +10,7 @@ from specloom.core import Fault, from_epoch
 from specloom.plugins import is_anonymous, split_owner
 
 if TYPE_CHECKING:
-    from specloom.plugins import Drawer
+    from specloom.plugins import Collection
 
 
 PURPOSES = ("memory", "analytics", "workspace", "monitoring")
@@ -37,7 +37,7 @@ REASONS: Mapping[Refusal, str] = MappingProxyType(
 
 
 async def decide(
-    drawer: Drawer, owner: str, purpose: str, *, granted: bool, now: float, terms: str = "", where: str = ""
+    drawer: Collection, owner: str, purpose: str, *, granted: bool, now: float, terms: str = "", where: str = ""
 ) -> dict[str, Any]:
     """Record a decision, which replaces the one before it; the record. `where` says through what it was made."""
     if purpose not in PURPOSES:
@@ -66,13 +66,13 @@ def to_refusals(now: float) -> dict[str, dict[str, Any]]:
     return {purpose: {"purpose": purpose, **said} for purpose in PURPOSES}
 
 
-async def find_decision(drawer: Drawer, purpose: str) -> dict[str, Any] | None:
+async def find_decision(drawer: Collection, purpose: str) -> dict[str, Any] | None:
     """The latest decision about a purpose, or None when there was none."""
     item = await drawer.get(purpose)
     return None if item is None else item.value
 
 
-async def find_refusal(drawer: Drawer, owner: str, purpose: str) -> Refusal | None:
+async def find_refusal(drawer: Collection, owner: str, purpose: str) -> Refusal | None:
     """Why nothing may be kept for this owner and purpose, or None when it may."""
     if is_anonymous(owner):
         return "unavailable"
@@ -80,7 +80,7 @@ async def find_refusal(drawer: Drawer, owner: str, purpose: str) -> Refusal | No
     return None if decision and decision["granted"] else "no_consent"
 
 
-async def grant_locally(drawer: Drawer, owner: str, now: float) -> list[str]:
+async def grant_locally(drawer: Collection, owner: str, now: float) -> list[str]:
     """Record the local user's consent where there is no decision yet; a withdrawal stays. The purposes recorded."""
     granted = []
     for purpose in GRANTED_LOCALLY:
@@ -110,12 +110,12 @@ def member_key(owner: str) -> str:
     return f"{_MEMBER}:{owner}"
 
 
-async def is_member(members: Drawer, owner: str) -> bool:
+async def is_member(members: Collection, owner: str) -> bool:
     """Whether the owner belongs to the workspace that the drawer shows."""
     return await members.get(member_key(owner)) is not None
 
 
-async def add_member(members: Drawer, owner: str, now: float) -> None:
+async def add_member(members: Collection, owner: str, now: float) -> None:
     """Let an owner in; the drawer is the new member's own view of the workspace."""
     if is_anonymous(owner):
         raise Fault("validation", "A member needs a name: name the user.")
@@ -123,12 +123,12 @@ async def add_member(members: Drawer, owner: str, now: float) -> None:
         await members.put(member_key(owner), {"owner": owner, "since": from_epoch(now) or ""})
 
 
-async def remove_member(members: Drawer, owner: str) -> bool:
+async def remove_member(members: Collection, owner: str) -> bool:
     """Let nobody of that name in any more; whether they were a member. The drawer is their own view."""
     return await members.delete(member_key(owner))
 
 
-async def list_members(members: Drawer) -> list[dict[str, Any]]:
+async def list_members(members: Collection) -> list[dict[str, Any]]:
     """Who belongs to the workspace that the drawer shows, with since when, the newest first."""
     items = await members.items(limit=MOST_LISTED)
     named = [(*split_owner(item.value["owner"]), item.value["since"]) for item in items]

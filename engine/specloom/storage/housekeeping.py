@@ -11,7 +11,7 @@ from specloom.plugins import CollectionSpec, Json
 
 from .consent import to_refusals
 from .keys import name_key
-from .rows import COLUMNS, FROM, Place, Row, Rows
+from .rows import COLUMNS, FROM, Rows, StoredRow, ViewAddress
 from .writes import put
 from .writes import reseal as reseal_item
 
@@ -40,9 +40,9 @@ def reseal(rows: Rows, specs: Mapping[str, CollectionSpec], after: int) -> tuple
     ).fetchall()
     done = 0
     for *columns, collection, place in found:
-        row = Row(*columns)
+        row = StoredRow(*columns)
         spec = specs.get(collection) or CollectionSpec(collection)
-        done += reseal_item(rows, Place(spec, place, row.author, b""), row)
+        done += reseal_item(rows, ViewAddress(spec, place, row.author, b""), row)
     return (found[-1][0] if len(found) == BATCH else 0), done
 
 
@@ -56,11 +56,13 @@ def export(rows: Rows, specs: Mapping[str, CollectionSpec], owner: bytes) -> dic
     ).fetchall()
     for *columns, collection, place in found:
         spec = specs.get(collection) or CollectionSpec(collection)
-        exported.setdefault(collection, []).append(_export_item(rows, Place(spec, place, owner, b""), Row(*columns)))
+        exported.setdefault(collection, []).append(
+            _export_item(rows, ViewAddress(spec, place, owner, b""), StoredRow(*columns))
+        )
     return exported
 
 
-def _export_item(rows: Rows, place: Place, row: Row) -> dict[str, Json]:
+def _export_item(rows: Rows, place: ViewAddress, row: StoredRow) -> dict[str, Json]:
     item = rows.open(place, row)
     said: dict[str, Json] = {"key": item.key, "value": item.value, "created": item.created, "changed": item.changed}
     if item.expires is not None:
@@ -88,7 +90,7 @@ def erase(rows: Rows, owners: Iterable[bytes], consents: CollectionSpec | None =
         rows.connection.execute("DELETE FROM items WHERE author = ? OR place = ?", (owner, owner))
         rows.connection.execute("DELETE FROM owners WHERE tag = ?", (owner,))
         if known and consents is not None and consents.name in gone:
-            place = Place(consents, owner, owner, bytes(known[0]))
+            place = ViewAddress(consents, owner, owner, bytes(known[0]))
             for purpose, refusal in to_refusals(rows.clock()).items():
                 put(rows, place, purpose, refusal, None)
     rows.connection.execute("INSERT OR REPLACE INTO meta VALUES ('compact', x'01')")

@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from specloom.plugins import CollectionSpec, Drawer, join_owner, split_owner
+from specloom.plugins import Collection, CollectionSpec, join_owner, split_owner
 
 if TYPE_CHECKING:
     from specloom.plugins import CallRecord
 
     from .audit_log import AuditLog
-    from .store import Store
+    from .store import StateStore
 
 
 TIDY_EVERY = 900.0
@@ -35,7 +35,7 @@ def local_owner(environ: Mapping[str, str], problems: list[str]) -> str:
     return join_owner("", user)
 
 
-class Memory:
+class StateStores:
     """The drawers of a process. Nothing is opened, and no file made, before somebody remembers or recalls something."""
 
     def __init__(
@@ -50,11 +50,11 @@ class Memory:
         self._collections = tuple(collections)
         self._local = local
         self._on_disk = on_disk
-        self._store: Store | None = None
+        self._store: StateStore | None = None
         self._tidied = time.monotonic()
         self._tasks: set[asyncio.Task[object]] = set()
 
-    def drawer(self, collection: str, owner: str, *, space: str = "") -> Drawer:
+    def drawer(self, collection: str, owner: str, *, space: str = "") -> Collection:
         """The view of an owner on a collection; a `config` fault where the store cannot be opened."""
         store = self._store or self._open()
         if time.monotonic() - self._tidied > TIDY_EVERY:
@@ -62,7 +62,7 @@ class Memory:
             self._start(store)
         return store.drawer(collection, owner, space=space)
 
-    def _open(self) -> Store:
+    def _open(self) -> StateStore:
         from specloom.core import Fault
 
         from .location import state_folder
@@ -80,7 +80,7 @@ class Memory:
             self._start(self._store)
         return self._store
 
-    def _grant(self, store: Store) -> None:
+    def _grant(self, store: StateStore) -> None:
         """Take the local user's own word for their consent: once, and before the first call asks for it."""
         from specloom.core import Fault
 
@@ -96,7 +96,7 @@ class Memory:
         thread.start()
         thread.join()
 
-    def _start(self, store: Store) -> None:
+    def _start(self, store: StateStore) -> None:
         """Tidy up, beside whatever else is done."""
         try:
             task = asyncio.get_running_loop().create_task(_tidy(store))
@@ -119,7 +119,7 @@ class Memory:
             self._store = None
 
 
-async def _tidy(store: Store) -> None:
+async def _tidy(store: StateStore) -> None:
     await store.expire()
 
 
@@ -139,13 +139,13 @@ class Audit:
             self._open()
         if self._log is None:
             return
-        from .audit_log import Record, describe_query
+        from .audit_log import AuditRecord, describe_query
 
         tenant, user = split_owner(call.owner)
         query = call.arguments.get("query")
         fingerprint = self._environ.get("AUDIT_INCLUDE_REQUEST_BODY", "").strip().lower() in {"1", "true", "yes", "on"}
         self._log.record(
-            Record(
+            AuditRecord(
                 "tool_call",
                 tenant,
                 user,

@@ -34,7 +34,7 @@ FROM = "FROM items i JOIN owners o ON o.tag = i.author"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ViewAddress:
     """Where the items of one view lie, and who writes them; tags instead of names."""
 
     spec: CollectionSpec
@@ -44,7 +44,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StoredRow:
     """An item as it lies in the table."""
 
     id: int
@@ -77,13 +77,13 @@ class Rows:
 
     # --- where --------------------------------------------------------------------------------------------------------
 
-    def place(self, spec: CollectionSpec, owner: str, space: str) -> Place:
+    def place(self, spec: CollectionSpec, owner: str, space: str) -> ViewAddress:
         """Where an owner's view of a collection is."""
         tenant, user = split_owner(owner)
         author = self.owner_tag(tenant, user)
         if spec.scope == "user":
-            return Place(spec, author, author, self.tenant_tag(tenant))
-        return Place(spec, make_tag(self.tag_key, "space", space), author, self.tenant_tag(tenant))
+            return ViewAddress(spec, author, author, self.tenant_tag(tenant))
+        return ViewAddress(spec, make_tag(self.tag_key, "space", space), author, self.tenant_tag(tenant))
 
     def owner_tag(self, tenant: str, user: str) -> bytes:
         """What stands for a user of a tenant."""
@@ -93,15 +93,15 @@ class Rows:
         """What stands for a tenant."""
         return make_tag(self.tag_key, "tenant", tenant)
 
-    def name_tag(self, place: Place, key: str) -> bytes:
+    def name_tag(self, place: ViewAddress, key: str) -> bytes:
         """What stands for the key of an item."""
         return make_tag(self.tag_key, "name", place.spec.name, place.place.hex(), key)
 
-    def mark_tag(self, place: Place, field: str, text: str) -> bytes:
+    def mark_tag(self, place: ViewAddress, field: str, text: str) -> bytes:
         """What stands for a text in an indexed field."""
         return make_tag(self.tag_key, "mark", place.spec.name, place.place.hex(), field, text)
 
-    def salt(self, place: Place) -> bytes:
+    def salt(self, place: ViewAddress) -> bytes:
         """The salt of who writes here, made when there is none."""
         row = self.connection.execute("SELECT salt FROM owners WHERE tag = ?", (place.author,)).fetchone()
         if row is not None:
@@ -112,21 +112,21 @@ class Rows:
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
-    def find(self, place: Place, key: str) -> Row | None:
+    def find(self, place: ViewAddress, key: str) -> StoredRow | None:
         """The row if it is there and alive."""
         found = self.connection.execute(
             f"SELECT {COLUMNS} {FROM} WHERE i.collection = ? AND i.place = ? AND i.name = ?",
             (place.spec.name, place.place, self.name_tag(place, key)),
         ).fetchone()
-        row = Row(*found) if found else None
+        row = StoredRow(*found) if found else None
         return row if row is not None and self._is_alive(row) else None
 
-    def get(self, place: Place, key: str) -> tuple[Item, Row] | None:
+    def get(self, place: ViewAddress, key: str) -> tuple[Item, StoredRow] | None:
         """The item and its row."""
         row = self.find(place, key)
         return None if row is None else (self.open(place, row), row)
 
-    def open(self, place: Place, row: Row) -> Item:
+    def open(self, place: ViewAddress, row: StoredRow) -> Item:
         """The item in a row; an `internal` fault when the row was changed outside."""
         plain = unseal_value(self.keys, row.salt, row.value, bind("item", place, row.name, row.author, row.version))
         if plain is None:
@@ -140,8 +140,8 @@ class Rows:
         return Item(key, value, row.version, row.created, row.changed, row.expires, row.last)
 
     def select(
-        self, place: Place, where: Mapping[str, str], limit: int, *, among: Sequence[int] | None = None
-    ) -> list[Row]:
+        self, place: ViewAddress, where: Mapping[str, str], limit: int, *, among: Sequence[int] | None = None
+    ) -> list[StoredRow]:
         """Living rows, newest first; `among` names the only ones that are wanted."""
         conditions: list[str] = []
         values: list[Any] = []
@@ -158,18 +158,18 @@ class Rows:
             f"{' '.join(conditions)} ORDER BY i.id DESC LIMIT ?",
             (place.spec.name, place.place, self.clock(), *values, max(0, limit)),
         )
-        return [Row(*one) for one in found]
+        return [StoredRow(*one) for one in found]
 
-    def items(self, place: Place, where: Mapping[str, str], limit: int) -> list[Item]:
+    def items(self, place: ViewAddress, where: Mapping[str, str], limit: int) -> list[Item]:
         """Living items, newest first."""
         return [self.open(place, row) for row in self.select(place, where, limit)]
 
-    def events(self, place: Place, key: str, first: int, last: int | None) -> list[Event]:
+    def events(self, place: ViewAddress, key: str, first: int, last: int | None) -> list[Event]:
         """Events of a living item, in order."""
         row = self.find(place, key)
         return [] if row is None else self.open_events(place, row, first, last)
 
-    def open_events(self, place: Place, row: Row, first: int = 1, last: int | None = None) -> list[Event]:
+    def open_events(self, place: ViewAddress, row: StoredRow, first: int = 1, last: int | None = None) -> list[Event]:
         """The events behind a row."""
         found = self.connection.execute(
             "SELECT seq, at, value FROM events WHERE item = ? AND seq BETWEEN ? AND ? ORDER BY seq",
@@ -187,7 +187,7 @@ class Rows:
             opened.append(Event(seq, at, json.loads(plain)))
         return opened
 
-    def count(self, place: Place) -> int:
+    def count(self, place: ViewAddress) -> int:
         """How many living items there are."""
         return int(
             self.connection.execute(
@@ -196,21 +196,21 @@ class Rows:
             ).fetchone()[0]
         )
 
-    def is_due(self, place: Place, row: Row) -> bool:
+    def is_due(self, place: ViewAddress, row: StoredRow) -> bool:
         """Whether a read of this row should be written down: its lifetime slides, or its key is an old one."""
         spec = place.spec
         slides = spec.sliding and self.clock() - row.used >= touch_every(spec)
         return slides or not is_current(self.keys, row.value)
 
     def open_words(
-        self, place: Place, name: bytes, author: bytes, salt: bytes, version: int, sealed: bytes
+        self, place: ViewAddress, name: bytes, author: bytes, salt: bytes, version: int, sealed: bytes
     ) -> dict[str, int]:
         """The words of an item, as they were counted when it was written."""
         plain = unseal_value(self.keys, salt, sealed, bind("words", place, name, author, version))
         terms: dict[str, int] = {} if plain is None else json.loads(plain)
         return terms
 
-    def _is_alive(self, row: Row) -> bool:
+    def _is_alive(self, row: StoredRow) -> bool:
         return row.expires is None or row.expires > self.clock()
 
 
@@ -219,7 +219,7 @@ def touch_every(spec: CollectionSpec) -> float:
     return min((spec.lifetime or 0.0) / TOUCH_SHARE, TOUCH_SECONDS)
 
 
-def bind(kind: str, place: Place, name: bytes, author: bytes, number: int) -> bytes:
+def bind(kind: str, place: ViewAddress, name: bytes, author: bytes, number: int) -> bytes:
     """What a sealed value is bound to: it opens nowhere else, so values cannot be swapped between rows."""
     return f"{kind}\0{place.spec.name}\0".encode() + place.place + name + author + number.to_bytes(8, "big")
 

@@ -16,9 +16,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from specloom.plugins import Found
+from specloom.plugins import SearchHit
 
-from .rows import Place, Rows
+from .rows import Rows, ViewAddress
 
 # --- A text as the words it is about, each reduced to one form, with how often it has them ----------------------------
 
@@ -234,7 +234,9 @@ class Indexes:
         self._lock = threading.Lock()
         self._held: OrderedDict[tuple[str, bytes], Index] = OrderedDict()
 
-    def search(self, rows: Rows, place: Place, text: str, where: Mapping[str, str], limit: int) -> list[Found]:
+    def search(
+        self, rows: Rows, place: ViewAddress, text: str, where: Mapping[str, str], limit: int
+    ) -> list[SearchHit]:
         """Living items about a text, best first, as they are in the transaction of `rows`."""
         asked = count_terms([text])
         if not asked or not place.spec.search or limit < 1:
@@ -242,12 +244,12 @@ class Indexes:
         with self._lock:
             index = self._refresh(rows, place)
             ranked = index.rank(asked)
-        found: list[Found] = []
+        found: list[SearchHit] = []
         for at in range(0, len(ranked), CANDIDATES):
             some = dict(ranked[at : at + CANDIDATES])
             living = {row.id: row for row in rows.select(place, where, CANDIDATES, among=list(some))}
             kept = [(living[id_], score) for id_, score in some.items() if id_ in living][: limit - len(found)]
-            found += [Found(rows.open(place, row), round(score, 4)) for row, score in kept]
+            found += [SearchHit(rows.open(place, row), round(score, 4)) for row, score in kept]
             if len(found) >= limit:
                 break
         return found
@@ -257,7 +259,7 @@ class Indexes:
         with self._lock:
             self._held.clear()
 
-    def _refresh(self, rows: Rows, place: Place) -> Index:
+    def _refresh(self, rows: Rows, place: ViewAddress) -> Index:
         key = (place.spec.name, place.place)
         index = self._held.pop(key, None) or Index()
         current = dict(
@@ -276,7 +278,7 @@ class Indexes:
         return index
 
 
-def _open_words(rows: Rows, place: Place, ids: list[int]) -> list[tuple[int, int, dict[str, int]]]:
+def _open_words(rows: Rows, place: ViewAddress, ids: list[int]) -> list[tuple[int, int, dict[str, int]]]:
     opened = []
     for at in range(0, len(ids), 500):
         some = ids[at : at + 500]

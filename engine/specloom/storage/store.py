@@ -12,13 +12,13 @@ from specloom.plugins import (
     CONSENTS,
     NOTHING,
     Change,
+    Collection,
     CollectionSpec,
-    Drawer,
     Erased,
     Event,
-    Found,
     Item,
     Json,
+    SearchHit,
     split_owner,
 )
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .keys import MasterKeys
-    from .rows import Place, Rows
+    from .rows import Rows, ViewAddress
 
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ def open_store(
     specs: Iterable[CollectionSpec],
     *,
     clock: Callable[[], float] = time.time,
-) -> Store:
+) -> StateStore:
     """The store of a folder with the key that the environment or the folder has; a ValueError says what to do.
 
     The database is opened by the first operation.
@@ -56,10 +56,10 @@ def open_store(
     if text and not (text.isdecimal() and 0 < int(text) < 1_000_000):
         raise ValueError(f"{LIMIT_VARIABLE} is {text!r}; write a whole number of mebibytes above 0")
     max_bytes = (int(text) if text else DEFAULT_MEBIBYTES) * MEBIBYTE
-    return Store(folder, load_master_keys(folder, environ), configured, clock=clock, max_bytes=max_bytes)
+    return StateStore(folder, load_master_keys(folder, environ), configured, clock=clock, max_bytes=max_bytes)
 
 
-def open_memory(specs: Iterable[CollectionSpec], *, clock: Callable[[], float] = time.time) -> Store:
+def open_memory(specs: Iterable[CollectionSpec], *, clock: Callable[[], float] = time.time) -> StateStore:
     """A store that is forgotten with the process: for examples, replays and where nothing may be written."""
     import os
 
@@ -67,10 +67,10 @@ def open_memory(specs: Iterable[CollectionSpec], *, clock: Callable[[], float] =
 
     from .keys import MasterKeys
 
-    return Store(None, MasterKeys(os.urandom(KEY_BYTES)), specs, clock=clock)
+    return StateStore(None, MasterKeys(os.urandom(KEY_BYTES)), specs, clock=clock)
 
 
-class Store:
+class StateStore:
     """Everything that is remembered, over one folder, or in memory where that is None.
 
     Coroutines belong to one event loop; the work runs in threads of the store. Every operation is atomic on one item or
@@ -87,7 +87,7 @@ class Store:
         max_bytes: int = DEFAULT_MEBIBYTES * MEBIBYTE,
     ) -> None:
         from .search import Indexes
-        from .threads import Inline, Readers, Writer
+        from .threads import InlineWorker, Readers, WriterThread
 
         self.folder = folder
         self.specs = {spec.name: spec for spec in specs}
@@ -95,14 +95,14 @@ class Store:
         self._keys = keys
         self._max_bytes = max_bytes
         self._indexes = Indexes()
-        self._writer: Writer | Inline
-        self._readers: Readers | Inline
+        self._writer: WriterThread | InlineWorker
+        self._readers: Readers | InlineWorker
         if folder is None:
-            self._writer = self._readers = Inline(self._connect)
+            self._writer = self._readers = InlineWorker(self._connect)
         else:
-            self._writer, self._readers = Writer(self._connect), Readers(self._connect)
+            self._writer, self._readers = WriterThread(self._connect), Readers(self._connect)
 
-    def drawer(self, collection: str, owner: str, *, space: str = "") -> Drawer:
+    def drawer(self, collection: str, owner: str, *, space: str = "") -> Collection:
         """One owner's view of a collection; of one space, where the collection is shared."""
         spec = self.specs.get(collection)
         if spec is None:
@@ -184,8 +184,8 @@ class Store:
         self._writer.submit(job).add_done_callback(lambda future: future.exception())
 
     async def search(
-        self, place: Callable[[Rows], Place], text: str, where: Mapping[str, str], limit: int
-    ) -> list[Found]:
+        self, place: Callable[[Rows], ViewAddress], text: str, where: Mapping[str, str], limit: int
+    ) -> list[SearchHit]:
         """What a view finds; see Drawer.search."""
         return await self.read(lambda rows: self._indexes.search(rows, place(rows), text, where, limit))
 
@@ -210,13 +210,13 @@ class Store:
 class _Drawer:
     """See Drawer."""
 
-    def __init__(self, store: Store, spec: CollectionSpec, owner: str, space: str) -> None:
+    def __init__(self, store: StateStore, spec: CollectionSpec, owner: str, space: str) -> None:
         self._store = store
         self.spec = spec
         self._owner = owner
         self._space = space
 
-    def _place(self, rows: Rows) -> Place:
+    def _place(self, rows: Rows) -> ViewAddress:
         return rows.place(self.spec, self._owner, self._space)
 
     async def get(self, key: str) -> Item | None:
@@ -257,7 +257,7 @@ class _Drawer:
     async def items(self, *, where: Mapping[str, str] = NOTHING, limit: int = 100) -> list[Item]:
         return await self._store.read(lambda rows: rows.items(self._place(rows), where, limit))
 
-    async def search(self, text: str, *, where: Mapping[str, str] = NOTHING, limit: int = 20) -> list[Found]:
+    async def search(self, text: str, *, where: Mapping[str, str] = NOTHING, limit: int = 20) -> list[SearchHit]:
         return await self._store.search(self._place, text, where, limit)
 
     async def count(self) -> int:

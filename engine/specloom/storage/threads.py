@@ -31,7 +31,7 @@ class _Task:
     """The job begins and ends its own transactions."""
 
 
-class Writer:
+class WriterThread:
     """One thread with the connection that writes. A future is done once its write is on the disk, or was refused."""
 
     def __init__(self, connect: Callable[[], Rows]) -> None:
@@ -164,7 +164,7 @@ def _settle(future: Future[Any], outcome: Any) -> None:
         future.set_result(outcome)
 
 
-class Inline:
+class InlineWorker:
     """Work that is done at once in the calling thread, on one connection: for what lives in memory alone."""
 
     def __init__(self, connect: Callable[[], Rows]) -> None:

@@ -6,23 +6,23 @@ import json
 from collections.abc import Callable
 
 from specloom.core import Fault
-from specloom.plugins import Change, CollectionSpec, Conflict, Item, Json
+from specloom.plugins import Change, CollectionSpec, Item, Json, WriteConflict
 
 from .keys import is_current, seal_value, unseal_value
-from .rows import TOUCH_SECONDS, Place, Row, Rows, bind, touch_every
+from .rows import TOUCH_SECONDS, Rows, StoredRow, ViewAddress, bind, touch_every
 from .search import count_terms, read_texts
 
 
-def put(rows: Rows, place: Place, key: str, value: Json, expect: int | None) -> Item:
+def put(rows: Rows, place: ViewAddress, key: str, value: Json, expect: int | None) -> Item:
     """Write a value; see Drawer.put."""
     row = rows.find(place, key)
     there = row.version if row else 0
     if expect is not None and expect != there:
-        raise Conflict(f"The record is at version {there} and not {expect}: read it again before writing.")
+        raise WriteConflict(f"The record is at version {there} and not {expect}: read it again before writing.")
     return _write(rows, place, key, value, row)
 
 
-def update(rows: Rows, place: Place, key: str, change: Change) -> Item | None:
+def update(rows: Rows, place: ViewAddress, key: str, change: Change) -> Item | None:
     """Write what `change` gives; see Drawer.update."""
     found = rows.get(place, key)
     value = change(found[0].value if found else None)
@@ -32,7 +32,12 @@ def update(rows: Rows, place: Place, key: str, change: Change) -> Item | None:
 
 
 def append(
-    rows: Rows, place: Place, key: str, event: Json, expect: int | None, change: Callable[[Json, int], Json] | None
+    rows: Rows,
+    place: ViewAddress,
+    key: str,
+    event: Json,
+    expect: int | None,
+    change: Callable[[Json, int], Json] | None,
 ) -> Item:
     """Append an event; see Drawer.append."""
     found = rows.get(place, key)
@@ -40,7 +45,7 @@ def append(
         raise Fault("not_found", f"There is no such record in {place.spec.name}, or it has expired.")
     item, row = found
     if expect is not None and expect != row.last:
-        raise Conflict(f"The record has {row.last} entries and not {expect}: read it again before writing.")
+        raise WriteConflict(f"The record has {row.last} entries and not {expect}: read it again before writing.")
     if row.last >= place.spec.max_events:
         raise Fault("validation", f"The record holds {place.spec.max_events} entries, which is the most it may.")
     seq = row.last + 1
@@ -54,7 +59,7 @@ def append(
     return _write(rows, place, key, value, row, last=seq, more=len(sealed))
 
 
-def delete(rows: Rows, place: Place, key: str) -> bool:
+def delete(rows: Rows, place: ViewAddress, key: str) -> bool:
     """Delete an item of this author."""
     gone = rows.connection.execute(
         "DELETE FROM items WHERE collection = ? AND place = ? AND name = ? AND author = ?",
@@ -63,7 +68,7 @@ def delete(rows: Rows, place: Place, key: str) -> bool:
     return gone.rowcount > 0
 
 
-def touch(rows: Rows, place: Place, key: str) -> None:
+def touch(rows: Rows, place: ViewAddress, key: str) -> None:
     """Write down that an item was read."""
     row = rows.find(place, key)
     if row is None or not rows.is_due(place, row):
@@ -75,7 +80,7 @@ def touch(rows: Rows, place: Place, key: str) -> None:
     rows.connection.execute("UPDATE items SET used = ?, expires = ? WHERE id = ?", (now, expires, row.id))
 
 
-def reseal(rows: Rows, place: Place, row: Row) -> bool:
+def reseal(rows: Rows, place: ViewAddress, row: StoredRow) -> bool:
     """Seal an item and everything behind it with the current key; whether all of it could be opened."""
     parts = [("item", row.version, row.value, row.id, "UPDATE items SET value = ? WHERE id = ?")]
     events = rows.connection.execute("SELECT seq, value, id FROM events WHERE item = ?", (row.id,)).fetchall()
@@ -96,7 +101,14 @@ def reseal(rows: Rows, place: Place, row: Row) -> bool:
 
 
 def _write(
-    rows: Rows, place: Place, key: str, value: Json, row: Row | None, *, last: int | None = None, more: int = 0
+    rows: Rows,
+    place: ViewAddress,
+    key: str,
+    value: Json,
+    row: StoredRow | None,
+    *,
+    last: int | None = None,
+    more: int = 0,
 ) -> Item:
     spec, now = place.spec, rows.clock()
     if row is not None and row.author != place.author:
@@ -132,7 +144,7 @@ def _write(
     return Item(key, value, version, created, now, expires, last)
 
 
-def _write_marks(rows: Rows, place: Place, id_: int, value: Json, *, is_new: bool) -> None:
+def _write_marks(rows: Rows, place: ViewAddress, id_: int, value: Json, *, is_new: bool) -> None:
     if not place.spec.indexes:
         return
     if not is_new:
@@ -141,7 +153,7 @@ def _write_marks(rows: Rows, place: Place, id_: int, value: Json, *, is_new: boo
     rows.connection.executemany("INSERT INTO marks (item, tag) VALUES (?, ?)", [(id_, tag) for tag in sorted(tags)])
 
 
-def _write_words(rows: Rows, place: Place, id_: int, name: bytes, version: int, salt: bytes, value: Json) -> None:
+def _write_words(rows: Rows, place: ViewAddress, id_: int, name: bytes, version: int, salt: bytes, value: Json) -> None:
     if not place.spec.search:
         return
     terms = count_terms(read_texts(value, place.spec.search))
@@ -150,7 +162,7 @@ def _write_words(rows: Rows, place: Place, id_: int, name: bytes, version: int, 
     rows.connection.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", (id_, version, sealed))
 
 
-def _check_value(place: Place, text: bytes) -> None:
+def _check_value(place: ViewAddress, text: bytes) -> None:
     if len(text) > place.spec.max_value:
         raise Fault(
             "validation",
@@ -159,7 +171,7 @@ def _check_value(place: Place, text: bytes) -> None:
         )
 
 
-def _make_room(rows: Rows, place: Place, row: Row | None, size: int) -> None:
+def _make_room(rows: Rows, place: ViewAddress, row: StoredRow | None, size: int) -> None:
     spec = place.spec
     grown = size - (row.size if row else 0)
     if row is not None and grown <= 0:
@@ -185,7 +197,7 @@ def _make_room(rows: Rows, place: Place, row: Row | None, size: int) -> None:
         )
 
 
-def _evict(rows: Rows, place: Place, spared: Row | None, count: int, size: int) -> int:
+def _evict(rows: Rows, place: ViewAddress, spared: StoredRow | None, count: int, size: int) -> int:
     """Remove the least recently used items until so many and so many bytes are gone; how many bytes went."""
     # What was used in the future was used before the clock was put back, and so before everything since.
     oldest = rows.connection.execute(

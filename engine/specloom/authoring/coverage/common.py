@@ -9,22 +9,22 @@ from typing import Any
 
 from specloom.core import Place, Report
 from specloom.language import truthy
-from specloom.model import Context, Setting, Value
-from specloom.specs import Entry, Listing, Map, Node, Scalar, Spec
+from specloom.model import Bindings, Setting, Value
+from specloom.specs import Listing, Map, Node, Spec, YamlEntry, YamlScalar
 
 
 @dataclass(slots=True)
-class Seen:
+class SpecUse:
     """What did its work while examples ran: rules that decided, strategies that ran, fields that were missing."""
 
     worked: set[Place] = field(default_factory=set)
     lacking: set[tuple[Place, str]] = field(default_factory=set)
 
 
-def watched(value: Value, place: Place, seen: Seen) -> Value:
+def watched(value: Value, place: Place, seen: SpecUse) -> Value:
     """The same value, noting the place whenever it is true."""
 
-    def evaluate(context: Context) -> Any:
+    def evaluate(context: Bindings) -> Any:
         result = value.evaluate(context)
         if truthy(result):
             seen.worked.add(place)
@@ -49,7 +49,7 @@ def cover_settings(spec: Spec, settings: Mapping[str, Setting], report: Report) 
 
 
 def _texts(node: Node) -> Iterator[str]:
-    if isinstance(node, Scalar):
+    if isinstance(node, YamlScalar):
         if isinstance(node.value, str):
             yield node.value
         return
@@ -57,7 +57,7 @@ def _texts(node: Node) -> Iterator[str]:
         yield from _texts(one)
 
 
-def entries_of(node: Node | None) -> list[Entry]:
+def entries_of(node: Node | None) -> list[YamlEntry]:
     """The keys of a mapping with their values; none where there is no mapping."""
     return list(node) if isinstance(node, Map) else []
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from specloom.core import Place, Report
 from specloom.language import MISSING
-from specloom.model import Context, Field, Operation, Provider, Step
-from specloom.specs import Entry, Listing, Map, Node, Scalar, Spec, to_plain
+from specloom.model import Bindings, Field, Operation, Provider, Step
+from specloom.specs import Listing, Map, Node, Spec, YamlEntry, YamlScalar, to_plain
 
-from ..examples.providers import ProviderExample, Trace, provider_examples, run_provider_example
-from .common import Seen, cover_settings, entries_of, maps_of, watched
+from ..examples.providers import ExchangeTrace, ProviderExample, provider_examples, run_provider_example
+from .common import SpecUse, cover_settings, entries_of, maps_of, watched
 
 Sent = Mapping[str, Any]
 
@@ -29,7 +29,7 @@ class _Shown:
 
 def cover_provider(spec: Spec, provider: Provider, report: Report) -> None:
     """Warn of what the examples of one provider do not show."""
-    seen = Seen()
+    seen = SpecUse()
     ran = list(_run_all(spec, watch_provider(provider, seen)))
     everywhere: list[Sent] = []
     for entry in entries_of(spec.root.get("operations")):
@@ -51,7 +51,7 @@ def cover_provider(spec: Spec, provider: Provider, report: Report) -> None:
     cover_settings(spec, provider.settings, report)
 
 
-def watch_provider(provider: Provider, seen: Seen) -> Provider:
+def watch_provider(provider: Provider, seen: SpecUse) -> Provider:
     """The same provider, noting in `seen` which error rules decide and which required fields an item lacks."""
     rules = tuple(replace(rule, when=watched(rule.when, rule.place, seen)) for rule in provider.service.errors)
     operations = {
@@ -61,13 +61,13 @@ def watch_provider(provider: Provider, seen: Seen) -> Provider:
     return replace(provider, service=replace(provider.service, errors=rules), operations=operations)
 
 
-def _watch_step(step: Step, seen: Seen) -> Step:
+def _watch_step(step: Step, seen: SpecUse) -> Step:
     fields = tuple(_watch_field(one, seen) if one.required else one for one in step.reading.fields)
     return replace(step, reading=replace(step.reading, fields=fields))
 
 
-def _watch_field(one: Field, seen: Seen) -> Field:
-    def read(item: Any, context: Context) -> Any:
+def _watch_field(one: Field, seen: SpecUse) -> Field:
+    def read(item: Any, context: Bindings) -> Any:
         value = one.read(item, context)
         if value in MISSING:
             seen.lacking.add((one.place, one.name))
@@ -76,14 +76,14 @@ def _watch_field(one: Field, seen: Seen) -> Field:
     return replace(one, read=read)
 
 
-def _run_all(spec: Spec, provider: Provider) -> Iterator[tuple[ProviderExample, Trace]]:
+def _run_all(spec: Spec, provider: Provider) -> Iterator[tuple[ProviderExample, ExchangeTrace]]:
     for example in provider_examples(spec, provider, Report()):
         trace = run_provider_example(example, provider, Report())
         if trace is not None:
             yield example, trace
 
 
-def _shown(ran: Iterable[tuple[ProviderExample, Trace]]) -> _Shown:
+def _shown(ran: Iterable[tuple[ProviderExample, ExchangeTrace]]) -> _Shown:
     sent: dict[str, list[Sent]] = {}
     fields: dict[str, set[str]] = {}
     meta: set[str] = set()
@@ -98,7 +98,7 @@ def _shown(ran: Iterable[tuple[ProviderExample, Trace]]) -> _Shown:
     return _Shown(sent, {name: frozenset(one) for name, one in fields.items()}, frozenset(meta))
 
 
-def _cover_requests(entry: Entry, operation: Operation, shown: _Shown, report: Report) -> None:
+def _cover_requests(entry: YamlEntry, operation: Operation, shown: _Shown, report: Report) -> None:
     """Every value of every request of the operation stands in some example (W302)."""
     assert isinstance(entry.value, Map)
     for node in maps_of(entry.value.get("steps")):
@@ -151,7 +151,7 @@ def _cover_service(spec: Spec, sent: Sequence[Sent], report: Report) -> None:
 def _cover_pairs(part: str, node: Node | None, sent: Sequence[Sent], where: str, report: Report) -> None:
     kind = "query parameter" if part == "query" else "header"
     for entry in entries_of(node):
-        null = isinstance(entry.value, Scalar) and entry.value.value is None
+        null = isinstance(entry.value, YamlScalar) and entry.value.value is None
         if not null and not _states(part, entry.key, sent):
             report.add(
                 "W302",
@@ -221,7 +221,7 @@ def source_steps(operation: Operation) -> frozenset[str]:
     return frozenset(needed[-1:])
 
 
-def _cover_required(operation: Operation, seen: Seen, report: Report) -> None:
+def _cover_required(operation: Operation, seen: SpecUse, report: Report) -> None:
     """Every required field has an example in which an item lacks it (W305)."""
     for step in operation.steps:
         for one in step.reading.fields:

@@ -8,11 +8,11 @@ from typing import Any
 
 from specloom.core import Place, Report
 from specloom.language import BOOLEAN, truthy
-from specloom.model import Context, Model, Stage, Tool, Value, stages_of
+from specloom.model import Bindings, Model, Stage, Tool, Value, stages_of
 from specloom.specs import Spec, to_plain
 
 from ..examples.tools import run_tool_example
-from .common import Seen, cover_settings, maps_of, watched
+from .common import SpecUse, cover_settings, maps_of, watched
 
 
 def cover_tool(spec: Spec, tool: Tool, model: Model, report: Report) -> None:
@@ -20,7 +20,7 @@ def cover_tool(spec: Spec, tool: Tool, model: Model, report: Report) -> None:
     nodes = maps_of(spec.root.get("examples"))
     if not nodes:
         return  # a tool without an example is an error of its own
-    seen = Seen()
+    seen = SpecUse()
     noting = watch_tool(tool, seen)
     stated: list[Mapping[str, Any]] = []
     twice = False
@@ -37,7 +37,7 @@ def cover_tool(spec: Spec, tool: Tool, model: Model, report: Report) -> None:
     cover_settings(spec, tool.settings, report)
 
 
-def watch_tool(tool: Tool, seen: Seen) -> Tool:
+def watch_tool(tool: Tool, seen: SpecUse) -> Tool:
     """The same tool, noting in `seen` which checks, strategies, second tries, stages and advice come to work."""
     plan = []
     for strategy in tool.plan:
@@ -63,7 +63,7 @@ def watch_tool(tool: Tool, seen: Seen) -> Tool:
     return replace(tool, plan=tuple(plan), after=after, checks=checks, hints=hints)
 
 
-def _watch_stages(stages: tuple[Stage, ...], seen: Seen) -> tuple[Stage, ...]:
+def _watch_stages(stages: tuple[Stage, ...], seen: SpecUse) -> tuple[Stage, ...]:
     return tuple(
         replace(stage, when=_when_rows(stage.when or _always(stage.place), stage.place, seen)) for stage in stages
     )
@@ -73,10 +73,10 @@ def _always(place: Place) -> Value:
     return Value(lambda _context: True, BOOLEAN, place)
 
 
-def _when_rows(value: Value, place: Place, seen: Seen) -> Value:
+def _when_rows(value: Value, place: Place, seen: SpecUse) -> Value:
     """A stage without rows to work on is not shown by that."""
 
-    def evaluate(context: Context) -> Any:
+    def evaluate(context: Bindings) -> Any:
         result = value.evaluate(context)
         if truthy(result) and context["rows"]:
             seen.worked.add(place)
@@ -85,7 +85,7 @@ def _when_rows(value: Value, place: Place, seen: Seen) -> Value:
     return replace(value, evaluate=evaluate)
 
 
-def _cover_plan(tool: Tool, seen: Seen, report: Report, *, twice: bool) -> None:
+def _cover_plan(tool: Tool, seen: SpecUse, report: Report, *, twice: bool) -> None:
     """Strategies, second tries, stages and advice are reached by an example (W304), and checks refuse one (W303)."""
     for refuse, _ in tool.checks:
         if refuse.place not in seen.worked:

@@ -10,14 +10,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from specloom.core import Rate
-from specloom.language import Any_, Choice, ListOf, Maybe, Scalar, Shape
-from specloom.language import Record as ShapeRecord
+from specloom.language import Any_, Choice, ListOf, Maybe, RecordType, Scalar, Shape
 from specloom.model import Service, Step
-from specloom.specs import GRAMMARS, Anything, Either, Flag, Grammar, Items, Named, Number, Record, Ref, Rule, Text
+from specloom.specs import (
+    GRAMMARS,
+    Anything,
+    Either,
+    Flag,
+    Grammar,
+    Items,
+    Named,
+    Number,
+    RecordRule,
+    Rule,
+    RuleReference,
+    Text,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class KeyRow:
     """One key: what it holds, whether it must stand, what it means."""
 
     name: str
@@ -27,42 +39,42 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class KeyTable:
     """The keys of one record, and where in a file it stands."""
 
     path: str
     name: str
-    rows: tuple[Row, ...]
+    rows: tuple[KeyRow, ...]
     rules: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class KindPage:
     """All records of one kind of spec, the outermost first."""
 
     name: str
-    tables: tuple[Table, ...]
+    tables: tuple[KeyTable, ...]
 
 
-def list_kinds() -> list[Kind]:
+def list_kinds() -> list[KindPage]:
     """Every kind of spec with its tables."""
-    return [Kind(name, tuple(_tables(grammar))) for name, grammar in GRAMMARS.items()]
+    return [KindPage(name, tuple(_tables(grammar))) for name, grammar in GRAMMARS.items()]
 
 
-def _tables(grammar: Grammar) -> Iterator[Table]:
-    found: dict[tuple[Row, ...], Table] = {}
+def _tables(grammar: Grammar) -> Iterator[KeyTable]:
+    found: dict[tuple[KeyRow, ...], KeyTable] = {}
     roots: list[tuple[str, Rule]] = [("", grammar.root), *((f"({name})", rule) for name, rule in grammar.named.items())]
     for start, root in roots:
         for path, record in _records(root, start):
-            rows = tuple(Row(name, describe(key.rule), key.required, key.doc) for name, key in record.keys.items())
-            table = Table(path, record.name, rows, tuple(_group(names, must) for names, must in record.one_of))
+            rows = tuple(KeyRow(name, describe(key.rule), key.required, key.doc) for name, key in record.keys.items())
+            table = KeyTable(path, record.name, rows, tuple(_group(names, must) for names, must in record.one_of))
             # Records that stand in several places, such as request bodies, are shown once.
             if found.setdefault(rows, table) is table:
                 yield table
 
 
-def _records(rule: Rule, path: str) -> Iterator[tuple[str, Record]]:
-    if isinstance(rule, Record):
+def _records(rule: Rule, path: str) -> Iterator[tuple[str, RecordRule]]:
+    if isinstance(rule, RecordRule):
         yield path, rule
         for name, key in rule.keys.items():
             yield from _records(key.rule, f"{path}.{name}" if path else name)
@@ -83,11 +95,11 @@ def _group(names: tuple[str, ...], must: bool) -> str:
 
 def describe(rule: Rule) -> str:
     """What a rule wants, in words."""
-    if isinstance(rule, Ref):
+    if isinstance(rule, RuleReference):
         return {"value": "a request value", "field": "a field", "converter": "a converter"}.get(rule.name, rule.name)
     if isinstance(rule, Either):
         return " or ".join(describe(one) for one in (rule.scalar, rule.listing, rule.mapping) if one is not None)
-    if isinstance(rule, Record):
+    if isinstance(rule, RecordRule):
         return "a mapping"
     if isinstance(rule, Named):
         inner = describe(rule.value)
@@ -194,7 +206,7 @@ def to_kind(shape: Shape) -> str:
         return "list" if isinstance(shape.item, Any_) else f"list of {to_kind(shape.item)}"
     if isinstance(shape, Choice):
         return "text"
-    if isinstance(shape, ShapeRecord):
+    if isinstance(shape, RecordType):
         return "object"
     return shape.kind if isinstance(shape, Scalar) else "anything"
 

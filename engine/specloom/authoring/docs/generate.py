@@ -14,7 +14,7 @@ from specloom import __version__
 from specloom.compiler import keepers, weave_from
 from specloom.core import CODES, KINDS, VARIABLES, Variable
 from specloom.language import CONVERTERS, DECODERS, FUNCTIONS
-from specloom.model import Collection, Model, Provider, Setting, Tool
+from specloom.model import CollectionModel, Model, Provider, Setting, Tool
 from specloom.specs import Library, editor_schemas, shipped_root
 
 from .format import FILTERS, list_kinds
@@ -76,7 +76,7 @@ def generate(model: Model, library: Library) -> dict[str, str]:
 def list_uses(model: Model) -> list[Use]:
     """Every variable that a provider, a tool or a collection reads, by name."""
     by_name: dict[str, list[tuple[str, str, Setting]]] = {}
-    kinds: dict[str, Mapping[str, Provider | Tool | Collection]] = {
+    kinds: dict[str, Mapping[str, Provider | Tool | CollectionModel]] = {
         "provider": {**model.providers},
         "tool": {**model.tools},
         "collection": {**model.collections},

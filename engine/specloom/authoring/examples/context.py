@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from specloom.core import Answer, Fault, Request, Response, all_failed
 from specloom.model import Model, Row, Tool
-from specloom.plugins import PROCEDURES, CollectionSpec, Drawer, Kept
+from specloom.plugins import PROCEDURES, Collection, CollectionSpec, Kept
 from specloom.runtime import Ask, Offer, Run, none_configured, resolve
 
 if TYPE_CHECKING:
-    from specloom.storage import Store
+    from specloom.storage import StateStore
 
 
 Answering = Callable[[Ask], Answer | Fault]
@@ -27,16 +27,16 @@ Result = TypeVar("Result")
 
 
 @dataclass(slots=True)
-class Room:
+class ExampleState:
     """What the calls of one example share: who calls, what is kept, and how many identifiers were given out."""
 
     now: float
     collections: Mapping[str, CollectionSpec] = field(default_factory=dict)
     owner: str = ""
-    store: Store | None = field(default=None, repr=False)
+    store: StateStore | None = field(default=None, repr=False)
     ids: int = 0
 
-    def drawer(self, collection: str, space: str = "") -> Drawer:
+    def drawer(self, collection: str, space: str = "") -> Collection:
         """The caller's view of a collection that is kept in memory."""
         if self.store is None:
             from specloom.storage import open_memory
@@ -55,7 +55,7 @@ class Room:
         return f"00000000-0000-4000-8000-{self.ids:012d}"
 
 
-class ExampleDesk:
+class ExampleContext:
     """A `specloom.plugins.context.Desk` for one example of a tool."""
 
     def __init__(
@@ -64,7 +64,7 @@ class ExampleDesk:
         model: Model,
         offer: Offer,
         config: Mapping[str, Any],
-        room: Room,
+        room: ExampleState,
         answer: Answering,
         reply: Replying,
     ) -> None:
@@ -132,14 +132,14 @@ class ExampleDesk:
     def new_id(self) -> str:
         return self._room.new_id()
 
-    def state(self, collection: str, *, space: str = "") -> Drawer:
+    def state(self, collection: str, *, space: str = "") -> Collection:
         return self._room.drawer(collection, space)
 
     async def keep_artifact(self, text: str, *, name: str, mime_type: str) -> str:  # noqa: ARG002
         return f"research://artifact/{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
-def run_procedure(run: Run, desk: ExampleDesk) -> Row | Fault:
+def run_procedure(run: Run, desk: ExampleContext) -> Row | Fault:
     """What a procedure gives at this desk; it runs to its end before this returns."""
 
     async def work() -> Row | Fault:
@@ -153,7 +153,7 @@ def run_procedure(run: Run, desk: ExampleDesk) -> Row | Fault:
     return run_through(work())
 
 
-def furnish(room: Room, items: Iterable[Mapping[str, Any]]) -> Fault | None:
+def furnish(room: ExampleState, items: Iterable[Mapping[str, Any]]) -> Fault | None:
     """Put items into the room of an example; what is wrong with one of them."""
 
     async def work() -> Fault | None:

@@ -21,7 +21,7 @@ DEFAULT_NOW = "2026-01-01T00:00:00Z"
 
 
 @dataclass(slots=True)
-class Trace:
+class ExchangeTrace:
     """What one example of a provider did: the requests by step, what came out, and which error rule spoke."""
 
     sent: dict[str, list[Request]] = field(default_factory=dict)
@@ -65,9 +65,9 @@ def provider_examples(spec: Spec, provider: Provider, report: Report) -> Iterato
         yield ProviderExample(said["name"], item.place, item, said, operation)
 
 
-def check_provider(spec: Spec, provider: Provider, report: Report) -> list[tuple[ProviderExample, Trace]]:
+def check_provider(spec: Spec, provider: Provider, report: Report) -> list[tuple[ProviderExample, ExchangeTrace]]:
     """Run a provider's examples and compare; returns what each did, for the coverage of the spec."""
-    done: list[tuple[ProviderExample, Trace]] = []
+    done: list[tuple[ProviderExample, ExchangeTrace]] = []
     for example in provider_examples(spec, provider, report):
         trace = run_provider_example(example, provider, report)
         if trace is not None:
@@ -87,7 +87,7 @@ def clock(text: str) -> float:
     return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
-def run_provider_example(example: ProviderExample, provider: Provider, report: Report) -> Trace | None:
+def run_provider_example(example: ProviderExample, provider: Provider, report: Report) -> ExchangeTrace | None:
     """What an example does, or None when it cannot be run, which is then reported."""
     said = example.said
     known = {name for one in provider.settings.values() for name in (one.name, one.stand_in) if name}
@@ -109,7 +109,7 @@ def run_provider_example(example: ProviderExample, provider: Provider, report: R
     config, problems = read_settings(provider.settings, environment(said.get("config")))
     for problem in problems:
         report.add("E402", place_of(example.node, "config"), problem)
-    trace = Trace()
+    trace = ExchangeTrace()
     replies = {name: list(one) if isinstance(one, list) else [one] for name, one in (said.get("replies") or {}).items()}
     lost: list[str] = []
 
@@ -138,7 +138,7 @@ def run_provider_example(example: ProviderExample, provider: Provider, report: R
     return trace
 
 
-def _surprises(trace: Trace, expect: Mapping[str, Any]) -> bool:
+def _surprises(trace: ExchangeTrace, expect: Mapping[str, Any]) -> bool:
     """Whether the run ended in a fault that the example does not expect, so that what it did not do is no wonder."""
     return trace.fault is not None and trace.fault.kind != expect.get("error")
 
@@ -190,7 +190,7 @@ def describe_request(request: Request) -> dict[str, Any]:
     return said
 
 
-def _compare(example: ProviderExample, trace: Trace, report: Report) -> None:
+def _compare(example: ProviderExample, trace: ExchangeTrace, report: Report) -> None:
     expect = example.said["expect"]
     expect_node = example.node.get("expect")
     assert isinstance(expect_node, Map)

@@ -14,7 +14,7 @@ from specloom.runtime import (
     Ask,
     AskAll,
     Offer,
-    Outcome,
+    ProviderOutcome,
     Run,
     describe_large,
     is_configured,
@@ -26,7 +26,7 @@ from specloom.runtime import (
 from specloom.specs import Listing, Map, Spec, to_plain
 
 from .compare import compare_fault, compare_rows, differing_row, place_of, short
-from .context import ExampleDesk, Room, furnish, placed, run_procedure
+from .context import ExampleContext, ExampleState, furnish, placed, run_procedure
 from .providers import DEFAULT_NOW, clock, environment, to_response
 
 # --- Holds the `refuse` and `accept` lists of an example against what its tool takes ----------------------------------
@@ -73,7 +73,7 @@ class ToolTrace:
     sent: list[Request] = field(default_factory=list)
     given: Mapping[str, Any] = field(default_factory=dict)
     """The arguments as they were taken."""
-    outcome: Outcome | None = None
+    outcome: ProviderOutcome | None = None
     fault: Fault | None = None
 
 
@@ -119,7 +119,7 @@ def run_tool_example(node: Map, said: Mapping[str, Any], tool: Tool, model: Mode
             place = place_of(listed, name) if listed else node.place
             report.add("E402", place, f"there is no operation {name!r}", hint)
             return None
-    room = Room(clock(DEFAULT_NOW), {name: one.spec for name, one in model.collections.items()})
+    room = ExampleState(clock(DEFAULT_NOW), {name: one.spec for name, one in model.collections.items()})
     try:
         with placed(said) as there:
             return _call_in(room, node, there, tool, model, report)
@@ -128,7 +128,7 @@ def run_tool_example(node: Map, said: Mapping[str, Any], tool: Tool, model: Mode
 
 
 def _call_in(
-    room: Room, node: Map, said: Mapping[str, Any], tool: Tool, model: Model, report: Report
+    room: ExampleState, node: Map, said: Mapping[str, Any], tool: Tool, model: Model, report: Report
 ) -> ToolTrace | None:
     """The example in its room, with what was kept and called before."""
     for owner, items in _kept_by(said).items():
@@ -162,7 +162,9 @@ def _kept_by(said: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
     return kept
 
 
-def _call(node: Map, said: Mapping[str, Any], tool: Tool, model: Model, room: Room, report: Report) -> ToolTrace:
+def _call(
+    node: Map, said: Mapping[str, Any], tool: Tool, model: Model, room: ExampleState, report: Report
+) -> ToolTrace:
     parts = said.get("providers") or {}
     config, _ = read_settings(tool.settings, environment(said.get("config")))
     trace = ToolTrace()
@@ -182,7 +184,7 @@ def _call(node: Map, said: Mapping[str, Any], tool: Tool, model: Model, room: Ro
         while True:
             wanted = running.throw(give) if isinstance(give, Fault) else running.send(give)
             if isinstance(wanted, Run):
-                give = run_procedure(wanted, ExampleDesk(tool, model, offer, config, room, answer, reply))
+                give = run_procedure(wanted, ExampleContext(tool, model, offer, config, room, answer, reply))
             elif isinstance(wanted, AskAll):
                 give = [answer(one) for one in wanted.asks]
             else:
@@ -191,7 +193,7 @@ def _call(node: Map, said: Mapping[str, Any], tool: Tool, model: Model, room: Ro
         trace.outcome = stop.value
     except Fault as fault:
         if tool.envelope:
-            trace.outcome = Outcome(answer=ENVELOPES[tool.envelope].function(fault, said["args"]))
+            trace.outcome = ProviderOutcome(answer=ENVELOPES[tool.envelope].function(fault, said["args"]))
         else:
             trace.fault = fault
     return trace
@@ -313,7 +315,7 @@ def _compare_tool(node: Map, said: Mapping[str, Any], tool: Tool, trace: ToolTra
             wrong("hints", f"the hints are {short(given)}, not {short(wanted)}")
 
 
-def _fits_schema(node: Map, said: Mapping[str, Any], tool: Tool, outcome: Outcome, report: Report) -> None:
+def _fits_schema(node: Map, said: Mapping[str, Any], tool: Tool, outcome: ProviderOutcome, report: Report) -> None:
     from jsonschema import Draft7Validator
 
     for error in Draft7Validator(tool.output_schema).iter_errors(outcome.answer):

@@ -12,7 +12,6 @@ from specloom.specs import (
     GRAMMARS,
     Anything,
     Either,
-    Entry,
     Flag,
     Grammar,
     Items,
@@ -21,12 +20,13 @@ from specloom.specs import (
     Named,
     Node,
     Number,
-    Record,
-    Ref,
+    RecordRule,
     Rule,
-    Scalar,
+    RuleReference,
     Spec,
     Text,
+    YamlEntry,
+    YamlScalar,
     to_plain,
 )
 
@@ -184,15 +184,15 @@ def _ignore_more(root: Map, cache: Map, inputs: Map) -> Iterator[Mutation]:
     items = listed.items if isinstance(listed, Listing) else ()
     recorded = (to_plain(root.get("record")) or {}).get("session")
     for entry in inputs:
-        if entry.key == recorded or any(isinstance(item, Scalar) and item.value == entry.key for item in items):
+        if entry.key == recorded or any(isinstance(item, YamlScalar) and item.value == entry.key for item in items):
             continue
-        ignore = Listing((*items, Scalar(entry.key, cache.place)), cache.place)
-        changed = _with(cache, Entry("ignore", cache.place, ignore))
+        ignore = Listing((*items, YamlScalar(entry.key, cache.place)), cache.place)
+        changed = _with(cache, YamlEntry("ignore", cache.place, ignore))
         new = _with(root, replace(root.entries["cache"], value=changed))
         yield Mutation(root.entries["cache"].place, f"the cache ignores {entry.key!r} too", ("proof", entry.key), new)
 
 
-def _with(node: Map, entry: Entry) -> Map:
+def _with(node: Map, entry: YamlEntry) -> Map:
     return Map({**node.entries, entry.key: entry}, node.place)
 
 
@@ -210,7 +210,7 @@ class _Maker:
     grammar: Grammar
 
     def node(self, node: Node, rule: Rule, path: Path) -> Iterator[Change]:
-        if isinstance(rule, Ref):
+        if isinstance(rule, RuleReference):
             yield from self.node(node, self.grammar.rule(rule.name), path)
         elif isinstance(rule, Either):
             chosen = (
@@ -219,7 +219,7 @@ class _Maker:
             if chosen is not None:
                 yield from self.node(node, chosen, path)
         elif isinstance(node, Map):
-            if isinstance(rule, Record):
+            if isinstance(rule, RecordRule):
                 yield from self.record(node, rule, path)
             else:
                 yield from self.named(node, rule.value if isinstance(rule, Named) else Anything(), path)
@@ -235,7 +235,7 @@ class _Maker:
                     replace(node, value=value, verbatim=False),
                 )
 
-    def record(self, node: Map, rule: Record, path: Path) -> Iterator[Change]:
+    def record(self, node: Map, rule: RecordRule, path: Path) -> Iterator[Change]:
         for entry in node:
             key = rule.keys[entry.key]
             inner = (*path, entry.key)
@@ -256,12 +256,12 @@ class _Maker:
             return
         for entry in node:
             inner = (*path, entry.key)
-            null = isinstance(entry.value, Scalar) and entry.value.value is None
+            null = isinstance(entry.value, YamlScalar) and entry.value.value is None
             if not null:
                 yield entry.place, f"`{entry.key}` left out", inner, _without(node, entry.key)
             yield from self.inside(node, entry, rule, inner)
 
-    def inside(self, node: Map, entry: Entry, rule: Rule, path: Path) -> Iterator[Change]:
+    def inside(self, node: Map, entry: YamlEntry, rule: Rule, path: Path) -> Iterator[Change]:
         for place, change, where, new in self.node(entry.value, rule, path):
             yield place, change, where, _with(node, replace(entry, value=new))
 
@@ -305,7 +305,7 @@ def _is_prose(rule: Rule, key: str) -> bool:
     return isinstance(rule, Text) and rule.means == "prose" and key not in {"says", "detail"} and not rule.choices
 
 
-def _scalar(node: Scalar, rule: Rule) -> Iterator[tuple[Any, str, int]]:
+def _scalar(node: YamlScalar, rule: Rule) -> Iterator[tuple[Any, str, int]]:
     value = node.value
     if isinstance(value, bool):
         yield not value, f"{value} → {not value}".lower(), 0

@@ -15,7 +15,7 @@ from json import dumps
 from multiprocessing import active_children, get_context
 from typing import Any
 
-from specloom.compiler import Surroundings, check_tables, compile_provider, compile_tool
+from specloom.compiler import Symbols, check_tables, compile_provider, compile_tool
 from specloom.core import Place, Report, did_you_mean
 from specloom.model import Model
 from specloom.plugins import PROCEDURES, load_hooks
@@ -120,7 +120,7 @@ class _Alarm(Report):
         Report.add(self, code, place, message, hint)
 
 
-def check_spec(spec: Spec, model: Model, around: Surroundings, report: Report) -> None:
+def check_spec(spec: Spec, model: Model, around: Symbols, report: Report) -> None:
     """Hold one spec against its grammar, compile it against the rest of the model, and run its examples."""
     if not check(spec.root, GRAMMARS[spec.kind], report):
         return
@@ -135,7 +135,7 @@ def check_spec(spec: Spec, model: Model, around: Surroundings, report: Report) -
             check_tool(spec, tool, model, report)
 
 
-def is_noticed(spec: Spec, model: Model, around: Surroundings, known: frozenset[tuple[str, str]]) -> bool:
+def is_noticed(spec: Spec, model: Model, around: Symbols, known: frozenset[tuple[str, str]]) -> bool:
     """Whether a broken spec has an error that is not among the known ones."""
     try:
         check_spec(spec, model, around, _Alarm(known=known))
@@ -146,9 +146,7 @@ def is_noticed(spec: Spec, model: Model, around: Surroundings, known: frozenset[
 
 def mutate_spec(spec: Spec, model: Model) -> SpecResult:
     """Break one spec in every place, one at a time."""
-    around = Surroundings(
-        model.providers, model.capabilities, model.lenses, load_hooks(), PROCEDURES, model.collections
-    )
+    around = Symbols(model.providers, model.capabilities, model.lenses, load_hooks(), PROCEDURES, model.collections)
     before = Report()
     check_spec(spec, model, around, before)
     known = frozenset((one.code, one.message) for one in before.found if one.is_error)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from specloom.compiler import compile_tool, surroundings_of
+from specloom.compiler import compile_tool, symbols_of
 from specloom.core import Report, did_you_mean
 from specloom.language import Choice
 from specloom.model import Argument, Capability, Model, Tool
@@ -259,7 +259,7 @@ def draft_tool(model: Model, name: str, toolset: str, capabilities: Sequence[str
 def _compile(file: str, text: str, model: Model) -> tuple[Spec, Tool]:
     report = Report()
     spec = parse_spec(file, text.encode(), report)
-    tool = compile_tool(spec, surroundings_of(model), report) if spec else None
+    tool = compile_tool(spec, symbols_of(model), report) if spec else None
     if spec is None or tool is None or report.errors:
         first = report.errors[0]
         raise ScaffoldError(f"this makes a tool that does not compile ({first.place}: {first.message})")

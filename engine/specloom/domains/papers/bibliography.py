@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from .errors import Refusal
-from .identifiers import Ref, parse_ref
+from .identifiers import PaperId, parse_ref
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 LARGEST = 1_000_000
@@ -45,16 +45,16 @@ _SHOWN = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ImportedEntry:
     """One entry: its key in the file, what it names its paper by, and the paper or why there is none."""
 
     key: str | None
     text: str | None
-    ref: Ref | None = None
+    ref: PaperId | None = None
     refusal: Refusal | None = None
 
 
-async def batch_from_bibliography(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def batch_from_bibliography(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Fetch the papers of a bibliography: rows of entries that name none first, then a row for each that was fetched.
 
     With `strict` the first entry that names none ends the call with what is wrong with it.
@@ -86,7 +86,7 @@ async def batch_from_bibliography(desk: Desk, given: Mapping[str, Any]) -> dict[
     return {"summary": summary, "results": [*rows, *keyed]}
 
 
-async def read_entries(desk: Desk, path: str, format_: str) -> list[Entry]:
+async def read_entries(desk: Context, path: str, format_: str) -> list[ImportedEntry]:
     """The entries of a file in their order; INVALID_REF for a file that cannot be read as a bibliography."""
     how = FORMATS.get(format_.strip().lower())
     if how is None:
@@ -173,14 +173,16 @@ def is_software(fields: Mapping[str, Any]) -> bool:
     return said.get("type", "").lower() == "software" or host in _CODE_HOSTS
 
 
-def to_entry(line: int, fields: Any, problem: str, *, key: str) -> Entry:
+def to_entry(line: int, fields: Any, problem: str, *, key: str) -> ImportedEntry:
     """The entry of one record; `key` is the field that has its key: `id` in CSL-JSON, where items are counted and not
     lines, and `key` in BibTeX.
     """
     if problem or not fields or not isinstance(fields, Mapping):
         why = problem[:_SHOWN] or ("it has no fields" if isinstance(fields, Mapping) else "it is no object")
         where = "line" if key == "key" else "place"
-        return Entry(None, None, refusal=Refusal("INVALID_REF", f"The entry at {where} {line} cannot be read: {why}."))
+        return ImportedEntry(
+            None, None, refusal=Refusal("INVALID_REF", f"The entry at {where} {line} cannot be read: {why}.")
+        )
     name = _to_text(fields.get(key))[:_SHOWN] or None
     text = find_identifier(fields)
     if text:
@@ -188,15 +190,17 @@ def to_entry(line: int, fields: Any, problem: str, *, key: str) -> Entry:
     if is_software(fields):
         url = _plain(fields).get("url", "")[:_SHOWN] or None
         why = f"{_name(name)} is a program and has no DOI; programs are not fetched."
-        return Entry(name, url, refusal=Refusal("NOT_IMPLEMENTED", why))
-    return Entry(name, None, refusal=Refusal("INVALID_REF", f"{_name(name)} has no DOI, arXiv or PubMed identifier."))
+        return ImportedEntry(name, url, refusal=Refusal("NOT_IMPLEMENTED", why))
+    return ImportedEntry(
+        name, None, refusal=Refusal("INVALID_REF", f"{_name(name)} has no DOI, arXiv or PubMed identifier.")
+    )
 
 
-def _parse(key: str | None, text: str) -> Entry:
+def _parse(key: str | None, text: str) -> ImportedEntry:
     try:
-        return Entry(key, text, parse_ref(text))
+        return ImportedEntry(key, text, parse_ref(text))
     except Refusal as refusal:
-        return Entry(key, text[:_SHOWN], refusal=refusal)
+        return ImportedEntry(key, text[:_SHOWN], refusal=refusal)
 
 
 def _name(key: str | None) -> str:

@@ -13,12 +13,12 @@ from specloom.core import Fault
 
 from . import pacing
 from .errors import Refusal, from_fault, to_refusal
-from .identifiers import Ref, parse_entry_ref
+from .identifiers import PaperId, parse_entry_ref
 from .provenance_log import Journal, open_journal
 
 if TYPE_CHECKING:
     from specloom.core import Answer
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 SOURCE, PROVIDER = "openalex", "openalex_discovery"
@@ -47,7 +47,7 @@ _BOUNDS = {
 """Arguments that are passed on, by the name that the capability has for each."""
 
 
-async def paper_search(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_search(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Works for some words; AMBIGUOUS or NOT_FOUND where a name cannot be made out, for none is left out in silence."""
     journal = open_journal(desk)
     with journal.session():
@@ -73,7 +73,7 @@ async def paper_search(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     return said
 
 
-async def link(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def link(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """The arXiv preprint that belongs to a DOI, null where none is known; NOT_FOUND where the work is not."""
     ref = parse_entry_ref(given["ref"])
     if ref.kind != "doi":
@@ -87,7 +87,9 @@ async def link(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"doi": ref.value, "arxiv": row.get("arxiv_id"), "openalex_id": row["id"], "title": row.get("title")}
 
 
-async def _ask(desk: Desk, journal: Journal, ref: Ref | None, capability: str, arguments: Mapping[str, Any]) -> Answer:
+async def _ask(
+    desk: Context, journal: Journal, ref: PaperId | None, capability: str, arguments: Mapping[str, Any]
+) -> Answer:
     """The answer of the index, written down."""
     try:
         async with pacing.turn(SOURCE, live=desk.is_live):
@@ -100,11 +102,11 @@ async def _ask(desk: Desk, journal: Journal, ref: Ref | None, capability: str, a
     return answer
 
 
-def _absent(ref: Ref) -> str:
+def _absent(ref: PaperId) -> str:
     return f"{SOURCE} has no record of {ref.value}."
 
 
-async def _identify(desk: Desk, journal: Journal, kind: str, name: str) -> str:
+async def _identify(desk: Context, journal: Journal, kind: str, name: str) -> str:
     """The identifier of whoever a name means; what is an identifier already is taken as it is."""
     if name[0].upper() == KINDS[kind] and name[1:].isascii() and name[1:].isdigit():
         return name.upper()
@@ -165,12 +167,12 @@ LEAST, PROBABLE, EXACT = 0.5, 0.8, 0.999
 _RUN = re.compile(r"[^\W_]+")
 
 
-async def resolve_citation(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def resolve_citation(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """The candidates for one citation, the likeliest first."""
     return {"query": given["query"], "candidates": await _find(desk, str(given["query"]), int(given["limit"]))}
 
 
-async def batch_resolve_citations(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def batch_resolve_citations(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """A row for each citation in their order; what fails for one changes nothing for the others."""
     queries, limit = [str(one) for one in given["queries"]], int(given["limit"])
     if not 0 < len(queries) <= CITATIONS:
@@ -220,7 +222,7 @@ def judge(words: Sequence[str], row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-async def _find(desk: Desk, query: str, limit: int) -> list[dict[str, Any]]:
+async def _find(desk: Context, query: str, limit: int) -> list[dict[str, Any]]:
     words = words_of(query)
     if not words:
         raise Refusal("INVALID_REF", "A citation needs words: give authors, title, journal or year as one text.")
@@ -244,7 +246,7 @@ DEPTH, TOTAL, PER_PAPER = 3, 100, 20
 GRAPH_SOURCE = "openalex"
 
 
-async def expand(desk: Desk, ref: Ref, *, depth: int, total: int, per_paper: int) -> dict[str, Any]:
+async def expand(desk: Context, ref: PaperId, *, depth: int, total: int, per_paper: int) -> dict[str, Any]:
     """Nodes and edges from the paper outwards; an edge points from the citing work to the cited one.
 
     A work that cannot be read is left unexpanded and `truncated` says so. The seed must be found.
@@ -255,7 +257,9 @@ async def expand(desk: Desk, ref: Ref, *, depth: int, total: int, per_paper: int
         return await _walk(desk, ref, journal, depth, total, per_paper)
 
 
-async def _walk(desk: Desk, ref: Ref, journal: Journal, depth: int, total: int, per_paper: int) -> dict[str, Any]:
+async def _walk(
+    desk: Context, ref: PaperId, journal: Journal, depth: int, total: int, per_paper: int
+) -> dict[str, Any]:
     seed = await _ask_graph(desk, ref, journal, {"doi": ref.value})
     nodes = {seed["id"]: 0}
     edges: dict[tuple[str, str], None] = {}
@@ -291,7 +295,7 @@ async def _walk(desk: Desk, ref: Ref, journal: Journal, depth: int, total: int, 
     }
 
 
-async def _ask_graph(desk: Desk, ref: Ref, journal: Journal, arguments: dict[str, str]) -> dict[str, Any]:
+async def _ask_graph(desk: Context, ref: PaperId, journal: Journal, arguments: dict[str, str]) -> dict[str, Any]:
     refusal: Refusal | None = None
     rows: list[dict[str, Any]] = []
     absent = f"{GRAPH_SOURCE} has no record of {next(iter(arguments.values()))}."

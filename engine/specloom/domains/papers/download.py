@@ -21,7 +21,7 @@ from .errors import Refusal, find_private_address, from_fault
 
 if TYPE_CHECKING:
     from specloom.core import Header, Secret
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 # --- Which hosts a source may lead to, what a refused one is told, and which setting would let it in ------------------
@@ -182,7 +182,7 @@ _MOVED = frozenset({301, 302, 303, 307, 308})
 _GONE = frozenset({404, 410, 451})
 
 
-async def download(desk: Desk, url: str, source: str, *, token: Secret | None = None) -> bytes:
+async def download(desk: Context, url: str, source: str, *, token: Secret | None = None) -> bytes:
     """The PDF at an address; Refusal with the reason for anything that is not allowed or not one.
 
     A `token` goes to the hosts of the source alone, wherever a redirect leads.
@@ -192,12 +192,12 @@ async def download(desk: Desk, url: str, source: str, *, token: Secret | None = 
     return response.body
 
 
-async def obtain(desk: Desk, url: str, source: str, *, accept: str) -> bytes:
+async def obtain(desk: Context, url: str, source: str, *, accept: str) -> bytes:
     """What is at an address and is no PDF, a page or an archive; Refusal where it may not or cannot be had."""
     return (await _follow(desk, url, source, accept, None)).body
 
 
-async def _follow(desk: Desk, url: str, source: str, accept: str, token: Secret | None) -> Response:
+async def _follow(desk: Context, url: str, source: str, accept: str, token: Secret | None) -> Response:
     url = check_hop(_encoded(url), source, desk.config, None)
     for hop in range(REDIRECTS + 1):
         response = await _send(desk, url, source, accept, token)
@@ -213,7 +213,7 @@ async def _follow(desk: Desk, url: str, source: str, accept: str, token: Secret 
     raise Refusal("NETWORK_ERROR", f"{source} redirects more than {REDIRECTS} times.")
 
 
-async def _send(desk: Desk, url: str, source: str, accept: str, token: Secret | None) -> Response:
+async def _send(desk: Context, url: str, source: str, accept: str, token: Secret | None) -> Response:
     policy = Policy(timeout=TIMEOUT, idle=SILENCE, max_bytes=MAX_BYTES, redirects=0)
     headers: tuple[tuple[str, Header], ...] = (("Accept", accept),)
     if token is not None and matches(_host(url), HOSTS[source]):

@@ -18,25 +18,25 @@ from .config import store_root
 from .download import download, publisher_of
 from .entries import SCHEMA_VERSION, authors_of, own_of, quality_of
 from .errors import Refusal, from_fault, to_refusal
-from .identifiers import Ref, key_of, parse_ref, preprint_of
+from .identifiers import PaperId, key_of, parse_ref, preprint_of
 from .metadata import (
     ARXIV_LICENSE,
     ENABLED,
-    Found,
     Location,
+    LookupTrace,
     OpenAccess,
-    Trace,
+    PaperRecord,
     locate,
     repair,
     resolve,
     to_doi,
     to_entry,
 )
-from .provenance_log import Journal, Session, open_journal
-from .store import METADATA, Store
+from .provenance_log import Journal, LogSession, open_journal
+from .store import METADATA, PaperStore
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 # --- Gets the document of a paper from the first place that gives it, and keeps what became of each place -------------
@@ -67,7 +67,9 @@ class Leg:
         return dict(self.status) if self.refusal is not None else None
 
 
-async def acquire(desk: Desk, ref: Ref, found: Found, journal: Journal, trace: Trace) -> tuple[Leg, OpenAccess | None]:
+async def acquire(
+    desk: Context, ref: PaperId, found: PaperRecord, journal: Journal, trace: LookupTrace
+) -> tuple[Leg, OpenAccess | None]:
     """The document from the first place that gives it, and what is known of open copies.
 
     Places that sources name go before a preprint of the paper, at arXiv or elsewhere, that before the copy of an index
@@ -92,14 +94,14 @@ async def acquire(desk: Desk, ref: Ref, found: Found, journal: Journal, trace: T
 
 
 async def _take(
-    desk: Desk,
-    ref: Ref,
+    desk: Context,
+    ref: PaperId,
     journal: Journal,
     leg: Leg,
     hosts: str,
     place: Location,
     source: str,
-    trace: Trace,
+    trace: LookupTrace,
 ) -> bool:
     """Try one open place; a refusal is kept for the answer, and the first one counts."""
     try:
@@ -119,13 +121,13 @@ async def _take(
 
 
 async def _take_preprint(
-    desk: Desk,
-    ref: Ref,
-    found: Found,
+    desk: Context,
+    ref: PaperId,
+    found: PaperRecord,
     access: OpenAccess | None,
     journal: Journal,
     leg: Leg,
-    trace: Trace,
+    trace: LookupTrace,
 ) -> bool:
     """The arXiv preprint of a DOI, as the DOI itself or a source names it."""
     named = [(preprint_of(ref.value), found.source)]
@@ -157,7 +159,9 @@ async def _take_preprint(
     return False
 
 
-async def _take_posted(desk: Desk, ref: Ref, found: Found, journal: Journal, leg: Leg, trace: Trace) -> bool:
+async def _take_posted(
+    desk: Context, ref: PaperId, found: PaperRecord, journal: Journal, leg: Leg, trace: LookupTrace
+) -> bool:
     """The preprint of a DOI that has a DOI of its own, from where open copies of that one are said to be."""
     named = [str(one) for one in found.fields.get("preprints") or () if not str(one).startswith(_OF_ARXIV)]
     posted = _ref_of("doi", named[0]) if named else None
@@ -178,7 +182,7 @@ async def _take_posted(desk: Desk, ref: Ref, found: Found, journal: Journal, leg
     return False
 
 
-async def _take_indexed(desk: Desk, ref: Ref, journal: Journal, leg: Leg, trace: Trace) -> bool:
+async def _take_indexed(desk: Context, ref: PaperId, journal: Journal, leg: Leg, trace: LookupTrace) -> bool:
     """The copy that an index which the operator switched on knows of."""
     variable, provider = ENABLED["openalex"]
     if desk.config.get(variable) is None:
@@ -201,7 +205,7 @@ async def _take_indexed(desk: Desk, ref: Ref, journal: Journal, leg: Leg, trace:
     return await _take(desk, ref, journal, leg, "oa-publisher", Location(str(url)), "openalex", trace)
 
 
-async def _take_licensed(desk: Desk, ref: Ref, journal: Journal, leg: Leg, trace: Trace) -> None:
+async def _take_licensed(desk: Context, ref: PaperId, journal: Journal, leg: Leg, trace: LookupTrace) -> None:
     """The publisher's own copy, where its operator has an agreement; a refusal there changes nothing of the answer."""
     publisher = publisher_of(ref.value)
     if publisher is None or not publisher.documents:
@@ -233,7 +237,7 @@ def _pdf_url(fields: Mapping[str, Any]) -> str:
     return re.sub(r"^http://", "https://", said) or f"https://arxiv.org/pdf/{fields['arxiv_id']}"
 
 
-def _ref_of(scheme: str, text: str) -> Ref | None:
+def _ref_of(scheme: str, text: str) -> PaperId | None:
     """The paper that a source names, or None where what it says is no such identifier."""
     try:
         return parse_ref(f"{scheme}:{text}")
@@ -241,7 +245,7 @@ def _ref_of(scheme: str, text: str) -> Ref | None:
         return None
 
 
-def _arxiv_at(place: Location) -> Ref | None:
+def _arxiv_at(place: Location) -> PaperId | None:
     found = _ARXIV_URL.match(place.url)
     return _ref_of("arxiv", found[1]) if found else None
 
@@ -258,16 +262,16 @@ _IN_ROW = ("source", "resolver_profile", "license", "path", "size_bytes", "schem
 _BUSY: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
 
 
-async def fetch(desk: Desk, ref: Ref, *, force: bool, journal: Journal | None = None) -> dict[str, Any]:
+async def fetch(desk: Context, ref: PaperId, *, force: bool, journal: Journal | None = None) -> dict[str, Any]:
     """The answer of a fetch without `ok` and `ref`; a journal that is given has its session rows written by others."""
-    trace = Trace()
+    trace = LookupTrace()
     if ref.kind != "pubmed":
         return (await _fetch_in_turn(desk, ref, trace, force=force, journal=journal))[0]
     known, name = pacing.known_to(desk), _name(desk, ref)
     if not force:
         known.check(name, desk.now())
     rows = journal or open_journal(desk)
-    with rows.session() if journal is None else contextlib.nullcontext(Session()) as session:
+    with rows.session() if journal is None else contextlib.nullcontext(LogSession()) as session:
         try:
             doi = await to_doi(desk, ref, rows, trace)
         except Refusal as refusal:
@@ -278,12 +282,12 @@ async def fetch(desk: Desk, ref: Ref, *, force: bool, journal: Journal | None = 
     return answer
 
 
-async def fetch_all(desk: Desk, refs: list[tuple[str, Ref]], *, force: bool) -> list[dict[str, Any]]:
+async def fetch_all(desk: Context, refs: list[tuple[str, PaperId]], *, force: bool) -> list[dict[str, Any]]:
     """A row for each reference, in their order; what fails for one changes nothing for the others."""
     journal = open_journal(desk)
     turns, done = asyncio.Semaphore(AT_ONCE), 0
 
-    async def one(text: str, ref: Ref) -> dict[str, Any]:
+    async def one(text: str, ref: PaperId) -> dict[str, Any]:
         nonlocal done
         async with turns:
             try:
@@ -300,19 +304,19 @@ async def fetch_all(desk: Desk, refs: list[tuple[str, Ref]], *, force: bool) -> 
 
 
 async def _fetch_in_turn(
-    desk: Desk, ref: Ref, trace: Trace, *, force: bool, journal: Journal | None
+    desk: Context, ref: PaperId, trace: LookupTrace, *, force: bool, journal: Journal | None
 ) -> tuple[dict[str, Any], Refusal | None]:
     """One paper, by one call at a time: the answer, and what the caller is told is missing although there is one."""
-    store = Store(store_root(desk.config))
+    store = PaperStore(store_root(desk.config))
     key = key_of(ref)
     lock = _BUSY.setdefault((id(asyncio.get_running_loop()), f"{store.root}\0{key}"), asyncio.Lock())
     known, name = pacing.known_to(desk), _name(desk, ref)
     async with lock:
         if not force:
             known.check(name, desk.now())
-        rows, session = journal or open_journal(desk), Session(is_written=False)
+        rows, session = journal or open_journal(desk), LogSession(is_written=False)
         try:
-            with rows.session(ref) if journal is None else contextlib.nullcontext(Session()) as session:
+            with rows.session(ref) if journal is None else contextlib.nullcontext(LogSession()) as session:
                 if force:
                     rows.forced(ref)
                 answer, session.refusal = await _fetch(desk, ref, store, rows, trace, force=force)
@@ -326,7 +330,7 @@ async def _fetch_in_turn(
 
 
 async def _fetch(
-    desk: Desk, ref: Ref, store: Store, journal: Journal, trace: Trace, *, force: bool
+    desk: Context, ref: PaperId, store: PaperStore, journal: Journal, trace: LookupTrace, *, force: bool
 ) -> tuple[dict[str, Any], Refusal | None]:
     stored = store.find(ref)
     if stored is not None and not force and store.has_pdf(stored):
@@ -357,7 +361,7 @@ async def _fetch(
     return answer, leg.refusal or _no_copy(ref, trace)
 
 
-def _no_copy(ref: Ref, trace: Trace) -> Refusal:
+def _no_copy(ref: PaperId, trace: LookupTrace) -> Refusal:
     """What is told when the paper is asked for again: its sources are not told again, so what could be set is."""
     further = dict.fromkeys(" and ".join(step["required_env"]) for step in trace.steps if step.get("required_env"))
     more = f"set {', or '.join(further)} to ask more of them" if further else "there are no others to switch on"
@@ -367,14 +371,14 @@ def _no_copy(ref: Ref, trace: Trace) -> Refusal:
     )
 
 
-def _name(desk: Desk, ref: Ref) -> tuple[Any, ...]:
+def _name(desk: Context, ref: PaperId) -> tuple[Any, ...]:
     """Under what the end of a fetch is known: what the operator changes in his settings may let a refused paper in."""
     return str(store_root(desk.config)), ref.kind, ref.value.lower(), configfile.current().stamp
 
 
 def _describe(
-    store: Store,
-    ref: Ref,
+    store: PaperStore,
+    ref: PaperId,
     entry: Mapping[str, Any],
     pdf: Mapping[str, Any],
     attempts: list[dict[str, Any]] | None,

@@ -18,11 +18,11 @@ from specloom.core import Fault, restrict, run
 
 from .download import HOSTS, matches, obtain
 from .errors import Refusal
-from .identifiers import Ref, parse_entry_ref
+from .identifiers import PaperId, parse_entry_ref
 from .provenance_log import open_journal
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 RENDERINGS = "https://ar5iv.labs.arxiv.org/html/"
@@ -34,7 +34,7 @@ _LABEL = re.compile(r"\[[^\]\s]+\] +")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 
 
-async def paper_text(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_text(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """The sections of a preprint as Markdown, of bodies no more than `max_chars` characters in all."""
     ref, most = _preprint(given), given.get("max_chars")
     url = RENDERINGS + ref.value
@@ -60,7 +60,7 @@ async def paper_text(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-async def paper_tex_source(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_tex_source(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """The LaTeX of a preprint: its main file with what it takes in from others, cut to `max_chars` characters."""
 
     ref, most = _preprint(given), given.get("max_chars")
@@ -127,7 +127,7 @@ def cut(sections: list[dict[str, str]], most: int | None) -> tuple[list[dict[str
     return kept, False
 
 
-def _preprint(given: Mapping[str, Any]) -> Ref:
+def _preprint(given: Mapping[str, Any]) -> PaperId:
     ref = parse_entry_ref(given["ref"])
     if ref.kind != "arxiv":
         raise Refusal(
@@ -136,7 +136,7 @@ def _preprint(given: Mapping[str, Any]) -> Ref:
     return ref
 
 
-async def _read(desk: Desk, ref: Ref, html: str, url: str) -> tuple[str, list[dict[str, str]]]:
+async def _read(desk: Context, ref: PaperId, html: str, url: str) -> tuple[str, list[dict[str, str]]]:
     try:
         page = await desk.run("read_markup", {"html": html, "url": url})
     except Fault as fault:
@@ -147,7 +147,7 @@ async def _read(desk: Desk, ref: Ref, html: str, url: str) -> tuple[str, list[di
     return title or _LABEL.sub("", page["title"], count=1), sections
 
 
-def _told(ref: Ref, refusal: Refusal) -> Refusal:
+def _told(ref: PaperId, refusal: Refusal) -> Refusal:
     """A paper that was not rendered is sent on to its abstract, which is another host."""
     denial = refusal.denial or {}
     if denial.get("reason") == "redirect_not_in_allowlist" and matches(str(denial.get("attempted")), HOSTS["arxiv"]):
@@ -200,7 +200,7 @@ class BundleError(Exception):
     """A bundle without TeX, or one that is not to be unpacked; the text is the reason."""
 
 
-class _Source(Protocol):
+class _TexSource(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
@@ -287,7 +287,7 @@ def _is_archive(head: bytes) -> bool:
 class _Bounded:
     """What a bundle unpacks to, read forwards and never beyond the bound."""
 
-    def __init__(self, source: _Source) -> None:
+    def __init__(self, source: _TexSource) -> None:
         self._source = source
         self._held = b""
         self._left = MOST_BYTES

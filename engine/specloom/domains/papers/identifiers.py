@@ -26,7 +26,7 @@ LONGEST_KEY = 192
 
 
 @dataclass(frozen=True, slots=True)
-class Ref:
+class PaperId:
     """One paper as it was named: `kind` is doi, arxiv or pubmed, `value` the identifier without its scheme."""
 
     kind: str
@@ -43,7 +43,7 @@ class Ref:
         return re.sub(r"v[0-9]+$", "", self.value) if self.kind == "arxiv" else self.value
 
 
-def parse_ref(text: str) -> Ref:
+def parse_ref(text: str) -> PaperId:
     """The paper that a text names; INVALID_REF for what is neither a DOI nor an arXiv or PubMed identifier."""
     said = text.strip()
     scheme, _, rest = said.partition(":")
@@ -54,16 +54,16 @@ def parse_ref(text: str) -> Ref:
     if said.startswith("10."):
         return _doi(said, text)
     if _ARXIV.fullmatch(said):
-        return Ref("arxiv", said)
+        return PaperId("arxiv", said)
     if _PUBMED.fullmatch(said):
-        return Ref("pubmed", said)
+        return PaperId("pubmed", said)
     raise Refusal(
         "INVALID_REF",
         f"{_shown(text)} is neither a DOI such as 10.1234/abc nor an arXiv identifier such as 2401.12345.",
     )
 
 
-def parse_entry_ref(text: str) -> Ref:
+def parse_entry_ref(text: str) -> PaperId:
     """Like `parse_ref`, for tools that look into the store: entries have DOIs and arXiv identifiers only."""
     ref = parse_ref(text)
     if ref.kind == "pubmed":
@@ -75,13 +75,13 @@ def parse_entry_ref(text: str) -> Ref:
     return ref
 
 
-def preprint_of(doi: str) -> Ref | None:
+def preprint_of(doi: str) -> PaperId | None:
     """The paper that a DOI names which arXiv registered for it; None for any other DOI."""
     number = from_arxiv_doi(doi)
-    return Ref("arxiv", number) if _ARXIV.fullmatch(number) else None
+    return PaperId("arxiv", number) if _ARXIV.fullmatch(number) else None
 
 
-def pubmed_number(ref: Ref) -> tuple[str, str]:
+def pubmed_number(ref: PaperId) -> tuple[str, str]:
     """What a PubMed reference names: `pmid` or `pmcid`, and the number, the second with PMC before it."""
     found = _PUBMED.fullmatch(ref.value)
     assert found is not None, ref
@@ -104,7 +104,7 @@ def check_key(key: str) -> None:
         raise Refusal("STORE_ERROR", f"{_shown(key)} cannot name an entry: it holds dots or signs that a path forbids.")
 
 
-def key_of(ref: Ref) -> str:
+def key_of(ref: PaperId) -> str:
     """The checked key of a reference."""
     key = safekey(ref.kind, ref.value)
     check_key(key)
@@ -116,18 +116,18 @@ def canonical_digest(kind: str, value: str, profile: str, version: str = "") -> 
     return hashlib.sha256("\0".join((kind, value, profile, version)).encode()).hexdigest()
 
 
-def _doi(value: str, text: str) -> Ref:
+def _doi(value: str, text: str) -> PaperId:
     if not _DOI.fullmatch(value):
         raise Refusal("INVALID_REF", f"{_shown(text)} is not a DOI: write it as 10.1234/abc.")
-    return Ref("doi", value)
+    return PaperId("doi", value)
 
 
-def _arxiv(value: str, text: str) -> Ref:
+def _arxiv(value: str, text: str) -> PaperId:
     if not _ARXIV.fullmatch(value):
         raise Refusal(
             "INVALID_REF", f"{_shown(text)} is not an arXiv identifier: write it as 2401.12345 or cond-mat/9501001."
         )
-    return Ref("arxiv", value)
+    return PaperId("arxiv", value)
 
 
 def _shown(text: str) -> str:

@@ -15,11 +15,11 @@ from . import pacing
 from .download import PUBLISHERS
 from .entries import make_entry, mends, quality_of, to_plain
 from .errors import Refusal, from_fault
-from .identifiers import Ref, parse_ref, preprint_of, pubmed_number
+from .identifiers import PaperId, parse_ref, preprint_of, pubmed_number
 from .provenance_log import Journal, to_timestamp
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 ENABLED: Mapping[str, tuple[str, str]] = {
@@ -38,7 +38,7 @@ LONGEST_LICENSE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PaperRecord:
     """The record of a paper: from whom, its fields, and what the source sent."""
 
     source: str
@@ -73,7 +73,7 @@ class OpenAccess:
 
 
 @dataclass(slots=True)
-class Trace:
+class LookupTrace:
     """Every source that was asked or left out, in order, as callers are told."""
 
     steps: list[dict[str, Any]] = field(default_factory=list)
@@ -101,14 +101,14 @@ class Trace:
         self.add(source, outcome.get(refusal.code, "consulted_failed"), refusal)
 
 
-async def resolve(desk: Desk, ref: Ref, journal: Journal, trace: Trace) -> Found:
+async def resolve(desk: Context, ref: PaperId, journal: Journal, trace: LookupTrace) -> PaperRecord:
     """The record of a paper from the first source that has it; a later one is asked only when the earlier had none."""
     if ref.kind == "arxiv":
         return await _resolve_preprint(desk, ref, journal, trace)
     failed: list[Refusal] = []
     known = await attempt(desk, ref, journal, trace, failed, "crossref", "publication")
     if known is not None:
-        return Found("crossref", known, known.get("record") or {})
+        return PaperRecord("crossref", known, known.get("record") or {})
     found = await _try_publishers(desk, ref, journal, trace, failed)
     if found is not None:
         return found
@@ -118,22 +118,24 @@ async def resolve(desk: Desk, ref: Ref, journal: Journal, trace: Trace) -> Found
             continue
         known = await attempt(desk, ref, journal, trace, failed, source, "work", provider)
         if known is not None:
-            return Found(source, {**known, "authors": turned(known.get("authors"))}, _bare(known))
+            return PaperRecord(source, {**known, "authors": turned(known.get("authors"))}, _bare(known))
     access = await locate(desk, ref, journal, trace)
     if access is not None and access.fields.get("title"):
-        return Found("unpaywall", access.fields, access.payload, access)
+        return PaperRecord("unpaywall", access.fields, access.payload, access)
     preprint = preprint_of(ref.value)
     if preprint is not None:
         return await _resolve_preprint(desk, preprint, journal, trace)
     raise _worst(ref, failed)
 
 
-async def _resolve_preprint(desk: Desk, preprint: Ref, journal: Journal, trace: Trace) -> Found:
+async def _resolve_preprint(desk: Context, preprint: PaperId, journal: Journal, trace: LookupTrace) -> PaperRecord:
     row = await _ask(desk, preprint, journal, trace, "arxiv", "preprint", {"arxiv_id": preprint.value})
-    return Found("arxiv", {**row, "type": "", "arxiv_id": preprint.value}, _bare(row))
+    return PaperRecord("arxiv", {**row, "type": "", "arxiv_id": preprint.value}, _bare(row))
 
 
-async def _try_publishers(desk: Desk, ref: Ref, journal: Journal, trace: Trace, failed: list[Refusal]) -> Found | None:
+async def _try_publishers(
+    desk: Context, ref: PaperId, journal: Journal, trace: LookupTrace, failed: list[Refusal]
+) -> PaperRecord | None:
     """The record at the publisher of a DOI, where its operator has an agreement with that one."""
     prefix = ref.value.partition("/")[0]
     known = None
@@ -147,11 +149,11 @@ async def _try_publishers(desk: Desk, ref: Ref, journal: Journal, trace: Trace, 
         else:
             row = await attempt(desk, ref, journal, trace, failed, one.source, "publisher_record", one.provider)
             if row is not None:
-                known = Found(one.source, {**row, "authors": turned(row.get("authors"))}, _bare(row))
+                known = PaperRecord(one.source, {**row, "authors": turned(row.get("authors"))}, _bare(row))
     return known
 
 
-async def locate(desk: Desk, ref: Ref, journal: Journal, trace: Trace) -> OpenAccess | None:
+async def locate(desk: Context, ref: PaperId, journal: Journal, trace: LookupTrace) -> OpenAccess | None:
     """Where open copies of a DOI are said to be; None when nobody could be asked or nobody knows the DOI.
 
     That it is not known there is no statement about the DOI: only those of one agency are.
@@ -179,7 +181,7 @@ def to_license(said: Any) -> str:
     return " ".join(str(said or "").encode(errors="replace").decode().split())[:LONGEST_LICENSE]
 
 
-def describe(found: Found, access: OpenAccess | None) -> dict[str, Any]:
+def describe(found: PaperRecord, access: OpenAccess | None) -> dict[str, Any]:
     """The answer of the tools that tell metadata, without `ok` and `ref`."""
     arxiv = found.source == "arxiv"
     return {
@@ -192,7 +194,7 @@ def describe(found: Found, access: OpenAccess | None) -> dict[str, Any]:
     }
 
 
-def to_entry(ref: Ref, found: Found, own: Mapping[str, Any], now: float) -> dict[str, Any]:
+def to_entry(ref: PaperId, found: PaperRecord, own: Mapping[str, Any], now: float) -> dict[str, Any]:
     """What the store keeps of a record, with the tool's own keys."""
     identity = {"doi": ref.value} if ref.kind == "doi" else {"arxiv_id": ref.value}
     fields = {**found.fields, **identity}
@@ -203,10 +205,10 @@ def to_entry(ref: Ref, found: Found, own: Mapping[str, Any], now: float) -> dict
 
 
 async def attempt(
-    desk: Desk,
-    ref: Ref,
+    desk: Context,
+    ref: PaperId,
     journal: Journal,
-    trace: Trace,
+    trace: LookupTrace,
     failed: list[Refusal],
     source: str,
     operation: str,
@@ -223,10 +225,10 @@ async def attempt(
 
 
 async def _ask(
-    desk: Desk,
-    ref: Ref,
+    desk: Context,
+    ref: PaperId,
     journal: Journal,
-    trace: Trace,
+    trace: LookupTrace,
     source: str,
     operation: str,
     arguments: Mapping[str, Any],
@@ -255,7 +257,7 @@ async def _ask(
     return dict(rows[0])
 
 
-def _worst(ref: Ref, failed: list[Refusal]) -> Refusal:
+def _worst(ref: PaperId, failed: list[Refusal]) -> Refusal:
     """What a caller is told when nobody had a record: absent if one said so, else the first failure."""
     absent = next((one for one in failed if one.code == "NOT_FOUND"), None)
     return absent or (failed[0] if failed else Refusal("NOT_FOUND", f"Nobody has a record of {ref.value}."))
@@ -281,7 +283,9 @@ FIELDS = ("title", "authors", "venue", "publisher", "abstract")
 """What sources tell alike, so that one can stand in for the other."""
 
 
-async def repair(desk: Desk, ref: Ref, found: Found, journal: Journal, trace: Trace) -> tuple[Found, dict[str, str]]:
+async def repair(
+    desk: Context, ref: PaperId, found: PaperRecord, journal: Journal, trace: LookupTrace
+) -> tuple[PaperRecord, dict[str, str]]:
     """The record with its broken fields told anew, and by whom each was; nobody is asked where none is broken."""
     fields, repaired = dict(found.fields), dict[str, str]()
     for source, (variable, provider) in ENABLED.items() if ref.kind == "doi" else ():
@@ -314,10 +318,10 @@ def _plain(value: Any) -> Any:
 SOURCE, PROVIDER = "ncbi", "pubmed"
 
 
-async def to_doi(desk: Desk, ref: Ref, journal: Journal, trace: Trace) -> Ref:
+async def to_doi(desk: Context, ref: PaperId, journal: Journal, trace: LookupTrace) -> PaperId:
     """The DOI of an article; NOT_FOUND where NCBI has no such article, NOT_IMPLEMENTED where it lists no DOI for it."""
     kind, number = pubmed_number(ref)
-    found: Ref | None = None
+    found: PaperId | None = None
     refusal: Refusal | None = None
     try:
         async with pacing.turn(SOURCE, live=desk.is_live):
@@ -336,11 +340,11 @@ async def to_doi(desk: Desk, ref: Ref, journal: Journal, trace: Trace) -> Ref:
     return found
 
 
-def _absent(ref: Ref) -> str:
+def _absent(ref: PaperId) -> str:
     return f"{SOURCE} has no article {ref.value}."
 
 
-def _parse(ref: Ref, rows: list[dict[str, Any]]) -> Ref:
+def _parse(ref: PaperId, rows: list[dict[str, Any]]) -> PaperId:
     if not rows:
         raise Refusal("NOT_FOUND", _absent(ref))
     doi = str(rows[0].get("doi") or "")

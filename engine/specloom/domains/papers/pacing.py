@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from .errors import DISPOSITIONS, Refusal
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 PER_SECOND = 5.0
@@ -149,10 +149,10 @@ def _window(refusal: Refusal) -> float:
 REPLAYS_SHARED = Replays()
 """The failures that this process knows."""
 
-_APART: WeakKeyDictionary[Desk, Replays] = WeakKeyDictionary()
+_APART: WeakKeyDictionary[Context, Replays] = WeakKeyDictionary()
 """Per call where nobody is really asked: what one example came to is nothing to the next."""
 
 
-def known_to(desk: Desk) -> Replays:
+def known_to(desk: Context) -> Replays:
     """The failures that a call knows of: those of the process, or in an example those of the call alone."""
     return REPLAYS_SHARED if desk.is_live else _APART.setdefault(desk, Replays())

@@ -12,7 +12,7 @@ from .download import PUBLISHERS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 # --- The words in which procedures of the paper store are declared: parts of their answers, and the settings they
@@ -143,7 +143,7 @@ _METADATA = {**REF, **_IDENTITY, "oa_url": OPEN, "metadata": OBJECT, **_QUALITY}
     asks=RECORDS,
     settings={**STORE, **LOG, **SOURCES, **HOSTS},
 )
-async def fetch_paper(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def fetch_paper(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Resolve one paper and put its open PDF into the store; says which leg failed where one did."""
     from . import tools as working
 
@@ -157,7 +157,7 @@ async def fetch_paper(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, An
     asks=RECORDS,
     settings={**STORE, **LOG, **SOURCES, **HOSTS},
 )
-async def batch_fetch_papers(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def batch_fetch_papers(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Fetch up to a hundred papers, one row each in the order in which they were given."""
     from . import tools as working
 
@@ -171,7 +171,7 @@ async def batch_fetch_papers(desk: Desk, parameters: Mapping[str, Any]) -> dict[
     asks=RECORDS,
     settings={**STORE, **LOG, **SOURCES},
 )
-async def paper_metadata(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_metadata(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Resolve one paper and keep its metadata; no document is fetched, even where an open one is known."""
     from . import tools as working
 
@@ -185,7 +185,7 @@ async def paper_metadata(desk: Desk, parameters: Mapping[str, Any]) -> dict[str,
     asks=RECORDS,
     settings={**LOG, **SOURCES},
 )
-async def resolve_paper(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def resolve_paper(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Resolve one paper; nothing is kept but the rows of the log."""
     from . import tools as working
 
@@ -208,7 +208,7 @@ async def resolve_paper(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, 
     asks=("references",),
     settings={**LOG, **SOURCES},
 )
-async def paper_citation_graph(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_citation_graph(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Walk the references of a paper breadth first, within hard bounds."""
     from . import tools as working
 
@@ -259,7 +259,7 @@ _COUNTS = {"type": "object", "properties": dict.fromkeys(("total", "ok", "failed
     asks=("discovery", "authorities"),
     settings=LOG,
 )
-async def discover_papers(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def discover_papers(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Works for some words within bounds; nothing is kept but the rows of the log."""
     from . import discovery as discovering
     from . import tools as working
@@ -274,7 +274,7 @@ async def discover_papers(desk: Desk, parameters: Mapping[str, Any]) -> dict[str
     asks=("preprint_of",),
     settings=LOG,
 )
-async def preprint_of_paper(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def preprint_of_paper(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The arXiv preprint that belongs to a DOI; nothing is kept but the rows of the log."""
     from . import discovery as discovering
     from . import tools as working
@@ -288,7 +288,7 @@ async def preprint_of_paper(desk: Desk, parameters: Mapping[str, Any]) -> dict[s
     gives=gives({**REF, "query": TEXT, "candidates": listed(_CANDIDATE)}),
     asks=("citation_candidates",),
 )
-async def resolve_citation(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def resolve_citation(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The registered works that a citation in words may mean; nothing is kept and nothing written down."""
     from . import discovery as citations
     from . import tools as working
@@ -302,7 +302,7 @@ async def resolve_citation(desk: Desk, parameters: Mapping[str, Any]) -> dict[st
     gives=gives({"results": listed(_RESOLVED)}),
     asks=("citation_candidates",),
 )
-async def resolve_citations(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def resolve_citations(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The same for up to fifty citations, a row each in their order."""
     from . import discovery as citations
     from . import tools as working
@@ -318,7 +318,7 @@ async def resolve_citations(desk: Desk, parameters: Mapping[str, Any]) -> dict[s
     runs=("bibliography_records",),
     settings={**STORE, **LOG, **SOURCES, **HOSTS},
 )
-async def fetch_bibliography(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def fetch_bibliography(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Fetch the papers of a bibliography file, a row each; entries that name no paper come first."""
     from . import bibliography
     from . import tools as working
@@ -365,7 +365,7 @@ PLACES["provenance log"] = StoragePlace(_find_log, "DOIGET_LOG_PATH", "no paper 
     ),
     settings=SOURCES,
 )
-async def paper_capabilities(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_capabilities(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Which sources this instance may use; tells no key."""
     from . import status as instance
     from .tools import answered
@@ -379,7 +379,7 @@ async def paper_capabilities(desk: Desk, parameters: Mapping[str, Any]) -> dict[
     gives=gives({"version": TEXT, "schema_version": TEXT, "store_writable": FLAG, "build": OBJECT}),
     settings=STORE,
 )
-async def paper_store_health(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_store_health(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Version, schema, and whether the store could be written; makes nothing."""
     from . import status as instance
     from .tools import answered
@@ -393,7 +393,7 @@ async def paper_store_health(desk: Desk, parameters: Mapping[str, Any]) -> dict[
     gives=gives({"path": TEXT, "rows": WHOLE, "holds": FLAG, "problem": TEXT}),
     settings=LOG,
 )
-async def verify_provenance(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def verify_provenance(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Look at every row of the provenance log; `problem` names the first that does not hold."""
     from . import status as instance
     from .tools import answered
@@ -407,7 +407,7 @@ async def verify_provenance(desk: Desk, parameters: Mapping[str, Any]) -> dict[s
     gives=gives({"path": TEXT, "rows": WHOLE, "rewritten": WHOLE, "anchor_before": OPEN, "anchor_after": OPEN}),
     settings=LOG,
 )
-async def migrate_provenance(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def migrate_provenance(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Bring a provenance log of the older format into the one that is written now; as it was, it stays beside it."""
     from . import provenance_log as migrating
     from .tools import answered
@@ -429,7 +429,7 @@ _LISTED = listed(
     gives=gives({**REF, "safekey": TEXT, "metadata": OPEN}),
     settings=STORE,
 )
-async def paper_info(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_info(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The stored metadata of one paper, null when it is not stored."""
     from . import tools as working
 
@@ -442,7 +442,7 @@ async def paper_info(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any
     gives=gives({"scope": TEXT, "query": TEXT, "count": WHOLE, "results": _LISTED}),
     settings=STORE,
 )
-async def search_papers(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def search_papers(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Stored papers with a text in title, authors, venue or publisher."""
     from . import tools as working
 
@@ -455,7 +455,7 @@ async def search_papers(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, 
     gives=gives({"count": WHOLE, "entries": _LISTED}),
     settings=STORE,
 )
-async def recent_papers(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def recent_papers(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Stored papers, the newest first."""
     from . import tools as working
 
@@ -468,7 +468,7 @@ async def recent_papers(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, 
     gives=gives({**REF, "safekey": TEXT, "path": OPEN, "pdf_exists": FLAG, "origin": OPEN, "license": OPEN}),
     settings=STORE,
 )
-async def paper_pdf_path(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_pdf_path(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Where the PDF of a stored paper is; the file is not opened."""
     from . import tools as working
 
@@ -476,7 +476,7 @@ async def paper_pdf_path(desk: Desk, parameters: Mapping[str, Any]) -> dict[str,
 
 
 @procedure("papers_bibtex", parameters={"refs": TEXTS}, gives=gives({"entries": ROWS}), settings=STORE)
-async def papers_bibtex(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def papers_bibtex(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Stored papers as BibTeX, one element for each reference."""
     from . import tools as working
 
@@ -484,7 +484,7 @@ async def papers_bibtex(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, 
 
 
 @procedure("papers_csl", parameters={"refs": TEXTS}, gives=gives({"entries": ROWS}), settings=STORE)
-async def papers_csl(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def papers_csl(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Stored papers as CSL JSON, one element for each reference."""
     from . import tools as working
 
@@ -503,7 +503,7 @@ async def papers_csl(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any
     gives=gives({**REF, "tags": TEXTS, "collections": TEXTS}),
     settings=STORE,
 )
-async def tag_paper(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def tag_paper(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Add and remove tags and collections of a stored paper."""
     from . import tools as working
 
@@ -516,7 +516,7 @@ async def tag_paper(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]
     gives=gives({**REF, "annotation": OPEN}),
     settings=STORE,
 )
-async def annotate_paper(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def annotate_paper(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Set or take away the note on a stored paper."""
     from . import tools as working
 
@@ -544,7 +544,7 @@ _MEASURES = {"char_count": WHOLE, "truncated": FLAG, "retrieved_from": TEXT}
     runs=("read_markup",),
     settings=LOG,
 )
-async def paper_text(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_text(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The text of a preprint by sections, from its HTML rendering; no PDF is opened and nothing is kept."""
     from . import fulltext as work
     from .tools import answered
@@ -558,7 +558,7 @@ async def paper_text(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any
     gives=gives({**REF, **texts("arxiv_id", "main_file", "tex_source"), **_MEASURES}),
     settings=LOG,
 )
-async def paper_tex_source(desk: Desk, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_tex_source(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The TeX of a preprint as its authors wrote it, in one text; nothing is kept."""
     from . import fulltext as work
     from .tools import answered

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 from .config import log_path, log_retention
 from .errors import Refusal
-from .identifiers import Ref, canonical_digest
+from .identifiers import PaperId, canonical_digest
 from .locks import held_now, sync_folder, write_whole
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 GENESIS = "GENESIS"
@@ -65,7 +65,7 @@ _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class LogVerdict:
     """Whether a log holds: how many rows do, and what is wrong with the next one, empty when nothing is."""
 
     rows: int
@@ -196,27 +196,29 @@ def hash_row(row: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def verify(path: Path) -> Verdict:
+def verify(path: Path) -> LogVerdict:
     """Look at every row of a log: its keys, its hash, its number, and that it follows the one before it."""
     before, rows = GENESIS, 0
     if not path.exists():
-        return Verdict(0)
+        return LogVerdict(0)
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             row = parse_row(line)
             if row is None:
                 is_whole = line.endswith(b"\n")
-                return Verdict(rows, f"row {number} is not JSON" if is_whole else f"row {number} {CUT_OFF}")
+                return LogVerdict(rows, f"row {number} is not JSON" if is_whole else f"row {number} {CUT_OFF}")
             if set(row) != set(KEYS):
-                return Verdict(rows, f"row {number} does not have the keys of a row")
+                return LogVerdict(rows, f"row {number} does not have the keys of a row")
             if row["this_hash"] != hash_row(row):
-                return Verdict(rows, f"row {number} was changed: its hash is another")
+                return LogVerdict(rows, f"row {number} was changed: its hash is another")
             if row["prev_hash"] != before:
-                return Verdict(rows, f"row {number} does not follow row {number - 1}: a row was removed or put between")
+                return LogVerdict(
+                    rows, f"row {number} does not follow row {number - 1}: a row was removed or put between"
+                )
             if row["ts_seq"] != number:
-                return Verdict(rows, f"row {number} has the number {row['ts_seq']}")
+                return LogVerdict(rows, f"row {number} has the number {row['ts_seq']}")
             before, rows = row["this_hash"], number
-    return Verdict(rows)
+    return LogVerdict(rows)
 
 
 def to_timestamp(seconds: float) -> str:
@@ -244,7 +246,7 @@ _LOGS: dict[Path, Log] = {}
 
 
 @dataclass(slots=True)
-class Session:
+class LogSession:
     """How a call ends: `refusal` is what its caller is told is missing, although the call has an answer."""
 
     refusal: Refusal | None = None
@@ -256,14 +258,14 @@ class Session:
 class Journal:
     """The log as one call sees it; without a log, which is so where nobody is really asked, rows go nowhere."""
 
-    desk: Desk
+    desk: Context
     log: Log | None
 
-    def start(self, ref: Ref | None = None) -> None:
+    def start(self, ref: PaperId | None = None) -> None:
         """The first row; LOG_ERROR ends the call before anything is asked."""
         self._row("session_start", **_about(ref))
 
-    def end(self, ref: Ref | None, code: str | None, *, has_answer: bool = False) -> bool:
+    def end(self, ref: PaperId | None, code: str | None, *, has_answer: bool = False) -> bool:
         """The last row, with the code that the caller is told; whether it could be written.
 
         A call that was not granted is `denied`; one with an answer that lacks something is `err`, whatever denied it.
@@ -276,10 +278,10 @@ class Journal:
         return True
 
     @contextlib.contextmanager
-    def session(self, ref: Ref | None = None) -> Iterator[Session]:
+    def session(self, ref: PaperId | None = None) -> Iterator[LogSession]:
         """The two rows around a call, the last one with the code of what it raises or of the session's refusal."""
         self.start(ref)
-        session = Session()
+        session = LogSession()
         ended: Refusal | None = Refusal("INTERNAL_ERROR", "The call did not come to its end.")
         try:
             yield session
@@ -292,7 +294,7 @@ class Journal:
 
     def asked(
         self,
-        ref: Ref | None,
+        ref: PaperId | None,
         source: str,
         *,
         refusal: Refusal | None = None,
@@ -313,7 +315,7 @@ class Journal:
             license=license_,
         )
 
-    def stored(self, ref: Ref, source: str, path: str, own: Mapping[str, Any], capability: str) -> None:
+    def stored(self, ref: PaperId, source: str, path: str, own: Mapping[str, Any], capability: str) -> None:
         """Something was written to the store; `path` is below its root."""
         self._row(
             "store_write",
@@ -325,7 +327,7 @@ class Journal:
             size_bytes=own.get("size_bytes"),
         )
 
-    def forced(self, ref: Ref) -> None:
+    def forced(self, ref: PaperId) -> None:
         """The caller asked again before its time."""
         self._row("repeat_forced", **_about(ref))
 
@@ -334,7 +336,7 @@ class Journal:
             self.log.append(event, now=self.desk.now(), **fields)
 
 
-def _about(ref: Ref | None, source: str = "") -> dict[str, Any]:
+def _about(ref: PaperId | None, source: str = "") -> dict[str, Any]:
     """The columns that name a paper: a DOI or an arXiv identifier, and with a source the digest of the two."""
     if ref is None or ref.kind == "pubmed":
         return {}
@@ -342,7 +344,7 @@ def _about(ref: Ref | None, source: str = "") -> dict[str, Any]:
     return {"ref": ref.value, **digest}
 
 
-def open_journal(desk: Desk) -> Journal:
+def open_journal(desk: Context) -> Journal:
     """The journal of a call at this desk; one log for each file in a process."""
     if not desk.is_live:
         return Journal(desk, None)
@@ -369,7 +371,7 @@ class Migrated:
     anchor_after: str | None
 
 
-async def migrate_provenance(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def migrate_provenance(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Rewrite the log at `path`, or the configured one, and say what was done."""
     path = Path(given["path"]) if given.get("path") else log_path(desk.config)
     return {"path": str(path), **asdict(migrate(path, dry_run=bool(given.get("dry_run"))))}

@@ -14,7 +14,7 @@ from specloom.domains.trust import cite_for_bibliography
 from specloom.plugins import FLAG, TEXT, WHOLE, closed, listed, procedure, record, texts
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 DIRECT = "direct-url"
@@ -38,7 +38,7 @@ _WORDS_OF_A_TEXT = 1000
 class _Search:
     """What is known of a paper so far, and what could not be asked."""
 
-    desk: Desk
+    desk: Context
     name: PaperName
     most: int
     patience: float
@@ -72,7 +72,7 @@ class _Search:
         return await self.desk.run("read_page", given)
 
 
-async def read(desk: Desk, identifier: str, most: int, *, patience: float = PATIENCE) -> dict[str, Any]:
+async def read(desk: Context, identifier: str, most: int, *, patience: float = PATIENCE) -> dict[str, Any]:
     """The text of one paper in at most `most` characters, and what is known of it; see `paper_procedures.PAPER`."""
     search = _Search(desk, to_paper_name(identifier), most, patience)
     if not search.name:
@@ -263,7 +263,7 @@ PAPER = record(
     runs=("read_page",),
     needs=("identifier", "max_length"),
 )
-async def read_paper(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def read_paper(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Reads one paper: its text from an archive, else a free PDF, else its page.
 
     `max_length` is in characters of content. `source` is who gave or found the text: the provider, or `direct-url` for

@@ -15,10 +15,10 @@ from .errors import Refusal
 from .metadata import ENABLED
 from .pacing import PER_SECOND
 from .provenance_log import verify
-from .store import Store
+from .store import PaperStore
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 CORE_SOURCES = ("arxiv", "crossref", "unpaywall")
@@ -26,7 +26,7 @@ METADATA_SOURCES = {"openalex": "openalex", "semantic_scholar": "s2", "doaj": "d
 """Sources that can be switched on, by the name and in the order in which they are told."""
 
 
-async def capability_profile(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+async def capability_profile(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
     enabled = [name for name, key in METADATA_SOURCES.items() if desk.config.get(ENABLED[key][0]) is not None]
     licensed = [one.source for one in granted(desk.config)]
     return {
@@ -41,8 +41,8 @@ async def capability_profile(desk: Desk, given: Mapping[str, Any]) -> dict[str, 
     }
 
 
-async def health(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
-    store = Store(store_root(desk.config))
+async def health(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+    store = PaperStore(store_root(desk.config))
     return {
         "version": __version__,
         "schema_version": SCHEMA_VERSION,
@@ -51,7 +51,7 @@ async def health(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:  # noq
     }
 
 
-async def verify_provenance(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def verify_provenance(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     path = Path(given["path"]) if given.get("path") else log_path(desk.config)
     try:
         if given.get("path") and not path.is_file():

@@ -27,7 +27,7 @@ from typing import Any
 
 from .entries import TABLE, authors_of, check_version, is_newer, merge, own_of, to_instant
 from .errors import Refusal
-from .identifiers import Ref, check_key, key_of
+from .identifiers import PaperId, check_key, key_of
 from .locks import Sleep, held, write_whole
 
 # --- Writes metadata as TOML in one fixed layout, so that two writers of one entry give the same bytes ----------------
@@ -128,7 +128,7 @@ _SEEN: dict[Path, dict[str, tuple[tuple[int, int, int], Summary | None]]] = {}
 """Per store the entries as they were last read, each with number, time and size of its file."""
 
 
-class Store:
+class PaperStore:
     """A store at a folder, which need not exist until something is written."""
 
     def __init__(self, root: Path) -> None:
@@ -144,7 +144,7 @@ class Store:
         check_key(key)
         return self.root / METADATA / f"{key}.toml"
 
-    def find(self, ref: Ref) -> dict[str, Any] | None:
+    def find(self, ref: PaperId) -> dict[str, Any] | None:
         """The entry of a paper, or None; STORE_ERROR when its file is broken or belongs to another paper.
 
         One that a newer program wrote is read all the same, and the operator is told once.
@@ -190,7 +190,7 @@ class Store:
         return False
 
     async def commit(
-        self, ref: Ref, entry: Mapping[str, Any], pdf: bytes | None = None, *, sleep: Sleep = asyncio.sleep
+        self, ref: PaperId, entry: Mapping[str, Any], pdf: bytes | None = None, *, sleep: Sleep = asyncio.sleep
     ) -> tuple[dict[str, Any], bool]:
         """Write an entry under its lock: what is then stored, and whether this call put the PDF there.
 
@@ -221,7 +221,7 @@ class Store:
                 raise Refusal("STORE_ERROR", f"The entry {key} cannot be written: {error.strerror}.") from None
             return merged, wrote
 
-    async def change(self, ref: Ref, alter: Alter, *, sleep: Sleep = asyncio.sleep) -> dict[str, Any]:
+    async def change(self, ref: PaperId, alter: Alter, *, sleep: Sleep = asyncio.sleep) -> dict[str, Any]:
         """Lay what `alter` makes of the tool's own table over it (None removes a key) and give the table.
 
         STORE_ERROR for a paper that was never fetched.
@@ -295,7 +295,7 @@ class Store:
             words.casefold(),
         )
 
-    def _of(self, ref: Ref, entry: dict[str, Any] | None) -> dict[str, Any] | None:
+    def _of(self, ref: PaperId, entry: dict[str, Any] | None) -> dict[str, Any] | None:
         said = entry.get("doi" if ref.kind == "doi" else "arxiv_id") if entry else None
         if isinstance(said, str) and said.lower() not in {ref.value.lower(), ref.base.lower()}:
             raise Refusal(

@@ -9,14 +9,14 @@ from .config import store_root
 from .download import HOSTS
 from .entries import SCHEMA_VERSION, own_of, quality_of, texts_of, to_bibtex, to_csl, to_json
 from .errors import Refusal, to_refusal
-from .identifiers import Ref, key_of, parse_entry_ref, parse_ref, safekey
-from .metadata import ENABLED, Trace, describe, locate, repair, resolve, to_doi, to_entry
+from .identifiers import PaperId, key_of, parse_entry_ref, parse_ref, safekey
+from .metadata import ENABLED, LookupTrace, describe, locate, repair, resolve, to_doi, to_entry
 from .pacing import GAP, PER_SECOND
 from .provenance_log import open_journal
-from .store import METADATA, Store
+from .store import METADATA, PaperStore
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 BATCH = 100
@@ -24,10 +24,10 @@ EXPORTS = 200
 LISTED, MOST_LISTED = 50, 200
 TAGS, LONGEST_TAG = 1000, 200
 """Tags, or collections, of one paper, and characters of each."""
-Work = Callable[["Desk", Mapping[str, Any]], Awaitable[dict[str, Any]]]
+Work = Callable[["Context", Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
 
-async def answered(work: Work, desk: Desk, given: Mapping[str, Any], *, echo: str) -> dict[str, Any]:
+async def answered(work: Work, desk: Context, given: Mapping[str, Any], *, echo: str) -> dict[str, Any]:
     """`{ok: true, …}`, or `{ok: false, error}`: no failure of the work is anything but an answer.
 
     `echo` says what becomes of `ref` in a failure: `always` (null where there is none), `given`, or `never`.
@@ -49,7 +49,7 @@ def told(refusal: Refusal, given: Mapping[str, Any], *, echo: str) -> dict[str, 
 # --- the network --------------------------------------------------------------------------------------------------
 
 
-async def fetch_paper(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def fetch_paper(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     from .fetch import fetch
 
     ref = parse_ref(given["ref"])
@@ -58,7 +58,7 @@ async def fetch_paper(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"ref": given["ref"], **await fetch(desk, ref, force=bool(given.get("force")))}
 
 
-async def batch_fetch(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def batch_fetch(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     from .fetch import fetch_all
 
     texts = list(given["refs"])
@@ -72,22 +72,22 @@ async def batch_fetch(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"results": await fetch_all(desk, refs, force=bool(given.get("force")))}
 
 
-async def metadata_only(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def metadata_only(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     ref = parse_ref(given["ref"])
     if given.get("dry_run"):
         return {"dry_run": True, **preview(desk, ref)}
     return await _tell(desk, ref, given, keep=True)
 
 
-async def resolve_paper(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def resolve_paper(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     return await _tell(desk, parse_ref(given["ref"]), given, keep=False)
 
 
-async def _tell(desk: Desk, ref: Ref, given: Mapping[str, Any], *, keep: bool) -> dict[str, Any]:
-    journal, trace = open_journal(desk), Trace()
+async def _tell(desk: Context, ref: PaperId, given: Mapping[str, Any], *, keep: bool) -> dict[str, Any]:
+    journal, trace = open_journal(desk), LookupTrace()
     if ref.kind != "pubmed":
         key_of(ref)  # a reference that could not be kept is refused before anybody is asked
-    store = Store(store_root(desk.config))
+    store = PaperStore(store_root(desk.config))
     if keep and desk.is_live:
         store.check_writable()
     with journal.session(ref):
@@ -108,7 +108,7 @@ async def _tell(desk: Desk, ref: Ref, given: Mapping[str, Any], *, keep: bool) -
     return {"ref": given["ref"], **said, **more}
 
 
-async def citation_graph(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def citation_graph(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     from .discovery import GRAPH_SOURCE as SOURCE
     from .discovery import expand
 
@@ -126,11 +126,11 @@ async def citation_graph(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]
     return {"ref": given["ref"], **await expand(desk, ref, **bounds)}
 
 
-def preview(desk: Desk, ref: Ref) -> dict[str, Any]:
+def preview(desk: Context, ref: PaperId) -> dict[str, Any]:
     """What a fetch would do; works out names and touches neither network nor disk."""
     if ref.kind == "pubmed":
         raise Refusal("INVALID_REF", f"{ref.value} would have to be looked up first, which a dry run does not do.")
-    store, key = Store(store_root(desk.config)), key_of(ref)
+    store, key = PaperStore(store_root(desk.config)), key_of(ref)
     source = "arxiv" if ref.kind == "arxiv" else "oa-publisher"
     return {
         "ref": ref.shape,
@@ -150,29 +150,29 @@ def preview(desk: Desk, ref: Ref) -> dict[str, Any]:
 # --- the store ----------------------------------------------------------------------------------------------------
 
 
-async def info(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def info(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     ref = parse_entry_ref(given["ref"])
-    entry = Store(store_root(desk.config)).find(ref)
+    entry = PaperStore(store_root(desk.config)).find(ref)
     return {"ref": given["ref"], "safekey": key_of(ref), "metadata": to_json(entry)}
 
 
-async def search_local(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def search_local(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     wanted = str(given["query"]).casefold()
-    found = [one.to_json() for one in Store(store_root(desk.config)).summaries() if wanted in one.words]
+    found = [one.to_json() for one in PaperStore(store_root(desk.config)).summaries() if wanted in one.words]
     results = found[: _limit(given)]
     return {"scope": "local", "query": given["query"], "count": len(results), "results": results}
 
 
-async def list_recent(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
-    entries = Store(store_root(desk.config)).summaries()
+async def list_recent(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+    entries = PaperStore(store_root(desk.config)).summaries()
     dated = sorted((one for one in entries if one.fetched_at), key=lambda one: one.fetched_at or "", reverse=True)
     listed = [*dated, *(one for one in entries if not one.fetched_at)][: _limit(given)]
     return {"count": len(listed), "entries": [one.to_json() for one in listed]}
 
 
-async def pdf_path(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def pdf_path(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     ref = parse_entry_ref(given["ref"])
-    store = Store(store_root(desk.config))
+    store = PaperStore(store_root(desk.config))
     entry = store.find(ref)
     said = {"ref": given["ref"], "safekey": key_of(ref)}
     if entry is None:
@@ -187,15 +187,15 @@ async def pdf_path(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-async def bibtex_export(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def bibtex_export(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"entries": _exported(desk, given["refs"], "bibtex", to_bibtex)}
 
 
-async def csl_export(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def csl_export(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"entries": _exported(desk, given["refs"], "csl", to_csl)}
 
 
-async def tag(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def tag(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     ref = parse_entry_ref(given["ref"])
 
     def alter(own: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -203,17 +203,17 @@ async def tag(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
         collections = _changed(own.get("collections"), given.get("collection_add"), given.get("collection_remove"))
         return {"tags": tags or None, "collections": collections or None}
 
-    own = await Store(store_root(desk.config)).change(ref, alter)
+    own = await PaperStore(store_root(desk.config)).change(ref, alter)
     return {"ref": given["ref"], "tags": texts_of(own.get("tags")), "collections": texts_of(own.get("collections"))}
 
 
-async def annotate(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def annotate(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     ref = parse_entry_ref(given["ref"])
     clear, text = bool(given.get("clear")), given.get("text")
     if not clear and not text:
         raise Refusal("INVALID_REF", "Give the note as text, or clear: true to take it away.")
     note = None if clear else str(text)
-    await Store(store_root(desk.config)).change(ref, lambda _: {"annotation": note})
+    await PaperStore(store_root(desk.config)).change(ref, lambda _: {"annotation": note})
     return {"ref": given["ref"], "annotation": note}
 
 
@@ -236,11 +236,11 @@ def _changed(before: Any, add: Any, remove: Any) -> list[str]:
 
 
 def _exported(
-    desk: Desk, refs: Sequence[str], name: str, write: Callable[[str, Mapping[str, Any]], Any]
+    desk: Context, refs: Sequence[str], name: str, write: Callable[[str, Mapping[str, Any]], Any]
 ) -> list[dict[str, Any]]:
     if not 0 < len(refs) <= EXPORTS:
         raise Refusal("INVALID_REF", f"{len(refs)} references were given; 1 to {EXPORTS} are taken.")
-    store = Store(store_root(desk.config))
+    store = PaperStore(store_root(desk.config))
     rows: list[dict[str, Any]] = []
     for text in refs:
         try:

@@ -23,7 +23,7 @@ from .read import read_page, read_raw
 from .result import Page
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 PREVIEW = 5000
@@ -32,7 +32,7 @@ PROMOTION_BYTES = 50_000
 """Bytes of a page in which a ranking of itself is looked for."""
 
 
-async def tell_page(desk: Desk, url: str, *, mode: str, most: int) -> dict[str, Any]:
+async def tell_page(desk: Context, url: str, *, mode: str, most: int) -> dict[str, Any]:
     """The record of one page; `most` is in bytes of content, and 5000 in preview mode."""
     if mode == "raw":
         return await _tell_raw(desk, url, most)
@@ -69,7 +69,7 @@ async def tell_page(desk: Desk, url: str, *, mode: str, most: int) -> dict[str, 
     return {name: value for name, value in said.items() if value is not None}
 
 
-async def _tell_raw(desk: Desk, url: str, most: int) -> dict[str, Any]:
+async def _tell_raw(desk: Context, url: str, most: int) -> dict[str, Any]:
     reading = await read_raw(desk, url, most)
     text = decode(reading.body, reading.fetched.content_type).text
     labels = classify(reading.url)
@@ -98,7 +98,7 @@ def find_page_doi(page: Page, labels: Classification) -> str:
     return page.declared_doi or find_in_url(page.url) or find_in_text(page.content)
 
 
-async def find_retraction(desk: Desk, doi: str) -> dict[str, Any] | None:
+async def find_retraction(desk: Context, doi: str) -> dict[str, Any] | None:
     """The most severe notice about a work; None when there is none or nobody could be asked."""
     try:
         answer = await desk.ask("retractions", {"doi": doi})
@@ -125,7 +125,7 @@ def _labels(labels: Classification) -> dict[str, Any]:
     }
 
 
-def _cite(desk: Desk, url: str, page: Page | None = None) -> dict[str, Any]:
+def _cite(desk: Context, url: str, page: Page | None = None) -> dict[str, Any]:
     """The citation of a page, or of an address alone; the contract's two styles, and an entry for a bibliography."""
     known = ("; ".join(page.authors) or page.author, page.site, page.published) if page else ("", "", "")
     today = datetime.fromtimestamp(desk.now(), UTC).date().isoformat()

@@ -11,7 +11,7 @@ from .options import SETTINGS
 from .sites import ASKS as SITES
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 ASKS = (*SITES, "reader", "contents")
@@ -71,7 +71,7 @@ PAGE = record(
     settings=SETTINGS,
     needs=("url", "max_length"),
 )
-async def read_page(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def read_page(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Reads one address: through its site's API, or through the tiers; `mode` is full, preview or raw.
 
     `max_length` is in bytes of content. A page is remembered for an hour, and for a while that it cannot be read.
@@ -88,7 +88,7 @@ async def read_page(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     settings=SETTINGS,
     needs=("url", "html"),
 )
-async def read_markup(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def read_markup(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Reads HTML that was fetched already: its title, and its content as Markdown. Nobody is asked for anything."""
     from .read import read_given
 
@@ -172,19 +172,19 @@ SOURCES = record(
     },
     needs=("max_length_per_source", "total_max_length"),
 )
-async def read_sources(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def read_sources(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Reads the addresses of search results, five at a time, and scores, ranks, de-duplicates and joins what they say.
 
     `found` are rows with `url` and, where known, `title` and `published_at`. `named` puts the title and the address of
     each before its part of the joined text. One that cannot be read is told under
     `failures` and keeps no other from being read.
     """
-    from .search.gather import Wanted, gather_sources
+    from .search.gather import GatherRequest, gather_sources
 
     return await gather_sources(
         desk,
         given.get("found") or [],
-        Wanted(
+        GatherRequest(
             given.get("query", ""),
             claim=given.get("claim") or "",
             deduplicate=given.get("deduplicate", True),

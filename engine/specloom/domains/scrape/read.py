@@ -13,12 +13,12 @@ from .options import to_options
 from .result import Page, from_json
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
     from .documents.document import Document
-    from .fetch.session import Station
+    from .fetch.session import FetchSession
     from .options import Options
-    from .result import Candidate, Fetched, Outcome, Reading
+    from .result import Candidate, Fetched, Reading, TierOutcome
 
 
 # --- Under which key a page is remembered, and for how long it is remembered that one cannot be read ------------------
@@ -95,7 +95,7 @@ MOST = 1_000_000
 """Bytes of content that a site's API, or a service that reads for us, is asked for: a page is remembered whole."""
 
 
-async def read_page(desk: Desk, url: str) -> Page:
+async def read_page(desk: Context, url: str) -> Page:
     """The whole page, read now or within the last hour; a fault that tells how every tier fared where there is none."""
     options = to_options(desk.config, allow_private=desk.allow_private, max_length=MOST)
     key = to_key(url, options)
@@ -114,7 +114,7 @@ async def read_page(desk: Desk, url: str) -> Page:
     return from_json(said)
 
 
-async def read_raw(desk: Desk, url: str, most: int) -> Reading:
+async def read_raw(desk: Context, url: str, most: int) -> Reading:
     """The first original body that is neither empty nor a wall, cut to `most` bytes; never from a service."""
     from .fetch.fallback import read
 
@@ -123,7 +123,7 @@ async def read_raw(desk: Desk, url: str, most: int) -> Reading:
     return await read(url, mode="raw", desk=desk, options=options, extract=_nothing, station=station)
 
 
-async def _read(desk: Desk, url: str, options: Options) -> Page:
+async def _read(desk: Context, url: str, options: Options) -> Page:
     """The page at an address, or at that of a site with an API to which it leads: one step, from which none follows."""
     from .fetch.http import Elsewhere
 
@@ -133,7 +133,7 @@ async def _read(desk: Desk, url: str, options: Options) -> Page:
         return await _read_at(desk, other.url, options)
 
 
-async def _read_at(desk: Desk, url: str, options: Options) -> Page:
+async def _read_at(desk: Context, url: str, options: Options) -> Page:
     from . import sites
     from .fetch.block_pages import to_route
     from .fetch.failures import choose_fault, to_outcome
@@ -171,7 +171,7 @@ async def _read_at(desk: Desk, url: str, options: Options) -> Page:
     return replace(page, url=reading.url, extracted_by=_tier(reading, page), quality=quality)
 
 
-def _to_outcome(site: str, fault: Fault) -> Outcome:
+def _to_outcome(site: str, fault: Fault) -> TierOutcome:
     """How the API of a site fared. That there is nothing to read on a page that it has, only it can say why."""
     from .fetch.failures import from_reader, to_outcome
 
@@ -204,14 +204,14 @@ def _from_site(said: Any, url: str) -> Page:
     )
 
 
-def _station(desk: Desk, options: Options) -> Station:
+def _station(desk: Context, options: Options) -> FetchSession:
     """What readings share; where nothing may be reached but what the desk sends, one without browser and client."""
-    from .fetch.session import StillStation, find_station
+    from .fetch.session import OfflineFetchSession, find_station
 
-    return find_station(options, make_answer) if desk.is_live else StillStation(options, make_answer)
+    return find_station(options, make_answer) if desk.is_live else OfflineFetchSession(options, make_answer)
 
 
-def _extractor(desk: Desk, station: Station) -> Any:
+def _extractor(desk: Context, station: FetchSession) -> Any:
     """What makes a page of what was fetched: in this process, or in another where that is better."""
     from .result import Candidate
 
@@ -241,7 +241,7 @@ def _extractor(desk: Desk, station: Station) -> Any:
     return extract
 
 
-async def read_given(desk: Desk, html: str, url: str) -> Page:
+async def read_given(desk: Context, html: str, url: str) -> Page:
     """The page in HTML that was fetched already, from `url`; nobody is asked for anything."""
     from .result import Fetched
 

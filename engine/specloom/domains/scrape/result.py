@@ -115,7 +115,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TierOutcome:
     """How one tier fared: `kind` is a kind of fault, or `ok`; `message` is one line of at most 120 characters."""
 
     tier: str
@@ -136,7 +136,7 @@ class Reading:
     candidate: Candidate
     tier: str
     quality: Quality
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[TierOutcome, ...]
     body: bytes = b""
     truncated: bool = False
 

@@ -15,7 +15,7 @@ from . import memories as watches
 from .coverage import SEARCH, find_answer, search
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 NOT_MEMBER = (
@@ -29,12 +29,12 @@ RESULTS = 10
 """Results that a watched question is compared by; the contract's number."""
 
 
-async def _refused(desk: Desk, purpose: str) -> dict[str, Any] | None:
+async def _refused(desk: Context, purpose: str) -> dict[str, Any] | None:
     refusal = await find_refusal(desk.state("consents"), desk.owner, purpose)
     return None if refusal is None else {"status": refusal, "reason": REASONS[refusal]}
 
 
-async def save_memory(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def save_memory(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Keep a note of the calling user."""
     if refused := await _refused(desk, "memory"):
         return refused
@@ -51,7 +51,7 @@ async def save_memory(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"status": "ok", **saved}
 
 
-async def recall_memories(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def recall_memories(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Notes of the calling user."""
     if refused := await _refused(desk, "memory"):
         return {**refused, "count": 0, "memories": []}
@@ -64,7 +64,7 @@ async def recall_memories(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any
     return {"status": "ok", "count": len(found), "memories": found}
 
 
-async def _kept_out(desk: Desk, space: str) -> dict[str, Any] | None:
+async def _kept_out(desk: Context, space: str) -> dict[str, Any] | None:
     if refused := await _refused(desk, "workspace"):
         return refused
     if not await is_member(desk.state("members", space=space), desk.owner):
@@ -72,7 +72,7 @@ async def _kept_out(desk: Desk, space: str) -> dict[str, Any] | None:
     return None
 
 
-async def share_finding(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def share_finding(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Put a finding into a space that the caller is a member of."""
     space = check_space(given["workspace_id"])
     if refused := await _kept_out(desk, space):
@@ -92,7 +92,7 @@ async def share_finding(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"status": "ok", "id": kept}
 
 
-async def read_findings(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def read_findings(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """The findings of a space that the caller is a member of; a member is looked up anew each time."""
     space = check_space(given["workspace_id"])
     if refused := await _kept_out(desk, space):
@@ -101,7 +101,7 @@ async def read_findings(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"status": "ok", "count": len(found), "contributions": found}
 
 
-async def tell_usage(desk: Desk) -> dict[str, Any]:
+async def tell_usage(desk: Context) -> dict[str, Any]:
     """What was counted for the calling user."""
     if refused := await _refused(desk, "analytics"):
         return refused
@@ -109,7 +109,7 @@ async def tell_usage(desk: Desk) -> dict[str, Any]:
     return {"status": "empty"} if counted is None else {"status": "ok", "analytics": counted}
 
 
-async def save_watch(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def save_watch(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Watch a question from what it finds now."""
     if refused := await _refused(desk, "monitoring"):
         return refused
@@ -132,7 +132,7 @@ async def save_watch(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"status": "ok", **saved}
 
 
-async def check_watch(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def check_watch(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """What a watched question finds that it did not find before."""
     nothing: dict[str, Any] = {"new_count": 0, "rows": []}
     if refused := await _refused(desk, "monitoring"):

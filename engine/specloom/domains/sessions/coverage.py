@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from specloom.core import Fault, all_failed, canonical_url
 
-from .session import Gap, Source
+from .session import Gap, SessionSource
 from .store import host_of
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 MOST_QUERIES = 6
@@ -48,7 +48,7 @@ _SAY_NOTHING = frozenset(
 )
 
 
-def describe_coverage(sources: Sequence[Source]) -> dict[str, Any]:
+def describe_coverage(sources: Sequence[SessionSource]) -> dict[str, Any]:
     """Counts of sources, hosts and types, the host that dominates, and what is thin, in sentences."""
     hosts = Counter(host for source in sources if (host := host_of(source.url)))
     types = Counter(source.kind for source in sources if source.kind)
@@ -121,7 +121,7 @@ class Asked:
 
 
 async def search(
-    desk: Desk, query: str, results: int, order: Sequence[str], *, empty_counts: bool = False
+    desk: Context, query: str, results: int, order: Sequence[str], *, empty_counts: bool = False
 ) -> list[Asked]:
     """How each of these providers fared, up to the first that found something; at most so many results of it.
 

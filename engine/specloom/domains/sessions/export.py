@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 from specloom.core import from_epoch, shipped_folder
 from specloom.plugins import split_owner
 
-from .session import Outcome, Source
+from .session import CallOutcome, SessionSource
 from .store import Trail, error_patterns, find, provider_stats
 from .views import TRUST, show_gap, show_source, show_steps, summarise
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 TEMPLATE = "research/report.md.j2"
@@ -123,7 +123,7 @@ def _head(step: Mapping[str, Any]) -> str:
     return f"Step {step['stepNumber']}" + (f" ({', '.join(notes)})" if notes else "")
 
 
-def _describe(source: Source, link: LinkState | None) -> dict[str, Any]:
+def _describe(source: SessionSource, link: LinkState | None) -> dict[str, Any]:
     return {
         "title": _inline(source.title or source.url),
         "url": to_target(source.url),
@@ -138,7 +138,7 @@ def _describe(source: Source, link: LinkState | None) -> dict[str, Any]:
     }
 
 
-def _show_outcome(outcome: Outcome) -> dict[str, Any]:
+def _show_outcome(outcome: CallOutcome) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "provider": outcome.provider,
         "success": not outcome.error,
@@ -150,7 +150,7 @@ def _show_outcome(outcome: Outcome) -> dict[str, Any]:
     return {name: value for name, value in shown.items() if value or name == "success"}
 
 
-def _show_site(source: Source) -> dict[str, Any]:
+def _show_site(source: SessionSource) -> dict[str, Any]:
     return {"site": source.site} if source.site else {}
 
 
@@ -200,14 +200,14 @@ TOGETHER = 16
 """Addresses after which it is told how far this has come."""
 
 
-async def export(desk: Desk, session: str, form: str, verify_links: bool) -> dict[str, Any]:
+async def export(desk: Context, session: str, form: str, verify_links: bool) -> dict[str, Any]:
     """The document of a session, with what it is a document of."""
     trail = await find(desk.state("sessions"), session)
     links = await _look_at(desk, trail.session.sources) if verify_links else NO_LINKS
     return export_answer(trail, form, now=desk.now(), tenant=split_owner(desk.owner)[0], links=links)
 
 
-async def _look_at(desk: Desk, sources: tuple[Source, ...]) -> Mapping[str, LinkState]:
+async def _look_at(desk: Context, sources: tuple[SessionSource, ...]) -> Mapping[str, LinkState]:
     """What became of the addresses; what cannot be told of one is left open and fails nothing."""
     from specloom.domains.trust import check_links
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from specloom.core import Fault, canonical_url, from_epoch
 
 if TYPE_CHECKING:
-    from specloom.plugins import Drawer, Item
+    from specloom.plugins import Collection, Item
 
 
 TRUST = "user-asserted-content"
@@ -36,7 +36,7 @@ def make_note(
     return {name: value for name, value in kept.items() if value}
 
 
-async def save(drawer: Drawer, note: dict[str, Any], *, new_id: str, now: float) -> dict[str, Any]:
+async def save(drawer: Collection, note: dict[str, Any], *, new_id: str, now: float) -> dict[str, Any]:
     """Keep a note; its id and when it was kept."""
     created = from_epoch(now) or ""
     await drawer.put(new_id, {"id": new_id, **note, "createdAt": created}, expect=0)
@@ -44,7 +44,7 @@ async def save(drawer: Drawer, note: dict[str, Any], *, new_id: str, now: float)
 
 
 async def recall(
-    drawer: Drawer, *, topic: str = "", query: str = "", limit: int = DEFAULT_LIMIT
+    drawer: Collection, *, topic: str = "", query: str = "", limit: int = DEFAULT_LIMIT
 ) -> list[dict[str, Any]]:
     """Notes of this owner: about the words of `query`, best first; else on the topic, newest first.
 
@@ -74,7 +74,7 @@ MOST_READ = 5000
 
 
 async def contribute(
-    findings: Drawer,
+    findings: Collection,
     *,
     space: str,
     tenant: str,
@@ -100,7 +100,7 @@ async def contribute(
     return new_id
 
 
-async def read(findings: Drawer, limit: int = MOST_READ) -> list[dict[str, Any]]:
+async def read(findings: Collection, limit: int = MOST_READ) -> list[dict[str, Any]]:
     """The findings of a space, newest first."""
     return [item.value for item in await findings.items(limit=limit)]
 
@@ -121,7 +121,7 @@ def watch_key(query: str, provider: str) -> str:
 
 
 async def save_watch(
-    drawer: Drawer, *, query: str, provider: str, urls: Iterable[str], days: int, now: float, asked: str = ""
+    drawer: Collection, *, query: str, provider: str, urls: Iterable[str], days: int, now: float, asked: str = ""
 ) -> dict[str, Any] | None:
     """Watch a question from what it gives now, in place of an earlier watch on it; None when there are too many.
 
@@ -146,7 +146,7 @@ async def save_watch(
     return {**shown, "seenCount": len(seen)}
 
 
-async def find(drawer: Drawer, query: str, provider: str, now: float) -> dict[str, Any] | None:
+async def find(drawer: Collection, query: str, provider: str, now: float) -> dict[str, Any] | None:
     """The watch on a question, or None when there is none or its days are over."""
     item = await drawer.get(watch_key(query, provider))
     if item is None or item.value["until"] <= now:
@@ -156,7 +156,7 @@ async def find(drawer: Drawer, query: str, provider: str, now: float) -> dict[st
 
 
 async def check(
-    drawer: Drawer, *, query: str, provider: str, rows: Iterable[Mapping[str, Any]], now: float
+    drawer: Collection, *, query: str, provider: str, rows: Iterable[Mapping[str, Any]], now: float
 ) -> dict[str, Any] | None:
     """The rows that were not there before, which count as seen from now on; None when nothing watches the question."""
     given = {canonical_url(row["url"]): row for row in reversed(list(rows)) if isinstance(row.get("url"), str)}
@@ -177,7 +177,7 @@ async def check(
     return {"newCount": len(fresh), "newResults": fresh, "lastRunAt": item.value["lastRunAt"]}
 
 
-async def _count_alive(drawer: Drawer, now: float) -> int:
+async def _count_alive(drawer: Collection, now: float) -> int:
     """How many watches there are, after removing those whose days are over."""
     items = await drawer.items(limit=drawer.spec.max_items)
     over = [item for item in items if item.value["until"] <= now]
@@ -198,7 +198,7 @@ RECENT = 10
 """Tools that were used last and are named in order; the contract's number."""
 
 
-async def count_call(drawer: Drawer, tool: str, now: float) -> None:
+async def count_call(drawer: Collection, tool: str, now: float) -> None:
     """Count one call of a tool."""
     seen = from_epoch(now) or ""
 
@@ -217,7 +217,7 @@ async def count_call(drawer: Drawer, tool: str, now: float) -> None:
     await drawer.update(KEY, change)
 
 
-async def read_usage(drawer: Drawer, tenant: str, user: str) -> dict[str, Any] | None:
+async def read_usage(drawer: Collection, tenant: str, user: str) -> dict[str, Any] | None:
     """What was counted for the owner, or None when nothing was."""
     item = await drawer.get(KEY)
     return None if item is None else {"tenantId": tenant, "userId": user, **item.value}

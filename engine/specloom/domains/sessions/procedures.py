@@ -24,7 +24,7 @@ from .consent import MEMORY, MONITORING, USAGE_COUNTS, WORKSPACES
 from .store import FINDINGS, MEMORIES, SESSIONS, USAGE, WATCHES
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 _STEP = closed(
@@ -119,7 +119,7 @@ STEP_INPUTS: Mapping[str, Mapping[str, Any]] = {
     keeps=(SESSIONS,),
     needs=("searchStep", "stepNumber", "nextStepNeeded"),
 )
-async def take_step(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def take_step(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Keeps one step of a research, and begins a session with the first.
 
     With `depth` standard or thorough it tells how widely the session has looked and what could be asked next;
@@ -171,7 +171,7 @@ RECOVERED = record(
     keeps=(SESSIONS,),
     needs=("sessionId",),
 )
-async def recover_session(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def recover_session(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Tells everything that is needed to go on with a session, or one of its steps whole."""
     from .steps import recover
 
@@ -187,7 +187,7 @@ async def recover_session(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any
     keeps=(SESSIONS,),
     needs=("sessionId",),
 )
-async def session_sources(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def session_sources(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Lists what a session of the caller has found: address, title, author, journal or site, date and DOI."""
     from .steps import list_sources
 
@@ -223,7 +223,7 @@ EXPORTED = record(
     keeps=(SESSIONS,),
     needs=("sessionId",),
 )
-async def export_session(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def export_session(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Makes a session of the caller into a document; the session stays as it is.
 
     With `verify_links` every source is looked at, and the archived copy of a dead one is named in the document.
@@ -249,7 +249,7 @@ _NOTE = {**texts("note", "topic", "url"), "tags": _TAGS}
     settings=MEMORY,
     keeps=(CONSENTS, MEMORIES),
 )
-async def save_memory(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def save_memory(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Keeps a note of a user who agreed to that; tells its id."""
     from .consent import save_memory as work
 
@@ -281,7 +281,7 @@ async def save_memory(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     settings=MEMORY,
     keeps=(CONSENTS, MEMORIES),
 )
-async def recall_memories(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def recall_memories(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Finds notes of the calling user: about the words of `query`, else on a topic, else the newest."""
     from .consent import recall_memories as work
 
@@ -296,7 +296,7 @@ async def recall_memories(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any
     keeps=(CONSENTS, MEMBERS, FINDINGS),
     needs=("workspace_id",),
 )
-async def share_finding(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def share_finding(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Puts a copy of a finding into a shared space of which the caller is a member; tells its id."""
     from .consent import share_finding as work
 
@@ -334,7 +334,7 @@ async def share_finding(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     keeps=(CONSENTS, MEMBERS, FINDINGS),
     needs=("workspace_id",),
 )
-async def read_findings(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def read_findings(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Lists the findings of a shared space of which the caller is a member, newest first."""
     from .consent import read_findings as work
 
@@ -365,7 +365,7 @@ async def read_findings(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     settings=USAGE_COUNTS,
     keeps=(CONSENTS, USAGE),
 )
-async def tell_usage(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - there is nothing to ask
+async def tell_usage(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - there is nothing to ask
     """Tells the calling user how often they used which tool."""
     from .consent import tell_usage as work
 
@@ -380,7 +380,7 @@ async def tell_usage(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:  #
     settings=MONITORING,
     keeps=(CONSENTS, WATCHES),
 )
-async def save_watch(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def save_watch(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Asks a question once and keeps what is there now, so that a later look tells only what is new."""
     from .consent import save_watch as work
 
@@ -397,7 +397,7 @@ async def save_watch(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     settings=MONITORING,
     keeps=(CONSENTS, WATCHES),
 )
-async def check_watch(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def check_watch(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Asks a watched question again and gives the rows that were not there before."""
     from .consent import check_watch as work
 

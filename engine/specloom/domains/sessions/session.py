@@ -27,7 +27,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SessionSource:
     """Something that was found: its address, what is known of it, and the step that found it (0: none)."""
 
     url: str
@@ -45,7 +45,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CallOutcome:
     """How one call of the session ended: whom it asked, what went wrong (empty: nothing), and where."""
 
     provider: str
@@ -56,7 +56,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SessionStep:
     """One step as it was told."""
 
     number: int
@@ -73,7 +73,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class ResearchSession:
     """A session without its steps, which lie on a stream of their own."""
 
     id: str
@@ -86,10 +86,10 @@ class Session:
     summary: str = ""
     """What the caller said in short; empty where the caller said nothing."""
     gaps: tuple[Gap, ...] = ()
-    sources: tuple[Source, ...] = ()
+    sources: tuple[SessionSource, ...] = ()
     more_sources: int = 0
     """Sources that were found when there was no more room."""
-    outcomes: tuple[Outcome, ...] = field(default=())
+    outcomes: tuple[CallOutcome, ...] = field(default=())
 
     @property
     def open_gaps(self) -> tuple[Gap, ...]:
@@ -97,7 +97,7 @@ class Session:
         return tuple(gap for gap in self.gaps if not gap.settled_in)
 
 
-def to_json(session: Session) -> dict[str, Any]:
+def to_json(session: ResearchSession) -> dict[str, Any]:
     """A session as it is kept."""
     return {
         "id": session.id,
@@ -114,9 +114,9 @@ def to_json(session: Session) -> dict[str, Any]:
     }
 
 
-def from_json(value: Mapping[str, Any]) -> Session:
+def from_json(value: Mapping[str, Any]) -> ResearchSession:
     """A session as it was kept."""
-    return Session(
+    return ResearchSession(
         value["id"],
         value["goal"],
         value["started"],
@@ -125,24 +125,24 @@ def from_json(value: Mapping[str, Any]) -> Session:
         value["completed"],
         value["summary"],
         tuple(Gap(**_known(Gap, one)) for one in value["gaps"]),
-        tuple(Source(**_known(Source, one)) for one in value["sources"]),
+        tuple(SessionSource(**_known(SessionSource, one)) for one in value["sources"]),
         value["more_sources"],
-        tuple(Outcome(**_known(Outcome, one)) for one in value["outcomes"]),
+        tuple(CallOutcome(**_known(CallOutcome, one)) for one in value["outcomes"]),
     )
 
 
-def step_to_json(step: Step) -> dict[str, Any]:
+def step_to_json(step: SessionStep) -> dict[str, Any]:
     """A step as it is kept."""
     return _dump(step)
 
 
-def step_from_json(value: Mapping[str, Any]) -> Step:
+def step_from_json(value: Mapping[str, Any]) -> SessionStep:
     """A step as it was kept."""
-    known = _known(Step, value)
-    return Step(**{**known, "rejected": tuple(known.get("rejected", ()))})
+    known = _known(SessionStep, value)
+    return SessionStep(**{**known, "rejected": tuple(known.get("rejected", ()))})
 
 
-def _dump(one: Gap | Source | Outcome | Step) -> dict[str, Any]:
+def _dump(one: Gap | SessionSource | CallOutcome | SessionStep) -> dict[str, Any]:
     """Its fields, without those that say nothing."""
     values = {name: getattr(one, name) for name in type(one).__slots__}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items() if value}
@@ -169,10 +169,10 @@ _WORDS = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StepReport:
     """What a caller tells with one step."""
 
-    step: Step
+    step: SessionStep
     more: bool
     """Further steps are to follow."""
     goal: str = ""
@@ -183,7 +183,7 @@ class Told:
     """Open questions that this step has settled, in their words or nearly so."""
 
 
-def take_step(session: Session, told: Told) -> Session:
+def take_step(session: ResearchSession, told: StepReport) -> ResearchSession:
     """The session after a step. Nothing that was told before is changed."""
     step = told.step
     gaps = [_settle(gap, told.settled, step.number) for gap in session.gaps]
@@ -202,7 +202,7 @@ def take_step(session: Session, told: Told) -> Session:
     )
 
 
-def find_oddities(session: Session, steps: Sequence[Step], told: Told) -> list[str]:
+def find_oddities(session: ResearchSession, steps: Sequence[SessionStep], told: StepReport) -> list[str]:
     """One sentence for each thing about a step that is likely a mistake; nothing of it is refused."""
     step, numbers = told.step, {one.number for one in steps}
     found = []
@@ -229,7 +229,7 @@ def find_oddities(session: Session, steps: Sequence[Step], told: Told) -> list[s
     return found
 
 
-def superseded_by(steps: Sequence[Step]) -> list[int]:
+def superseded_by(steps: Sequence[SessionStep]) -> list[int]:
     """For each step the number of the latest of those told after it that revise it, 0 where none does."""
     latest: dict[int, int] = {}
     found = []

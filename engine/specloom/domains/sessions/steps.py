@@ -12,11 +12,11 @@ from specloom.plugins import split_owner
 
 from . import coverage, store, views
 from .coverage import SEARCH, find_answer, search
-from .session import Outcome, Step, Told
+from .session import CallOutcome, SessionStep, StepReport
 from .store import Taken, Trail
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk, Drawer
+    from specloom.plugins import Collection, Context
 
 
 AUTO = "auto"
@@ -28,7 +28,7 @@ LONGEST_ITEM = 4000
 OVERDUE = "The providers took too long to answer this."
 
 
-async def tell_step(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def tell_step(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Keep a step and show where the session stands; SessionLost where there is none to go on with."""
     drawer, told, warnings = desk.state("sessions"), read_step(given, desk.now()), []
     session = given.get("sessionId") or ""
@@ -52,9 +52,9 @@ async def tell_step(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
     return {**shown, **more, **({"isComplete": True} if taken.is_full else {})}
 
 
-def read_step(given: Mapping[str, Any], now: float) -> Told:
+def read_step(given: Mapping[str, Any], now: float) -> StepReport:
     """A step as the arguments tell it."""
-    step = Step(
+    step = SessionStep(
         given["stepNumber"],
         given["searchStep"],
         now,
@@ -66,7 +66,7 @@ def read_step(given: Mapping[str, Any], now: float) -> Told:
         branch=given.get("branchId") or "",
         branches_from=given.get("branchFromStep") or 0,
     )
-    return Told(
+    return StepReport(
         step,
         given["nextStepNeeded"],
         goal=given.get("researchGoal") or "",
@@ -87,7 +87,7 @@ def _read_list(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return texts
 
 
-async def _go_deeper(desk: Desk, drawer: Drawer, taken: Taken, told: Told, depth: str) -> dict[str, Any]:
+async def _go_deeper(desk: Context, drawer: Collection, taken: Taken, told: StepReport, depth: str) -> dict[str, Any]:
     session = taken.trail.session
     described = coverage.describe_coverage(session.sources)
     queries = coverage.suggest_queries(session.goal, session.open_gaps, described)
@@ -112,11 +112,11 @@ async def _go_deeper(desk: Desk, drawer: Drawer, taken: Taken, told: Told, depth
     return shown
 
 
-async def _run(desk: Desk, drawer: Drawer, session: str, query: str, step: int) -> dict[str, Any]:
+async def _run(desk: Context, drawer: Collection, session: str, query: str, step: int) -> dict[str, Any]:
     """What one question finds, asked of one provider after the other; how each of them fared goes to the session."""
     asked = await search(desk, query, coverage.RUN_RESULTS, desk.offering(SEARCH))
     outcomes = [
-        Outcome(one.provider, KINDS[one.fault.kind].wire if one.fault else "", step=step, at=desk.now())
+        CallOutcome(one.provider, KINDS[one.fault.kind].wire if one.fault else "", step=step, at=desk.now())
         for one in asked
         if one.provider
     ]
@@ -130,7 +130,7 @@ async def _run(desk: Desk, drawer: Drawer, session: str, query: str, step: int) 
     return {"query": query, "resultCount": len(results), "results": results}
 
 
-async def recover(desk: Desk, session: str, number: int) -> dict[str, Any]:
+async def recover(desk: Context, session: str, number: int) -> dict[str, Any]:
     """A session as it is taken up again, or its step of that number."""
     trail = await store.find(desk.state("sessions"), session)
     if not number:
@@ -146,7 +146,7 @@ def _range(trail: Trail) -> str:
     return f"Its steps go from {numbers[0]} to {numbers[-1]}." if numbers else "It has no steps."
 
 
-async def list_sources(desk: Desk, session: str) -> list[dict[str, str]]:
+async def list_sources(desk: Context, session: str) -> list[dict[str, str]]:
     """The sources of a session with what is known of each."""
     trail = await store.find(desk.state("sessions"), session)
     found = []

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from specloom.core import Fault, canonical_url, from_epoch
-from specloom.plugins import Needed
+from specloom.plugins import CollectionNeed
 
 from .session import (
     GOAL_CHARACTERS,
     LIMIT_REACHED,
     MOST_OUTCOMES,
     MOST_SOURCES,
-    Outcome,
-    Session,
-    Source,
-    Step,
-    Told,
+    CallOutcome,
+    ResearchSession,
+    SessionSource,
+    SessionStep,
+    StepReport,
     find_oddities,
     from_json,
     step_from_json,
@@ -31,7 +31,7 @@ from .session import (
 )
 
 if TYPE_CHECKING:
-    from specloom.plugins import Drawer, Json
+    from specloom.plugins import Collection, Json
 
 
 # --- Sources as every call finds them, merged: one entry for one thing, with whatever any of them knew about it -------
@@ -54,7 +54,7 @@ _DATES = (
 )  # fmt: skip
 
 
-def merge_sources(session: Session, found: Iterable[Source]) -> Session:
+def merge_sources(session: ResearchSession, found: Iterable[SessionSource]) -> ResearchSession:
     """The session with these sources among its own: known ones learn what they lacked, new ones come last."""
     sources = list(session.sources)
     at = {identity: place for place, source in enumerate(sources) for identity in identities(source)}
@@ -73,7 +73,7 @@ def merge_sources(session: Session, found: Iterable[Source]) -> Session:
     return replace(session, sources=tuple(sources), more_sources=more)
 
 
-def _join(known: Source, found: Source) -> Source:
+def _join(known: SessionSource, found: SessionSource) -> SessionSource:
     """What was known first, completed by what was found later."""
     return replace(
         known,
@@ -97,18 +97,18 @@ def _is_cut_or_longer(known: str, found: str) -> bool:
     return is_cut or (known.startswith(found) and known[len(found) :].startswith(_BEFORE_A_SITE))
 
 
-def identities(source: Source) -> list[str]:
+def identities(source: SessionSource) -> list[str]:
     """What makes two sources one: the DOI, and the address without what changes nothing."""
     names = [f"doi:{source.doi.lower()}"] if source.doi else []
     return [*names, canonical_url(source.url)]
 
 
-def read_sources(rows: Iterable[Any], kind: str, step: int = 0) -> list[Source]:
+def read_sources(rows: Iterable[Any], kind: str, step: int = 0) -> list[SessionSource]:
     """The sources in the rows of an answer, whatever tool gave it; rows without an http address have none."""
     return [source for row in rows if isinstance(row, Mapping) and (source := _read_source(row, kind, step))]
 
 
-def _read_source(row: Mapping[str, Any], kind: str, step: int) -> Source | None:
+def _read_source(row: Mapping[str, Any], kind: str, step: int) -> SessionSource | None:
     doi = find_doi(_first(row, _DOIS))
     url = _first(row, _ADDRESSES) or (f"https://doi.org/{doi}" if doi else "")
     if not url.lower().startswith(("http://", "https://")):
@@ -116,7 +116,7 @@ def _read_source(row: Mapping[str, Any], kind: str, step: int) -> Source | None:
     doi = doi or (find_doi(unquote(url)) if "doi.org/" in url.lower() else "")
     if len(url) > _LONGEST["url"]:
         return None
-    return Source(
+    return SessionSource(
         url,
         title=" ".join(_find_title(row).split())[: _LONGEST["title"]],
         kind=kind or _first(row, ("sourceType",)),
@@ -187,14 +187,14 @@ ADVICE: Mapping[str, str] = MappingProxyType(
 """What to do about a kind of error that keeps coming back, by the contract's word for it."""
 
 
-def add_outcomes(session: Session, outcomes: Iterable[Outcome]) -> Session:
+def add_outcomes(session: ResearchSession, outcomes: Iterable[CallOutcome]) -> ResearchSession:
     """The session with these outcomes as its newest; the oldest are forgotten."""
     return replace(session, outcomes=(*session.outcomes, *outcomes)[-MOST_OUTCOMES:])
 
 
-def error_patterns(outcomes: Iterable[Outcome]) -> list[dict[str, Any]]:
+def error_patterns(outcomes: Iterable[CallOutcome]) -> list[dict[str, Any]]:
     """The kinds of error that were met three times or more, the most frequent first."""
-    met: dict[str, list[Outcome]] = {}
+    met: dict[str, list[CallOutcome]] = {}
     for one in outcomes:
         if one.error:
             met.setdefault(one.error, []).append(one)
@@ -212,7 +212,7 @@ def error_patterns(outcomes: Iterable[Outcome]) -> list[dict[str, Any]]:
     return sorted(patterns, key=lambda one: (-one["count"], one["kind"]))
 
 
-def provider_stats(outcomes: Iterable[Outcome]) -> dict[str, dict[str, int]]:
+def provider_stats(outcomes: Iterable[CallOutcome]) -> dict[str, dict[str, int]]:
     """How often each provider was asked, and how often it answered."""
     stats: dict[str, dict[str, int]] = {}
     for one in outcomes:
@@ -248,8 +248,8 @@ class SessionLost(Fault):
 class Trail:
     """A session with its steps."""
 
-    session: Session
-    steps: tuple[Step, ...]
+    session: ResearchSession
+    steps: tuple[SessionStep, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,14 +262,14 @@ class Taken:
     """The session had all its steps, so this one was not kept."""
 
 
-async def begin(drawer: Drawer, told: Told, *, new_id: str, tenant: str = "") -> Taken:
+async def begin(drawer: Collection, told: StepReport, *, new_id: str, tenant: str = "") -> Taken:
     """Open a session with its first step."""
-    session = Session(new_id, told.goal or told.step.description[:GOAL_CHARACTERS], told.step.at, tenant=tenant)
+    session = ResearchSession(new_id, told.goal or told.step.description[:GOAL_CHARACTERS], told.step.at, tenant=tenant)
     await drawer.put(new_id, to_json(session), expect=0)
     return await proceed(drawer, new_id, told)
 
 
-async def proceed(drawer: Drawer, id_: str, told: Told) -> Taken:
+async def proceed(drawer: Collection, id_: str, told: StepReport) -> Taken:
     """Put one more step on a session; SessionLost when there is none."""
     trail = await find(drawer, id_, last_step=told.step.number - 1)
     if len(trail.steps) >= drawer.spec.max_events:
@@ -292,7 +292,7 @@ async def proceed(drawer: Drawer, id_: str, told: Told) -> Taken:
     return Taken(Trail(from_json(item.value), (*steps, told.step)), tuple(warnings), is_full=False)
 
 
-async def find(drawer: Drawer, id_: str, *, last_step: int = 0) -> Trail:
+async def find(drawer: Collection, id_: str, *, last_step: int = 0) -> Trail:
     """The session with its steps; SessionLost when there is none, `last_step` being all that the caller knows."""
     item = await drawer.get(id_) if 0 < len(id_) <= LONGEST_ID else None
     if item is None:
@@ -301,19 +301,19 @@ async def find(drawer: Drawer, id_: str, *, last_step: int = 0) -> Trail:
     return Trail(from_json(item.value), tuple(step_from_json(event.value) for event in events))
 
 
-async def note_rows(drawer: Drawer, id_: str, kind: str, rows: Sequence[Any], step: int = 0) -> bool:
+async def note_rows(drawer: Collection, id_: str, kind: str, rows: Sequence[Any], step: int = 0) -> bool:
     """Keep the sources in the rows of a call; whether there is such a session. `kind` is theirs where none is said."""
     found = read_sources(rows, kind, step)
     return await _change(drawer, id_, lambda session: merge_sources(session, found))
 
 
-async def note_outcomes(drawer: Drawer, id_: str, outcomes: Iterable[Outcome]) -> bool:
+async def note_outcomes(drawer: Collection, id_: str, outcomes: Iterable[CallOutcome]) -> bool:
     """Keep how calls of a session ended; whether there is such a session."""
     ended = list(outcomes)
     return await _change(drawer, id_, lambda session: add_outcomes(session, ended))
 
 
-async def _change(drawer: Drawer, id_: str, change: Any) -> bool:
+async def _change(drawer: Collection, id_: str, change: Any) -> bool:
     if not 0 < len(id_) <= LONGEST_ID:
         return False
 
@@ -335,8 +335,8 @@ def _say(seconds: float) -> str:
 # --- In which declared collections this package keeps things, and what it relies on in each of them -------------------
 
 
-SESSIONS = Needed("sessions", events=True)
-MEMORIES = Needed("memories", indexes=("topic",), search=True)
-FINDINGS = Needed("findings", "shared")
-USAGE = Needed("usage")
-WATCHES = Needed("watches")
+SESSIONS = CollectionNeed("sessions", events=True)
+MEMORIES = CollectionNeed("memories", indexes=("topic",), search=True)
+FINDINGS = CollectionNeed("findings", "shared")
+USAGE = CollectionNeed("usage")
+WATCHES = CollectionNeed("watches")

@@ -7,7 +7,7 @@ from typing import Any
 
 from specloom.core import from_epoch
 
-from .session import Gap, Session, Source, Step, superseded_by
+from .session import Gap, ResearchSession, SessionSource, SessionStep, superseded_by
 from .store import error_patterns, provider_stats
 
 TRUST = "untrusted-external-content"
@@ -22,12 +22,12 @@ _LINE, _SNIPPET, _SNIPPETS = 120, 80, 5
 """Characters of a step in the index, of a step in a generated summary, and steps in that."""
 
 
-def show_steps(steps: Sequence[Step]) -> list[dict[str, Any]]:
+def show_steps(steps: Sequence[SessionStep]) -> list[dict[str, Any]]:
     """Every step whole, with the number of the one that supersedes it."""
     return [_show_step(step, superseded) for step, superseded in zip(steps, superseded_by(steps), strict=True)]
 
 
-def _show_step(step: Step, superseded: int) -> dict[str, Any]:
+def _show_step(step: SessionStep, superseded: int) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "stepNumber": step.number,
         "description": step.description,
@@ -45,7 +45,7 @@ def _show_step(step: Step, superseded: int) -> dict[str, Any]:
     return {name: value for name, value in shown.items() if value or name in always}
 
 
-def show_index(steps: Sequence[Step]) -> list[dict[str, Any]]:
+def show_index(steps: Sequence[SessionStep]) -> list[dict[str, Any]]:
     """One line for each step."""
     entries = []
     for step, superseded in zip(steps, superseded_by(steps), strict=True):
@@ -69,7 +69,7 @@ def show_gap(gap: Gap) -> dict[str, Any]:
     return shown
 
 
-def show_source(source: Source) -> dict[str, Any]:
+def show_source(source: SessionSource) -> dict[str, Any]:
     """A source with what is known of it."""
     shown: dict[str, Any] = {
         "url": source.url,
@@ -83,7 +83,7 @@ def show_source(source: Source) -> dict[str, Any]:
     return {name: value for name, value in shown.items() if value or name in ("url", "title")}
 
 
-def summarise(session: Session, steps: Sequence[Step]) -> str:
+def summarise(session: ResearchSession, steps: Sequence[SessionStep]) -> str:
     """What the caller said in short, else the goal and the beginnings of the newest steps."""
     if session.summary:
         return session.summary
@@ -92,7 +92,7 @@ def summarise(session: Session, steps: Sequence[Step]) -> str:
 
 
 def show_progress(
-    session: Session, steps: Sequence[Step], *, number: int, mode: str = "", warnings: Sequence[str] = ()
+    session: ResearchSession, steps: Sequence[SessionStep], *, number: int, mode: str = "", warnings: Sequence[str] = ()
 ) -> dict[str, Any]:
     """What a step is answered with; `mode` is `full`, `summary` or empty for what fits the length."""
     mode = mode or ("full" if len(steps) <= FULL_UP_TO else "summary")
@@ -127,7 +127,7 @@ def show_progress(
     return {**shown, **around}
 
 
-def show_recovery(session: Session, steps: Sequence[Step]) -> dict[str, Any]:
+def show_recovery(session: ResearchSession, steps: Sequence[SessionStep]) -> dict[str, Any]:
     """Everything that is needed to take up a session again, and what its calls met so far."""
     shown: dict[str, Any] = {
         "sessionId": session.id,
@@ -155,7 +155,7 @@ def show_recovery(session: Session, steps: Sequence[Step]) -> dict[str, Any]:
     return shown
 
 
-def show_one_step(session: Session, steps: Sequence[Step], number: int) -> dict[str, Any] | None:
+def show_one_step(session: ResearchSession, steps: Sequence[SessionStep], number: int) -> dict[str, Any] | None:
     """One step of a session whole, the latest that was told under its number; None when there is none."""
     found = next((step for step in reversed(show_steps(steps)) if step["stepNumber"] == number), None)
     if found is None:
@@ -170,7 +170,7 @@ def show_one_step(session: Session, steps: Sequence[Step], number: int) -> dict[
     }
 
 
-def _show_around(session: Session, steps: Sequence[Step]) -> dict[str, Any]:
+def _show_around(session: ResearchSession, steps: Sequence[SessionStep]) -> dict[str, Any]:
     return {
         "lastSteps": show_steps(steps)[-LAST_STEPS:],
         "gaps": [show_gap(gap) for gap in session.open_gaps],

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         Detected, Identifier, PaperName, detect, find_flaw, find_identifiers, find_parties, from_arxiv_doi,
         to_arxiv_doi, to_isbn13, to_paper_name,
     )
-    from .language import UNKNOWN, Language, find_language, is_function_word, load_languages, looks_foreign
+    from .language import UNKNOWN, LanguageProfile, find_language, is_function_word, load_languages, looks_foreign
     from .people import Name, parse_name, parse_names, same_person, stands_in, to_display, to_initials
     from .soft_404 import find_missing, is_called_missing, is_missing
     from .tokens import is_irregular, is_number, is_stop_word, stem, terms, to_american, to_word_set
@@ -32,7 +32,7 @@ __getattr__ = exports(
             "Detected Identifier PaperName detect find_flaw find_identifiers find_parties from_arxiv_doi "
             "to_arxiv_doi to_isbn13 to_paper_name"
         ),
-        "language": "UNKNOWN Language find_language is_function_word load_languages looks_foreign",
+        "language": "UNKNOWN LanguageProfile find_language is_function_word load_languages looks_foreign",
         "people": "Name parse_name parse_names same_person stands_in to_display to_initials",
         "soft_404": "find_missing is_called_missing is_missing",
         "tokens": "is_irregular is_number is_stop_word stem terms to_american to_word_set",

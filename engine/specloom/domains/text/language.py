@@ -21,7 +21,7 @@ _BY_SCRIPT = {"GREEK": "el", "ARABIC": "ar", "DEVANAGARI": "hi"}
 
 
 @dataclass(frozen=True, slots=True)
-class Language:
+class LanguageProfile:
     """What is known of one language: its code (ISO 639-1), function words, words of every report, and cues of denial.
 
     `has_cues` is whether denials can be found in it. Words are folded: small letters without accents.
@@ -41,10 +41,10 @@ class Language:
         return bool(self.negations)
 
 
-UNKNOWN = Language("", frozenset(), frozenset(), frozenset(), (), (), frozenset())
+UNKNOWN = LanguageProfile("", frozenset(), frozenset(), frozenset(), (), (), frozenset())
 
 
-def find_language(text: str) -> Language:
+def find_language(text: str) -> LanguageProfile:
     """The language of a text, UNKNOWN when neither its script nor its function words tell.
 
     A short text may hold no function word, and related languages share many: what two languages explain equally well
@@ -68,13 +68,13 @@ def find_language(text: str) -> Language:
     return found if best > 1 or any(len(word) > 2 and word in found.stop for word in words) else UNKNOWN
 
 
-def is_function_word(token: str, language: Language) -> bool:
+def is_function_word(token: str, language: LanguageProfile) -> bool:
     """Whether a token says nothing by itself in a language; English ones count as such everywhere."""
     return is_stop_word(token) or token in language.stop
 
 
 @cache
-def load_languages() -> Mapping[str, Language]:
+def load_languages() -> Mapping[str, LanguageProfile]:
     """Every language of the bundled data set by its code."""
     from importlib.resources import files
 
@@ -85,10 +85,10 @@ def load_languages() -> Mapping[str, Language]:
     return {code: _to_language(code, entry) for code, entry in data["languages"].items()}
 
 
-def _to_language(code: str, entry: Mapping[str, object]) -> Language:
+def _to_language(code: str, entry: Mapping[str, object]) -> LanguageProfile:
     phrases = entry.get("not_denying", ())
     stop = to_word_set(str(entry.get("stop", "")))
-    return Language(
+    return LanguageProfile(
         code=code,
         # As words and as tokens: the stemmer takes an ending off any word in plain letters.
         stop=(stop | STOP_WORDS if code == "en" else stop) | {stem(word) for word in stop},
@@ -129,7 +129,7 @@ class Spelling:
         return sum(weights) / len(weights) if weights else 0.0
 
 
-def looks_foreign(text: str, language: Language) -> bool:
+def looks_foreign(text: str, language: LanguageProfile) -> bool:
     """Whether the words of a short text are spelt as in another language than this one, names left out.
 
     False where that is not certain, and for a language of which too few words are known.

@@ -10,7 +10,7 @@ from specloom.plugins import procedure
 from .result_schemas import AUDIT, BIBLIOGRAPHY, CAPTURE, CITATION, LINKS, RECOMMENDATIONS, TEXT, WHOLE, list_of
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 _REGISTRIES = (
@@ -35,7 +35,7 @@ _REGISTRIES = (
     runs=("read_page",),
     needs=("citation",),
 )
-async def check_citation(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def check_citation(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Verifies one citation: a DOI, an address, another identifier or a reference in plain words.
 
     Registries are asked in turn and then the handle system of all DOIs, so that what nobody could say (`unchecked`) is
@@ -58,7 +58,7 @@ async def check_citation(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]
     asks=_REGISTRIES,
     runs=("read_page", "session_sources"),
 )
-async def check_references(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def check_references(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Audits up to 200 references in one bounded pass with progress: existence, retraction, links and claims.
 
     They come as a document (CSL-JSON, RIS, BibTeX), as entries, or from a session. Entries win over the document and
@@ -81,7 +81,7 @@ async def check_references(desk: Desk, given: Mapping[str, Any]) -> dict[str, An
     gives={"type": "object", "properties": {"records": list_of({"type": "object"})}, "required": ["records"]},
     needs=("document", "format"),
 )
-async def bibliography_records(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+async def bibliography_records(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
     """Parts a bibliography (CSL-JSON or BibTeX) into its records as they stand there, the broken ones among them."""
     import asyncio
 
@@ -98,7 +98,7 @@ async def bibliography_records(desk: Desk, given: Mapping[str, Any]) -> dict[str
     gives=BIBLIOGRAPHY,
     runs=("session_sources",),
 )
-async def format_references(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def format_references(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Formats sources as a bibliography: APA, MLA, BibTeX, RIS or CSL-JSON; nobody is asked over a network."""
     from .bibliography.documents import format_sources
 
@@ -120,7 +120,7 @@ async def format_references(desk: Desk, given: Mapping[str, Any]) -> dict[str, A
     runs=("read_page",),
     needs=("recommendations",),
 )
-async def check_recommendations(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def check_recommendations(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Audits recommendations: stakes of their authors, reputation and links of their sites, and what others say.
 
     `lenses` are the fields in which others are looked for, each with `name` and `domains`; without a claim nobody is
@@ -138,7 +138,7 @@ async def check_recommendations(desk: Desk, given: Mapping[str, Any]) -> dict[st
 
 
 @procedure("archive_page", parameters={"url": TEXT}, gives=CAPTURE, asks=("archive", "snapshots"), needs=("url",))
-async def archive_page(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def archive_page(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Takes a public copy of a page in a web archive within 25 seconds, or tells of an earlier one and why.
 
     Private and loopback addresses are refused; a slow or throttled archive is an answer and no error.
@@ -149,7 +149,7 @@ async def archive_page(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @procedure("check_links", parameters={"urls": list_of(TEXT)}, gives=LINKS, asks=("snapshots",), needs=("urls",))
-async def check_links(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def check_links(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Looks whether addresses still answer, eight at a time, and finds archived copies of those that do not.
 
     `linkLive` is left out for an address that was not looked at; `linkReason` then says why.
@@ -263,7 +263,7 @@ BRAND = {
     asks=("brand", "brand_domains", "web"),
     runs=("read_page",),
 )
-async def research_brand(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:
+async def research_brand(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Researches a brand: what its homepage declares, what its portal says, and at depth `full` what searches find.
 
     Only what is stated is told; what a surer place says is never overwritten. `depth` is quick, standard or full.

@@ -1,9 +1,9 @@
 """Compiled expressions: JMESPath 1.1 with our functions, checked before anything runs and fast when it does.
 
-An expression sees a context whose roots are given as a `Record`; a selector sees one item. Both become an `Expression`,
-or all that is wrong with the text at once. The codes are E201 (cannot be read), E202 (unknown name), E203 (unknown
-function), E204 (wrong arguments), E205 (`!a.b`), E206 (a whole root), E207 (a secret in another value), E208 (unknown
-table).
+An expression sees a context whose roots are given as a `RecordType`; a selector sees one item. Both become an
+`Expression`, or all that is wrong with the text at once. The codes are E201 (cannot be read), E202 (unknown name),
+E203 (unknown function), E204 (wrong arguments), E205 (`!a.b`), E206 (a whole root), E207 (a secret in another value),
+E208 (unknown table).
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from ..types import ANY, Record, Shape
+from ..types import ANY, RecordType, Shape
 from .compile import build
 from .interpret import EvaluationError, SpecFunctions, evaluate_reference, guard
-from .parser import Problem, forget_trees, parse
+from .parser import ExpressionProblem, forget_trees, parse
 from .typecheck import WHOLE_ROOTS, Inference, share
 
 __all__ = [
     "WHOLE_ROOTS",
     "EvaluationError",
     "Expression",
-    "Problem",
+    "ExpressionProblem",
     "compile_expression",
     "compile_selector",
     "evaluate_reference",
@@ -53,15 +53,15 @@ class Expression:
 
 
 def compile_expression(
-    text: str, scope: Record, *, tables: Tables = _NO_TABLES
-) -> tuple[Expression | None, list[Problem]]:
+    text: str, scope: RecordType, *, tables: Tables = _NO_TABLES
+) -> tuple[Expression | None, list[ExpressionProblem]]:
     """The expression over a context with the roots of `scope`, or the problems that keep it from being one."""
     return _compile(text, scope, tables, rooted=True)
 
 
 def compile_selector(
     text: str, item: Shape = ANY, *, tables: Tables = _NO_TABLES
-) -> tuple[Expression | None, list[Problem]]:
+) -> tuple[Expression | None, list[ExpressionProblem]]:
     """The expression over one item of the given shape, or the problems that keep it from being one."""
     if item == ANY and not tables:
         expression, problems = _compile_plain_selector(text)
@@ -70,7 +70,7 @@ def compile_selector(
 
 
 @lru_cache(maxsize=2048)
-def _compile_plain_selector(text: str) -> tuple[Expression | None, list[Problem]]:
+def _compile_plain_selector(text: str) -> tuple[Expression | None, list[ExpressionProblem]]:
     return _compile(text, ANY, _NO_TABLES, rooted=False)
 
 
@@ -81,9 +81,11 @@ def forget_texts() -> None:
     forget_trees()
 
 
-def _compile(text: str, context: Shape, tables: Tables, *, rooted: bool) -> tuple[Expression | None, list[Problem]]:
+def _compile(
+    text: str, context: Shape, tables: Tables, *, rooted: bool
+) -> tuple[Expression | None, list[ExpressionProblem]]:
     node = parse(text)
-    if isinstance(node, Problem):
+    if isinstance(node, ExpressionProblem):
         return None, [node]
     inference = Inference(context, tables, rooted=rooted)
     try:
@@ -94,12 +96,12 @@ def _compile(text: str, context: Shape, tables: Tables, *, rooted: bool) -> tupl
         used = {name: tables[name] for name in inference.tables}
         code, native = build(node, SpecFunctions(used) if used else _WITHOUT_TABLES)
     except RecursionError:
-        return None, [Problem("E201", "the expression is nested too deeply", "split it", 0)]
+        return None, [ExpressionProblem("E201", "the expression is nested too deeply", "split it", 0)]
     evaluate = guard(text, code.run) if code.fails else code.run
     return Expression(text, shape, inference.uses(), share(frozenset(inference.tables)), native, evaluate), []
 
 
-def _explain_quotes(text: str, problem: Problem) -> Problem:
+def _explain_quotes(text: str, problem: ExpressionProblem) -> ExpressionProblem:
     """An unknown name in double quotes is mostly meant as a text, which the language writes in single ones."""
     if problem.code != "E202" or text[problem.offset : problem.offset + 1] != '"':
         return problem

@@ -201,13 +201,13 @@ class _Expression:
 def build(node: Node, functions: SpecFunctions, *, kinds: frozenset[str] | None = None) -> tuple[Code, bool]:
     """The closure of the tree, and whether it is all closures; `kinds` limits the nodes that get one (all, if None)."""
     try:
-        return _Builder(functions, kinds).visit(node), True
+        return _ClosureBuilder(functions, kinds).visit(node), True
     except NotCompiledError:
         interpreter = make_interpreter(functions)
         return Code(lambda value: interpreter.visit(node, value), fails=True), False  # type: ignore[arg-type]
 
 
-class _Builder:
+class _ClosureBuilder:
     def __init__(self, functions: SpecFunctions, kinds: frozenset[str] | None) -> None:
         self.functions = functions
         self.kinds = kinds

@@ -10,7 +10,7 @@ from jmespath.visitor import Options, TreeInterpreter
 
 from ..functions.registry import FUNCTIONS
 from ..signatures import Function, is_true, to_text, to_types
-from .parser import Problem, parse
+from .parser import ExpressionProblem, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -93,7 +93,7 @@ def make_interpreter(functions: SpecFunctions) -> Interpreter:
 def evaluate_reference(text: str, value: Any, tables: Mapping[str, Mapping[str, Any]]) -> Any:
     """What the expression gives when the package interprets it with our functions, without any static check."""
     node = parse(text)
-    if isinstance(node, Problem):
+    if isinstance(node, ExpressionProblem):
         raise EvaluationError(text, node.message)
     return guard(text, lambda item: make_interpreter(SpecFunctions(tables)).visit(node, item))(value)  # type: ignore[arg-type]
 

@@ -20,7 +20,7 @@ _WORDS = re.compile(r"[A-Za-z_]\w*(?: +[A-Za-z_]\w*)+")
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ExpressionProblem:
     """One thing that is wrong with an expression; `offset` is the character of its text that a caret points at."""
 
     code: str
@@ -45,7 +45,7 @@ class _LocatingParser(Parser):
         return node
 
 
-def parse(text: str) -> Node | Problem:
+def parse(text: str) -> Node | ExpressionProblem:
     """The tree of the expression, or why it has none (E201)."""
     return _find_bad_literal(text) or _parse(text)
 
@@ -55,34 +55,34 @@ def forget_trees() -> None:
     _LocatingParser.purge()
 
 
-def _parse(text: str) -> Node | Problem:
+def _parse(text: str) -> Node | ExpressionProblem:
     try:
         return dict(_LocatingParser().parse(text).parsed)
     except EmptyExpressionError:
-        return Problem("E201", "the expression is empty", "write a name, a 'text' or a `literal`", 0)
+        return ExpressionProblem("E201", "the expression is empty", "write a name, a 'text' or a `literal`", 0)
     except IncompleteExpressionError:
-        return Problem("E201", "the expression ends too early", _unbalanced(text), max(len(text) - 1, 0))
+        return ExpressionProblem("E201", "the expression ends too early", _unbalanced(text), max(len(text) - 1, 0))
     except LexerError as error:
         return _to_problem(text, error)
     except ParseError as error:
         name = str(error.token_value)
         message = f"{name!r} does not belong here" if name else "the expression ends too early"
         if name.lstrip("-").isdigit():
-            return Problem("E201", message, f"a number is written as a literal: `{name}`", error.lex_position)
+            return ExpressionProblem("E201", message, f"a number is written as a literal: `{name}`", error.lex_position)
         if "function name" in str(error.msg):
-            return Problem("E201", message, "a function is called by its bare name", error.lex_position)
+            return ExpressionProblem("E201", message, "a function is called by its bare name", error.lex_position)
         offset = min(error.lex_position, max(len(text) - 1, 0))
         if _WORDS.fullmatch(text.strip()):
             hint = f"a name with blanks stands in double quotes inside single ones: '\"{text.strip()}\"'"
-            return Problem("E201", message, hint, offset)
-        return Problem("E201", message, "" if name else _unbalanced(text), offset)
+            return ExpressionProblem("E201", message, hint, offset)
+        return ExpressionProblem("E201", message, "" if name else _unbalanced(text), offset)
     except RecursionError:
-        return Problem("E201", "the expression is nested too deeply", "split it", 0)
+        return ExpressionProblem("E201", "the expression is nested too deeply", "split it", 0)
     except (ValueError, IndexError, KeyError, TypeError) as error:
-        return Problem("E201", f"the expression cannot be read: {str(error).splitlines()[0]}", "", 0)
+        return ExpressionProblem("E201", f"the expression cannot be read: {str(error).splitlines()[0]}", "", 0)
 
 
-def _find_bad_literal(text: str) -> Problem | None:
+def _find_bad_literal(text: str) -> ExpressionProblem | None:
     """The first `literal` that is not JSON; the package would take it as a text and warn."""
     for match in _QUOTED.finditer(text):
         literal = match[1]
@@ -92,20 +92,22 @@ def _find_bad_literal(text: str) -> Problem | None:
             json.loads(literal.replace("\\`", "`"))
         except (ValueError, RecursionError):
             hint = f"for a text write '{literal.strip()}'" if literal.strip() else "write `null` or ''"
-            return Problem("E201", f"`{literal}` is not JSON", hint, match.start())
+            return ExpressionProblem("E201", f"`{literal}` is not JSON", hint, match.start())
     return None
 
 
-def _to_problem(text: str, error: LexerError) -> Problem:
+def _to_problem(text: str, error: LexerError) -> ExpressionProblem:
     offset = int(error.lexer_position)
     found = text[offset : offset + 1]
     if error.message.startswith("Unclosed"):
-        return Problem("E201", f"the {found} that starts here is not closed", "", offset)
+        return ExpressionProblem("E201", f"the {found} that starts here is not closed", "", offset)
     if found == "=":
-        return Problem("E201", "'=' does not compare", "write ==", offset)
+        return ExpressionProblem("E201", "'=' does not compare", "write ==", offset)
     if found == '"':
-        return Problem("E201", f"{error.lexer_value} is not a name in JSON quotes", "for a text use ' '", offset)
-    return Problem("E201", f"{found!r} is not part of the language", _foreign(found), offset)
+        return ExpressionProblem(
+            "E201", f"{error.lexer_value} is not a name in JSON quotes", "for a text use ' '", offset
+        )
+    return ExpressionProblem("E201", f"{found!r} is not part of the language", _foreign(found), offset)
 
 
 def _foreign(character: str) -> str:

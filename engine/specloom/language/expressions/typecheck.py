@@ -28,7 +28,7 @@ from ..types import (
     Any_,
     Choice,
     ListOf,
-    Record,
+    RecordType,
     Scalar,
     Shape,
     describe,
@@ -40,7 +40,7 @@ from ..types import (
     shape_of,
     strip,
 )
-from .parser import Problem
+from .parser import ExpressionProblem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -75,25 +75,25 @@ class Position(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class TypedValue:
     """A shape and, where the value is read and not made, the path it is read from."""
 
     shape: Shape
     path: Path | None = None
 
 
-UNKNOWN = Value(ANY)
+UNKNOWN = TypedValue(ANY)
 """A value of which nothing is known, and that causes no further problems."""
 
 
-class Walk:
+class TypeChecker:
     """The state of one walk over one expression; `problems`, `reads` and `tables` fill up on the way."""
 
     def __init__(self, context: Shape, tables: Mapping[str, Mapping[str, Any]], *, rooted: bool) -> None:
         self.context = context
         self.declared = tables
         self.rooted = rooted
-        self.problems: dict[tuple[str, int, str], Problem] = {}
+        self.problems: dict[tuple[str, int, str], ExpressionProblem] = {}
         self.reads: list[Path] = []
         self.tables: set[str] = set()
 
@@ -102,12 +102,12 @@ class Walk:
         found = set(self.reads)
         return share(frozenset(path for path in found if not any(path[:end] in found for end in range(len(path)))))
 
-    def report(self, code: str, message: str, hint: str, offset: int) -> Value:
+    def report(self, code: str, message: str, hint: str, offset: int) -> TypedValue:
         """Notes a problem, and gives a value that causes no further ones."""
-        self.problems.setdefault((code, offset, message), Problem(code, message, hint, offset))
+        self.problems.setdefault((code, offset, message), ExpressionProblem(code, message, hint, offset))
         return UNKNOWN
 
-    def consume(self, value: Value, position: Position, at: int) -> Value:
+    def consume(self, value: TypedValue, position: Position, at: int) -> TypedValue:
         """Notes that the value is read here, or why it may not be."""
         if position is Position.HANDED_ON:
             return value
@@ -123,18 +123,18 @@ class Walk:
             self.reads.append(value.path)
         return value
 
-    def report_root(self, root: str, at: int) -> Value:
+    def report_root(self, root: str, at: int) -> TypedValue:
         """Refuses a root as a whole (E206)."""
         return self.report(
             "E206", f"'{root}' as a whole hides what is used of it", f"name a value, like {root}.name", at
         )
 
-    def report_secret(self, at: int) -> Value:
+    def report_secret(self, at: int) -> TypedValue:
         """Refuses a secret in another value (E207)."""
         hint = "send it alone, or only test it: when(config.KEY, …, …), !(config.KEY)"
         return self.report("E207", "a secret may not be part of another value", hint, at)
 
-    def within(self, base: Value, inner: Callable[[], Value]) -> Value:
+    def within(self, base: TypedValue, inner: Callable[[], TypedValue]) -> TypedValue:
         """What `inner` gives, which sees `base` as `@`; notes the base as read unless something below it was."""
         mark = len(self.reads)
         value = inner()
@@ -145,7 +145,7 @@ class Walk:
                 self.reads.append(path)
         return value
 
-    def report_name(self, name: str, known: Mapping[str, Any], at: int) -> Value:
+    def report_name(self, name: str, known: Mapping[str, Any], at: int) -> TypedValue:
         """Refuses an unknown name (E202)."""
         return self.report("E202", f"unknown name '{name}'", suggest(name, known), at)
 
@@ -164,21 +164,21 @@ def suggest(name: str, known: Mapping[str, Any]) -> str:
 # gives ----------------------------------------------------------------------------------------------------------------
 
 
-class Calls(Walk):
+class Calls(TypeChecker):
     """The part of a walk that looks at calls; how other nodes are visited is for the walk itself."""
 
     @abstractmethod
-    def visit(self, node: Node, current: Value, position: Position, at: int) -> Value:
+    def visit(self, node: Node, current: TypedValue, position: Position, at: int) -> TypedValue:
         """The value of the node where `@` is `current`; `at` is where its parent starts."""
 
-    def one_of(self, first: Shape, second: Shape, joined: Shape, position: Position, at: int) -> Value:
+    def one_of(self, first: Shape, second: Shape, joined: Shape, position: Position, at: int) -> TypedValue:
         """The value that is one of two; where one is a secret, a result has to be a secret or null either way."""
         secret = holds_secret(first) or holds_secret(second)
         if secret and position is not Position.TEST and strip(joined) != SECRET:
             return self.report_secret(at)
-        return Value(joined)
+        return TypedValue(joined)
 
-    def _function_expression(self, node: Node, current: Value, position: Position, at: int) -> Value:
+    def _function_expression(self, node: Node, current: TypedValue, position: Position, at: int) -> TypedValue:
         name: str = node["value"]
         children: list[Node] = node["children"]
         function = FUNCTIONS.get(name)
@@ -194,26 +194,26 @@ class Calls(Walk):
             return self._map(children, current, at)
         shapes = tuple(self._arguments(function, children, current, at))
         if name == "lookup":
-            return Value(self._lookup(children[0], at))
+            return TypedValue(self._lookup(children[0], at))
         if name == "fill":
             self._check_template(children[0], shapes[1], at)
         if name == "capture":
             self._check_pattern(children[1], at)
-        return Value(function.result_for(shapes))
+        return TypedValue(function.result_for(shapes))
 
-    def _visit_loosely(self, children: list[Node], current: Value, at: int) -> None:
+    def _visit_loosely(self, children: list[Node], current: TypedValue, at: int) -> None:
         """Finds what is wrong inside the arguments of a call that is wrong itself."""
         for child in children:
             if child["type"] != "expref":
                 self.visit(child, current, Position.TEST, at)
 
-    def _report_count(self, function: Function, count: int, at: int) -> Value:
+    def _report_count(self, function: Function, count: int, at: int) -> TypedValue:
         wanted = len(function.parameters)
         many = f"{'at least ' if function.variadic else ''}{wanted} argument{'' if wanted == 1 else 's'}"
         hint = f"{function.name}({', '.join(function.parameters)}{', …' if function.variadic else ''})"
         return self.report("E204", f"{function.name}() takes {many}, and got {count}", hint, at)
 
-    def _arguments(self, function: Function, children: list[Node], current: Value, at: int) -> list[Shape]:
+    def _arguments(self, function: Function, children: list[Node], current: TypedValue, at: int) -> list[Shape]:
         shapes: dict[int, Shape] = {}
         inner: list[tuple[int, Node]] = []
         items = UNKNOWN
@@ -234,26 +234,26 @@ class Calls(Walk):
                 message = f"{function.name}() takes {kind} as argument {index + 1}, and got {describe(value.shape)}"
                 self.report("E204", message, "", int(child.get("at", at)))
             elif isinstance(array := strip(value.shape), ListOf):
-                items = Value(array.item, value.path)
+                items = TypedValue(array.item, value.path)
             else:
-                items = Value(ANY, value.path)
+                items = TypedValue(ANY, value.path)
         for index, expression in inner:
             shapes[index] = self.visit(expression, items, Position.USE, at).shape
         return [shapes[index] for index in sorted(shapes)]
 
-    def _map(self, children: list[Node], current: Value, at: int) -> Value:
+    def _map(self, children: list[Node], current: TypedValue, at: int) -> TypedValue:
         base = self.visit(children[1], current, Position.HANDED_ON, at)
-        if holds_secret(base.shape) and not isinstance(strip(base.shape), Record):
+        if holds_secret(base.shape) and not isinstance(strip(base.shape), RecordType):
             return self.report_secret(int(children[1].get("at", at)))
         if not admits("array", base.shape):
             message = f"map() takes array as argument 2, and got {describe(base.shape)}"
             return self.report("E204", message, "", int(children[1].get("at", at)))
         array = strip(base.shape)
-        item = Value(array.item if isinstance(array, ListOf) else ANY, base.path)
+        item = TypedValue(array.item if isinstance(array, ListOf) else ANY, base.path)
         found = self.within(base, lambda: self.visit(children[0]["children"][0], item, Position.HANDED_ON, at))
-        return Value(ListOf(found.shape), found.path)
+        return TypedValue(ListOf(found.shape), found.path)
 
-    def _when(self, children: list[Node], current: Value, position: Position, at: int) -> Value:
+    def _when(self, children: list[Node], current: TypedValue, position: Position, at: int) -> TypedValue:
         place = Position.USE if position is Position.HANDED_ON else position
         self.visit(children[0], current, Position.TEST, at)
         then, otherwise = (self.visit(child, current, place, at).shape for child in children[1:])
@@ -274,7 +274,7 @@ class Calls(Walk):
     def _check_template(self, template: Node, values: Shape, at: int) -> None:
         record = strip(values)
         text = template.get("value")
-        if template["type"] == "literal" and isinstance(text, str) and isinstance(record, Record) and record.closed:
+        if template["type"] == "literal" and isinstance(text, str) and isinstance(record, RecordType) and record.closed:
             for name in placeholders(text):
                 if name not in record.fields:
                     self.report_name(name, record.fields, int(template.get("at", at)))
@@ -298,32 +298,34 @@ class Inference(Calls):
 
     def run(self, node: Node) -> Shape:
         """The shape of the whole expression."""
-        return self.visit(node, Value(self.context, ()), Position.RESULT, 0).shape
+        return self.visit(node, TypedValue(self.context, ()), Position.RESULT, 0).shape
 
-    def visit(self, node: Node, current: Value, position: Position, at: int) -> Value:
+    def visit(self, node: Node, current: TypedValue, position: Position, at: int) -> TypedValue:
         """The value of the node where `@` is `current`; `at` is where its parent starts."""
         at = int(node.get("at", at))
-        method: Callable[[Node, Value, Position, int], Value] = getattr(self, f"_{node['type']}", self._unforeseen)
+        method: Callable[[Node, TypedValue, Position, int], TypedValue] = getattr(
+            self, f"_{node['type']}", self._unforeseen
+        )
         return self.consume(method(node, current, position, at), position, at)
 
     # What is read
 
-    def _identity(self, _node: Node, current: Value, _position: Position, _at: int) -> Value:
+    def _identity(self, _node: Node, current: TypedValue, _position: Position, _at: int) -> TypedValue:
         return current
 
     _current = _identity
 
-    def _literal(self, node: Node, _current: Value, _position: Position, _at: int) -> Value:
-        return Value(shape_of(node["value"]))
+    def _literal(self, node: Node, _current: TypedValue, _position: Position, _at: int) -> TypedValue:
+        return TypedValue(shape_of(node["value"]))
 
-    def _field(self, node: Node, current: Value, _position: Position, at: int) -> Value:
+    def _field(self, node: Node, current: TypedValue, _position: Position, at: int) -> TypedValue:
         name: str = node["value"]
         path = None if current.path is None else (*current.path, name)
         shape = strip(current.shape)
-        if isinstance(shape, Record):
+        if isinstance(shape, RecordType):
             if name in shape.fields:
                 sure = (current.path == () and self.rooted) or (name in shape.required and current.shape == shape)
-                return Value(shape.fields[name] if sure else maybe(shape.fields[name]), path)
+                return TypedValue(shape.fields[name] if sure else maybe(shape.fields[name]), path)
             if shape.closed:
                 return self.report_name(name, shape.fields, at)
         elif shape == SECRET:
@@ -332,23 +334,23 @@ class Inference(Calls):
             return self.report("E202", f"a list has no field '{name}'", f"write [*].{name} for that of each item", at)
         elif isinstance(shape, Choice) or (isinstance(shape, Scalar) and shape not in (NULL, NOTHING)):
             return self.report("E202", f"{describe(shape)} has no field '{name}'", "", at)
-        return Value(ANY, path)
+        return TypedValue(ANY, path)
 
-    def _index(self, _node: Node, current: Value, _position: Position, at: int) -> Value:
-        return Value(maybe(self._item(current, at)), current.path)
+    def _index(self, _node: Node, current: TypedValue, _position: Position, at: int) -> TypedValue:
+        return TypedValue(maybe(self._item(current, at)), current.path)
 
-    def _slice(self, node: Node, current: Value, _position: Position, at: int) -> Value:
+    def _slice(self, node: Node, current: TypedValue, _position: Position, at: int) -> TypedValue:
         item = self._item(current, at)
         if node["children"][2] == 0:
             return self.report("E204", "the step of a slice cannot be 0", "leave it out, or write -1 for backwards", at)
-        return Value(ListOf(item) if isinstance(current.shape, ListOf) else maybe(ListOf(item)), current.path)
+        return TypedValue(ListOf(item) if isinstance(current.shape, ListOf) else maybe(ListOf(item)), current.path)
 
-    def _item(self, value: Value, at: int) -> Shape:
+    def _item(self, value: TypedValue, at: int) -> Shape:
         """The shape of the items of what has to be a list."""
         shape = strip(value.shape)
         if isinstance(shape, ListOf):
             return shape.item
-        if holds_secret(shape) and not isinstance(shape, Record):
+        if holds_secret(shape) and not isinstance(shape, RecordType):
             self.report_secret(at)
         elif not isinstance(shape, Any_) and shape not in (NULL, NOTHING):
             self.report("E204", f"[…] takes the items of a list, and this is {describe(shape)}", "", at)
@@ -356,7 +358,7 @@ class Inference(Calls):
 
     # What hands a value on
 
-    def _subexpression(self, node: Node, current: Value, position: Position, at: int) -> Value:
+    def _subexpression(self, node: Node, current: TypedValue, position: Position, at: int) -> TypedValue:
         first, *rest = node["children"]
         if node["type"] != "pipe" and first["type"] == "not_expression":
             return self._report_negation(at)
@@ -365,79 +367,79 @@ class Inference(Calls):
     _index_expression = _subexpression
     _pipe = _subexpression
 
-    def _hand_on(self, base: Value, rest: list[Node], position: Position, at: int) -> Value:
+    def _hand_on(self, base: TypedValue, rest: list[Node], position: Position, at: int) -> TypedValue:
         if not rest:
             return base
         place = Position.HANDED_ON if len(rest) > 1 else position
         return self.within(base, lambda: self._hand_on(self.visit(rest[0], base, place, at), rest[1:], position, at))
 
-    def _report_negation(self, at: int) -> Value:
+    def _report_negation(self, at: int) -> TypedValue:
         return self.report("E205", "'!a.b' means '(!a).b', which is always null", "write !(a.b)", at)
 
-    def _projection(self, node: Node, current: Value, _position: Position, at: int) -> Value:
+    def _projection(self, node: Node, current: TypedValue, _position: Position, at: int) -> TypedValue:
         return self._project(node, current, at)
 
     _filter_projection = _projection
 
-    def _project(self, node: Node, current: Value, at: int) -> Value:
+    def _project(self, node: Node, current: TypedValue, at: int) -> TypedValue:
         base_node, item_node, *tests = node["children"]
         if base_node["type"] == "not_expression":
             return self._report_negation(at)
         base = self.visit(base_node, current, Position.HANDED_ON, at)
-        item = Value(self._item(base, at), base.path)
+        item = TypedValue(self._item(base, at), base.path)
 
-        def project() -> Value:
+        def project() -> TypedValue:
             for test in tests:
                 self.visit(test, item, Position.TEST, at)
             return self.visit(item_node, item, Position.HANDED_ON, at)
 
         found = self.within(base, project)
         shape: Shape = ListOf(NOTHING if found.shape == NULL else strip(found.shape))
-        return Value(shape if isinstance(base.shape, ListOf) else maybe(shape), found.path)
+        return TypedValue(shape if isinstance(base.shape, ListOf) else maybe(shape), found.path)
 
-    def _flatten(self, node: Node, current: Value, _position: Position, at: int) -> Value:
+    def _flatten(self, node: Node, current: TypedValue, _position: Position, at: int) -> TypedValue:
         (inner,) = node["children"]
         if inner["type"] == "not_expression":
             return self._report_negation(at)
         base = self.visit(inner, current, Position.HANDED_ON, at)
         item = self._item(base, at)
         shape: Shape = ListOf(_flattened(item))
-        return Value(shape if isinstance(base.shape, ListOf) else maybe(shape), base.path)
+        return TypedValue(shape if isinstance(base.shape, ListOf) else maybe(shape), base.path)
 
-    def _value_projection(self, node: Node, current: Value, _position: Position, at: int) -> Value:
+    def _value_projection(self, node: Node, current: TypedValue, _position: Position, at: int) -> TypedValue:
         base_node, item_node = node["children"]
         if base_node["type"] == "not_expression":
             return self._report_negation(at)
         # The names are not known, so the whole object counts as read.
         base = self.visit(base_node, current, Position.USE, at)
         shape = strip(base.shape)
-        item = join_all(shape.fields.values()) if isinstance(shape, Record) and shape.closed else ANY
-        found = self.visit(item_node, Value(item), Position.HANDED_ON, at)
+        item = join_all(shape.fields.values()) if isinstance(shape, RecordType) and shape.closed else ANY
+        found = self.visit(item_node, TypedValue(item), Position.HANDED_ON, at)
         values = ListOf(strip(found.shape))
-        return Value(values if isinstance(base.shape, Record) else maybe(values))
+        return TypedValue(values if isinstance(base.shape, RecordType) else maybe(values))
 
     # What is made
 
-    def _multi_select_list(self, node: Node, current: Value, _position: Position, at: int) -> Value:
+    def _multi_select_list(self, node: Node, current: TypedValue, _position: Position, at: int) -> TypedValue:
         items = [self.visit(child, current, Position.USE, at).shape for child in node["children"]]
-        return Value(_unless_null(current, ListOf(join_all(items))))
+        return TypedValue(_unless_null(current, ListOf(join_all(items))))
 
-    def _multi_select_dict(self, node: Node, current: Value, _position: Position, at: int) -> Value:
+    def _multi_select_dict(self, node: Node, current: TypedValue, _position: Position, at: int) -> TypedValue:
         fields: dict[str, Shape] = {}
         for child in node["children"]:
             fields[child["value"]] = self.visit(child["children"][0], current, Position.USE, at).shape
-        return Value(_unless_null(current, Record(fields, required=frozenset(fields))))
+        return TypedValue(_unless_null(current, RecordType(fields, required=frozenset(fields))))
 
-    def _not_expression(self, node: Node, current: Value, _position: Position, at: int) -> Value:
+    def _not_expression(self, node: Node, current: TypedValue, _position: Position, at: int) -> TypedValue:
         self.visit(node["children"][0], current, Position.TEST, at)
-        return Value(BOOLEAN)
+        return TypedValue(BOOLEAN)
 
-    def _or_expression(self, node: Node, current: Value, position: Position, at: int) -> Value:
+    def _or_expression(self, node: Node, current: TypedValue, position: Position, at: int) -> TypedValue:
         place = Position.USE if position is Position.HANDED_ON else position
         left, right = (self.visit(child, current, place, at).shape for child in node["children"])
         return self.one_of(left, right, join(strip(left), right) if left != NULL else right, position, at)
 
-    def _and_expression(self, node: Node, current: Value, position: Position, at: int) -> Value:
+    def _and_expression(self, node: Node, current: TypedValue, position: Position, at: int) -> TypedValue:
         place = Position.USE if position is Position.HANDED_ON else position
         left = self.visit(node["children"][0], current, Position.TEST, at).shape
         right = self.visit(node["children"][1], current, place, at).shape
@@ -445,7 +447,7 @@ class Inference(Calls):
         left = NULL if strip(left) == SECRET else left
         return self.one_of(left, right, join(left, right), position, at)
 
-    def _comparator(self, node: Node, current: Value, _position: Position, at: int) -> Value:
+    def _comparator(self, node: Node, current: TypedValue, _position: Position, at: int) -> TypedValue:
         sides = [self.visit(child, current, Position.USE, at).shape for child in node["children"]]
         left, right = map(strip, sides)
         kinds = {_order_kind(left), _order_kind(right)}
@@ -456,18 +458,18 @@ class Inference(Calls):
                 return self.report(
                     "E204", message, "numbers, true and false stand in backticks, texts in single quotes", at
                 )
-            return Value(BOOLEAN)
+            return TypedValue(BOOLEAN)
         if kinds == {"text", "number"}:
             message = f"{describe(left)} and {describe(right)} have no order"
             return self.report("E204", message, "to_number(text) gives a number", at)
-        return Value(maybe(BOOLEAN))
+        return TypedValue(maybe(BOOLEAN))
 
-    def _expref(self, node: Node, _current: Value, _position: Position, at: int) -> Value:
+    def _expref(self, node: Node, _current: TypedValue, _position: Position, at: int) -> TypedValue:
         self.visit(node["children"][0], UNKNOWN, Position.USE, at)
         takers = ", ".join(name for name, function in FUNCTIONS.items() if "expref" in function.parameters)
         return self.report("E204", "an expression (&…) is not a value", f"it is taken by {takers}", at)
 
-    def _unforeseen(self, _node: Node, current: Value, _position: Position, _at: int) -> Value:
+    def _unforeseen(self, _node: Node, current: TypedValue, _position: Position, _at: int) -> TypedValue:
         if current.path is not None:
             self.reads.append(current.path)
         return UNKNOWN
@@ -480,7 +482,7 @@ def _flattened(item: Shape) -> Shape:
     return item
 
 
-def _unless_null(current: Value, shape: Shape) -> Shape:
+def _unless_null(current: TypedValue, shape: Shape) -> Shape:
     return maybe(shape) if may_be_null(current.shape) else shape
 
 

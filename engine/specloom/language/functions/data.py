@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..signatures import null_or, registrar
-from ..types import ANY, NUMBER, TEXT, ListOf, Record, Shape, join_all, may_be_null, maybe, strip
+from ..types import ANY, NUMBER, TEXT, ListOf, RecordType, Shape, join_all, may_be_null, maybe, strip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +35,7 @@ _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9
 DATA: Final[dict[str, Function]] = {}
 """The functions of this module by name."""
 _function = registrar(DATA)
-_OBJECTS: Final = ListOf(Record({}, closed=False))
+_OBJECTS: Final = ListOf(RecordType({}, closed=False))
 
 
 def find_pattern_problem(pattern: str) -> str:
@@ -61,8 +61,8 @@ def to_pattern(pattern: str) -> re.Pattern[str]:
 
 def _entry(arguments: tuple[Shape, ...]) -> Shape:
     given = strip(arguments[0])
-    value = join_all(given.fields.values()) if isinstance(given, Record) and given.closed else ANY
-    entries = ListOf(Record({"key": TEXT, "value": value}, required=frozenset(["key", "value"])))
+    value = join_all(given.fields.values()) if isinstance(given, RecordType) and given.closed else ANY
+    entries = ListOf(RecordType({"key": TEXT, "value": value}, required=frozenset(["key", "value"])))
     return maybe(entries) if may_be_null(arguments[0]) else entries
 
 

@@ -15,7 +15,7 @@ from ..types import (
     NUMBER,
     TEXT,
     ListOf,
-    Record,
+    RecordType,
     Shape,
     join,
     join_all,
@@ -58,18 +58,18 @@ def _merged(arguments: tuple[Shape, ...]) -> Shape:
     fields: dict[str, Shape] = {}
     required: set[str] = set()
     for shape in map(strip, arguments):
-        if not isinstance(shape, Record) or not shape.closed:
-            return Record({}, closed=False)
+        if not isinstance(shape, RecordType) or not shape.closed:
+            return RecordType({}, closed=False)
         for name, field in shape.fields.items():
             kept = name in fields and name not in shape.required
             fields[name] = join(fields[name], field) if kept else field
         required |= shape.required
-    return Record(fields, required=frozenset(required))
+    return RecordType(fields, required=frozenset(required))
 
 
 def _values(arguments: tuple[Shape, ...]) -> Shape:
     shape = strip(arguments[0])
-    return ListOf(join_all(shape.fields.values()) if isinstance(shape, Record) and shape.closed else ANY)
+    return ListOf(join_all(shape.fields.values()) if isinstance(shape, RecordType) and shape.closed else ANY)
 
 
 _DESCRIBED: dict[str, tuple[Shape | ResultOf, str, tuple[tuple[str, Any], ...]]] = {

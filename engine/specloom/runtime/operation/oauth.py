@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from specloom.core import Fault, Request, Response, Secret
 from specloom.language.evaluate import evaluate
-from specloom.model import Context, Provider
+from specloom.model import Bindings, Provider
 
 STEP = "token"
 """The step under which a token is asked for; examples and recordings name it so."""
@@ -22,7 +22,7 @@ Tokens = MutableMapping[str, tuple[Secret, float]]
 
 
 def granted(
-    provider: Provider, operation: str, context: Context, tokens: Tokens
+    provider: Provider, operation: str, context: Bindings, tokens: Tokens
 ) -> Generator[Request, Response | None, Secret]:
     """A token that is good now: the kept one, or a new one for which a request is yielded."""
     grant = provider.service.grant

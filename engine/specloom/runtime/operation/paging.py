@@ -9,13 +9,13 @@ from urllib.parse import parse_qsl, quote, urljoin, urlsplit
 from specloom.core import Request
 from specloom.language import as_list, truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import Context, Paging, Row
+from specloom.model import Bindings, Paging, Row
 
 _LINK = re.compile(r'<([^<>]*)>\s*;[^,<]*?\brel\s*=\s*"?([^",;]+)"?', re.IGNORECASE)  # RFC 8288 §3
 
 
 def next_request(
-    paging: Paging, request: Request, page_rows: list[Row], rows: list[Row], context: Context
+    paging: Paging, request: Request, page_rows: list[Row], rows: list[Row], context: Bindings
 ) -> Request | None:
     """The request for the page after this one, or None when there is none or enough was read.
 
@@ -51,7 +51,7 @@ def _with(request: Request, parameter: str, value: str) -> Request:
     return replace(request, query=(*kept, (parameter, value)))
 
 
-def _by_name(paging: Paging, request: Request, context: Context) -> Request | None:
+def _by_name(paging: Paging, request: Request, context: Bindings) -> Request | None:
     assert paging.at is not None
     names = [str(name) for name in as_list(evaluate(paging.at, context)) if isinstance(name, (str, int))]
     folder = request.url.rpartition("/")[0]
@@ -61,7 +61,7 @@ def _by_name(paging: Paging, request: Request, context: Context) -> Request | No
     return replace(request, url=urls[at]) if at < len(urls) else None
 
 
-def _by_link(request: Request, context: Context) -> Request | None:
+def _by_link(request: Request, context: Bindings) -> Request | None:
     for target, relations in _LINK.findall(context["headers"].get("link", "")):
         if "next" not in relations.lower().split():
             continue

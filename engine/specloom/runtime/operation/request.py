@@ -11,10 +11,10 @@ from urllib.parse import quote, urlencode
 from specloom.core import Fault, Header, Request, Secret
 from specloom.language import Unworkable
 from specloom.language.evaluate import evaluate
-from specloom.model import Context, Operation, Provider, Step, Value
+from specloom.model import Bindings, Operation, Provider, Step, Value
 
 
-def build_request(provider: Provider, operation: Operation, step: Step, context: Context) -> Request:
+def build_request(provider: Provider, operation: Operation, step: Step, context: Bindings) -> Request:
     """The exact request of a step in this context."""
     service = provider.service
     base = step.base or evaluate(service.base, context)
@@ -58,7 +58,7 @@ def _missing(provider: Provider) -> str:
 
 
 def _authorize(
-    auth: tuple[str, Value], context: Context, headers: dict[str, tuple[str, Header]], provider: Provider
+    auth: tuple[str, Value], context: Bindings, headers: dict[str, tuple[str, Header]], provider: Provider
 ) -> None:
     kind, value = auth
     secret = evaluate(value, context)
@@ -111,7 +111,7 @@ def _decimal(value: float) -> str:
     return format(Decimal(text), "f") if "e" in text else text
 
 
-def _path(step: Step, context: Context) -> str:
+def _path(step: Step, context: Bindings) -> str:
     parts = []
     for part in step.path:
         if isinstance(part, str):
@@ -129,7 +129,7 @@ def _path(step: Step, context: Context) -> str:
 
 
 def _body(
-    step: Step, context: Context, headers: dict[str, tuple[str, Header]]
+    step: Step, context: Bindings, headers: dict[str, tuple[str, Header]]
 ) -> tuple[bytes | None, tuple[Secret, ...]]:
     """The encoded body, and the secrets that are in it."""
     if step.body is None:

@@ -11,7 +11,7 @@ from typing import Any
 from specloom.core import KINDS, Fault, Response, clean
 from specloom.language import decode, how_many, truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import Context, ErrorRule, Provider, Reading, Row, Step, Value
+from specloom.model import Bindings, ErrorRule, Provider, ResponseMapping, Row, Step, Value
 
 from .rows import map_row
 
@@ -28,7 +28,7 @@ class Empty(Exception):  # noqa: N818 - not an error: the upstream says "nothing
     """The upstream answered that there is nothing."""
 
 
-def read_response(provider: Provider, step: Step, response: Response, context: Context) -> list[Row]:
+def read_response(provider: Provider, step: Step, response: Response, context: Bindings) -> list[Row]:
     """The rows of a response; raises Fault, or Empty where the upstream says in its own way that there is nothing."""
     refused: Fault | None = None
     document: Any = None
@@ -54,10 +54,10 @@ def _json_or_none(response: Response) -> Any:
         return None
 
 
-def _raise_for(provider: Provider, response: Response, body: Any, context: Context) -> None:
+def _raise_for(provider: Provider, response: Response, body: Any, context: Bindings) -> None:
     rules = provider.service.errors
     if rules:
-        seen: Context = {
+        seen: Bindings = {
             **context,
             "status": response.status,
             "headers": response.headers,
@@ -72,7 +72,7 @@ def _raise_for(provider: Provider, response: Response, body: Any, context: Conte
         raise _default_fault(provider, response, context["now"])
 
 
-def _holds(provider: Provider, rule: ErrorRule, response: Response, seen: Context) -> bool:
+def _holds(provider: Provider, rule: ErrorRule, response: Response, seen: Bindings) -> bool:
     """Whether a rule is about this answer. One that cannot be worked out met an answer of another shape.
 
     Where the status says by itself that it is a failure, such a rule is not about it.
@@ -90,7 +90,7 @@ def _opening(response: Response) -> str:
     return response.body[:65536].decode("utf-8", "replace")
 
 
-def _ruled(provider: Provider, rule: ErrorRule, response: Response, seen: Context) -> Exception:
+def _ruled(provider: Provider, rule: ErrorRule, response: Response, seen: Bindings) -> Exception:
     if rule.kind == "empty":
         return Empty()
     message = _to_sentence(_worked_out(rule.message, seen)) or _default_message(provider, rule.kind, response.status)
@@ -99,7 +99,7 @@ def _ruled(provider: Provider, rule: ErrorRule, response: Response, seen: Contex
     return Fault(rule.kind, message, provider=provider.name, retry_after=delay)
 
 
-def _worked_out(value: Value | None, seen: Context) -> Any:
+def _worked_out(value: Value | None, seen: Bindings) -> Any:
     """The value, or None where it quotes what the upstream wrote in another shape this time."""
     try:
         return evaluate(value, seen) if value is not None else None
@@ -175,7 +175,7 @@ def _retry_after(response: Response, now: float) -> int | None:
     return None
 
 
-def read_rows(provider: Provider, reading: Reading, document: Any, context: Context) -> list[Row]:
+def read_rows(provider: Provider, reading: ResponseMapping, document: Any, context: Bindings) -> list[Row]:
     """The rows of a decoded document.
 
     An empty list is an answer. A list that is missing, or an empty page, is a changed layout unless the spec says what

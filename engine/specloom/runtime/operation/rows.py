@@ -8,7 +8,7 @@ from typing import Any
 
 from specloom.language import MISSING, how_many, truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import NULL_KEPT, Context, Field, Operation, Row
+from specloom.model import NULL_KEPT, Bindings, Field, Operation, Row
 
 EARTH_RADIUS = 6_371_000.0  # metres, the mean radius (IUGG)
 
@@ -19,7 +19,7 @@ def interleave(lists: Sequence[list[Row]]) -> list[Row]:
     return [rows[at] for at in range(longest) for rows in lists if at < len(rows)]
 
 
-def arrange(operation: Operation, context: Context, rows: list[Row] | None) -> list[Row]:
+def arrange(operation: Operation, context: Bindings, rows: list[Row] | None) -> list[Row]:
     """What comes out of an operation: its rows joined, sorted by distance, kept and cut as the spec says."""
     plan = operation.arrangement
     if plan.rows is not None:
@@ -85,7 +85,7 @@ def conform(operation: Operation, rows: list[Row]) -> list[Row]:
 # --- Rows mapped from the items of a reply by compiled fields ---------------------------------------------------------
 
 
-def map_row(fields: tuple[Field, ...], item: Any, context: Context) -> Row | None:
+def map_row(fields: tuple[Field, ...], item: Any, context: Bindings) -> Row | None:
     """One row from one item, without the fields for which nothing was found; None when a required one is missing."""
     row: Row = {}
     for one in fields:

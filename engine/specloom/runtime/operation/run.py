@@ -13,7 +13,7 @@ from typing import Any
 from specloom.core import Answer, Fault, Request, Response, Secret
 from specloom.language import Moment, Unworkable, build, truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import Context, Operation, Provider, Row, Step
+from specloom.model import Bindings, Operation, Provider, Row, Step
 
 from .oauth import Tokens, granted
 from .paging import next_request
@@ -87,8 +87,8 @@ def first_requests(
     return found
 
 
-def _context(operation: Operation, arguments: Mapping[str, Any], config: Mapping[str, Any], now: float) -> Context:
-    context: Context = {
+def _context(operation: Operation, arguments: Mapping[str, Any], config: Mapping[str, Any], now: float) -> Bindings:
+    context: Bindings = {
         "args": arguments,
         "config": config,
         "steps": {},
@@ -126,7 +126,7 @@ def _shards(
     return [{**given, shard.over: part} for part in parts]
 
 
-def _once(provider: Provider, operation: Operation, context: Context) -> Running:
+def _once(provider: Provider, operation: Operation, context: Bindings) -> Running:
     steps: dict[str, list[Row] | None] = context["steps"]
     last: str | None = None
     for step in operation.steps:
@@ -151,7 +151,7 @@ def _once(provider: Provider, operation: Operation, context: Context) -> Running
 Steps = Generator[Request | Wait, Response | None, list[Row]]
 
 
-def _step(provider: Provider, operation: Operation, step: Step, context: Context) -> Steps:
+def _step(provider: Provider, operation: Operation, step: Step, context: Bindings) -> Steps:
     request = build_request(provider, operation, step, context)
     rows = found = yield from _exchange(provider, step, request, context)
     asked = [request]
@@ -174,7 +174,7 @@ def _step(provider: Provider, operation: Operation, step: Step, context: Context
     return rows
 
 
-def _exchange(provider: Provider, step: Step, request: Request, context: Context) -> Steps:
+def _exchange(provider: Provider, step: Step, request: Request, context: Bindings) -> Steps:
     """One request with its retries. A token that is no longer taken is renewed once."""
     retry = provider.service.retry
     attempt = 0
@@ -207,7 +207,7 @@ def _exchange(provider: Provider, step: Step, request: Request, context: Context
             yield Wait(pause)
 
 
-def _read(provider: Provider, step: Step, request: Request, response: Response, context: Context) -> list[Row]:
+def _read(provider: Provider, step: Step, request: Request, response: Response, context: Bindings) -> list[Row]:
     """The rows of a response, which is noted where it is an answer; raises Fault or Empty."""
     try:
         rows = read_response(provider, step, response, context)
@@ -218,7 +218,7 @@ def _read(provider: Provider, step: Step, request: Request, response: Response, 
     return rows
 
 
-def _note(request: Request, response: Response, context: Context) -> None:
+def _note(request: Request, response: Response, context: Bindings) -> None:
     if context["note"] is not None:
         context["note"](request, response)
 

@@ -9,9 +9,9 @@ from typing import Any
 from specloom.core import Answer, Fault, all_failed
 from specloom.language import truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import Context, Model, Pair, Part, Row, Strategy, Tool
+from specloom.model import Bindings, Model, Pair, Part, Row, Strategy, Tool
 
-from .effects import Ask, AskAll, Offer, Outcome, Run
+from .effects import Ask, AskAll, Offer, ProviderOutcome, Run
 from .stages import run_stages
 
 Arguments = Callable[[str, str, tuple[Pair, ...]], dict[str, Any]]
@@ -41,9 +41,9 @@ def collect(
     strategy: Strategy,
     tool: Tool,
     model: Model,
-    context: Context,
+    context: Bindings,
     offer: Offer,
-    outcome: Outcome,
+    outcome: ProviderOutcome,
     arguments: Arguments,
     nobody: Nobody,
 ) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
@@ -70,9 +70,9 @@ def collect(
 def _ask_side_by_side(
     parts: list[Part],
     model: Model,
-    context: Context,
+    context: Bindings,
     offer: Offer,
-    outcome: Outcome,
+    outcome: ProviderOutcome,
     arguments: Arguments,
     nobody: Nobody,
 ) -> Generator[Ask | AskAll | Run, Any, None]:
@@ -105,7 +105,7 @@ def _ask_side_by_side(
         }
 
 
-def _names(part: Part, context: Context, model: Model, offer: Offer) -> list[str]:
+def _names(part: Part, context: Bindings, model: Model, offer: Offer) -> list[str]:
     said = evaluate(part.providers, context)
     names = said if isinstance(said, list) else [said] if said else []
     offering = model.offering(part.operation)

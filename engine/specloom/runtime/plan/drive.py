@@ -10,7 +10,7 @@ from typing import Any
 from specloom.core import Answer, Fault
 from specloom.model import Row
 
-from .effects import Ask, AskAll, Outcome, Run
+from .effects import Ask, AskAll, ProviderOutcome, Run
 from .run import Pursuit
 
 Progress = Callable[[float, float | None, str | None], None]
@@ -41,7 +41,7 @@ async def conduct(
     *,
     deadline: float,
     progress: Progress | None = None,
-) -> Outcome:
+) -> ProviderOutcome:
     """What a plan comes to. `ask` is given the seconds that there are for it; who cannot be asked any more is a fault.
 
     A procedure is not held to the deadline, which is for the caller to do.
@@ -53,7 +53,7 @@ async def conduct(
         try:
             wanted = pursuit.throw(give) if isinstance(give, Fault) else pursuit.send(give)
         except StopIteration as stop:
-            outcome: Outcome = stop.value
+            outcome: ProviderOutcome = stop.value
             return outcome
         if isinstance(wanted, AskAll):
             give = await _ask_all(wanted, ask, time)

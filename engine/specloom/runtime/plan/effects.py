@@ -54,7 +54,7 @@ class Offer:
 
 
 @dataclass(slots=True)
-class Outcome:
+class ProviderOutcome:
     """What a plan gave, and how."""
 
     answer: dict[str, Any] = field(default_factory=dict)

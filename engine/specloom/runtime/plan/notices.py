@@ -8,10 +8,10 @@ from typing import Any
 from specloom.core import Fault
 from specloom.language import truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import Context, Model, Tool, Value, questions
+from specloom.model import Bindings, Model, Tool, Value, questions
 
 from ..arguments import Arguments
-from .effects import Offer, Outcome
+from .effects import Offer, ProviderOutcome
 
 
 def resolve(name: str, operation: str, tool: Tool, model: Model, offer: Offer) -> None:
@@ -46,7 +46,7 @@ _OF_ARGUMENTS = frozenset({"validation", "not_found"})
 """What is wrong whoever is asked, so that nobody else is named."""
 
 
-def point_to_others(fault: Fault, tool: Tool, offer: Offer, outcome: Outcome) -> Fault:
+def point_to_others(fault: Fault, tool: Tool, offer: Offer, outcome: ProviderOutcome) -> Fault:
     """The fault of a call that nobody answered, with those whom the caller may ask by name instead."""
     if fault.kind not in _OF_ARGUMENTS:
         # Whom a procedure has asked is not in the outcome; of them, the one that the fault is of is known.
@@ -55,7 +55,7 @@ def point_to_others(fault: Fault, tool: Tool, offer: Offer, outcome: Outcome) ->
     return fault
 
 
-def not_asked(tool: Tool, offer: Offer, outcome: Outcome) -> list[str]:
+def not_asked(tool: Tool, offer: Offer, outcome: ProviderOutcome) -> list[str]:
     """The providers in the routes of a tool that its caller may name, that were not asked and do not rest; in order."""
     names = (name for one in tool.capabilities for name in offer.orders.get(one, ()))
     asked = {*outcome.tried, *offer.resting}
@@ -102,7 +102,9 @@ EPISTEMIC_WARNING = (
 _MOST_ACTIONS = 3
 
 
-def make_hints(tool: Tool, arguments: Arguments, context: Context, offer: Offer, outcome: Outcome) -> dict[str, Any]:
+def make_hints(
+    tool: Tool, arguments: Arguments, context: Bindings, offer: Offer, outcome: ProviderOutcome
+) -> dict[str, Any]:
     """The object that explains an empty answer: why, with which filters, and what to try."""
     assert tool.hints is not None
     plan = tool.hints
@@ -155,7 +157,9 @@ LEFT_OUT = "not_applied"
 """The fact under `meta` in which an operation names arguments that it takes and left out because of their values."""
 
 
-def find_unheld(tool: Tool, model: Model, arguments: Arguments, context: Context, outcome: Outcome) -> list[str]:
+def find_unheld(
+    tool: Tool, model: Model, arguments: Arguments, context: Bindings, outcome: ProviderOutcome
+) -> list[str]:
     """The inputs that the caller set and that changed nothing at whoever answered, in the order of the tool.
 
     An input that is an argument of any question of the plan counts by its name, another one by the arguments that it
@@ -181,7 +185,7 @@ def find_unheld(tool: Tool, model: Model, arguments: Arguments, context: Context
     return found
 
 
-def _reached(name: str, tool: Tool, overrides: Collection[tuple[str, Value]], context: Context) -> set[str]:
+def _reached(name: str, tool: Tool, overrides: Collection[tuple[str, Value]], context: Bindings) -> set[str]:
     """The arguments that an input has a part in, as far as they came to a value."""
     return {
         argument for argument, value in overrides if _is_in(name, value, tool) and evaluate(value, context) is not None

@@ -8,25 +8,25 @@ from typing import Any
 from specloom.core import Answer, Fault, all_failed
 from specloom.language import Moment, build, how_many, may_be_null, truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import Context, Field, Model, Pair, Row, Strategy, Tool, questions, stages_of
+from specloom.model import Bindings, Field, Model, Pair, Row, Strategy, Tool, questions, stages_of
 from specloom.plugins import HOOKS
 
 from ..arguments import Arguments
 from ..operation.rows import interleave, map_row
 from .collect import collect, empty_parts
-from .effects import Ask, AskAll, Offer, Outcome, Run
+from .effects import Ask, AskAll, Offer, ProviderOutcome, Run
 from .notices import LEFT_OUT, find_unheld, make_hints, none_configured, point_to_others, resolve
 from .stages import run_stages
 
-Pursuit = Generator[Ask | AskAll | Run, Any, Outcome]
+Pursuit = Generator[Ask | AskAll | Run, Any, ProviderOutcome]
 
 
 def plan_context(
     tool: Tool, model: Model, arguments: Arguments, config: Mapping[str, Any], offer: Offer, now: float
-) -> Context:
+) -> Bindings:
     """What the expressions of a tool see."""
     stages = stages_of(tool.plan, tool.after)
-    context: Context = {
+    context: Bindings = {
         "args": arguments.given,
         "requested": arguments.requested,
         "config": config,
@@ -58,7 +58,7 @@ def pursue(
 ) -> Pursuit:
     """Run the plan: strategies in order until one answers, then the stages, then the answer."""
     context = plan_context(tool, model, arguments, config, offer, now)
-    outcome = Outcome()
+    outcome = ProviderOutcome()
     rows = yield from _strategies(tool, model, context, offer, outcome)
     context["served_by"] = outcome.served_by or None
     context["served_operation"] = outcome.operation or None
@@ -79,7 +79,7 @@ def pursue(
 
 
 def _strategies(
-    tool: Tool, model: Model, context: Context, offer: Offer, outcome: Outcome
+    tool: Tool, model: Model, context: Bindings, offer: Offer, outcome: ProviderOutcome
 ) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
     failed = outcome.failed
     empty_from = of = ""
@@ -121,7 +121,13 @@ Ran = Generator[Ask | AskAll | Run, Any, tuple[list[Row] | None, bool]]
 
 
 def _in_turn(
-    strategy: Strategy, tool: Tool, model: Model, context: Context, offer: Offer, outcome: Outcome, failed: list[Fault]
+    strategy: Strategy,
+    tool: Tool,
+    model: Model,
+    context: Bindings,
+    offer: Offer,
+    outcome: ProviderOutcome,
+    failed: list[Fault],
 ) -> Ran:
     """`call` and `first_of`, one after the other: rows or None, and whether the next strategy may try after none."""
     empty_rule = strategy.outcomes.get("empty", "stop")
@@ -164,7 +170,7 @@ def _in_turn(
 
 
 def _try_again(
-    strategy: Strategy, tool: Tool, model: Model, name: str, context: Context, rows: list[Row]
+    strategy: Strategy, tool: Tool, model: Model, name: str, context: Bindings, rows: list[Row]
 ) -> Generator[Ask | AskAll, Any, list[Row]]:
     again = strategy.again
     assert again is not None
@@ -180,7 +186,13 @@ def _try_again(
 
 
 def _gather(
-    strategy: Strategy, tool: Tool, model: Model, context: Context, offer: Offer, outcome: Outcome, failed: list[Fault]
+    strategy: Strategy,
+    tool: Tool,
+    model: Model,
+    context: Bindings,
+    offer: Offer,
+    outcome: ProviderOutcome,
+    failed: list[Fault],
 ) -> Ran:
     """All at once; rows are interleaved in the order of the providers, and a fault of one hides no rows of others."""
     asks = []
@@ -205,7 +217,13 @@ def _gather(
 
 
 def _collect(
-    strategy: Strategy, tool: Tool, model: Model, context: Context, offer: Offer, outcome: Outcome, _: list[Fault]
+    strategy: Strategy,
+    tool: Tool,
+    model: Model,
+    context: Bindings,
+    offer: Offer,
+    outcome: ProviderOutcome,
+    _: list[Fault],
 ) -> Ran:
     """Several questions side by side. A part that fails leaves its fault to the spec, so none ends the plan."""
 
@@ -219,14 +237,14 @@ def _collect(
     return rows, strategy.outcomes.get("empty", "stop") == "next"
 
 
-def _names(strategy: Strategy, context: Context) -> list[str]:
+def _names(strategy: Strategy, context: Bindings) -> list[str]:
     said = evaluate(strategy.providers, context) if strategy.providers else None
     names = said if isinstance(said, list) else [said] if said else []
     return list(dict.fromkeys(str(name) for name in names))
 
 
 def _arguments(
-    tool: Tool, model: Model, provider: str, operation: str, overrides: tuple[Pair, ...], context: Context
+    tool: Tool, model: Model, provider: str, operation: str, overrides: tuple[Pair, ...], context: Bindings
 ) -> dict[str, Any]:
     """Arguments pass by name; `with` replaces them, and null there leaves one out."""
     taken = model.providers[provider].operations[operation].input
@@ -239,7 +257,7 @@ def _arguments(
 # --- the answer -----------------------------------------------------------------------------------------------------
 
 
-def _answer(tool: Tool, context: Context) -> dict[str, Any]:
+def _answer(tool: Tool, context: Bindings) -> dict[str, Any]:
     if tool.whole is not None:
         return dict(evaluate(tool.whole, context))
     answer: dict[str, Any] = {}
@@ -256,6 +274,6 @@ def _answer(tool: Tool, context: Context) -> dict[str, Any]:
     return answer
 
 
-def _mapped(fields: tuple[Field, ...], row: Row, context: Context) -> Row:
+def _mapped(fields: tuple[Field, ...], row: Row, context: Bindings) -> Row:
     mapped = map_row(fields, row, context)
     return mapped if mapped is not None else {}

@@ -8,10 +8,10 @@ from typing import Any
 from specloom.core import KINDS, Answer, Fault, canonical_url
 from specloom.language import as_list, build, how_many, truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import Context, Model, Row, Stage
+from specloom.model import Bindings, Model, Row, Stage
 from specloom.plugins import HOOKS
 
-from .effects import Ask, AskAll, Offer, Outcome, Run
+from .effects import Ask, AskAll, Offer, ProviderOutcome, Run
 
 # --- Which rows are about the same thing, and in which order rows come ------------------------------------------------
 
@@ -85,7 +85,7 @@ def group(rows: list[Row], keys: list[Any]) -> tuple[list[Row], list[tuple[Any, 
 
 
 def run_stages(
-    stages: tuple[Stage, ...], model: Model, rows: list[Row], context: Context, offer: Offer, outcome: Outcome
+    stages: tuple[Stage, ...], model: Model, rows: list[Row], context: Bindings, offer: Offer, outcome: ProviderOutcome
 ) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
     """The rows after every stage; look-ups are yielded as questions, and procedures to be run."""
     for stage in stages:
@@ -102,7 +102,7 @@ def run_stages(
     return rows
 
 
-def _stage(stage: Stage, rows: list[Row], context: Context, outcome: Outcome) -> list[Row]:
+def _stage(stage: Stage, rows: list[Row], context: Bindings, outcome: ProviderOutcome) -> list[Row]:
     if stage.kind in {"keep", "drop"}:
         assert stage.value is not None
         wanted = stage.kind == "keep"
@@ -146,7 +146,7 @@ def _stage(stage: Stage, rows: list[Row], context: Context, outcome: Outcome) ->
 
 
 def _look_up(
-    stage: Stage, model: Model, rows: list[Row], context: Context, offer: Offer, outcome: Outcome
+    stage: Stage, model: Model, rows: list[Row], context: Bindings, offer: Offer, outcome: ProviderOutcome
 ) -> Generator[Ask | AskAll, Any, list[Row]]:
     """Ask about each row that the stage applies to, all at once; a provider that fails is followed by the next."""
     said = evaluate(stage.providers, {**context, "rows": rows}) if stage.providers else None

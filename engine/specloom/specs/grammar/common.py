@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from specloom.language import CONVERTERS
 
-from .rules import Anything, Either, Flag, Items, Key, Named, Record, Ref, Rule, Text
+from .rules import Anything, Either, Flag, Items, Key, Named, RecordRule, Rule, RuleReference, Text
 
 NAME = r"[a-z][a-z0-9_]{0,39}"
 STEM = r"[a-z][a-z0-9_-]{0,39}"
@@ -19,9 +19,9 @@ DURATION = rf"{COUNT}(?:ms|s|m|h|d)"
 SCALAR_TYPES = ("text", "document", "integer", "number", "boolean", "timestamp", "date", "url", "list", "object", "any")
 
 
-def record(title: str, keys: Mapping[str, Key], one_of: tuple[tuple[tuple[str, ...], bool], ...] = ()) -> Record:
+def record(title: str, keys: Mapping[str, Key], one_of: tuple[tuple[tuple[str, ...], bool], ...] = ()) -> RecordRule:
     """A mapping with closed keys that nobody can change."""
-    return Record(title, MappingProxyType(dict(keys)), one_of)
+    return RecordRule(title, MappingProxyType(dict(keys)), one_of)
 
 
 expression = Text("expression")
@@ -29,13 +29,15 @@ prose = Text("prose", r"\s*\S.*", "say it in a sentence")
 name = Text("name", NAME, "lower case, digits and underscores, starting with a letter")
 duration = Text("duration", DURATION, "a number with ms, s, m, h or d, like 30s")
 
-values = Named(Ref("value"))
+values = Named(RuleReference("value"))
 """Request values: a string is itself, a string that starts with `=` is an expression, null leaves the key out."""
 
-headers = Named(Ref("value"), r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", "a header's name has letters, digits and hyphens")
+headers = Named(
+    RuleReference("value"), r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", "a header's name has letters, digits and hyphens"
+)
 """Request values that are sent as headers (RFC 9110 §5.1)."""
 
-value = Either(Anything(scalar=True, means="value"), Items(Ref("value")), Named(Ref("value")))
+value = Either(Anything(scalar=True, means="value"), Items(RuleReference("value")), Named(RuleReference("value")))
 
 _called = record("a converter", {n: Key(Anything(), c.doc.split("\n")[0]) for n, c in CONVERTERS.items()})
 
@@ -50,7 +52,7 @@ _long_field = record(
         "all": Key(Flag(), "Take every hit as a list, not only the first."),
         "each": Key(Text("selector"), "A selector of nodes; `value` is then read from each of them."),
         "value": Key(Text("selector"), "What is read from each node of `each`."),
-        "then": Key(Items(Ref("converter"), 1), "Named converters, applied in order."),
+        "then": Key(Items(RuleReference("converter"), 1), "Named converters, applied in order."),
         "else": Key(Anything(), "The value when nothing was found; null keeps the key, which is left out otherwise."),
         "when": Key(expression, "The field exists only when this holds."),
         "required": Key(Flag(), "A row without this field is dropped."),

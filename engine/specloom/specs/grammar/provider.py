@@ -23,7 +23,7 @@ from .common import (
     values,
 )
 from .examples import provider_example
-from .rules import Flag, Grammar, Items, Key, Named, Number, Ref, Rule, Text
+from .rules import Flag, Grammar, Items, Key, Named, Number, Rule, RuleReference, Text
 
 # --- How a spec says what all operations of a provider share, and which answers are faults ----------------------------
 
@@ -148,7 +148,8 @@ def _decoder_keys() -> dict[str, Key]:
                 Text("selector"), "An answer without items is a changed layout unless this selects something."
             ),
             "map": Key(
-                Named(Ref("field"), IDENTIFIER, "a field name is an identifier"), "Row fields and where they come from."
+                Named(RuleReference("field"), IDENTIFIER, "a field name is an identifier"),
+                "Row fields and where they come from.",
             ),
         }
         for option_name, option in decoder.options.items():

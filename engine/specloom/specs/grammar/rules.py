@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from specloom.core import Place, Report, did_you_mean
 
-from ..yaml import Listing, Map, Node, Scalar
+from ..yaml import Listing, Map, Node, YamlScalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RecordRule:
     """A mapping with closed keys. `one_of` are groups of which exactly one key (or at most one) may stand."""
 
     name: str
@@ -85,7 +85,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Ref:
+class RuleReference:
     """A rule that is named, so that rules may be recursive."""
 
     name: str
@@ -100,14 +100,14 @@ class Either:
     mapping: Rule | None = None
 
 
-Rule = Text | Number | Flag | Anything | Items | Named | Record | Ref | Either
+Rule = Text | Number | Flag | Anything | Items | Named | RecordRule | RuleReference | Either
 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
     """The rules of one kind of file, with the named ones that it refers to."""
 
-    root: Record
+    root: RecordRule
     named: Mapping[str, Rule] = field(default_factory=dict)
 
     def rule(self, name: str) -> Rule:
@@ -136,11 +136,11 @@ def check(node: Node, grammar: Grammar, report: Report) -> bool:
 
 
 def _check(node: Node, rule: Rule, grammar: Grammar, report: Report, what: str) -> None:
-    if isinstance(rule, Ref):
+    if isinstance(rule, RuleReference):
         _check(node, grammar.rule(rule.name), grammar, report, what)
     elif isinstance(rule, Either):
         _check_either(node, rule, grammar, report, what)
-    elif isinstance(rule, Record):
+    elif isinstance(rule, RecordRule):
         if isinstance(node, Map):
             _check_record(node, rule, grammar, report)
         else:
@@ -161,7 +161,7 @@ def _check(node: Node, rule: Rule, grammar: Grammar, report: Report, what: str) 
                 _check(item, rule.item, grammar, report, f"an item of {what}")
         else:
             _wrong(node, "a list", report, what)
-    elif not isinstance(node, Scalar):
+    elif not isinstance(node, YamlScalar):
         if not (isinstance(rule, Anything) and not rule.scalar):
             _wrong(node, _wanted(rule), report, what)
     else:
@@ -177,7 +177,7 @@ def _check_either(node: Node, rule: Either, grammar: Grammar, report: Report, wh
         _check(node, chosen, grammar, report, what)
 
 
-def _check_record(node: Map, rule: Record, grammar: Grammar, report: Report) -> None:
+def _check_record(node: Map, rule: RecordRule, grammar: Grammar, report: Report) -> None:
     # Keys that another one is likely a slip of: that they are missing is no second mistake.
     meant: set[str] = set()
     for entry in node:
@@ -209,7 +209,7 @@ def _check_record(node: Map, rule: Record, grammar: Grammar, report: Report) -> 
             report.add("E105", node.place, f"{rule.name} needs one of {listed}")
 
 
-def _check_scalar(node: Scalar, rule: Rule, report: Report, what: str) -> None:
+def _check_scalar(node: YamlScalar, rule: Rule, report: Report, what: str) -> None:
     value = node.value
     if isinstance(rule, Anything):
         return

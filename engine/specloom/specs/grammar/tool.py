@@ -19,7 +19,7 @@ from .common import (
     values,
 )
 from .examples import tool_example
-from .rules import Anything, Either, Flag, Grammar, Items, Key, Named, Number, Ref, Text
+from .rules import Anything, Either, Flag, Grammar, Items, Key, Named, Number, RuleReference, Text
 
 # --- How a spec says whom a tool asks and what happens to the rows ----------------------------------------------------
 
@@ -279,7 +279,7 @@ _answer_list = record(
     {
         "each": Key(expression, "The rows.", required=True),
         "take": Key(expression, "How many of them at most."),
-        "map": Key(Named(Ref("field"), IDENTIFIER), "Fields of each.", required=True),
+        "map": Key(Named(RuleReference("field"), IDENTIFIER), "Fields of each.", required=True),
     },
 )
 

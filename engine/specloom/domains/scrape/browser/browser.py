@@ -52,7 +52,7 @@ _DOWNLOADED = ("chromium-*/chrome-linux*/chrome", "chromium-*/chrome-mac*/*.app/
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class BrowserProgram:
     """The executable, or in `why` one sentence for its absence."""
 
     path: str = ""
@@ -60,29 +60,29 @@ class Found:
 
 
 @lru_cache(maxsize=16)
-def find_browser(setting: str) -> Found:
+def find_browser(setting: str) -> BrowserProgram:
     """The browser that CHROME_PATH asks for: a path, `disabled`, or empty to look for one."""
     if setting.lower() == "disabled":
-        return Found(why="the browser is switched off (CHROME_PATH is `disabled`)")
+        return BrowserProgram(why="the browser is switched off (CHROME_PATH is `disabled`)")
     if importlib.util.find_spec("playwright") is None:
-        return Found(why=f"the library that drives browsers is not installed; install it with: {INSTALL}")
+        return BrowserProgram(why=f"the library that drives browsers is not installed; install it with: {INSTALL}")
     if setting:
         path = shutil.which(setting)
         if path is None:
-            return Found(why=f"CHROME_PATH names {setting!r}, which is not a program that can be run")
-        return Found(path)
+            return BrowserProgram(why=f"CHROME_PATH names {setting!r}, which is not a program that can be run")
+        return BrowserProgram(path)
     for name in _NAMES:
         path = shutil.which(name)
         if path is not None:
-            return Found(path)
+            return BrowserProgram(path)
     for place in _PLACES.get(sys.platform, ()):
         if Path(place).is_file():
-            return Found(place)
+            return BrowserProgram(place)
     home = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or Path.home() / ".cache" / "ms-playwright")
     for pattern in _DOWNLOADED:
         for path_found in sorted(home.glob(pattern), reverse=True):
-            return Found(str(path_found))
-    return Found(why="no Chromium or Chrome was found; install one, or set CHROME_PATH to where it is")
+            return BrowserProgram(str(path_found))
+    return BrowserProgram(why="no Chromium or Chrome was found; install one, or set CHROME_PATH to where it is")
 
 
 PROBE = 2.0

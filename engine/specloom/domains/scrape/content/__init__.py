@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lxml import etree
-    from .page import Page
+    from .page import PageFacts
 
 
 
@@ -30,7 +30,7 @@ class Content:
     """Words of the page that are content; a CJK character is a word."""
 
 
-def find(root: etree._Element, page: Page) -> Content:
+def find(root: etree._Element, page: PageFacts) -> Content:
     """The content of a sanitised tree. `page` is what it said about itself before its scripts were taken out.
 
     No content is found where there is no text: `nodes` is then empty and the confidence 0.

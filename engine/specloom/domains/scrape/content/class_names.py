@@ -81,7 +81,7 @@ _BLANKS: Final = bytes(code if chr(code).isalpha() or code == 10 else 32 for cod
 """A blank for all that is no ASCII letter, but for line ends."""
 
 
-class Memory:
+class NameMemo:
     """What runs of letters were found to say."""
 
     __slots__ = ("across", "readings")
@@ -109,7 +109,7 @@ class Memory:
             self.readings[run] = tuple([word for word in words if len(word) > 1]), about
 
 
-_memory = Memory()
+_memory = NameMemo()
 
 
 def read_names(names: Iterable[str]) -> dict[str, Reading]:
@@ -122,7 +122,7 @@ def read_names(names: Iterable[str]) -> dict[str, Reading]:
     memory = _memory
     fresh = list(runs.difference(memory.readings))
     if len(memory.readings) + len(fresh) > MAX_KNOWN:
-        memory = _memory = Memory()
+        memory = _memory = NameMemo()
         fresh = list(runs)
     if fresh:
         memory.learn(fresh)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from .blocks import Block
-    from .page import Page
+    from .page import PageFacts
 
 
 # --- A page as one row of numbers: what it holds, what it is made of, and what it says about itself -------------------
@@ -35,7 +35,7 @@ _GROUP_BITS: Final = np.array([[1 << at] for at in range(len(GROUPS))])
 _MASK_BITS: Final = np.array([[MASKS[name]] for name in HOLDING])
 
 
-def to_overall(frame: Frame, page: Page, series: Any) -> dict[str, float]:
+def to_overall(frame: Frame, page: PageFacts, series: Any) -> dict[str, float]:
     """The columns that are about the page as a whole."""
     words, prose = frame.page_words, frame.page_prose
     paragraphs = float((frame.prose > 0).sum())
@@ -141,7 +141,7 @@ class Units:
     """The columns that are about the page as a whole."""
 
 
-def measure(blocks: Sequence[Block], page: Page, words: Words) -> Units | None:
+def measure(blocks: Sequence[Block], page: PageFacts, words: Words) -> Units | None:
     """The units of a page with their features; nothing if it has no text."""
     frame = to_frame(blocks, page, words)
     if frame is None:

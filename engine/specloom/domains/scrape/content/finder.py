@@ -9,7 +9,7 @@ import numpy as np
 from . import Content
 from .blocks import to_blocks
 from .features import Units, measure
-from .model import ROOM, Model, load_model, to_chances, to_shares
+from .model import ROOM, ContentModel, load_model, to_chances, to_shares
 from .reweight import adjust
 from .select import (
     AMID,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lxml import etree
 
     from .frame import Frame
-    from .page import Page
+    from .page import PageFacts
 
 
 PARTS: Final = frozenset(
@@ -46,7 +46,7 @@ PARTS: Final = frozenset(
 """Elements that mean nothing without the one around them."""
 
 
-def find_content(root: etree._Element, page: Page) -> Content:
+def find_content(root: etree._Element, page: PageFacts) -> Content:
     """See `content.find`."""
     blocks = to_blocks(root)
     model = load_model()
@@ -62,7 +62,7 @@ def find_content(root: etree._Element, page: Page) -> Content:
     return Content(nodes, drop, max(likely, key=likely.__getitem__), confidence, int(units.frame.words[taken].sum()))
 
 
-def judge(units: Units, model: Model) -> tuple[Any, Any]:
+def judge(units: Units, model: ContentModel) -> tuple[Any, Any]:
     """The chances of each type of page, and those of each unit to be content."""
     kinds = to_shares(model.page.evaluate(units.overall[:, None])[0])
     rows, count = units.columns.shape

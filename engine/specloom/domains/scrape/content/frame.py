@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from .class_names import Descent, descend
-from .text_features import TEXT, Told, Words, read_texts
+from .text_features import TEXT, PageClaims, Words, read_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .blocks import Block
-    from .page import Page
+    from .page import PageFacts
 
 
 LONG: Final = 12
@@ -107,13 +107,13 @@ def sum_inside(values: Any, at: Any, end: Any) -> Any:
     return run[end] - run[:-1]
 
 
-def to_frame(blocks: Sequence[Block], page: Page, words: Words) -> Frame | None:
+def to_frame(blocks: Sequence[Block], page: PageFacts, words: Words) -> Frame | None:
     """The arrays of a page; nothing if it has no text."""
     count = len(blocks)
     index = [at for at, block in enumerate(blocks) if block.text]
     if not index:
         return None
-    told = Told(page)
+    told = PageClaims(page)
     picked = [blocks[at] for at in index]
     text = read_texts([block.text for block in picked], words, told)
     at = np.array(index)

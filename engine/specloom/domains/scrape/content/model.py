@@ -63,7 +63,7 @@ class Forest:
         return scores.T + self.bias
 
 
-class Room(threading.local):
+class ScratchMemory(threading.local):
     """Memory that a thread uses again for every page: to get and to give back a megabyte each time takes longer than
     what is done in it."""
 
@@ -81,7 +81,7 @@ class Room(threading.local):
         return held[:size].reshape(shape)
 
 
-ROOM: Final = Room()
+ROOM: Final = ScratchMemory()
 
 
 def to_chances(scores: Any) -> Any:
@@ -100,7 +100,7 @@ FOREST: Final = ("features", "borders", "levels", "leaves", "bias")
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ContentModel:
     """The learned parts, in the order in which they are asked."""
 
     words: Words
@@ -115,7 +115,7 @@ class Model:
 
 
 @cache
-def load_model() -> Model:
+def load_model() -> ContentModel:
     """The model that comes with the package."""
     with (
         resources.files("specloom.domains.scrape.content").joinpath(FILE).open("rb") as file,
@@ -124,7 +124,7 @@ def load_model() -> Model:
         return to_model(dict(data))
 
 
-def to_model(data: dict[str, Any]) -> Model:
+def to_model(data: dict[str, Any]) -> ContentModel:
     """The arrays of a model file as a model."""
     tables = []
     for name in ("names", "words", "phrases"):
@@ -132,7 +132,7 @@ def to_model(data: dict[str, Any]) -> Model:
         tables.append(dict(zip(keys, data[f"{name}_odds"].astype(float).tolist(), strict=True)))
     types = tuple(bytes(data["types"]).decode("utf-8").split("\n"))
     page, blocks = (to_forest(data, name) for name in ("page", "blocks"))
-    return Model(Words(*tables), types, page, blocks, data["expected"], data["reached"])
+    return ContentModel(Words(*tables), types, page, blocks, data["expected"], data["reached"])
 
 
 def to_forest(data: dict[str, Any], name: str) -> Forest:

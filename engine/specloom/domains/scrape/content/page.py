@@ -123,11 +123,11 @@ SIGNALS: Final = (
     "author",
     "amp",
 )
-"""Names of `Page.signals`, in their order."""
+"""Names of `PageFacts.signals`, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageFacts:
     """What a page says about itself; read it before scripts are taken out."""
 
     signals: tuple[float, ...]
@@ -138,7 +138,7 @@ class Page:
     """Texts of the page's data that stand for its content, such as `articleBody`; may hold markup."""
 
 
-def read_page(sources: Sources, url: str = "") -> Page:
+def read_page(sources: Sources, url: str = "") -> PageFacts:
     """The page's words about itself, from what was gathered of it."""
     root = sources.root
     types: set[str] = set()
@@ -173,7 +173,7 @@ def read_page(sources: Sources, url: str = "") -> Page:
     )
     description = sources.first("og:description", "description")
     title = sources.first("og:title") or sources.title
-    return Page(tuple(map(float, signals)), title, description, tuple(bodies))
+    return PageFacts(tuple(map(float, signals)), title, description, tuple(bodies))
 
 
 def to_path(place: str) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from .blocks import Block
     from .frame import Frame
-    from .page import Page
+    from .page import PageFacts
 
 
 # --- Comments under an article: many times its length at times, and no part of it -------------------------------------
@@ -37,7 +37,7 @@ LIKELY: Final = 0.5
 """Chance of a type from which a page is taken to be of it."""
 
 
-def without_comments(frame: Frame, page: Page, likely: Mapping[str, float], chances: Any) -> Any:
+def without_comments(frame: Frame, page: PageFacts, likely: Mapping[str, float], chances: Any) -> Any:
     """The chances, lower for the comments if the page is an article; unchanged on other pages.
 
     `likely` has the chance of each type. One page in fifty is an article with more comments than text: too few for the
@@ -48,7 +48,7 @@ def without_comments(frame: Frame, page: Page, likely: Mapping[str, float], chan
     return np.where(find_comments(frame), LEFT * chances, chances)
 
 
-def is_article(page: Page, likely: Mapping[str, float]) -> bool:
+def is_article(page: PageFacts, likely: Mapping[str, float]) -> bool:
     """Whether a page says that it is an article, or looks like one, and does not say that it is a forum."""
     said = dict(zip(SIGNALS, page.signals, strict=True))
     if said["data:forum"] or said["made:forum"] or said["body:forum"]:
@@ -425,7 +425,7 @@ def with_title(frame: Frame, likely: Mapping[str, float], chances: Any) -> Any:
     return np.where(found & (chances >= LEAST), np.maximum(chances, TITLE), chances)
 
 
-def adjust(frame: Frame, page: Page, likely: Mapping[str, float], chances: Any) -> Any:
+def adjust(frame: Frame, page: PageFacts, likely: Mapping[str, float], chances: Any) -> Any:
     """The chances of the units after all rules."""
     chances = without_comments(frame, page, likely, chances)
     chances = without_asides(frame, likely, chances)

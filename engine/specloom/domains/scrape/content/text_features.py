@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from .page import Page
+    from .page import PageFacts
 
 
 # --- Characters of many texts counted at once, by what they are: with one look-up a character, whatever is asked ------
@@ -188,18 +188,18 @@ class Words:
     """Of whole short blocks, in lower case."""
 
 
-class Told:
+class PageClaims:
     """What a page says of itself, as words."""
 
     __slots__ = ("said", "text", "title")
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: PageFacts) -> None:
         self.title = frozenset(WORD.findall(page.title.lower()))
         self.text = " ".join(" ".join(text.split()) for text in (page.description, *page.bodies)).lower()
         self.said = frozenset(WORD.findall(self.text))
 
 
-def read_texts(texts: Sequence[str], words: Words, told: Told) -> Any:
+def read_texts(texts: Sequence[str], words: Words, told: PageClaims) -> Any:
     """The columns of `TEXT` as rows of an array, for texts that are not empty and have no runs of blanks."""
     places = {text: at for at, text in enumerate(dict.fromkeys(texts))}
     table = np.empty((len(TEXT), len(places)), np.float32)
@@ -208,7 +208,7 @@ def read_texts(texts: Sequence[str], words: Words, told: Told) -> Any:
     return table if len(places) == len(texts) else table[:, [places[text] for text in texts]]
 
 
-def _read(texts: Sequence[str], words: Words, told: Told) -> tuple[Any, ...]:
+def _read(texts: Sequence[str], words: Words, told: PageClaims) -> tuple[Any, ...]:
     heads = [text[:SEEN] for text in texts]
     lows = [head.lower() for head in heads]
     lengths = np.fromiter(map(len, texts), float, len(texts))

@@ -54,7 +54,7 @@ _PRIVATE: Final = range(0xE000, 0xF900)
 
 
 @dataclass(slots=True)
-class Inline:
+class PartContext:
     """What the lines of a part are read with: its relations, how to read a text box, what is unseen, and the notes."""
 
     archive: Archive
@@ -214,10 +214,10 @@ _COUNTED: Final = re.compile(r"[0-9]+\.")
 
 
 @dataclass(slots=True)
-class _State:
+class _WordState:
     styles: Mapping[str, Style]
     lists: Lists
-    inline: Inline
+    inline: PartContext
     limits: Limits
     deadline: float
     size: int = 0
@@ -239,10 +239,10 @@ def read_docx(body: bytes, limits: Limits) -> Document:
         {attribute(each, "styleId"): each for each in children(styles, "style")},
         is_coloured=child(root, "background") is not None,
     )
-    inline = Inline(
+    inline = PartContext(
         archive, archive.relations(part), Budget(limits.cells), lambda box: _join(_gather(box, state)), unseen
     )
-    state = _State(
+    state = _WordState(
         to_styles(styles),
         to_lists(archive.xml(archive.related(part, "numbering") or "word/numbering.xml")),
         inline,
@@ -269,7 +269,7 @@ def read_docx(body: bytes, limits: Limits) -> Document:
     )
 
 
-def _gather(container: etree._Element, state: _State) -> list[tuple[str, str]]:
+def _gather(container: etree._Element, state: _WordState) -> list[tuple[str, str]]:
     """The blocks in a body, cell or note as (kind, Markdown), until the limit of text or time."""
     blocks: list[tuple[str, str]] = []
     for kind, text in _blocks(container, state):
@@ -281,7 +281,7 @@ def _gather(container: etree._Element, state: _State) -> list[tuple[str, str]]:
     return blocks
 
 
-def _blocks(container: etree._Element, state: _State) -> Iterator[tuple[str, str]]:
+def _blocks(container: etree._Element, state: _WordState) -> Iterator[tuple[str, str]]:
     for element in container:
         name = local(element)
         if name == "p":
@@ -299,7 +299,7 @@ def _blocks(container: etree._Element, state: _State) -> Iterator[tuple[str, str
             yield "text", line
 
 
-def _read_paragraph(paragraph: etree._Element, state: _State) -> Iterator[tuple[str, str]]:
+def _read_paragraph(paragraph: etree._Element, state: _WordState) -> Iterator[tuple[str, str]]:
     settings = child(paragraph, "pPr")
     style = _find_style(settings, state)
     parts = state.inline.pieces(paragraph)
@@ -326,7 +326,7 @@ def _read_paragraph(paragraph: etree._Element, state: _State) -> Iterator[tuple[
     yield from (("text", part) for kind, part in parts if kind == "box")
 
 
-def _find_style(settings: etree._Element | None, state: _State) -> Style:
+def _find_style(settings: etree._Element | None, state: _WordState) -> Style:
     """The style of a paragraph; where the file does not describe it, what its name says."""
     name = attribute(child(settings, "pStyle"), "val")
     return state.styles.get(name) or Style(heading_level(name))
@@ -339,7 +339,7 @@ def _find_only_cell(table: etree._Element) -> etree._Element | None:
     return cells[0] if len(cells) == 1 else None
 
 
-def _read_table(table: etree._Element, state: _State) -> str:
+def _read_table(table: etree._Element, state: _WordState) -> str:
     """A table with its spans filled: a cell over several columns is followed by empty ones."""
     rows: list[list[str]] = []
     state.tables += 1
@@ -375,7 +375,7 @@ def _find(element: etree._Element, name: str) -> Iterator[etree._Element]:
             yield from _find(each, name)
 
 
-def _read_notes(archive: Archive, part: str, state: _State) -> list[tuple[str, str]]:
+def _read_notes(archive: Archive, part: str, state: _WordState) -> list[tuple[str, str]]:
     """The notes that the text refers to, numbered in the order of their first reference."""
     found: list[tuple[str, str]] = []
     for kind in ("footnotes", "endnotes"):

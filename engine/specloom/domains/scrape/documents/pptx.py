@@ -208,7 +208,7 @@ _LISTS: Final = frozenset({"body", "obj", "subTitle", ""})
 
 
 @dataclass(slots=True)
-class _State:
+class _SlideState:
     archive: Archive
     budget: Budget
     size: Area | None
@@ -226,7 +226,7 @@ def read_pptx(body: bytes, limits: Limits) -> Document:
     if not names:
         raise Fault("content_empty", "This PPTX file has no slides in it.", action="inform_user")
     budget = Budget(limits.cells)
-    state = _State(archive, budget, read_size(root))
+    state = _SlideState(archive, budget, read_size(root))
     parts: list[str] = []
     size, first_title, has_text = 0, "", False
     is_cut = len(names) > limits.pages
@@ -270,7 +270,7 @@ def _find_slides(archive: Archive, part: str, root: etree._Element | None) -> li
     return list(dict.fromkeys(filter(None, listed)))
 
 
-def _read_slide(name: str, state: _State) -> tuple[str, str]:
+def _read_slide(name: str, state: _SlideState) -> tuple[str, str]:
     """The title of a slide and the rest of it in reading order, speaker's notes last."""
     archive, budget, layouts = state.archive, state.budget, state.layouts
     root = archive.xml(name)
@@ -330,7 +330,7 @@ def _lines(shape: etree._Element, links: Mapping[str, str]) -> list[tuple[int, s
     return list(_paragraphs(child(shape, "txBody"), links))
 
 
-def _read_notes(slide: str, state: _State) -> str:
+def _read_notes(slide: str, state: _SlideState) -> str:
     name = state.archive.related(slide, "notesSlide")
     root = state.archive.xml(name) if name else None
     tree = child(root, "cSld", "spTree")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from specloom.core import Action, Fault
 from specloom.net import mask_url
 
-from ..result import Outcome
+from ..result import TierOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,20 +71,20 @@ def find_kind_of_status(status: int) -> str | None:
     return _BY_STATUS.get(status, "network")
 
 
-def from_status(tier: str, status: int, kind: str) -> Outcome:
+def from_status(tier: str, status: int, kind: str) -> TierOutcome:
     """The outcome of an answer whose status says that it is none, which means `kind`."""
     outcome = to_outcome(tier, kind, f"HTTP {status}")
     reason = _REASONS.get(status)
     return replace(outcome, fault=Fault(kind, reason, action="inform_user")) if reason else outcome
 
 
-def to_outcome(tier: str, kind: str, message: str) -> Outcome:
+def to_outcome(tier: str, kind: str, message: str) -> TierOutcome:
     """An outcome whose message is the first line, cut to 120 characters."""
     line = " ".join((message.splitlines() or [""])[0].split())
-    return Outcome(tier, kind, line if len(line) <= LONGEST else line[: LONGEST - 1] + "…")
+    return TierOutcome(tier, kind, line if len(line) <= LONGEST else line[: LONGEST - 1] + "…")
 
 
-def from_fault(tier: str, fault: Fault, *, service: bool = False) -> Outcome:
+def from_fault(tier: str, fault: Fault, *, service: bool = False) -> TierOutcome:
     """The outcome that a fault means. What a service says of our account or of itself says nothing about the page."""
     kind = _AS_SEEN.get(fault.kind, fault.kind)
     if service:
@@ -92,13 +92,15 @@ def from_fault(tier: str, fault: Fault, *, service: bool = False) -> Outcome:
     return to_outcome(tier, kind, fault.message)
 
 
-def from_reader(tier: str, fault: Fault) -> Outcome:
+def from_reader(tier: str, fault: Fault) -> TierOutcome:
     """The outcome of what is no page, or a document that cannot be read: who looked into it says best what it is."""
     kind = fault.kind if fault.kind in _PRIORITY else _AS_SEEN.get(fault.kind, fault.kind)
     return replace(to_outcome(tier, kind, fault.message), fault=fault)
 
 
-def to_fault(url: str, outcomes: Sequence[Outcome], *, retry_after: int | None = None, scripted: bool = False) -> Fault:
+def to_fault(
+    url: str, outcomes: Sequence[TierOutcome], *, retry_after: int | None = None, scripted: bool = False
+) -> Fault:
     """The fault of a page that no tier could read: its kind is the most definitive one that was seen.
 
     `scripted` says that the page has nothing to read before its scripts ran.

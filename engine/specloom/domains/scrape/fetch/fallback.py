@@ -20,10 +20,10 @@ from .block_pages import ENOUGH, Verdict, judge, judge_raw, score
 from .content_type import is_document_url
 from .failures import find_kind_of_status, from_fault, from_reader, to_fault, to_outcome
 from .http import check_target
-from .tiers import Climb, Extractor, Rung, Shared, choose_rungs, note_fault, note_missing, note_status
+from .tiers import Attempt, Extractor, Tier, TierServices, choose_rungs, note_fault, note_missing, note_status
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
     from ..options import Options
 
@@ -54,10 +54,10 @@ async def read(
     url: str,
     *,
     mode: Mode = "full",
-    desk: Desk,
+    desk: Context,
     options: Options,
     extract: Extractor,
-    station: Shared,
+    station: TierServices,
     depth: int = 0,
 ) -> Reading:
     """The best reading of a page; one fault that tells how every tier fared where there is none.
@@ -66,7 +66,7 @@ async def read(
     function. In raw mode it is not called, and `Reading.body` is the original, cut to `options.max_length` bytes.
     `depth` is 1 for the page of an iframe, which gets neither services nor iframes of its own.
     """
-    climb = Climb(url, mode, options, extract)
+    climb = Attempt(url, mode, options, extract)
     try:
         check_target(url, options)
     except Fault as fault:
@@ -90,7 +90,7 @@ async def read(
     raise to_fault(url, climb.outcomes, retry_after=climb.retry_after, scripted=climb.scripted)
 
 
-async def _try(climb: Climb, rung: Rung) -> Reading | None:
+async def _try(climb: Attempt, rung: Tier) -> Reading | None:
     """What one rung gives if it is good enough to end the climb; what it was is noted either way."""
     if rung.local and not climb.local:
         return None
@@ -162,7 +162,7 @@ def _open(fetched: Fetched, most: int) -> Fetched:
     return opened
 
 
-def _judge(climb: Climb, rung: Rung, fetched: Fetched, candidate: Candidate) -> Verdict:
+def _judge(climb: Attempt, rung: Tier, fetched: Fetched, candidate: Candidate) -> Verdict:
     if rung.local and fetched.kind in ("text", "document", "other"):
         return "good" if candidate.text.strip() else "empty"
     verdict = judge(
@@ -178,7 +178,7 @@ def _judge(climb: Climb, rung: Rung, fetched: Fetched, candidate: Candidate) -> 
     return "good" if rendered and verdict == "shell" else verdict
 
 
-async def _extract(climb: Climb, fetched: Fetched) -> Candidate:
+async def _extract(climb: Attempt, fetched: Fetched) -> Candidate:
     if len(fetched.body) > LARGE and not inspect.iscoroutinefunction(climb.extract):
         made = await asyncio.to_thread(climb.extract, fetched)
     else:
@@ -186,7 +186,7 @@ async def _extract(climb: Climb, fetched: Fetched) -> Candidate:
     return await made if inspect.isawaitable(made) else made
 
 
-def _take_raw(climb: Climb, fetched: Fetched) -> Reading | None:
+def _take_raw(climb: Attempt, fetched: Fetched) -> Reading | None:
     verdict = judge_raw(fetched.body) if fetched.kind == "html" else ("good" if fetched.body else "empty")
     if verdict != "good":
         kind, words = _WORDS[verdict]
@@ -196,7 +196,7 @@ def _take_raw(climb: Climb, fetched: Fetched) -> Reading | None:
     return _to_reading(climb, fetched, Candidate(""), "complete")
 
 
-def _to_reading(climb: Climb, fetched: Fetched, candidate: Candidate, quality: Quality) -> Reading:
+def _to_reading(climb: Attempt, fetched: Fetched, candidate: Candidate, quality: Quality) -> Reading:
     body = b""
     if climb.mode == "raw":
         body = cut(fetched.body, climb.options.max_length)
@@ -222,7 +222,7 @@ def _is_useless(frame: str) -> bool:
     return parts.scheme not in ("http", "https") or bool(_USELESS.search(f"{parts.hostname or ''}{parts.path}"))
 
 
-async def _follow_frames(climb: Climb, desk: Desk, station: Shared) -> Reading | None:
+async def _follow_frames(climb: Attempt, desk: Context, station: TierServices) -> Reading | None:
     """The better page of two iframes, where it is good: many shells only frame what is worth reading."""
     frames = [frame for frame in dict.fromkeys(climb.frames) if frame not in climb.followed]
     climb.frames = ()

@@ -14,7 +14,7 @@ from .http import load_persona
 
 if TYPE_CHECKING:
     from specloom.net import ParsedUrl
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
     from ..options import Options
     from .politeness import Politeness
@@ -46,7 +46,9 @@ class Robots:
         self._known: OrderedDict[str, _Known] = OrderedDict()
         self._asking: dict[str, asyncio.Task[_Known]] = {}
 
-    async def allow(self, target: ParsedUrl, *, desk: Desk, options: Options, politeness: Politeness) -> float | None:
+    async def allow(
+        self, target: ParsedUrl, *, desk: Context, options: Options, politeness: Politeness
+    ) -> float | None:
         """The seconds to keep between two requests, or nothing where the site does not say; `blocked` if closed.
 
         A site without the file is open; one whose server fails, so that it cannot be told, is closed (RFC 9309 §2.3.1).
@@ -63,7 +65,7 @@ class Robots:
         delay = known.rules.crawl_delay(AGENT)
         return None if delay is None else min(float(delay), LONGEST_DELAY)
 
-    async def _find(self, target: ParsedUrl, desk: Desk, options: Options, politeness: Politeness) -> _Known:
+    async def _find(self, target: ParsedUrl, desk: Context, options: Options, politeness: Politeness) -> _Known:
         site = f"{target.scheme}://{target.authority}"
         known = self._known.get(site)
         if known is not None and known.until > desk.now():
@@ -82,7 +84,7 @@ class Robots:
         return known
 
 
-async def _ask(site: str, host: str, desk: Desk, options: Options, politeness: Politeness) -> _Known:
+async def _ask(site: str, host: str, desk: Context, options: Options, politeness: Politeness) -> _Known:
     from protego import Protego
 
     policy = Policy(timeout=10.0, max_bytes=MOST_BYTES, redirects=5, any_host=True, allow_private=options.allow_private)

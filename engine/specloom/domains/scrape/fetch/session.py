@@ -21,7 +21,7 @@ from .workers import Workers
 
 if TYPE_CHECKING:
     from specloom.net import ParsedUrl
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
     from ..options import Options
     from ..result import Fetched
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Allow = Callable[["ParsedUrl"], Awaitable[float | None]]
 
 
-class Station:
+class FetchSession:
     """Shared by readings of one event loop. Nothing is started before it is needed; `aclose` ends all of it.
 
     `make_answer` makes a page of what was fetched, in a process of its own where that is better. `resolve` replaces the
@@ -66,7 +66,7 @@ class Station:
             self._stealth_sought = True
         return self._stealth
 
-    def robots_for(self, desk: Desk, options: Options) -> Allow | None:
+    def robots_for(self, desk: Context, options: Options) -> Allow | None:
         """What refuses hops that robots.txt closes; nothing where it is not to be obeyed."""
         if not options.robots:
             return None
@@ -87,7 +87,7 @@ class Station:
         await self.workers.aclose()
 
 
-class StillStation(Station):
+class OfflineFetchSession(FetchSession):
     """A station that reaches nothing by itself: for examples and replays, which are offline whatever is installed."""
 
     def stealth(self) -> Stealth | None:
@@ -99,15 +99,15 @@ class StillStation(Station):
         raise Fault("browser_unavailable", "no browser is started where nothing may be reached")
 
 
-_STATIONS: WeakKeyDictionary[asyncio.AbstractEventLoop, Station] = WeakKeyDictionary()
+_STATIONS: WeakKeyDictionary[asyncio.AbstractEventLoop, FetchSession] = WeakKeyDictionary()
 
 
-def find_station(options: Options, make_answer: Task) -> Station:
+def find_station(options: Options, make_answer: Task) -> FetchSession:
     """The station of the running loop, made with what the first reading gives."""
     loop = asyncio.get_running_loop()
     station = _STATIONS.get(loop)
     if station is None:
-        station = _STATIONS[loop] = Station(options, make_answer)
+        station = _STATIONS[loop] = FetchSession(options, make_answer)
     return station
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from specloom.core import Fault
 
-from ..result import Candidate, Fetched, Kind, Mode, Outcome, Reading
+from ..result import Candidate, Fetched, Kind, Mode, Reading, TierOutcome
 from .block_pages import is_app, is_challenge, is_spa_host, to_route
 from .content_type import is_document_url, is_markdown, is_source_url
 from .failures import ROBOTS, from_fault, from_status, to_outcome
@@ -20,7 +20,7 @@ from .politeness import SHORT_REST
 
 if TYPE_CHECKING:
     from specloom.net import ParsedUrl
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
     from ..browser.browser import Browser
     from ..options import Options
@@ -32,14 +32,14 @@ Extractor = Callable[[Fetched], Candidate | Awaitable[Candidate]]
 
 
 @dataclass(slots=True)
-class Climb:
+class Attempt:
     """One reading on its way up: what was tried, and the best that was seen."""
 
     url: str
     mode: Mode
     options: Options
     extract: Extractor
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[TierOutcome] = field(default_factory=list)
     best: Reading | None = None
     best_score: float = 0.0
     last_body: bytes = b""
@@ -57,7 +57,7 @@ class Climb:
     """An answer says that there is no such page, and no script is to make it say something else."""
 
 
-def note_fault(climb: Climb, rung: Rung, fault: Fault) -> None:
+def note_fault(climb: Attempt, rung: Tier, fault: Fault) -> None:
     """A tier that gave no answer."""
     climb.outcomes.append(from_fault(rung.name, fault, service=not rung.local))
     if fault.kind == "rate_limited" and rung.local:
@@ -74,7 +74,7 @@ def note_fault(climb: Climb, rung: Rung, fault: Fault) -> None:
         climb.local = False
 
 
-def note_status(climb: Climb, rung: Rung, fetched: Fetched, kind: str) -> None:
+def note_status(climb: Attempt, rung: Tier, fetched: Fetched, kind: str) -> None:
     """An answer whose status says that it is none, which means `kind`."""
     outcome = from_status(fetched.tier, fetched.status, kind)
     if kind in ("rate_limited", "network") and is_challenge(fetched.body, fetched.headers):
@@ -94,7 +94,7 @@ def note_status(climb: Climb, rung: Rung, fetched: Fetched, kind: str) -> None:
         climb.stopped = True
 
 
-def note_missing(climb: Climb, fetched: Fetched) -> None:
+def note_missing(climb: Attempt, fetched: Fetched) -> None:
     """A page that says itself that there is none: asked for once more under the other identity, as one with a 404."""
     fault = Fault(
         "not_found", f"it came with status {fetched.status}, but says that there is no such page. Check the URL."
@@ -124,7 +124,7 @@ CONTENTS = "contents"
 _FACTS = {"title": "title", "author": "author", "published": "published_at"}
 
 
-class Shared(Protocol):
+class TierServices(Protocol):
     """What the tiers need of what readings share: turns, the browser, the client that looks like one, robots.txt."""
 
     politeness: Politeness
@@ -133,7 +133,7 @@ class Shared(Protocol):
     def stealth(self) -> Stealth | None:
         """The client with the TLS of a browser, where there is one."""
 
-    def robots_for(self, desk: Desk, options: Options) -> Callable[[ParsedUrl], Awaitable[float | None]] | None:
+    def robots_for(self, desk: Context, options: Options) -> Callable[[ParsedUrl], Awaitable[float | None]] | None:
         """What refuses hops that robots.txt closes, where it is to be obeyed."""
 
     async def render(self, url: str, *, owner: str, options: Options, now: Callable[[], float]) -> Fetched:
@@ -141,7 +141,7 @@ class Shared(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Rung:
+class Tier:
     """One tier for one address: `local` ones ask the page's own host; `rest` tells how long that host wants none."""
 
     name: str
@@ -151,19 +151,19 @@ class Rung:
 
 
 def choose_rungs(
-    url: str, *, mode: Mode, desk: Desk, options: Options, station: Shared, depth: int = 0
-) -> Iterator[Rung]:
+    url: str, *, mode: Mode, desk: Context, options: Options, station: TierServices, depth: int = 0
+) -> Iterator[Tier]:
     """The tiers in the order in which they are tried. Services see neither raw readings nor pages of iframes."""
     host = urlsplit(url).hostname or ""
 
     def rest(of: str) -> int:
         return math.ceil(station.politeness.rest_of(urlsplit(of).hostname or host))
 
-    def local(name: str, run: Callable[[], Awaitable[Fetched]]) -> Rung:
-        return Rung(name, run, local=True, rest=rest)
+    def local(name: str, run: Callable[[], Awaitable[Fetched]]) -> Tier:
+        return Tier(name, run, local=True, rest=rest)
 
-    def service(name: str, run: Callable[[], Awaitable[Fetched]]) -> Rung:
-        return Rung(name, run, local=False, rest=rest)
+    def service(name: str, run: Callable[[], Awaitable[Fetched]]) -> Tier:
+        return Tier(name, run, local=False, rest=rest)
 
     browser = local("browser", lambda: render(url, desk, options, station))
     document = is_document_url(url)
@@ -182,7 +182,9 @@ def choose_rungs(
         yield service("exa", lambda: ask_service(url, CONTENTS, "exa", desk, options))
 
 
-async def ask_plainly(url: str, desk: Desk, options: Options, station: Shared, *, raw: bool = False) -> Fetched:
+async def ask_plainly(
+    url: str, desk: Context, options: Options, station: TierServices, *, raw: bool = False
+) -> Fetched:
     """The answer to one honest request that prefers Markdown; its tier is `markdown` where it is, else `html`."""
     way = Way("html", load_persona("honest").headers, desk.send, _limit(url, options.plain_timeout, options))
     fetched = await _fetch(url, way, desk, options, station, raw=raw)
@@ -197,7 +199,9 @@ async def ask_plainly(url: str, desk: Desk, options: Options, station: Shared, *
     return fetched
 
 
-async def ask_as_browser(url: str, desk: Desk, options: Options, station: Shared, *, raw: bool = False) -> Fetched:
+async def ask_as_browser(
+    url: str, desk: Context, options: Options, station: TierServices, *, raw: bool = False
+) -> Fetched:
     """The answer to a request that looks like a desktop browser's: in its TLS too, where that can be done."""
     stealth = station.stealth()
     limit = _limit(url, options.stealth_timeout, options)
@@ -208,7 +212,7 @@ async def ask_as_browser(url: str, desk: Desk, options: Options, station: Shared
     return await _fetch(url, way, desk, options, station, raw=raw)
 
 
-async def render(url: str, desk: Desk, options: Options, station: Shared) -> Fetched:
+async def render(url: str, desk: Context, options: Options, station: TierServices) -> Fetched:
     """The document as a browser has it after its scripts ran."""
     allow = station.robots_for(desk, options)
     if allow is not None:
@@ -216,7 +220,7 @@ async def render(url: str, desk: Desk, options: Options, station: Shared) -> Fet
     return await station.render(url, owner=desk.owner, options=options, now=desk.now)
 
 
-async def ask_service(url: str, capability: str, label: str, desk: Desk, options: Options) -> Fetched:
+async def ask_service(url: str, capability: str, label: str, desk: Context, options: Options) -> Fetched:
     """The text that a service made of a page; `content_empty` where it has none."""
     try:
         async with asyncio.timeout(options.service_timeout):
@@ -241,7 +245,7 @@ def _limit(url: str, usual: float, options: Options) -> float:
     return options.document_timeout if is_document_url(url) else usual
 
 
-async def _fetch(url: str, way: Way, desk: Desk, options: Options, station: Shared, *, raw: bool) -> Fetched:
+async def _fetch(url: str, way: Way, desk: Context, options: Options, station: TierServices, *, raw: bool) -> Fetched:
     allow = station.robots_for(desk, options)
     return await fetch(
         url,

@@ -45,7 +45,7 @@ _HEAD: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FeedEntry:
     """One entry; "" for what it does not say. `html` is its content or summary, and links in it lead from `base`."""
 
     title: str
@@ -65,7 +65,7 @@ class Feed:
     modified: str
     language: str
     authors: tuple[str, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[FeedEntry, ...]
     is_cut: bool
 
 
@@ -101,7 +101,7 @@ def _read_json(text: str, url: str) -> Feed | None:
         return None
     found = [item for item in items[:MOST_ENTRIES] if isinstance(item, dict)]
     entries = tuple(
-        Entry(
+        FeedEntry(
             to_text(item.get("title"), 500),
             next((value.strip() for key in ("url", "external_url") if isinstance(value := item.get(key), str)), ""),
             to_iso(item.get("date_published") or item.get("date_modified")),
@@ -198,7 +198,7 @@ def _read_xml(root: etree._Element) -> Feed | None:
     )
 
 
-def _to_entry(item: etree._Element) -> Entry:
+def _to_entry(item: etree._Element) -> FeedEntry:
     html, base = "", item.base or ""
     for name in _CONTENT:
         node = next(_children(item, name), None)
@@ -206,7 +206,7 @@ def _to_entry(item: etree._Element) -> Entry:
             base = node.base or base
             break
     dates = ("published", "issued", "pubDate", "dc:date", "created", "updated", "modified")
-    return Entry(_to_title(item), _to_link(item), to_iso(_first_line(item, *dates)), _to_authors(item), html, base)
+    return FeedEntry(_to_title(item), _to_link(item), to_iso(_first_line(item, *dates)), _to_authors(item), html, base)
 
 
 def _to_html(node: etree._Element) -> str:

@@ -26,14 +26,14 @@ _BLOCKS: Final = ("pre", "h1", "h2", "h3", "h4", "h5", "h6", "form", "article", 
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """One `<tr>`: its cells in order and where it stands."""
 
     cells: tuple[etree._Element, ...]
     in_head: bool
 
 
-class Room:
+class TableBudget:
     """How many characters the tables of a page may still have beyond those of their own cells."""
 
     __slots__ = ("left",)
@@ -47,16 +47,16 @@ class Room:
         return cells == 0 or self.left >= 0
 
 
-def find_rows(table: etree._Element) -> list[Row]:
+def find_rows(table: etree._Element) -> list[TableRow]:
     """The rows of the table itself, those of tables inside it left out; a `tfoot` comes last."""
-    rows: list[Row] = []
-    feet: list[Row] = []
+    rows: list[TableRow] = []
+    feet: list[TableRow] = []
     for part in table:
         if part.tag == "tr":
-            rows.append(Row(_cells(part), in_head=False))
+            rows.append(TableRow(_cells(part), in_head=False))
         elif part.tag in ("thead", "tbody", "tfoot"):
             target = feet if part.tag == "tfoot" else rows
-            target.extend(Row(_cells(tr), in_head=part.tag == "thead") for tr in part if tr.tag == "tr")
+            target.extend(TableRow(_cells(tr), in_head=part.tag == "thead") for tr in part if tr.tag == "tr")
     return [row for row in rows + feet if row.cells]
 
 
@@ -64,7 +64,7 @@ def _cells(tr: etree._Element) -> tuple[etree._Element, ...]:
     return tuple(cell for cell in tr if cell.tag in ("td", "th"))
 
 
-def is_data(table: etree._Element, rows: list[Row]) -> bool:
+def is_data(table: etree._Element, rows: list[TableRow]) -> bool:
     """Whether rows and columns mean something: not a single column or row, nothing nested, no passages in cells."""
     if table.get("role") in ("presentation", "none") or len(rows) < 2:
         return False
@@ -73,7 +73,7 @@ def is_data(table: etree._Element, rows: list[Row]) -> bool:
     return next(table.iterdescendants("table", *_BLOCKS), None) is None
 
 
-def render(rows: list[Row], to_text: Callable[[etree._Element], str], room: Room) -> list[str]:
+def render(rows: list[TableRow], to_text: Callable[[etree._Element], str], room: TableBudget) -> list[str]:
     """The lines of a pipe table, or none if it has fewer than two columns, no text, a passage for a cell or no room."""
     grid, heads = _expand(rows, to_text, room)
     if grid is None:
@@ -103,7 +103,7 @@ def _line(cells: list[str]) -> str:
 
 
 def _expand(
-    rows: list[Row], to_text: Callable[[etree._Element], str], room: Room
+    rows: list[TableRow], to_text: Callable[[etree._Element], str], room: TableBudget
 ) -> tuple[list[list[str]] | None, list[bool]]:
     """Each row's texts, a spanned cell in every place that it covers; and which rows are headers."""
     grid: list[list[str]] = []

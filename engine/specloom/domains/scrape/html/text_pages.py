@@ -14,7 +14,7 @@ from ..markdown.walk import Links
 from ..markdown.writer import escape_inline, escape_line
 from ..result import Page
 from .charset import decode
-from .feeds import Entry, Feed, is_feed, read_feed
+from .feeds import Feed, FeedEntry, is_feed, read_feed
 from .markdown_source import part_front_matter
 from .parse import parse
 from .sanitise import sanitise, strip
@@ -88,7 +88,7 @@ def from_feed(feed: Feed, url: str) -> Page:
     )
 
 
-def _tell_entry(entry: Entry, url: str, counts: Counter[str]) -> str:
+def _tell_entry(entry: FeedEntry, url: str, counts: Counter[str]) -> str:
     day = entry.published[:10]
     title = escape_inline(_clean(entry.title, counts)) or day or "Without a title"
     link = Links(entry.base or url).resolve(entry.link)

@@ -369,7 +369,7 @@ def _has(have: str | None, operator: str, value: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class StyleRule:
     """One selector with its declarations, its specificity and its place in the sheet."""
 
     steps: tuple[Compound, ...]
@@ -395,7 +395,7 @@ class Rule:
 
 def parse_rule(
     selector: str, declarations: Mapping[str, str], important: frozenset[str], order: int, *, strict: bool
-) -> Rule | None:
+) -> StyleRule | None:
     """The rule, or nothing if it depends on a state (`:hover`) or on siblings.
 
     Other pseudo-classes are passed over, so the rule holds for more elements than it should, unless `strict`.
@@ -421,7 +421,7 @@ def parse_rule(
         idents += bool(step.ident)
         classes += len(step.classes) + len(step.attributes)
         tags += bool(step.tag)
-    return Rule(tuple(steps), (idents, classes, tags, order), declarations, important) if steps else None
+    return StyleRule(tuple(steps), (idents, classes, tags, order), declarations, important) if steps else None
 
 
 def _to_compound(tag: str | None, rest: str, *, is_parent: bool) -> Compound:
@@ -480,9 +480,9 @@ class Sheet:
 
     def __init__(self, names: frozenset[str], *, has_external: bool) -> None:
         self._names = names
-        self._by_class: dict[str, list[Rule]] = {}
-        self._by_id: dict[str, list[Rule]] = {}
-        self._by_tag: dict[str, list[Rule]] = {}
+        self._by_class: dict[str, list[StyleRule]] = {}
+        self._by_id: dict[str, list[StyleRule]] = {}
+        self._by_tag: dict[str, list[StyleRule]] = {}
         self._suspect: tuple[set[str], set[str], set[str]] = (set(), set(), set())
         self._known: dict[etree._Element, Style] = {}
         self._grounds: dict[etree._Element, Colour | None] = {}
@@ -550,7 +550,7 @@ class Sheet:
         known = self._known.get(element)
         if known is not None:
             return known
-        rules: list[Rule] = []
+        rules: list[StyleRule] = []
         if self._by_tag:
             rules += self._by_tag.get(element.tag, ())
         if self._by_class:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from ..html import tables
 from ..html.parse import text_of
 from . import code
-from .walk import Numbers, Walk, ends, starts
-from .writer import Writer
+from .walk import MarkdownWalk, Numbers, ends, starts
+from .writer import MarkdownWriter
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -28,34 +28,34 @@ _PLAIN: Final = (
 
 
 @starts(*_PLAIN)
-def start_block(walk: Walk, _: etree._Element) -> None:
+def start_block(walk: MarkdownWalk, _: etree._Element) -> None:
     """A box of the page; in a heading it only parts words."""
     if walk.out.pieces:
         walk.out.block()
 
 
 @ends(*_PLAIN, "p", "table", "summary")
-def end_block(walk: Walk, _: etree._Element) -> None:
+def end_block(walk: MarkdownWalk, _: etree._Element) -> None:
     """Whatever follows a block is not in its line."""
     if walk.out.pieces:
         walk.out.block()
 
 
 @starts("summary")
-def start_summary(walk: Walk, element: etree._Element) -> bool:
+def start_summary(walk: MarkdownWalk, element: etree._Element) -> bool:
     """A box like others; the handle of documentation that is open already says nothing of it."""
     start_block(walk, element)
     return "hideme" in (element.get("class") or "")
 
 
 @starts("p")
-def start_paragraph(walk: Walk, _: etree._Element) -> None:
+def start_paragraph(walk: MarkdownWalk, _: etree._Element) -> None:
     """A paragraph."""
     walk.enter_block()
 
 
 @starts(*HEADINGS)
-def start_heading(walk: Walk, element: etree._Element) -> None:
+def start_heading(walk: MarkdownWalk, element: etree._Element) -> None:
     """A heading of its level; in a table cell its words alone."""
     if walk.out.flat:
         walk.out.block()
@@ -65,7 +65,7 @@ def start_heading(walk: Walk, element: etree._Element) -> None:
 
 
 @ends(*HEADINGS)
-def end_heading(walk: Walk, _: etree._Element) -> None:
+def end_heading(walk: MarkdownWalk, _: etree._Element) -> None:
     """The heading is written."""
     if walk.out.flat:
         walk.out.block()
@@ -74,7 +74,7 @@ def end_heading(walk: Walk, _: etree._Element) -> None:
 
 
 @starts("hr")
-def add_rule(walk: Walk, _: etree._Element) -> None:
+def add_rule(walk: MarkdownWalk, _: etree._Element) -> None:
     """A rule between two blocks; a second in a row adds nothing."""
     out = walk.out
     walk.enter_block()
@@ -83,21 +83,21 @@ def add_rule(walk: Walk, _: etree._Element) -> None:
 
 
 @starts("blockquote")
-def start_quote(walk: Walk, _: etree._Element) -> None:
+def start_quote(walk: MarkdownWalk, _: etree._Element) -> None:
     """A quote: `>` before each line."""
     walk.enter_block()
     walk.out.push("> ", "> ")
 
 
 @ends("blockquote")
-def end_quote(walk: Walk, _: etree._Element) -> None:
+def end_quote(walk: MarkdownWalk, _: etree._Element) -> None:
     """Out of the quote."""
     walk.out.block()
     walk.out.pop()
 
 
 @starts("pre", "listing", "xmp", "plaintext")
-def add_code(walk: Walk, element: etree._Element) -> bool:
+def add_code(walk: MarkdownWalk, element: etree._Element) -> bool:
     """A fenced block; in a heading or a table cell a span."""
     out = walk.out
     walk.enter_block()
@@ -110,7 +110,7 @@ def add_code(walk: Walk, element: etree._Element) -> bool:
 
 
 @starts(*_LISTS)
-def start_list(walk: Walk, element: etree._Element) -> None:
+def start_list(walk: MarkdownWalk, element: etree._Element) -> None:
     """A list; numbers begin and run as the page says."""
     walk.enter_block()
     if walk.lists and element.getparent() not in walk.plain:
@@ -124,14 +124,14 @@ def start_list(walk: Walk, element: etree._Element) -> None:
 
 
 @ends(*_LISTS)
-def end_list(walk: Walk, _: etree._Element) -> None:
+def end_list(walk: MarkdownWalk, _: etree._Element) -> None:
     """Out of the list."""
     walk.out.block()
     walk.lists.pop()
 
 
 @starts("li")
-def start_item(walk: Walk, element: etree._Element) -> None:
+def start_item(walk: MarkdownWalk, element: etree._Element) -> None:
     """An item behind its bullet or number, the blocks in it indented; a card is laid out plainly."""
     walk.enter_block()
     if element in walk.plain:
@@ -162,7 +162,7 @@ def _drop_marker(item: etree._Element, marker: str) -> None:
 
 
 @ends("li")
-def end_item(walk: Walk, element: etree._Element) -> None:
+def end_item(walk: MarkdownWalk, element: etree._Element) -> None:
     """Out of the item."""
     walk.out.block()
     if element not in walk.plain:
@@ -180,34 +180,34 @@ def _to_number(value: str | None, default: int) -> int:
 
 
 @starts("dl")
-def start_definitions(walk: Walk, element: etree._Element) -> None:
+def start_definitions(walk: MarkdownWalk, element: etree._Element) -> None:
     """A list of definitions, as yet without a term."""
     start_block(walk, element)
     walk.term = False
 
 
 @ends("dl")
-def end_definitions(walk: Walk, element: etree._Element) -> None:
+def end_definitions(walk: MarkdownWalk, element: etree._Element) -> None:
     """Out of the list."""
     end_block(walk, element)
     walk.term = False
 
 
 @starts("dt")
-def start_term(walk: Walk, _: etree._Element) -> None:
+def start_term(walk: MarkdownWalk, _: etree._Element) -> None:
     """The term of a definition, on a line of its own."""
     walk.enter_block()
 
 
 @ends("dt")
-def end_term(walk: Walk, _: etree._Element) -> None:
+def end_term(walk: MarkdownWalk, _: etree._Element) -> None:
     """The line of the term ends."""
     walk.term = True
     walk.out.block()
 
 
 @starts("dd")
-def start_definition(walk: Walk, element: etree._Element) -> None:
+def start_definition(walk: MarkdownWalk, element: etree._Element) -> None:
     """A definition: `: ` on the line below its term; plain blocks if it holds more than words or has no term."""
     walk.enter_block()
     if element in walk.plain:
@@ -220,7 +220,7 @@ def start_definition(walk: Walk, element: etree._Element) -> None:
 
 
 @ends("dd")
-def end_definition(walk: Walk, element: etree._Element) -> None:
+def end_definition(walk: MarkdownWalk, element: etree._Element) -> None:
     """Out of the definition."""
     walk.out.block()
     if element not in walk.plain:
@@ -228,7 +228,7 @@ def end_definition(walk: Walk, element: etree._Element) -> None:
 
 
 @starts("table")
-def add_table(walk: Walk, element: etree._Element) -> bool:
+def add_table(walk: MarkdownWalk, element: etree._Element) -> bool:
     """A pipe table if it is one of data; the cells of any other become blocks."""
     out = walk.out
     walk.enter_block()
@@ -248,21 +248,21 @@ def add_table(walk: Walk, element: etree._Element) -> bool:
     return True
 
 
-def _to_text(walk: Walk, cell: etree._Element) -> str:
+def _to_text(walk: MarkdownWalk, cell: etree._Element) -> str:
     """The inline Markdown of one cell."""
-    inner = Walk(Writer(flat=True), walk.links, walk.drop)
+    inner = MarkdownWalk(MarkdownWriter(flat=True), walk.links, walk.drop)
     inner.run(cell)
     return "".join(inner.out.pieces)
 
 
 @starts("td", "th")
-def start_cell(walk: Walk, _: etree._Element) -> None:
+def start_cell(walk: MarkdownWalk, _: etree._Element) -> None:
     """A cell of a table that arranges the page is parted from its neighbour by a blank."""
     walk.out.raw(" ")
 
 
 @ends("td", "th")
-def end_cell(walk: Walk, _: etree._Element) -> None:
+def end_cell(walk: MarkdownWalk, _: etree._Element) -> None:
     """The same at its end."""
     walk.out.raw(" ")
 
@@ -314,7 +314,7 @@ _BUTTON_LENGTH: Final = 200
 
 
 @starts("textarea")
-def add_field(walk: Walk, element: etree._Element) -> bool:
+def add_field(walk: MarkdownWalk, element: etree._Element) -> bool:
     """Nothing of what is typed into forms, but an example that can be changed where it stands is code."""
     if not walk.out.flat and "code" in (element.get("class") or "").lower():
         add_code(walk, element)
@@ -322,19 +322,19 @@ def add_field(walk: Walk, element: etree._Element) -> bool:
 
 
 @starts("label")
-def start_label(walk: Walk, _: etree._Element) -> None:
+def start_label(walk: MarkdownWalk, _: etree._Element) -> None:
     """What a field is called; no word goes on in it."""
     walk.out.raw(" ")
 
 
 @ends("label")
-def end_label(walk: Walk, _: etree._Element) -> None:
+def end_label(walk: MarkdownWalk, _: etree._Element) -> None:
     """Its end."""
     walk.out.raw(" ")
 
 
 @starts("input")
-def add_input(walk: Walk, element: etree._Element) -> bool:
+def add_input(walk: MarkdownWalk, element: etree._Element) -> bool:
     """The box of a task in a list; anything else is empty until somebody types."""
     if element.get("type") == "checkbox" and _is_task(element):
         walk.out.raw("[x] " if element.get("checked") is not None else "[ ] ")
@@ -347,7 +347,7 @@ def _is_task(element: etree._Element) -> bool:
 
 
 @starts("button")
-def start_button(walk: Walk, element: etree._Element) -> bool:
+def start_button(walk: MarkdownWalk, element: etree._Element) -> bool:
     """Left out, but for those that are what the text behind them is called, and those that hold a part of the page."""
     if walk.out.heading and _COPY.search(f"{element.get('class')} {element.get('id')} {element.get('title')}"):
         return True
@@ -363,7 +363,7 @@ def start_button(walk: Walk, element: etree._Element) -> bool:
 
 
 @ends("button")
-def end_button(walk: Walk, element: etree._Element) -> None:
+def end_button(walk: MarkdownWalk, element: etree._Element) -> None:
     """What a button opens is not in its line."""
     if _opens(walk, element):
         walk.out.block()
@@ -379,7 +379,7 @@ def _is_in(element: etree._Element, tag: str) -> bool:
     return above is not None and above.tag == tag
 
 
-def _opens(walk: Walk, button: etree._Element) -> bool:
+def _opens(walk: MarkdownWalk, button: etree._Element) -> bool:
     """Whether a button folds what stands behind it, and is therefore what that is called: the question of an answer."""
     if button.get("aria-expanded") is None and not _FOLDING.search(button.get("class") or ""):
         return False

@@ -11,7 +11,7 @@ from specloom.core import text as invisible
 from ..html.parse import text_of
 from . import code
 from .blocks import add_code
-from .walk import Walk, ends, starts
+from .walk import MarkdownWalk, ends, starts
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -125,13 +125,13 @@ _EMOJI_LENGTH: Final = 8
 
 
 @starts("br")
-def add_break(walk: Walk, _: etree._Element) -> None:
+def add_break(walk: MarkdownWalk, _: etree._Element) -> None:
     """A line end; the second in a row ends the paragraph."""
     walk.out.line_break()
 
 
 @starts("a")
-def start_link(walk: Walk, element: etree._Element) -> bool:
+def start_link(walk: MarkdownWalk, element: etree._Element) -> bool:
     """A link, if it leads to another page; the anchor in or beside a heading is left out with its sign."""
     if is_anchor(element, walk.links, in_heading=walk.out.heading > 0):
         return True
@@ -144,49 +144,49 @@ def start_link(walk: Walk, element: etree._Element) -> bool:
 
 
 @ends("a")
-def end_link(walk: Walk, _: etree._Element) -> None:
+def end_link(walk: MarkdownWalk, _: etree._Element) -> None:
     """The link is written, unless there is no word in it."""
     walk.out.end("a")
 
 
 @starts("strong", "b")
-def start_strong(walk: Walk, _: etree._Element) -> None:
+def start_strong(walk: MarkdownWalk, _: etree._Element) -> None:
     """Strong emphasis."""
     walk.out.begin("strong")
 
 
 @ends("strong", "b")
-def end_strong(walk: Walk, _: etree._Element) -> None:
+def end_strong(walk: MarkdownWalk, _: etree._Element) -> None:
     """Its end."""
     walk.out.end("strong")
 
 
 @starts("em", "i")
-def start_emphasis(walk: Walk, _: etree._Element) -> None:
+def start_emphasis(walk: MarkdownWalk, _: etree._Element) -> None:
     """Emphasis."""
     walk.out.begin("em")
 
 
 @ends("em", "i")
-def end_emphasis(walk: Walk, _: etree._Element) -> None:
+def end_emphasis(walk: MarkdownWalk, _: etree._Element) -> None:
     """Its end."""
     walk.out.end("em")
 
 
 @starts("del", "s", "strike")
-def start_deleted(walk: Walk, _: etree._Element) -> None:
+def start_deleted(walk: MarkdownWalk, _: etree._Element) -> None:
     """Text that is struck out."""
     walk.out.begin("del")
 
 
 @ends("del", "s", "strike")
-def end_deleted(walk: Walk, _: etree._Element) -> None:
+def end_deleted(walk: MarkdownWalk, _: etree._Element) -> None:
     """Its end."""
     walk.out.end("del")
 
 
 @starts("q")
-def start_quotation(walk: Walk, element: etree._Element) -> bool:
+def start_quotation(walk: MarkdownWalk, element: etree._Element) -> bool:
     """A quotation in a line; browsers add the marks. One without text is left out."""
     empty = next(element.itertext(), None) is None
     if not empty:
@@ -195,13 +195,13 @@ def start_quotation(walk: Walk, element: etree._Element) -> bool:
 
 
 @ends("q")
-def end_quotation(walk: Walk, _: etree._Element) -> None:
+def end_quotation(walk: MarkdownWalk, _: etree._Element) -> None:
     """Its end."""
     walk.out.raw("”")
 
 
 @starts("code", "kbd", "samp", "tt")
-def add_span_of_code(walk: Walk, element: etree._Element) -> bool:
+def add_span_of_code(walk: MarkdownWalk, element: etree._Element) -> bool:
     """Code in a line, or a fenced block if there are lines in it."""
     if next(element.iterdescendants("pre"), None) is not None:
         return False
@@ -214,7 +214,7 @@ def add_span_of_code(walk: Walk, element: etree._Element) -> bool:
 
 
 @starts("img", "amp-img")
-def add_image(walk: Walk, element: etree._Element) -> bool:
+def add_image(walk: MarkdownWalk, element: etree._Element) -> bool:
     """An image that is described; emoji and formulas that are images become what they stand for."""
     alt = " ".join(invisible.clean(element.get("alt") or "")[0].split())
     if not alt:
@@ -247,7 +247,7 @@ def _find_source(image: etree._Element) -> str:
 
 
 @starts("span")
-def start_span(walk: Walk, element: etree._Element) -> bool:
+def start_span(walk: MarkdownWalk, element: etree._Element) -> bool:
     """Nothing, but for formulas (those in TeX are written, those set for the eye are left to their twin) and for the
     links of a wiki by which a section is edited."""
     names = element.get("class")
@@ -262,13 +262,13 @@ def start_span(walk: Walk, element: etree._Element) -> bool:
 
 
 @starts("math")
-def add_math(walk: Walk, element: etree._Element) -> bool:
+def add_math(walk: MarkdownWalk, element: etree._Element) -> bool:
     """A formula."""
     _add_formula(walk, code.render_math(element))
     return True
 
 
-def _add_formula(walk: Walk, text: str) -> None:
+def _add_formula(walk: MarkdownWalk, text: str) -> None:
     if text.startswith("$$"):
         walk.out.block()
         walk.out.raw(text)
@@ -278,7 +278,7 @@ def _add_formula(walk: Walk, text: str) -> None:
 
 
 @starts("sup")
-def start_raised(walk: Walk, element: etree._Element) -> bool:
+def start_raised(walk: MarkdownWalk, element: etree._Element) -> bool:
     """An exponent is told from its base by a caret, and the number of a note stands in brackets; ordinals and trade
     marks need nothing."""
     text = text_of(element).strip()
@@ -290,7 +290,7 @@ def start_raised(walk: Walk, element: etree._Element) -> bool:
     return False
 
 
-def _refers(walk: Walk, raised: etree._Element) -> bool:
+def _refers(walk: MarkdownWalk, raised: etree._Element) -> bool:
     """Whether there is a link in or around the element that leads to a place on its page."""
     around = raised.getparent()
     link = around if around is not None and around.tag == "a" else next(raised.iterdescendants("a"), None)
@@ -298,18 +298,18 @@ def _refers(walk: Walk, raised: etree._Element) -> bool:
 
 
 @starts("rp")
-def skip_parenthesis(_: Walk, __: etree._Element) -> bool:
+def skip_parenthesis(_: MarkdownWalk, __: etree._Element) -> bool:
     """Brackets for readers that know no ruby; `rt` brings its own."""
     return True
 
 
 @starts("rt")
-def start_reading(walk: Walk, _: etree._Element) -> None:
+def start_reading(walk: MarkdownWalk, _: etree._Element) -> None:
     """How the characters before it are read."""
     walk.out.raw("(")
 
 
 @ends("rt")
-def end_reading(walk: Walk, _: etree._Element) -> None:
+def end_reading(walk: MarkdownWalk, _: etree._Element) -> None:
     """Its end."""
     walk.out.raw(")")

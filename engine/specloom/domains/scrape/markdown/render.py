@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from . import blocks, inline  # noqa: F401 - they register what begins and ends within a line
 from .blocks import find_plain
-from .walk import Links, Walk
-from .writer import Writer
+from .walk import Links, MarkdownWalk
+from .writer import MarkdownWriter
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -31,7 +31,7 @@ def render(nodes: Sequence[etree._Element], *, base: str = "", drop: Collection[
     """
     chosen = set(nodes)
     outermost = [node for node in nodes if not any(above in chosen for above in node.iterancestors())]
-    walk = Walk(Writer(), Links(base), frozenset(drop), find_plain(outermost))
+    walk = MarkdownWalk(MarkdownWriter(), Links(base), frozenset(drop), find_plain(outermost))
     for node in outermost:
         walk.run(node)
         walk.out.end_heading()

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
 
-from ..html.tables import Room
+from ..html.tables import TableBudget
 
 if TYPE_CHECKING:
     from lxml import etree
 
-    from .writer import Writer
+    from .writer import MarkdownWriter
 
 
 IGNORED: Final = frozenset(
@@ -39,7 +39,7 @@ class Numbers:
         self.items = 0
 
 
-class Walk:
+class MarkdownWalk:
     """Where the pass is: the writer, the lists that are open, and what it was told about the page.
 
     `plain` holds the list items and definitions that are laid out as blocks, `drop` what is left out, `room` what
@@ -49,14 +49,18 @@ class Walk:
     __slots__ = ("drop", "links", "lists", "out", "plain", "room", "term")
 
     def __init__(
-        self, out: Writer, links: Links, drop: frozenset[etree._Element], plain: frozenset[etree._Element] = frozenset()
+        self,
+        out: MarkdownWriter,
+        links: Links,
+        drop: frozenset[etree._Element],
+        plain: frozenset[etree._Element] = frozenset(),
     ) -> None:
         self.out = out
         self.links = links
         self.drop = drop
         self.plain = plain
         self.lists: list[Numbers] = []
-        self.room = Room()
+        self.room = TableBudget()
         self.term = False
 
     def run(self, root: etree._Element) -> None:
@@ -106,8 +110,8 @@ class Walk:
             out.end_heading()
 
 
-Start = Callable[[Walk, "etree._Element"], bool | None]  # noqa: SLF001 - the name of the type
-End = Callable[[Walk, "etree._Element"], None]  # noqa: SLF001
+Start = Callable[[MarkdownWalk, "etree._Element"], bool | None]  # noqa: SLF001 - the name of the type
+End = Callable[[MarkdownWalk, "etree._Element"], None]  # noqa: SLF001
 
 STARTS: Final[dict[str, Start]] = {}
 ENDS: Final[dict[str, End]] = {}

@@ -72,7 +72,7 @@ class Open:
         """How many of its own kind are open in it; they say nothing new."""
 
 
-class Writer:
+class MarkdownWriter:
     """Collects pieces of inline text and turns them into blocks."""
 
     __slots__ = ("_first", "_force", "_last", "_open", "_prefix", "_stack", "flat", "heading", "lines", "pieces")

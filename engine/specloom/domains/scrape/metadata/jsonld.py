@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from .authors import to_text
-from .sources import Block, Sources, gather, to_words
+from .sources import JsonLdBlock, Sources, gather, to_words
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -57,7 +57,7 @@ class Graph:
                 yield self.follow(each)
 
 
-def to_graph(blocks: Iterable[Block]) -> Graph:
+def to_graph(blocks: Iterable[JsonLdBlock]) -> Graph:
     """The nodes of some JSON-LD blocks, at most 500."""
     nodes: list[Node] = []
     by_id: dict[str, Node] = {}
@@ -267,7 +267,7 @@ def _collect(
     return found, budget
 
 
-def _size(block: Block) -> int:
+def _size(block: JsonLdBlock) -> int:
     """What a block takes in an answer: its text, or what the writer makes of it when that is longer."""
     written = len(block.text) if block.text.isascii() else len(block.text.encode("utf-8", "replace"))
     if written > LARGEST_BLOCK or "\\" not in block.text:

@@ -16,7 +16,7 @@ from specloom.domains.text import to_host
 
 from ..excerpt import FEW_WORDS, count_words
 from ..html.parse import text_of
-from ..html.visibility import Rule, parse_rule
+from ..html.visibility import StyleRule, parse_rule
 from .authors import to_names
 from .dates import to_iso
 from .jsonld import Graph, Node, find_main, find_page, names, text, to_graph, types
@@ -251,7 +251,7 @@ def _to_number(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**9 else 0
 
 
-def _to_rules(part: Node) -> list[Rule]:
+def _to_rules(part: Node) -> list[StyleRule]:
     """The selectors of a part that can be judged; where one cannot, nothing is known of the part."""
     value = part.get("cssSelector")
     written = [each for one in (value if isinstance(value, list) else [value]) for each in str(one or "").split(",")]
@@ -259,7 +259,7 @@ def _to_rules(part: Node) -> list[Rule]:
     return [rule for rule in rules if rule is not None] if all(rules) else []
 
 
-def _has_words(root: etree._Element, rules: list[Rule]) -> bool:
+def _has_words(root: etree._Element, rules: list[StyleRule]) -> bool:
     """Whether what is marked has text in the tree. What stands in a marked element is not looked at again."""
     from lxml.etree import iterwalk
 

@@ -34,7 +34,7 @@ _OPENING: Final = re.compile(r"[\[{]")
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class JsonLdBlock:
     """A JSON-LD script: its text as written, and its value read strictly, or leniently when `valid` is false."""
 
     text: str
@@ -47,7 +47,7 @@ class Sources:
     """What a page says about itself. Names in `meta` are lower case, values in document order and not empty."""
 
     meta: Mapping[str, tuple[str, ...]]
-    blocks: tuple[Block, ...]
+    blocks: tuple[JsonLdBlock, ...]
     title: str
     heading: str
     language: str
@@ -67,7 +67,7 @@ class Sources:
 def gather(root: etree._Element) -> Sources:
     """The sources of a parsed page (an lxml HTML tree, scripts still in it). Never raises for odd markup."""
     meta: dict[str, list[str]] = {}
-    blocks: list[Block] = []
+    blocks: list[JsonLdBlock] = []
     title = heading = canonical = ""
     times: list[etree._Element] = []
     seen = size = 0
@@ -142,14 +142,14 @@ def to_line(element: etree._Element) -> str:
     return " ".join("".join(map(str, parts))[:_LONGEST_LINE].split())[:1000]
 
 
-def _to_block(text: str) -> Block | None:
+def _to_block(text: str) -> JsonLdBlock | None:
     text = text.strip()
     try:
-        return Block(text, parse_strictly(text), valid=True)
+        return JsonLdBlock(text, parse_strictly(text), valid=True)
     except (ValueError, RecursionError):
         pass
     try:
-        return Block(text, _parse_leniently(text), valid=False)
+        return JsonLdBlock(text, _parse_leniently(text), valid=False)
     except (ValueError, RecursionError):
         return None
 

@@ -19,7 +19,7 @@ from ..result import Page
 from .rank import Rest, Scores, make_components, name_copies, recommend, score, tell_once
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 AT_ONCE = 5
@@ -51,7 +51,7 @@ _NO_BRACKETS = str.maketrans("[]", "()")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class GatherRequest:
     """What is wanted of the sources. Lengths are bytes."""
 
     query: str
@@ -68,7 +68,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _GatheredSource:
     """One source that was read."""
 
     row: dict[str, Any]
@@ -77,7 +77,7 @@ class _Source:
     words: int
 
 
-async def gather_sources(desk: Desk, rows: list[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
+async def gather_sources(desk: Context, rows: list[dict[str, Any]], wanted: GatherRequest) -> dict[str, Any]:
     """The record of all sources: those that were read, best first, and why the others could not be."""
     began = desk.now()
     found = list({str(row["url"]): row for row in reversed(rows) if row.get("url")}.values())[::-1]
@@ -139,12 +139,12 @@ async def gather_sources(desk: Desk, rows: list[dict[str, Any]], wanted: Wanted)
     return {name: value for name, value in said.items() if value or name in {"sources", "combined_content"}}
 
 
-def _tell_apart(sources: list[_Source], wanted: Wanted) -> list[Rest]:
+def _tell_apart(sources: list[_GatheredSource], wanted: GatherRequest) -> list[Rest]:
     texts = [(_name(source), source.page.content) for source in sources]
     return tell_once(texts) if wanted.deduplicate else [Rest(text) for _, text in texts]
 
 
-def _name(source: _Source) -> str:
+def _name(source: _GatheredSource) -> str:
     return str(source.row["url"])
 
 
@@ -160,7 +160,7 @@ def _from_passages(row: dict[str, Any]) -> Page:
     return Page(str(row["url"]), text, PASSAGES, quality="partial", stripped=stripped)
 
 
-async def _read_in_turn(desk: Desk, url: str, turns: asyncio.Semaphore) -> Page:
+async def _read_in_turn(desk: Context, url: str, turns: asyncio.Semaphore) -> Page:
     async with turns:
         reading = asyncio.ensure_future(read_page(desk, url))
         try:
@@ -175,7 +175,7 @@ def _is(page: Page | Fault) -> bool:
     return not isinstance(page, Fault)
 
 
-def _to_source(row: dict[str, Any], page: Page | Fault, wanted: Wanted, now: float) -> _Source:
+def _to_source(row: dict[str, Any], page: Page | Fault, wanted: GatherRequest, now: float) -> _GatheredSource:
     assert not isinstance(page, Fault)
     title = page.title or str(row.get("title") or "")
     published = page.published or str(row.get("published_at") or "")
@@ -187,10 +187,10 @@ def _to_source(row: dict[str, Any], page: Page | Fault, wanted: Wanted, now: flo
         published=published,
         now=now,
     )
-    return _Source(row, page, scores, count_words(page.content))
+    return _GatheredSource(row, page, scores, count_words(page.content))
 
 
-def _tell(source: _Source, text: str, wanted: Wanted) -> dict[str, Any]:
+def _tell(source: _GatheredSource, text: str, wanted: GatherRequest) -> dict[str, Any]:
     page = source.page
     labels = classify(page.url, citation=has_citation(page), types=page.types)
     said: dict[str, Any] = {

@@ -14,7 +14,7 @@ from .site import parse_address
 
 if TYPE_CHECKING:
     from types import ModuleType
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 __all__ = ["ASKS", "Route", "SitePage", "match", "read"]
@@ -42,7 +42,7 @@ def match(url: str) -> Route | None:
     return next((site.match(address) for site in _sites().values() if address.host in site.HOSTS), None)
 
 
-async def read(route: Route, desk: Desk, *, max_length: int) -> SitePage:
+async def read(route: Route, desk: Context, *, max_length: int) -> SitePage:
     """The page of a route, of at most `max_length` bytes; a fault where it is not to be had.
 
     Of `route.fallback` the same page can be read without the API, unless the fault is `not_found`.

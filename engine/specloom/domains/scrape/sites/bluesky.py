@@ -21,7 +21,7 @@ from .site import (
 )
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 HOSTS: Final = frozenset({"bsky.app", "www.bsky.app"})
@@ -50,12 +50,12 @@ def match(address: Address) -> Route | None:
     return Route("bluesky", "post", address.url, {"author": parts[1], "id": parts[3]}, fallback=address.url)
 
 
-async def read(route: Route, desk: Desk, *, max_length: int) -> SitePage:
+async def read(route: Route, desk: Context, *, max_length: int) -> SitePage:
     """The page that the route names."""
     return await (_read_post if route.kind == "post" else _read_profile)(route, desk, max_length)
 
 
-async def _read_post(route: Route, desk: Desk, max_length: int) -> SitePage:
+async def _read_post(route: Route, desk: Context, max_length: int) -> SitePage:
     rows = (await desk.ask("post", {**route.names, "num_answers": _MOST_REPLIES}, provider=PROVIDER)).rows
     if not rows:
         raise missing(f"The Bluesky post {route.names['id']} of {route.names['author']}")
@@ -97,7 +97,7 @@ def to_name(row: Row) -> str:
     return f"{row['author_name']} ({handle})" if row.get("author_name") and handle else handle or "Somebody"
 
 
-async def _read_profile(route: Route, desk: Desk, max_length: int) -> SitePage:
+async def _read_profile(route: Route, desk: Context, max_length: int) -> SitePage:
     row = await find_one(desk, "profile", route.names, provider=PROVIDER)
     if row is None:
         raise missing(f"The Bluesky account {route.names['handle']}")

@@ -11,7 +11,7 @@ from specloom.core import Fault
 from .site import Address, Route, Row, SitePage, cut, find_one, missing, or_none, to_fence
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 HOSTS: Final = frozenset({"github.com", "www.github.com", "gist.github.com"})
@@ -72,14 +72,14 @@ def _ending(name: str) -> str:
     return name.rpartition(".")[2].lower() if "." in name else ""
 
 
-async def read(route: Route, desk: Desk, *, max_length: int) -> SitePage:
+async def read(route: Route, desk: Context, *, max_length: int) -> SitePage:
     """The page that the route names."""
     if route.kind == "gist":
         return await _read_gist(route, desk, max_length)
     return await (_read_file if route.kind == "file" else _read_repository)(route, desk, max_length)
 
 
-async def _read_file(route: Route, desk: Desk, max_length: int) -> SitePage:
+async def _read_file(route: Route, desk: Context, max_length: int) -> SitePage:
     full_name = f"{route.names['owner']}/{route.names['name']}"
     row = await find_one(desk, "source_file", {**route.names, "path": list(route.parts)}, provider=FILES)
     if row is None:
@@ -119,7 +119,7 @@ def find_lines(url: str, text: str) -> tuple[str, str]:
     return (named, "\n".join(lines[:_MOST_LINES])) if any(map(str.strip, lines)) else ("", "")
 
 
-async def _read_gist(route: Route, desk: Desk, max_length: int) -> SitePage:
+async def _read_gist(route: Route, desk: Context, max_length: int) -> SitePage:
     rows = (await desk.ask("gist", route.names, provider=PROVIDER)).rows
     if not rows:
         raise missing(f"The gist {route.names['id']}")
@@ -145,7 +145,7 @@ async def _read_gist(route: Route, desk: Desk, max_length: int) -> SitePage:
     )
 
 
-async def _read_repository(route: Route, desk: Desk, max_length: int) -> SitePage:
+async def _read_repository(route: Route, desk: Context, max_length: int) -> SitePage:
     names = route.names
     full_name = f"{names['owner']}/{names['name']}"
 

@@ -27,7 +27,7 @@ from .site import (
 )
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 HOSTS: Final = frozenset({"news.ycombinator.com", "www.news.ycombinator.com"})
@@ -63,14 +63,14 @@ def match(address: Address) -> Route | None:
     return None
 
 
-async def read(route: Route, desk: Desk, *, max_length: int) -> SitePage:
+async def read(route: Route, desk: Context, *, max_length: int) -> SitePage:
     """The page that the route names."""
     if route.kind == "item":
         return await _read_item(route, desk, max_length)
     return await (_read_user if route.kind == "user" else _read_list)(route, desk, max_length)
 
 
-async def _read_item(route: Route, desk: Desk, max_length: int) -> SitePage:
+async def _read_item(route: Route, desk: Context, max_length: int) -> SitePage:
     row = await find_one(desk, "post", route.names, provider=PROVIDER)
     if row is None:
         raise missing(f"The item {route.names['id']} of Hacker News")
@@ -119,7 +119,7 @@ def _to_comment(comment: Row) -> list[str]:
     return [heading, to_markdown(comment.get("html") or "", base=_BASE)]
 
 
-async def _read_list(route: Route, desk: Desk, max_length: int) -> SitePage:
+async def _read_list(route: Route, desk: Context, max_length: int) -> SitePage:
     # One more than is shown tells whether there are more.
     arguments = {"list": route.names["list"], "num_results": _MOST_STORIES + 1}
     ids = [row["id"] for row in (await desk.ask("listing", arguments, provider=PROVIDER)).rows]
@@ -146,7 +146,7 @@ def _to_line(story: Row) -> str:
     return f"[{label}](<{link}>) ({host}) · {facts}{talk}"
 
 
-async def _read_user(route: Route, desk: Desk, max_length: int) -> SitePage:
+async def _read_user(route: Route, desk: Context, max_length: int) -> SitePage:
     row = await find_one(desk, "profile", route.names, provider=PROVIDER)
     if row is None:
         raise missing(f"The user {route.names['handle']} of Hacker News")
@@ -163,7 +163,7 @@ async def _read_user(route: Route, desk: Desk, max_length: int) -> SitePage:
     return SitePage(content, title, "hn", "hackernews:api", site="Hacker News", authors=(name,), truncated=shortened)
 
 
-async def _find_all(desk: Desk, ids: Sequence[str]) -> list[Row | Fault | None]:
+async def _find_all(desk: Context, ids: Sequence[str]) -> list[Row | Fault | None]:
     """Each item, nothing where it is gone, or the fault that came instead; a few at once, in their order."""
     turns = asyncio.Semaphore(_AT_ONCE)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .site import Address, Route, Row, SitePage, cut, joined, missing, plural, to_forum_signals, to_markdown, to_minute
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 _FRONTS: Final = "www old new np m i amp sh ssl pay en us uk de fr es pt it nl sv"
@@ -40,7 +40,7 @@ def match(address: Address) -> Route | None:
     return Route("reddit", "post", address.url, names, fallback=address.url)
 
 
-async def read(route: Route, desk: Desk, *, max_length: int) -> SitePage:
+async def read(route: Route, desk: Context, *, max_length: int) -> SitePage:
     """The post and its best comments; votes are known only where Reddit answers with data and not with a feed."""
     # As many answers again, because some were deleted and some answer each other.
     arguments = {**route.names, "num_answers": 2 * _MOST_COMMENTS}

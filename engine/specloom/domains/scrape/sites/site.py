@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from specloom.core import Fault
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 Row = dict[str, Any]
@@ -82,7 +82,7 @@ def parse_address(url: str) -> Address | None:
     return Address(url.strip(), (split.hostname or "").removesuffix("."), parts, query)
 
 
-async def find_one(desk: Desk, operation: str, arguments: Mapping[str, Any], *, provider: str) -> Row | None:
+async def find_one(desk: Context, operation: str, arguments: Mapping[str, Any], *, provider: str) -> Row | None:
     """The first row of a provider's answer, or nothing."""
     answer = await desk.ask(operation, arguments, provider=provider)
     return answer.rows[0] if answer.rows else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from .site import Address, Route, Row, SitePage, cut, find_one, joined, missing, to_body, to_count, to_minute
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 _FRONTS: Final = """
@@ -51,12 +51,12 @@ def match(address: Address) -> Route | None:
     return Route("twitter", "post", address.url, names, fallback=f"{_MIRROR}/{names['author']}/status/{said}")
 
 
-async def read(route: Route, desk: Desk, *, max_length: int) -> SitePage:
+async def read(route: Route, desk: Context, *, max_length: int) -> SitePage:
     """The page that the route names."""
     return await (_read_post if route.kind == "post" else _read_profile)(route, desk, max_length)
 
 
-async def _read_post(route: Route, desk: Desk, max_length: int) -> SitePage:
+async def _read_post(route: Route, desk: Context, max_length: int) -> SitePage:
     row = await find_one(desk, "post", route.names, provider=PROVIDER)
     if row is None:
         raise missing(f"The post {route.names['id']} on X")
@@ -87,7 +87,7 @@ async def _read_post(route: Route, desk: Desk, max_length: int) -> SitePage:
     )
 
 
-async def _read_profile(route: Route, desk: Desk, max_length: int) -> SitePage:
+async def _read_profile(route: Route, desk: Context, max_length: int) -> SitePage:
     row = await find_one(desk, "profile", route.names, provider=PROVIDER)
     if row is None:
         raise missing(f"The account {route.names['handle']} on X")

@@ -15,7 +15,7 @@ from specloom.core import Fault, Policy, Request
 from .site import Address, Route, Row, SitePage, cut, find_one, or_none, parse_address
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 # --- WebVTT becomes lines of a transcript, each with the moment it begins, and lines that roll up are told once -------
@@ -30,7 +30,7 @@ _LEAST_LINES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CaptionLine:
     """One line of a transcript and the second it begins at."""
 
     second: int
@@ -47,13 +47,13 @@ class Line:
         return f"[{self.clock}] {self.text}"
 
 
-def parse_captions(vtt: str) -> list[Line]:
+def parse_captions(vtt: str) -> list[CaptionLine]:
     """The lines of a WebVTT file, one a cue; what is no cue (notes, styles, numbers) is passed over.
 
     Automatic captions show the line before again above the new one: what a cue has in common with the end of the one
     before is left out.
     """
-    lines: list[Line] = []
+    lines: list[CaptionLine] = []
     before: list[str] = []
     rolling = _WORD_TIME.search(vtt) is not None
     # A row of one blank is a row of a cue; only an empty one ends it.
@@ -69,7 +69,7 @@ def parse_captions(vtt: str) -> list[Line]:
         before = shown or before
         if fresh:
             hours, minutes, seconds = (int(found[group] or 0) for group in (1, 2, 3))
-            lines.append(Line(hours * 3600 + minutes * 60 + seconds, " ".join(fresh)))
+            lines.append(CaptionLine(hours * 3600 + minutes * 60 + seconds, " ".join(fresh)))
     return lines
 
 
@@ -82,7 +82,7 @@ def _overlap(before: Sequence[str], shown: Sequence[str], *, whole: bool) -> int
     return next((size for size in range(most, 0, -1) if list(before[-size:]) == list(shown[:size])), 0)
 
 
-def find_highlights(lines: Sequence[Line]) -> list[Mapping[str, Any]]:
+def find_highlights(lines: Sequence[CaptionLine]) -> list[Mapping[str, Any]]:
     """The five most telling lines, best first, with a score from 0 to 1; none of fewer than five lines.
 
     A word with a digit counts 2, one in capitals (of two letters or more) 1, a question 1: the contract's weights.
@@ -146,7 +146,7 @@ def match(address: Address) -> Route | None:
     return Route("youtube", "video", address.url, {"id": said})
 
 
-async def read(route: Route, desk: Desk, *, max_length: int, patience: float = _PATIENCE) -> SitePage:
+async def read(route: Route, desk: Context, *, max_length: int, patience: float = _PATIENCE) -> SitePage:
     """The transcript, with the time of every line; else the description. A fault says why there is neither."""
     number = route.names["id"]
     faults: list[Fault] = []
@@ -189,7 +189,7 @@ async def read(route: Route, desk: Desk, *, max_length: int, patience: float = _
     )
 
 
-async def _find_lines(number: str, told: Sequence[Row], desk: Desk) -> list[Line]:
+async def _find_lines(number: str, told: Sequence[Row], desk: Context) -> list[CaptionLine]:
     """The lines of the first captions that can be had: of the player, of the page, of the old address."""
     seen: set[str] = set()
     for details in told:
@@ -213,7 +213,7 @@ async def _find_lines(number: str, told: Sequence[Row], desk: Desk) -> list[Line
     return []
 
 
-def _accept(vtt: str) -> list[Line]:
+def _accept(vtt: str) -> list[CaptionLine]:
     lines = parse_captions(vtt)
     return lines if len("\n".join(map(str, lines)).encode()) > _LEAST_TRANSCRIPT else []
 

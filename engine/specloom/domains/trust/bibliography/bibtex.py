@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from specloom.domains.text import Name, parse_name
 
-from .entry import Entry, Issued, normalize, parse_issued, to_issued, to_month
+from .entry import BibliographyEntry, Issued, normalize, parse_issued, to_issued, to_month
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,12 +165,12 @@ _ENCODED = str.maketrans({"{": "%7B", "}": "%7D", "\\": "%5C"})
 _LIGATURES = re.compile(r"(?<=-)-|(?<=`)`|(?<=')'|(?<=[!?])`|(?<=,),")
 
 
-def to_bibtex(entries: Iterable[Entry]) -> str:
+def to_bibtex(entries: Iterable[BibliographyEntry]) -> str:
     """Entries with keys as BibTeX, parted by blank lines."""
     return "\n\n".join(map(_to_text, entries))
 
 
-def _to_text(entry: Entry) -> str:
+def _to_text(entry: BibliographyEntry) -> str:
     year, month, day = (*entry.issued, 0, 0, 0)[:3]
     fields = {
         "author": " and ".join(_to_author(name) for name in entry.authors),
@@ -208,13 +208,13 @@ def _protect(part: str) -> str:
     return f"{{{part}}}" if re.search(r"\band\b", part, re.IGNORECASE) else part
 
 
-def parse_fields(fields: Mapping[str, str]) -> Entry:
+def parse_fields(fields: Mapping[str, str]) -> BibliographyEntry:
     """The entry of the raw fields of one block; unknown fields are left out."""
     kind = _KINDS.get(fields.get("type", ""), "document")
     how = fields.get("howpublished", "")
     address = re.search(r"\\url\{([^{}]*)\}", how)
     return normalize(
-        Entry(
+        BibliographyEntry(
             title=_decode(fields.get("title", "")),
             authors=_parse_authors(fields.get("author", "")),
             container=_decode(

@@ -9,7 +9,7 @@ from typing import Any
 
 from specloom.domains.text import Name, parse_name, parse_names
 
-from .entry import KINDS, Entry, Issued, clean, normalize, parse_issued, to_issued
+from .entry import KINDS, BibliographyEntry, Issued, clean, normalize, parse_issued, to_issued
 
 # Types of CSL, and of registries that use its fields, that are no kinds of an entry themselves.
 _KINDS = {
@@ -29,12 +29,12 @@ _KINDS = {
 Item = tuple[int, Any]
 
 
-def to_csl(entries: Iterable[Entry]) -> str:
+def to_csl(entries: Iterable[BibliographyEntry]) -> str:
     """Entries with keys as a JSON array."""
     return json.dumps([_to_item(entry) for entry in entries], ensure_ascii=False, indent=2)
 
 
-def _to_item(entry: Entry) -> dict[str, Any]:
+def _to_item(entry: BibliographyEntry) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "id": entry.key,
         "type": entry.kind,
@@ -102,14 +102,14 @@ def _find_next(text: str, start: int) -> int:
     return -1 if found is None else found.start(1) if found[1] else found.start(2)
 
 
-def parse_item(item: object) -> Entry | str:
+def parse_item(item: object) -> BibliographyEntry | str:
     """The entry of one item, or a sentence that says why it has none."""
     if not isinstance(item, Mapping):
         return f"an item has to be an object, and this is {type(item).__name__}"
     kind = _to_text(item.get("type"))
     kind = _KINDS.get(kind, kind)
     return normalize(
-        Entry(
+        BibliographyEntry(
             title=_to_text(item.get("title")),
             authors=tuple(_parse_authors(item.get("author"))),
             container=_to_text(item.get("container-title")),
@@ -197,12 +197,12 @@ _LINE = re.compile(r"^\s*([A-Z][A-Z0-9])\s{0,4}-(?:\s(.*))?$")
 Fields = list[tuple[str, str]]
 
 
-def to_ris(entries: Iterable[Entry]) -> str:
+def to_ris(entries: Iterable[BibliographyEntry]) -> str:
     """Entries with keys as RIS records, parted by blank lines; no value can hold a line break, so none makes a tag."""
     return "\n\n".join("\n".join(f"{tag}  - {value}".rstrip() for tag, value in _to_lines(entry)) for entry in entries)
 
 
-def _to_lines(entry: Entry) -> Fields:
+def _to_lines(entry: BibliographyEntry) -> Fields:
     first, _, last = entry.pages.partition("-")
     lines = [("TY", _TYPES[entry.kind]), ("ID", entry.key), ("TI", entry.title)]
     lines += [("AU", _to_ris_author(name)) for name in entry.authors]
@@ -262,7 +262,7 @@ def split_ris(text: str) -> Iterator[tuple[int, Fields, str]]:
         yield start, fields, problem or "the last record has no ER line"
 
 
-def parse_record(fields: Fields) -> Entry:
+def parse_record(fields: Fields) -> BibliographyEntry:
     """The entry of the tags of one record; unknown tags are left out."""
     first: dict[str, str] = {}
     for tag, value in fields:
@@ -270,7 +270,7 @@ def parse_record(fields: Fields) -> Entry:
             first.setdefault(tag, value)
     pages = "-".join(filter(None, (first.get("SP", ""), first.get("EP", ""))))
     return normalize(
-        Entry(
+        BibliographyEntry(
             title=_pick(first, "TI", "T1", "CT", "BT"),
             authors=tuple(name for tag, value in fields if tag in ("AU", "A1") and (name := _parse_author(value))),
             container=_pick(first, "T2", "JO", "JF", "JA", "J2"),

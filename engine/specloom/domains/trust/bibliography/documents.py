@@ -14,11 +14,11 @@ from specloom.plugins import PROCEDURES
 
 from .bibtex import ENTRY_START, parse_fields, split_bibtex, to_bibtex
 from .csl import parse_item, parse_record, split_csl, split_ris, to_csl, to_ris
-from .entry import Entry, assign_keys, from_source, parse_issued
+from .entry import BibliographyEntry, assign_keys, from_source, parse_issued
 from .styles import to_apa, to_mla
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 FORMATS = ("csl-json", "ris", "bibtex")
@@ -31,7 +31,7 @@ _BIBTEX_START = re.compile(r"^\s*@\s*[A-Za-z]+\s*[{(]", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class BibliographyProblem:
     """One entry that could not be read: its place in the document (from 1), its line, and why.
 
     In CSL-JSON that is whole, the line is that of the item in the list.
@@ -47,8 +47,8 @@ class Parsed:
     """What a document holds: its format (one of FORMATS), its entries in order, and what is wrong with the others."""
 
     format: str
-    entries: tuple[Entry, ...]
-    problems: tuple[Problem, ...]
+    entries: tuple[BibliographyEntry, ...]
+    problems: tuple[BibliographyProblem, ...]
 
 
 def parse_bibliography(text: str, format: str = "auto") -> Parsed:  # noqa: A002  the name of the tool's argument
@@ -59,13 +59,13 @@ def parse_bibliography(text: str, format: str = "auto") -> Parsed:  # noqa: A002
     format cannot be told, that is too long, or that holds no entry of the named format.
     """
     found = find_format(text, format)
-    entries: list[Entry] = []
-    problems: list[Problem] = []
+    entries: list[BibliographyEntry] = []
+    problems: list[BibliographyProblem] = []
     for index, (line, entry) in enumerate(_read(text, found), 1):
         if isinstance(entry, str):
-            problems.append(Problem(index, line, entry))
+            problems.append(BibliographyProblem(index, line, entry))
         elif not (entry.title or entry.url or entry.doi or entry.authors):
-            problems.append(Problem(index, line, "the entry has no title, address, DOI or author"))
+            problems.append(BibliographyProblem(index, line, "the entry has no title, address, DOI or author"))
         else:
             entries.append(replace(entry, url=entry.url or (f"https://doi.org/{entry.doi}" if entry.doi else "")))
     if not entries and not problems:
@@ -111,7 +111,7 @@ def detect_format(text: str) -> str:
     return "bibtex" if _BIBTEX_START.search(text) else ""
 
 
-def _read(text: str, format_: str) -> Iterator[tuple[int, Entry | str]]:
+def _read(text: str, format_: str) -> Iterator[tuple[int, BibliographyEntry | str]]:
     if format_ == "csl-json":
         for line, item, problem in split_csl(text):
             yield line, problem or parse_item(item)
@@ -124,7 +124,7 @@ def _read(text: str, format_: str) -> Iterator[tuple[int, Entry | str]]:
             yield line, problem or parse_fields(fields)
 
 
-def unique_by_address(entries: Sequence[Entry]) -> list[Entry]:
+def unique_by_address(entries: Sequence[BibliographyEntry]) -> list[BibliographyEntry]:
     """The entries that have an address, the first of those that share one."""
     return list({entry.url: entry for entry in reversed(entries) if entry.url}.values())[::-1]
 
@@ -144,7 +144,7 @@ class Rendered:
     text: str
 
 
-def render(entries: Sequence[Entry], style: str = "apa", *, accessed: str = "") -> Rendered:
+def render(entries: Sequence[BibliographyEntry], style: str = "apa", *, accessed: str = "") -> Rendered:
     """The entries in a style of STYLES; those without an address are left out, and of equal addresses the later ones.
 
     APA and MLA are sorted by how they read, the other formats by key. `accessed` (YYYY-MM-DD) is shown by APA for
@@ -181,7 +181,7 @@ _MOST_PLACES = 20
 
 
 async def format_sources(
-    desk: Desk, style: str, sources: Sequence[Mapping[str, str]] | None, session: str
+    desk: Context, style: str, sources: Sequence[Mapping[str, str]] | None, session: str
 ) -> dict[str, Any]:
     """The bibliography under the names of the tool contract; named sources come before those of a session.
 
@@ -212,7 +212,7 @@ def _tell_skipped(places: Sequence[int]) -> str:
     return f"{said} neither a web address nor a DOI and {'was' if few else 'were'} left out"
 
 
-async def _of_session(desk: Desk, session: str) -> list[dict[str, str]]:
+async def _of_session(desk: Context, session: str) -> list[dict[str, str]]:
 
     return await find_sources(desk, session)
 
@@ -225,7 +225,7 @@ PROCEDURE = "session_sources"
 """A procedure of that name takes `sessionId` and gives `sources`: rows with url, title, author, date, site and doi."""
 
 
-async def find_sources(desk: Desk, session: str) -> list[dict[str, str]]:
+async def find_sources(desk: Context, session: str) -> list[dict[str, str]]:
     """What a session of the caller has recorded; a `session_not_found` fault where there is no such session."""
     if PROCEDURE not in PROCEDURES:
         raise Fault("session_not_found", f"there is no session {session!r}: this server keeps none")

@@ -37,7 +37,7 @@ Issued = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BibliographyEntry:
     """What is known about one work; "" and () mean that it is not.
 
     `container` is the journal, book or site that it appeared in, `doi` the bare name ("10.1000/x"), `key` the cite
@@ -102,11 +102,11 @@ def to_iso(issued: Issued) -> str:
     return "-".join(f"{part:04}" if at == 0 else f"{part:02}" for at, part in enumerate(issued))
 
 
-def normalize(entry: Entry) -> Entry:
+def normalize(entry: BibliographyEntry) -> BibliographyEntry:
     """An entry whose values are the ones that every format gives back: one line each, DOI and ISBN in normal form."""
     doi = to_doi(entry.doi)
     isbn = clean(entry.isbn)
-    return Entry(
+    return BibliographyEntry(
         title=clean(entry.title),
         authors=tuple(name for name in map(_normalize_name, entry.authors) if name.family),
         container=clean(entry.container),
@@ -137,14 +137,14 @@ def to_url(text: str) -> str:
     return address if re.match(r"https?://[^/?#]", address, re.IGNORECASE) else ""
 
 
-def from_source(source: Mapping[str, str]) -> Entry:
+def from_source(source: Mapping[str, str]) -> BibliographyEntry:
     """The entry of a source that a session or a caller names: url, title, author, site, date and doi, any of them "".
 
     What has a DOI is taken for a journal article and the rest for a web page, since nothing else is known.
     """
     doi = to_doi(source.get("doi", ""))
     return normalize(
-        Entry(
+        BibliographyEntry(
             title=source.get("title", ""),
             authors=parse_names(clean(source.get("author", ""))),
             container=source.get("site", ""),
@@ -162,7 +162,7 @@ def from_source(source: Mapping[str, str]) -> Entry:
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def assign_keys(entries: Iterable[Entry]) -> list[Entry]:
+def assign_keys(entries: Iterable[BibliographyEntry]) -> list[BibliographyEntry]:
     """The entries with a key each, no two alike, sorted by it.
 
     An entry keeps its own key; others get family name, year and first word of the title in small Latin letters
@@ -171,7 +171,7 @@ def assign_keys(entries: Iterable[Entry]) -> list[Entry]:
     """
     ordered = sorted(entries, key=lambda entry: (entry.key or make_key(entry), *_identity(entry)))
     taken: set[str] = set()
-    keyed: list[Entry] = []
+    keyed: list[BibliographyEntry] = []
     for entry in ordered:
         key = _free_key(entry.key or make_key(entry), taken)
         taken.add(key)
@@ -179,7 +179,7 @@ def assign_keys(entries: Iterable[Entry]) -> list[Entry]:
     return sorted(keyed, key=lambda entry: (entry.key, *_identity(entry)))
 
 
-def make_key(entry: Entry) -> str:
+def make_key(entry: BibliographyEntry) -> str:
     """Family name, year and first word of the title, as far as there are any."""
     family = to_latin(entry.authors[0].family) if entry.authors else ""
     # A family name is one word in a key, an organisation gives its first.
@@ -205,5 +205,5 @@ def _free_key(key: str, taken: set[str]) -> str:
     return f"{key}z{number}"
 
 
-def _identity(entry: Entry) -> tuple[str, ...]:
+def _identity(entry: BibliographyEntry) -> tuple[str, ...]:
     return (entry.url, entry.doi, entry.title, repr(entry))

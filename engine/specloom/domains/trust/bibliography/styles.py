@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from specloom.domains.text import Name, parse_names, to_display, to_initials
 
 from .bibtex import to_bibtex
-from .entry import Entry, assign_keys, clean, from_source, parse_issued
+from .entry import BibliographyEntry, assign_keys, clean, from_source, parse_issued
 
 if TYPE_CHECKING:
     from .entry import Issued
@@ -41,7 +41,7 @@ _MARKUP = re.compile(r"\](?=[(\[:])|<(?=[A-Za-z/!?])|`")
 _BLOCK = re.compile(r"^(?:[#>+*=|~-]|[0-9]{1,9}(?=[.)]\s))")
 
 
-def to_apa(entry: Entry, accessed: Issued = ()) -> str:
+def to_apa(entry: BibliographyEntry, accessed: Issued = ()) -> str:
     """An entry in APA style, a work without a title described in brackets.
 
     `accessed` is shown where the entry has no date, as the manual asks for.
@@ -69,7 +69,7 @@ def to_apa(entry: Entry, accessed: Issued = ()) -> str:
     return f"{text} {link}".rstrip()
 
 
-def to_mla(entry: Entry, accessed: Issued = ()) -> str:
+def to_mla(entry: BibliographyEntry, accessed: Issued = ()) -> str:
     """An entry in MLA style. `accessed` is shown for web pages, where the manual recommends it."""
     title = entry.title.rstrip()
     if title and entry.kind in _WHOLE_WORKS:
@@ -113,7 +113,7 @@ def _finish(text: str) -> str:
     return text if not text or text.endswith((".", "?", "!", "…", "。", "？", "！")) else f"{text}."
 
 
-def _link(entry: Entry) -> str:
+def _link(entry: BibliographyEntry) -> str:
     from urllib.parse import quote
 
     if entry.doi:
@@ -136,7 +136,7 @@ def _apa_name(name: Name) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _apa_date(entry: Entry) -> str:
+def _apa_date(entry: BibliographyEntry) -> str:
     issued = entry.issued
     if not issued:
         return "n.d."
@@ -176,7 +176,7 @@ def cite(url: str, title: str, author: str, site: str, published: str, accessed:
     keeps it as it is, the styles use the part of it that is certain. `accessed` is a day as YYYY-MM-DD.
     """
     title, author, site, published = clean(title), clean(author), clean(site), clean(published)
-    entry = Entry(
+    entry = BibliographyEntry(
         title=title,
         authors=parse_names(author),
         container=site,

@@ -20,7 +20,7 @@ from .homepage import to_image
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
     from .portal import BrandPage
 
@@ -39,7 +39,7 @@ _BOLD = re.compile(r"\s*\*\*([^*]{1,80})\*\*:?\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class GuidelineLine:
     """One line: what it says without marks, the heading above it, and 1 to 6 where it is a heading itself."""
 
     text: str
@@ -48,9 +48,9 @@ class Line:
     item: bool = False
 
 
-def to_lines(text: str) -> list[Line]:
+def to_lines(text: str) -> list[GuidelineLine]:
     """The lines that say something, without links and marks. A line that is bold as a whole is a heading of level 6."""
-    lines: list[Line] = []
+    lines: list[GuidelineLine] = []
     heading = ""
     for raw in text[:_MOST_CHARACTERS].splitlines():
         if len(lines) == _MOST_LINES:
@@ -64,16 +64,18 @@ def to_lines(text: str) -> list[Line]:
         if not said:
             continue
         level = len(head[1]) if head else 6 if bold else 0
-        lines.append(Line(said, heading, level, item=re.match(r"\s*(?:[-+*•·–]|\d{1,2}[.)])\s+\S", plain) is not None))
+        lines.append(
+            GuidelineLine(said, heading, level, item=re.match(r"\s*(?:[-+*•·–]|\d{1,2}[.)])\s+\S", plain) is not None)
+        )
         if level:
             heading = said
     return lines
 
 
-def to_section(lines: list[Line], first: int) -> list[Line]:
+def to_section(lines: list[GuidelineLine], first: int) -> list[GuidelineLine]:
     """The lines below the heading at `first`, until one of its own or a higher level."""
     level = lines[first].level or 6
-    section: list[Line] = []
+    section: list[GuidelineLine] = []
     for line in islice(lines, first + 1, first + 1 + _MOST_BELOW):
         if line.level and line.level <= level:
             break
@@ -104,7 +106,7 @@ _SHORTEST_SUMMARY = 40
 _LONGEST_SUMMARY = 600
 
 
-def find_voice(lines: list[Line]) -> dict[str, Any]:
+def find_voice(lines: list[GuidelineLine]) -> dict[str, Any]:
     """`summary`, `attributes` and `dos_and_donts` of the first section about the voice that says something."""
     for at, line in enumerate(lines):
         if line.level and len(line.text) <= 80 and _VOICE_HEADING.search(line.text):
@@ -114,7 +116,7 @@ def find_voice(lines: list[Line]) -> dict[str, Any]:
     return {}
 
 
-def _read(section: list[Line]) -> dict[str, Any]:
+def _read(section: list[GuidelineLine]) -> dict[str, Any]:
     summary = next((line.text for line in section if _is_summary(line)), "")
     attributes: list[str] = []
     for line in section:
@@ -145,7 +147,7 @@ def _read(section: list[Line]) -> dict[str, Any]:
     return {name: value for name, value in told.items() if value}
 
 
-def _is_summary(line: Line) -> bool:
+def _is_summary(line: GuidelineLine) -> bool:
     return not line.level and not line.item and len(line.text) >= _SHORTEST_SUMMARY
 
 
@@ -193,7 +195,7 @@ _FROM_GOOGLE = re.compile(r"\bgoogle fonts?\b|fonts\.google\.com", re.IGNORECASE
 _SCALE = re.compile(r"\b(H[1-6]|Body|Caption|Display)\b[^\d\n]{0,30}?(\d{1,3}(?:\.\d{1,3})?\s?(?:px|pt|rem))\b")
 
 
-def find_fonts(lines: list[Line]) -> dict[str, Any]:
+def find_fonts(lines: list[GuidelineLine]) -> dict[str, Any]:
     """`heading`, `body` and `mono` where the page says which font they have, and `scale` with sizes it gives."""
     found: dict[str, Any] = {}
     scale: dict[str, str] = {}
@@ -216,7 +218,7 @@ def find_google_fonts(text: str) -> str:
     return match[0] if match else ""
 
 
-def _families_of(line: Line) -> list[tuple[str, str]]:
+def _families_of(line: GuidelineLine) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for role, stated in _STATED:
         match = stated.search(line.text)
@@ -240,7 +242,7 @@ def _clean(family: str) -> str:
     return "" if not words or name.lower() in _NO_FAMILY or words[0].lower() in _NO_FAMILY else name
 
 
-def _tell(family: str, line: Line) -> dict[str, Any]:
+def _tell(family: str, line: GuidelineLine) -> dict[str, Any]:
     weights = sorted({_to_weight(match[1]) for match in _WEIGHT.finditer(line.text)})
     said: dict[str, Any] = {"family": family}
     if weights:
@@ -291,7 +293,7 @@ def read_guidelines(text: str) -> Findings:
     return found
 
 
-def find_swatches(lines: list[Line]) -> list[Swatch]:
+def find_swatches(lines: list[GuidelineLine]) -> list[Swatch]:
     """At most 20 colours in the order of the page, each with the name and role that stand with it or above it."""
     found: dict[str, Swatch] = {}
     for at, line in enumerate(lines):
@@ -313,7 +315,7 @@ def find_role(text: str) -> str:
     return next((role for role, words in _ROLES if words.search(text.replace("-", " "))), "")
 
 
-def _codes_of(line: Line) -> list[tuple[int, str]]:
+def _codes_of(line: GuidelineLine) -> list[tuple[int, str]]:
     """Where colour codes begin in a line, and which colours they are."""
     found = []
     for match in _CODE.finditer(line.text):
@@ -331,7 +333,7 @@ def _codes_of(line: Line) -> list[tuple[int, str]]:
     return sorted(found)
 
 
-def _find_label(lines: list[Line], at: int, start: int) -> str:
+def _find_label(lines: list[GuidelineLine], at: int, start: int) -> str:
     """What a colour is called: the words before its code, else the short line above that is no code itself."""
     own = _to_label(lines[at].text[:start])
     if own:
@@ -391,7 +393,7 @@ class ReadPages:
         return self.words < THIN_WORDS
 
 
-async def read_portal(desk: Desk, page: BrandPage, label: str) -> ReadPages:
+async def read_portal(desk: Context, page: BrandPage, label: str) -> ReadPages:
     """What a brand page and up to four pages below it say; `label` is the brand's name as its domain has it.
 
     The page is read as any other, with a browser where it needs one; what cannot be read that way is taken as it came.
@@ -417,7 +419,7 @@ async def read_portal(desk: Desk, page: BrandPage, label: str) -> ReadPages:
     return ReadPages(found, whole, words, tuple(url for url, _ in texts))
 
 
-async def read_text(desk: Desk, url: str) -> str:
+async def read_text(desk: Context, url: str) -> str:
     """The text of a page as it is read for people, "" where it cannot be read."""
     try:
         page = await desk.run("read_page", {"url": url, "mode": "full", "max_length": MOST_BYTES})

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 # The candidates are those of the tool contract, and so is their order, which decides.
@@ -106,7 +106,7 @@ def to_candidates(site: str, host: str) -> list[str]:
     return [f"https://{name}.{site}/" for name in SUBDOMAINS] + [f"https://{host}/{path}" for path in PATHS]
 
 
-async def probe(desk: Desk, candidates: list[str]) -> Probe:
+async def probe(desk: Context, candidates: list[str]) -> Probe:
     """Ask for each candidate with HEAD, within bounds for all together and for each host."""
     turns = asyncio.Semaphore(AT_ONCE)
     rooms = {to_host(url): asyncio.Semaphore(PER_HOST) for url in candidates}
@@ -163,7 +163,7 @@ def is_moved(url: str, response: Response) -> bool:
     return not _FRONT.fullmatch(asked.path) and _FRONT.fullmatch(came.path or "/") is not None
 
 
-async def choose(desk: Desk, hits: tuple[str, ...], front: tuple[str, str]) -> BrandPage | None:
+async def choose(desk: Context, hits: tuple[str, ...], front: tuple[str, str]) -> BrandPage | None:
     """The first of the candidates whose page is about the brand, at most six of them being read.
 
     `front` is what `to_front` gives for the homepage, which is no portal.
@@ -211,7 +211,7 @@ def is_brand_text(title: str, heading: str, text: str, *, locked: bool = False) 
     return _STRONG.search(whole) is not None or len(weak) >= _WEAK_NEEDED
 
 
-async def fetch(desk: Desk, url: str, method: str) -> Response:
+async def fetch(desk: Context, url: str, method: str) -> Response:
     """One request for a page; redirects may lead anywhere public, so that it can be told where they led."""
     target = str(check_url(url, allow_private=desk.allow_private))
     policy = Policy(timeout=TIMEOUT, max_bytes=_MOST_BYTES, any_host=True, allow_private=desk.allow_private)
@@ -245,7 +245,7 @@ def to_domain(text: str, *, allow_private: bool = False) -> str:
     return parsed.host.removeprefix("www.")
 
 
-async def find_domain(desk: Desk, name: str) -> str:
+async def find_domain(desk: Context, name: str) -> str:
     """The domain of a company by its name: what an index of brands says, else the site that a web search finds.
 
     A site counts only if its domain is the name, or begins with it and its title has the name in words of its own, so
@@ -301,7 +301,7 @@ PORTAL_HOSTS = frozenset(
 )  # fmt: skip
 
 
-async def search_pages(desk: Desk, name: str, site: str, known: Collection[str]) -> list[BrandPage]:
+async def search_pages(desk: Context, name: str, site: str, known: Collection[str]) -> list[BrandPage]:
     """Up to three brand pages that three searches find, without those that are known already.
 
     Raises the last fault when no search was answered.

@@ -20,7 +20,7 @@ from .portal import find_domain, search_pages, to_domain, to_site
 
 if TYPE_CHECKING:
     from specloom.core import Response
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 # --- What an index of brands knows, for what a company does not say itself --------------------------------------------
@@ -32,7 +32,7 @@ PAGE = "https://brandfetch.com"
 _IDENTITY = ("name", "tagline", "description", "industry", "founded")
 
 
-async def ask_index(desk: Desk, domain: str, *, voice: bool) -> Findings | None:
+async def ask_index(desk: Context, domain: str, *, voice: bool) -> Findings | None:
     """What the index of brands has about a domain, None where it has nothing; raises the fault of asking."""
     answer = await desk.ask("brand", {"domain": domain, "voice": voice})
     return to_findings(answer.rows[0]) if answer.rows else None
@@ -109,7 +109,7 @@ class _Work:
         self.errors.append({"tier": tier, "error": fault.message[:300]})
 
 
-async def research(desk: Desk, url: str, company: str, depth: str, *, tokens: bool) -> dict[str, Any]:
+async def research(desk: Context, url: str, company: str, depth: str, *, tokens: bool) -> dict[str, Any]:
     """The record of a brand under the names of the tool contract.
 
     What was found is remembered for a day by domain and depth, unless a tier could not be asked; the text of the portal
@@ -140,7 +140,7 @@ async def research(desk: Desk, url: str, company: str, depth: str, *, tokens: bo
     return said
 
 
-async def _gather(desk: Desk, domain: str, depth: str) -> dict[str, Any]:
+async def _gather(desk: Context, domain: str, depth: str) -> dict[str, Any]:
     site = to_site(f"https://{domain}/")
     label = site.partition(".")[0].replace("-", "")
     wide = depth in ("standard", "full")
@@ -189,7 +189,7 @@ async def _nothing() -> None:
     return None
 
 
-async def _read(desk: Desk, work: _Work, page: portal.BrandPage, label: str, source: str) -> None:
+async def _read(desk: Context, work: _Work, page: portal.BrandPage, label: str, source: str) -> None:
     """Take what a brand page says; the first of them is the portal."""
     read = await read_portal(desk, page, label)
     fields = work.take(source, page.url, read.findings, thin=read.is_thin)
@@ -200,7 +200,7 @@ async def _read(desk: Desk, work: _Work, page: portal.BrandPage, label: str, sou
         work.texts.append((page.url, read.text))
 
 
-async def _read_front(desk: Desk, domain: str, site: str) -> Front | Fault:
+async def _read_front(desk: Context, domain: str, site: str) -> Front | Fault:
     """The homepage with its manifest, or why there is none; one that leads to another company's site is none."""
     response: Response | None = None
     problems: list[Fault] = []
@@ -234,7 +234,7 @@ async def _read_front(desk: Desk, domain: str, site: str) -> Front | Fault:
     )
 
 
-async def _ask_index(desk: Desk, domain: str, *, voice: bool) -> Findings | Fault | None:
+async def _ask_index(desk: Context, domain: str, *, voice: bool) -> Findings | Fault | None:
     """What the index of brands has, where one is configured."""
     if not desk.offering("brand"):
         return None

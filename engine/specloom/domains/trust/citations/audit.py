@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Any
 from specloom.core import Fault
 from specloom.domains.text import Identifier, find_doi, find_flaw, find_identifiers, to_isbn13
 
-from ..bibliography.documents import FORMATS, Problem, detect_format, parse_bibliography
-from ..bibliography.entry import Entry, clean, from_source, to_iso
-from ..claims.coverage import Grounds, check_claim
+from ..bibliography.documents import FORMATS, BibliographyProblem, detect_format, parse_bibliography
+from ..bibliography.entry import BibliographyEntry, clean, from_source, to_iso
+from ..claims.coverage import ClaimEvidence, check_claim
 from ..result_schemas import AUDIT_FLAGS
-from ..sources.links import Link, check_links, tell_link
+from ..sources.links import LinkCheck, check_links, tell_link
 from .existence import Standing, find_by_dois, find_identified
 from .match import Match, match_reference
 from .reference import from_fields
-from .search import Found, find_by_reference
+from .search import RegistrySearch, find_by_reference
 from .titles import is_called_retracted
 from .work import Work, compare_fields, find_addresses, tell_match
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 # --- The entries of an audit: what was handed in, each on its way through the checks with what is known of it so
@@ -47,18 +47,18 @@ _DIGITS = re.compile(r"[0-9]{9}[0-9X]|[0-9]{12}[0-9X]")
 
 
 @dataclass(slots=True)
-class Item:
+class AuditItem:
     """One entry on its way through the audit; `number` is what its address is of, where it gives no DOI."""
 
-    entry: Entry
+    entry: BibliographyEntry
     claim: str = ""
     doi: str = ""
     url: str = ""
     problem: str = ""
-    link: Link | None = None
+    link: LinkCheck | None = None
     standing: Standing | None = None
-    found: Found | None = None
-    grounds: Grounds | None = None
+    found: RegistrySearch | None = None
+    grounds: ClaimEvidence | None = None
     late: str = ""
     number: Identifier | None = None
     reasons: list[str] = field(default_factory=list)
@@ -102,8 +102,8 @@ class Item:
 
 
 async def gather(
-    desk: Desk, document: str, format_: str, entries: Sequence[Mapping[str, str]] | None, session: str
-) -> tuple[str, list[Item], tuple[Problem, ...]]:
+    desk: Context, document: str, format_: str, entries: Sequence[Mapping[str, str]] | None, session: str
+) -> tuple[str, list[AuditItem], tuple[BibliographyProblem, ...]]:
     """Where the entries came from, the entries, and what of a document could not be read.
 
     Of several inputs entries come first, then the document. Raises a `validation` fault where there is nothing, and
@@ -128,7 +128,7 @@ async def gather(
     raise Fault("validation", "nothing to audit: give entries, a bibliography or a sessionId")
 
 
-def _to_item(source: Mapping[str, str], *, claims: bool = True) -> Item:
+def _to_item(source: Mapping[str, str], *, claims: bool = True) -> AuditItem:
     given = {name: str(value) for name, value in source.items()}
     item = _from_entry(from_source(given))
     url = given.get("url", "").strip()
@@ -141,11 +141,11 @@ def _to_item(source: Mapping[str, str], *, claims: bool = True) -> Item:
     return item
 
 
-def _from_entry(entry: Entry) -> Item:
+def _from_entry(entry: BibliographyEntry) -> AuditItem:
     derived = bool(entry.doi) and entry.url == f"https://doi.org/{entry.doi}"
     doi = entry.doi or find_doi(entry.url)
     number = next((each for each in find_identifiers(entry.url) if each.kind in _NUMBERS), None) if not doi else None
-    return Item(entry, doi=doi, url="" if derived else entry.url, number=number)
+    return AuditItem(entry, doi=doi, url="" if derived else entry.url, number=number)
 
 
 # --- What an audit says of its entries: flags with their reasons, the evidence beside them, and the sums --------------
@@ -154,7 +154,7 @@ def _from_entry(entry: Entry) -> Item:
 UNREAD = "the DOI is registered, but nobody who was asked has its record: title, authors and notices were not checked"
 
 
-def tell(index: int, item: Item) -> dict[str, Any]:
+def tell(index: int, item: AuditItem) -> dict[str, Any]:
     """One entry under the names of the tool contract; what is not known is left out."""
     standing, found = item.standing, item.found
     match = _compare(item)
@@ -184,7 +184,7 @@ def tell(index: int, item: Item) -> dict[str, Any]:
     return {name: value for name, value in told.items() if value not in (None, "", []) or name in {"flags", "title"}}
 
 
-def _to_confidence(item: Item) -> str | None:
+def _to_confidence(item: AuditItem) -> str | None:
     """How sure it is that a record is the work; None where a registry denies it, or nothing was looked for."""
     if item.work is not None:
         return "high"
@@ -192,13 +192,13 @@ def _to_confidence(item: Item) -> str | None:
     return item.found.confidence if item.found is not None and not absent else None
 
 
-def _notice(item: Item) -> dict[str, Any] | None:
+def _notice(item: AuditItem) -> dict[str, Any] | None:
     if item.standing is not None and item.standing.notice is not None:
         return item.standing.notice
     return dict(item.work.notice) if item.work is not None and item.work.notice is not None else None
 
 
-def _compare(item: Item) -> Match | None:
+def _compare(item: AuditItem) -> Match | None:
     """The entry's own fields against the record of its DOI, or of what its title was found to be."""
     if item.work is None:
         return item.found.match if item.found is not None and item.exists else None
@@ -210,7 +210,7 @@ def _compare(item: Item) -> Match | None:
     return match_reference(from_fields(title=entry.title, authors=entry.authors, year=year), item.work.record)
 
 
-def _flag(item: Item, match: Match | None) -> list[str]:
+def _flag(item: AuditItem, match: Match | None) -> list[str]:
     """The flags of an entry in the contract's order; each puts its reason beside it."""
     flags: list[str] = []
     notice = _notice(item)
@@ -255,7 +255,7 @@ def _flag(item: Item, match: Match | None) -> list[str]:
     return flags
 
 
-def _why_unchecked(item: Item) -> str:
+def _why_unchecked(item: AuditItem) -> str:
     said = [item.problem, item.late, item.link.reason if item.link is not None and item.link.live is None else ""]
     if item.standing is not None:
         said.append(item.standing.reason)
@@ -267,7 +267,7 @@ def _why_unchecked(item: Item) -> str:
     return f"nothing confirms it, which is no sign against it: {told}"
 
 
-def _why_unfound(found: Found) -> str:
+def _why_unfound(found: RegistrySearch) -> str:
     """Why a title confirms nothing: what the indexes that were asked have, and which could not be asked."""
     if found.obstacle:
         return found.obstacle
@@ -276,7 +276,7 @@ def _why_unfound(found: Found) -> str:
     return f"no index that was asked has a work of this title{silent}{near}"
 
 
-def sum_up(items: Sequence[Item], told: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+def sum_up(items: Sequence[AuditItem], told: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """How many entries have each flag, and how many none; `told` is what `tell` gave for each."""
     counts = {flag: sum(flag in one["flags"] for one in told) for flag in AUDIT_FLAGS}
     return {
@@ -312,7 +312,7 @@ ALTERED = (
 
 
 async def audit(
-    desk: Desk,
+    desk: Context,
     *,
     bibliography: str = "",
     format: str = "auto",  # noqa: A002  the name of the tool's argument
@@ -369,7 +369,7 @@ def _is_altered(told: Mapping[str, Any]) -> bool:
 class _Progress:
     """Counts the checks that are done and tells the caller."""
 
-    def __init__(self, desk: Desk, items: Sequence[Item]) -> None:
+    def __init__(self, desk: Context, items: Sequence[AuditItem]) -> None:
         self._desk, self._done = desk, 0
         self._total = sum(1 + bool(item.url) + bool(item.claim) for item in items)
         self.began = desk.now()
@@ -382,7 +382,7 @@ class _Progress:
         return self._desk.now() - self.began > PATIENCE
 
 
-async def _check_links(desk: Desk, items: Sequence[Item], progress: _Progress) -> None:
+async def _check_links(desk: Context, items: Sequence[AuditItem], progress: _Progress) -> None:
     linked = [item for item in items if item.url and not item.problem]
     links = await check_links(desk, [item.url for item in linked], dates=[to_iso(item.entry.issued) for item in linked])
     for item, link in zip(linked, links, strict=True):
@@ -390,11 +390,11 @@ async def _check_links(desk: Desk, items: Sequence[Item], progress: _Progress) -
     progress.add("links", len(linked))
 
 
-async def _check_existence(desk: Desk, items: Sequence[Item], progress: _Progress) -> None:
+async def _check_existence(desk: Context, items: Sequence[AuditItem], progress: _Progress) -> None:
     known = await find_by_dois(desk, [item.doi for item in items if item.doi])
     turns = asyncio.Semaphore(AT_ONCE)
 
-    async def check(item: Item) -> None:
+    async def check(item: AuditItem) -> None:
         if item.doi:
             item.standing = known[item.doi]
         elif item.number is not None and not progress.is_late():
@@ -411,7 +411,7 @@ async def _check_existence(desk: Desk, items: Sequence[Item], progress: _Progres
     await _look_for_notices(desk, items)
 
 
-async def _look_for_title(desk: Desk, item: Item, progress: _Progress) -> None:
+async def _look_for_title(desk: Context, item: AuditItem, progress: _Progress) -> None:
     if not item.entry.title:
         return
     if progress.is_late():
@@ -424,13 +424,13 @@ async def _look_for_title(desk: Desk, item: Item, progress: _Progress) -> None:
     item.found = await find_by_reference(desk, reference, most=SEARCHES)
 
 
-async def _look_for_book(desk: Desk, item: Item, progress: _Progress) -> None:
+async def _look_for_book(desk: Context, item: AuditItem, progress: _Progress) -> None:
     """A book that no index has by its title may be in a catalogue by its number."""
     if item.standing is None and item.isbn and item.work is None and not progress.is_late():
         item.standing = await find_identified(desk, Identifier("isbn", item.isbn, item.isbn, 0))
 
 
-async def _look_for_notices(desk: Desk, items: Sequence[Item]) -> None:
+async def _look_for_notices(desk: Context, items: Sequence[AuditItem]) -> None:
     """What was found by its title may be retracted, which the record of its DOI says."""
     found = [item for item in items if item.standing is None and item.work is not None and item.work.doi]
     known = await find_by_dois(desk, [item.work.doi for item in found if item.work is not None])
@@ -440,13 +440,13 @@ async def _look_for_notices(desk: Desk, items: Sequence[Item]) -> None:
             item.standing = standing
 
 
-async def _check_claims(desk: Desk, items: Sequence[Item], progress: _Progress) -> None:
+async def _check_claims(desk: Context, items: Sequence[AuditItem], progress: _Progress) -> None:
     turns = asyncio.Semaphore(AT_ONCE)
 
-    async def check(item: Item) -> None:
+    async def check(item: AuditItem) -> None:
         async with turns:
             if progress.is_late():
-                item.grounds = Grounds(
+                item.grounds = ClaimEvidence(
                     "source_unavailable",
                     {
                         "claim": item.claim,
@@ -461,7 +461,7 @@ async def _check_claims(desk: Desk, items: Sequence[Item], progress: _Progress) 
     await asyncio.gather(*[check(item) for item in items if item.claim])
 
 
-def _find_sources(item: Item) -> list[str]:
+def _find_sources(item: AuditItem) -> list[str]:
     """Where the source of an entry can be read: its address, the copy of it, or where its record leads."""
     link = item.link
     own = [] if link is None else [link.url] if link.live else [link.archived] if link.archived else []

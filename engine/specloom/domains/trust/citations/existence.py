@@ -14,7 +14,7 @@ from .work import Work, to_work
 
 if TYPE_CHECKING:
     from specloom.core import Answer
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 State = Literal["found", "absent", "unknown"]
@@ -45,7 +45,7 @@ class Standing:
         return dict(self.work.notice) if self.work is not None and self.work.notice is not None else None
 
 
-async def find_by_doi(desk: Desk, doi: str) -> Standing:
+async def find_by_doi(desk: Context, doi: str) -> Standing:
     """The standing of one DOI in its normal form: every registry in the route, then the handle system of all DOIs."""
     trail: list[str] = []
     for provider in desk.offering("work"):
@@ -62,7 +62,7 @@ async def find_by_doi(desk: Desk, doi: str) -> Standing:
     return await _ask_registry(desk, doi, trail)
 
 
-async def find_by_dois(desk: Desk, dois: Iterable[str]) -> dict[str, Standing]:
+async def find_by_dois(desk: Context, dois: Iterable[str]) -> dict[str, Standing]:
     """The standing of many DOIs: each registry is asked for many in one request, and the handle system for the rest."""
     import asyncio
 
@@ -96,7 +96,7 @@ async def find_by_dois(desk: Desk, dois: Iterable[str]) -> dict[str, Standing]:
     return found | dict(zip(left, others, strict=True))
 
 
-async def _ask_many(desk: Desk, provider: str, dois: Sequence[str]) -> Answer | Fault:
+async def _ask_many(desk: Context, provider: str, dois: Sequence[str]) -> Answer | Fault:
     try:
         return await desk.ask("works", {"dois": list(dois)}, provider=provider)
     except Fault as fault:
@@ -108,7 +108,7 @@ def _find_exact(rows: Iterable[dict[str, Any]], provider: str, doi: str) -> Work
     return next((to_work(row, provider) for row in rows if to_doi(str(row.get("doi") or "")) == doi), None)
 
 
-async def _ask_registry(desk: Desk, doi: str, trail: list[str]) -> Standing:
+async def _ask_registry(desk: Context, doi: str, trail: list[str]) -> Standing:
     """What the handle system says: registered or not, or nothing when it cannot be asked."""
     try:
         answer = await desk.ask("handles", {"doi": doi})
@@ -175,7 +175,7 @@ _REGISTERS: Mapping[str, _Register] = {
 }
 
 
-async def find_identified(desk: Desk, identifier: Identifier, text: str = "") -> Standing | None:
+async def find_identified(desk: Context, identifier: Identifier, text: str = "") -> Standing | None:
     """The standing of the work that an identifier names; None for kinds that name no work (addresses, people).
 
     `text` is the citation around it, in which a court's case has its name.
@@ -205,7 +205,7 @@ async def find_identified(desk: Desk, identifier: Identifier, text: str = "") ->
             return None
 
 
-async def _find_article(desk: Desk, identifier: Identifier) -> Standing:
+async def _find_article(desk: Context, identifier: Identifier) -> Standing:
     label = f"{identifier.kind.upper()} {identifier.value}"
     standing = await _find_listed(desk, identifier.kind, {identifier.kind: identifier.value}, label)
     if standing.work is None or not standing.work.doi:
@@ -219,7 +219,7 @@ async def _find_article(desk: Desk, identifier: Identifier) -> Standing:
     return Standing("found", replace(own.work, notice=notice), trail, own.doi)
 
 
-async def _find_case(desk: Desk, value: str, text: str) -> Standing:
+async def _find_case(desk: Context, value: str, text: str) -> Standing:
     """A decision by its citation, else by the names of its parties: many have several citations."""
     if value.startswith(("[", "ECLI")):
         reason = f"{value} is of a court whose decisions nobody lists who can be asked here"
@@ -234,7 +234,7 @@ async def _find_case(desk: Desk, value: str, text: str) -> Standing:
     return replace(named, trail=trail, reason="" if named.state == "found" else standing.reason)
 
 
-async def _find_listed(desk: Desk, kind: str, arguments: Mapping[str, str], label: str) -> Standing:
+async def _find_listed(desk: Context, kind: str, arguments: Mapping[str, str], label: str) -> Standing:
     """One record by its identifier."""
     register = _REGISTERS[kind]
     trail: list[str] = []
@@ -256,7 +256,7 @@ async def _find_listed(desk: Desk, kind: str, arguments: Mapping[str, str], labe
 
 
 async def _find_among(
-    desk: Desk, kind: str, arguments: Mapping[str, Any], fields: tuple[str, ...], value: str
+    desk: Context, kind: str, arguments: Mapping[str, Any], fields: tuple[str, ...], value: str
 ) -> Standing:
     """The one result of a search that has the identifier; the first of the others is told as near."""
     register = _REGISTERS[kind]

@@ -26,7 +26,7 @@ Confidence = Literal["high", "medium", "low", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class WorkRecord:
     """A work as a registry describes it. `titles` holds every title it has: main, with subtitle, original, translated.
 
     `years` are all years that it was issued in (online, print), `venues` every name of its journal or series.
@@ -56,7 +56,7 @@ class Judgement:
 # --- Whether the authors of a citation are those of a record ----------------------------------------------------------
 
 
-def compare_authors(reference: Reference, record: Record) -> Judgement:
+def compare_authors(reference: Reference, record: WorkRecord) -> Judgement:
     """Whether the authors of a reference are authors of a record; the order of the later ones does not matter."""
     supplied, recorded = (tuple(filter(_is_named, names)) for names in (reference.authors, record.authors))
     shown, known = _show(supplied), _show(recorded)
@@ -85,7 +85,7 @@ def compare_authors(reference: Reference, record: Record) -> Judgement:
     return Judgement("authors", "mismatch", shown, known, "none of the supplied authors is one of the record")
 
 
-def _is_named_in(name: Name, reference: Reference, record: Record) -> bool:
+def _is_named_in(name: Name, reference: Reference, record: WorkRecord) -> bool:
     """Whether loose text names an author; a name that is a word of the title (Brown, on brown rice) does not count."""
     if reference.title_sign == "field" or any(stands_in(name, title) for title in record.titles):
         return False
@@ -123,7 +123,7 @@ _LIKE = 0.75
 UNLIKE_IN_PROSE = 0.34
 
 
-def compare_title(reference: Reference, record: Record) -> Judgement:
+def compare_title(reference: Reference, record: WorkRecord) -> Judgement:
     """Whether a reference gives the title of a record, another title, or none that could be told."""
     candidates = _find_candidates(reference)
     recorded = tuple(title for title in record.titles if title.strip())
@@ -164,13 +164,13 @@ def cut_title(title: str) -> list[str]:
     return [each.strip() for each in found if terms(each)] or ([title] if title else [])
 
 
-def _list_around(record: Record) -> list[str]:
+def _list_around(record: WorkRecord) -> list[str]:
     """The names that may stand right beside a title: of authors and venues."""
     return [*(name.family for name in record.authors), *(name.given for name in record.authors), *record.venues]
 
 
 def _judge_difference(
-    reference: Reference, record: Record, supplied: str, recorded: Sequence[str]
+    reference: Reference, record: WorkRecord, supplied: str, recorded: Sequence[str]
 ) -> tuple[Verdict, str]:
     """What titles that do not match are: another work's, or not comparable."""
     if find_script(supplied) not in {find_script(title) for title in recorded}:
@@ -199,7 +199,7 @@ def _judge_difference(
     return "mismatch", f"missing from the record: {', '.join(absent[:6])}{also}"
 
 
-def _looks_like_title(text: str, words: Sequence[str], record: Record) -> bool:
+def _looks_like_title(text: str, words: Sequence[str], record: WorkRecord) -> bool:
     """Whether loose text beside an identifier can only be a title: enough words, or all of them in capitals.
 
     Prose that speaks of a work is none, and neither is text that names an author of the record. Without authors and
@@ -216,7 +216,7 @@ def _looks_like_title(text: str, words: Sequence[str], record: Record) -> bool:
     return len(long) >= 2 and all(word[0].isupper() for word in long)
 
 
-def _is_explained(word: str, record: Record) -> bool:
+def _is_explained(word: str, record: WorkRecord) -> bool:
     """Whether a word of a text is no title's because it is of the record's authors, years or venues."""
     if len(word) < 3 and word.isupper():
         return True
@@ -249,19 +249,19 @@ class Match:
         return (self.title, self.authors, self.year, self.venue)
 
 
-def match_text(text: str, record: Record) -> Match:
+def match_text(text: str, record: WorkRecord) -> Match:
     """A citation as free text against a record; without its identifiers (`identifiers.detect(...).rest`)."""
     return match_reference(parse_reference(text), record)
 
 
 def match_fields(
-    record: Record, *, title: str = "", authors: Sequence[Name] = (), year: int | None = None, venue: str = ""
+    record: WorkRecord, *, title: str = "", authors: Sequence[Name] = (), year: int | None = None, venue: str = ""
 ) -> Match:
     """The fields of an entry of a bibliography, or of a page, against a record; "" and None are not compared."""
     return match_reference(from_fields(title=title, authors=tuple(authors), year=year, venue=venue), record)
 
 
-def match_reference(reference: Reference, record: Record) -> Match:
+def match_reference(reference: Reference, record: WorkRecord) -> Match:
     """A reference against a record, field by field."""
     title = compare_title(reference, record)
     authors = compare_authors(reference, record)
@@ -273,7 +273,7 @@ def match_reference(reference: Reference, record: Record) -> Match:
 # --- year and venue ---
 
 
-def compare_year(reference: Reference, record: Record) -> Judgement:
+def compare_year(reference: Reference, record: WorkRecord) -> Judgement:
     """Whether a reference gives a year in which the record was issued, or one beside it."""
     shown, known = (", ".join(map(str, years)) for years in (reference.years, record.years))
     if not reference.years or not record.years:
@@ -287,7 +287,7 @@ def compare_year(reference: Reference, record: Record) -> Judgement:
     return Judgement("year", "mismatch", shown, known, f"the years are {distance} apart")
 
 
-def compare_venue(reference: Reference, record: Record) -> Judgement:
+def compare_venue(reference: Reference, record: WorkRecord) -> Judgement:
     """Whether a reference names a venue of the record, whole or abbreviated."""
     supplied, known = reference.venue, " / ".join(record.venues)
     if not normalize_venue(supplied) or not any(map(normalize_venue, record.venues)):
@@ -308,7 +308,7 @@ def compare_venue(reference: Reference, record: Record) -> Judgement:
 
 
 def _to_confidence(
-    reference: Reference, record: Record, title: Judgement, authors: Judgement, year: Judgement
+    reference: Reference, record: WorkRecord, title: Judgement, authors: Judgement, year: Judgement
 ) -> Confidence:
     """How sure it is that a record is the cited work; `high` needs the title, and nothing that speaks against it."""
     others = (authors.verdict, year.verdict)

@@ -13,7 +13,7 @@ from .reference import Reference, parse_reference
 from .work import Work, to_work
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 RESULTS = 5
@@ -25,7 +25,7 @@ _FEWEST_TERMS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RegistrySearch:
     """The best record for a reference: the work and how it compares, or None; who answered, and who could not."""
 
     work: Work | None
@@ -51,16 +51,16 @@ class Found:
         return self.match.confidence if self.match is not None else "none"
 
 
-async def find_by_words(desk: Desk, text: str, *, most: int = 9) -> Found:
+async def find_by_words(desk: Context, text: str, *, most: int = 9) -> RegistrySearch:
     """The best record for a reference in plain words, from at most so many providers; ends at a certain one."""
     return await find_by_reference(desk, parse_reference(text), most=most)
 
 
-async def find_by_reference(desk: Desk, reference: Reference, *, most: int = 9) -> Found:
+async def find_by_reference(desk: Context, reference: Reference, *, most: int = 9) -> RegistrySearch:
     """The best record for a reference whose parts are known."""
     query = _to_query(reference)
     if len(terms(query)) < _FEWEST_TERMS:
-        return Found(None, None, trail=("search: the text has too few words to look for",))
+        return RegistrySearch(None, None, trail=("search: the text has too few words to look for",))
     best: tuple[Work, Match] | None = None
     trail: list[str] = []
     answered: list[str] = []
@@ -83,7 +83,7 @@ async def find_by_reference(desk: Desk, reference: Reference, *, most: int = 9) 
     if not trail:
         trail.append("search: no scholarly index is configured")
     work, match = best or (None, None)
-    return Found(work, match, tuple(answered), tuple(failed), tuple(trail))
+    return RegistrySearch(work, match, tuple(answered), tuple(failed), tuple(trail))
 
 
 def _find_best(rows: list[dict[str, Any]], provider: str, reference: Reference) -> tuple[Work, Match] | None:

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 from specloom.core import Fault
 from specloom.domains.text import Detected, detect, find_parties, strip_unseen, terms
 
-from ..claims.coverage import Reading, judge_claim, read_first
+from ..claims.coverage import SourceReading, judge_claim, read_first
 from ..sources.links import check_links, read_link, tell_address, tell_liveness, tell_page, to_readable
 from .existence import Standing, find_by_doi, find_identified
 from .match import Match
 from .reference import parse_reference
-from .search import Found, find_by_reference, find_by_words
+from .search import RegistrySearch, find_by_reference, find_by_words
 from .titles import is_called_retracted
 from .work import Work, compare_fields, compare_text, find_addresses, tell_match
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 NO_CLAIM = "no claim was given, so the source was not held against one"
@@ -38,7 +38,7 @@ DIFFERS = "The work exists, but the citation and its record differ in {fields}: 
 _FEWEST_TERMS = 3
 
 
-async def verify(desk: Desk, citation: str, claim: str = "") -> dict[str, Any]:
+async def verify(desk: Context, citation: str, claim: str = "") -> dict[str, Any]:
     """The record of one citation under the names of the tool contract; raises a `validation` fault for an empty one."""
     text = strip_unseen(citation).strip()
     if not text:
@@ -70,7 +70,7 @@ async def verify(desk: Desk, citation: str, claim: str = "") -> dict[str, Any]:
 
 
 async def _tell_identified(
-    desk: Desk, told: dict[str, Any], found: Detected, standing: Standing, *, live: bool
+    desk: Context, told: dict[str, Any], found: Detected, standing: Standing, *, live: bool
 ) -> list[str]:
     """Fills in what is known of a work by its identifier; gives the addresses at which it can be read."""
     _tell_standing(told, standing)
@@ -142,8 +142,8 @@ def _tell_standing(told: dict[str, Any], standing: Standing) -> None:
 
 
 async def _tell_reference(
-    desk: Desk, told: dict[str, Any], text: str, urls: list[str]
-) -> tuple[list[str], Reading | None]:
+    desk: Context, told: dict[str, Any], text: str, urls: list[str]
+) -> tuple[list[str], SourceReading | None]:
     """Fills in what the indexes have for a reference in plain words, and whether it is what its address leads to."""
     reference = parse_reference(text)
     found = await find_by_reference(desk, reference)
@@ -166,7 +166,7 @@ async def _tell_reference(
     return [*to_readable(link), *addresses], reading if known else None
 
 
-async def _tell_found(desk: Desk, told: dict[str, Any], found: Found) -> list[str]:
+async def _tell_found(desk: Context, told: dict[str, Any], found: RegistrySearch) -> list[str]:
     assert found.work is not None
     told["comparison"] = tell_match(found.match) if found.match is not None else []
     standing = None
@@ -189,7 +189,7 @@ def _prefer(exact: Work | None, found: Work) -> Work:
     return exact if exact is not None else found
 
 
-def _to_status(found: Found) -> tuple[str, str | None]:
+def _to_status(found: RegistrySearch) -> tuple[str, str | None]:
     """The status of a reference in plain words, and why it is not confirmed."""
     if found.confidence == "high":
         return "confirmed", None
@@ -210,7 +210,7 @@ def _to_status(found: Found) -> tuple[str, str | None]:
 
 
 async def _tell_claim(
-    desk: Desk, told: dict[str, Any], claim: str, addresses: list[str], reading: Reading | None
+    desk: Context, told: dict[str, Any], claim: str, addresses: list[str], reading: SourceReading | None
 ) -> None:
     if not claim.strip():
         told["claimCheckSkipped"] = True

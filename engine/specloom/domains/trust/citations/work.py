@@ -8,7 +8,7 @@ from typing import Any
 
 from specloom.domains.text import Name, parse_name, strip_markup, to_display, to_doi
 
-from .match import Match, Record, match_fields, match_text
+from .match import Match, WorkRecord, match_fields, match_text
 
 MOST_AUTHORS = 30
 """Authors of a record that are told."""
@@ -25,7 +25,7 @@ class Work:
     """
 
     provider: str
-    record: Record
+    record: WorkRecord
     row: Mapping[str, Any]
     doi: str = ""
     notice: Mapping[str, Any] | None = None
@@ -72,7 +72,7 @@ def to_work(row: Mapping[str, Any], provider: str) -> Work:
         status = {"retracted": True, "kind": "retraction", "source": provider}
     return Work(
         provider,
-        Record(
+        WorkRecord(
             titles=_to_lines(titles),
             authors=tuple(filter(None, (_to_name(author, organisations) for author in row.get("authors") or ()))),
             years=tuple(dict.fromkeys(int(year) for year in years if year and str(year).isdecimal())),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from specloom.domains.text import Language, is_number
+from specloom.domains.text import LanguageProfile, is_number
 from specloom.domains.text.tokens import tokens
 
 from .cues import (
@@ -23,7 +23,7 @@ from .cues import (
     is_refuted,
     to_clauses,
 )
-from .weight import Said, Wanted, is_said, unify
+from .weight import ClaimTokens, Said, is_said, unify
 
 # A sentence may speak against a claim when it has as much of its matter as the best one, but for this share, and this
 # share of the claim in all; its denied clause has to hold so much of that.
@@ -35,7 +35,7 @@ _STATED = 0.9
 _FEWEST_STATED = 2
 
 
-def find_cues(claim: str, evidence: Sequence[Said], wanted: Wanted, language: Language) -> tuple[Cue, ...]:
+def find_cues(claim: str, evidence: Sequence[Said], wanted: ClaimTokens, language: LanguageProfile) -> tuple[Cue, ...]:
     """What may speak against the claim in the sentences that speak of its matter, next to which others do not count."""
     if not language.has_cues or not evidence:
         return ()
@@ -55,7 +55,7 @@ def find_cues(claim: str, evidence: Sequence[Said], wanted: Wanted, language: La
     return tuple(cues)
 
 
-def _find_opposition(claim: str, said: Said, wanted: Wanted, language: Language) -> Cue | None:
+def _find_opposition(claim: str, said: Said, wanted: ClaimTokens, language: LanguageProfile) -> Cue | None:
     sentence = said.sentence
     for words, clause in find_denials(sentence, language):
         if _reaches(clause, said, wanted, language) or find_missing_item(claim, clause, wanted.specific):
@@ -69,7 +69,7 @@ def _find_opposition(claim: str, said: Said, wanted: Wanted, language: Language)
     return None
 
 
-def _find_affirmed(claim: str, said: Said, wanted: Wanted, language: Language) -> Cue | None:
+def _find_affirmed(claim: str, said: Said, wanted: ClaimTokens, language: LanguageProfile) -> Cue | None:
     """A sentence that states what the claim denies."""
     whole = sum(weight for token, weight in wanted.matter.items() if token not in to_denying(language))
     numbers = {token for token, kind in wanted.kinds.items() if kind == "number"}
@@ -80,29 +80,29 @@ def _find_affirmed(claim: str, said: Said, wanted: Wanted, language: Language) -
 
 
 @cache
-def to_denying(language: Language) -> frozenset[str]:
+def to_denying(language: LanguageProfile) -> frozenset[str]:
     """The words that deny in a language, as tokens."""
     return frozenset(token for word in language.negations for token in tokens(word))
 
 
-def _matter(said: Said, wanted: Wanted) -> float:
+def _matter(said: Said, wanted: ClaimTokens) -> float:
     """What a sentence has of the claim besides its numbers."""
     return sum(weight for token, weight in wanted.matter.items() if token in said.hits)
 
 
-def _inside(clause: str, wanted: Wanted, language: Language) -> float:
+def _inside(clause: str, wanted: ClaimTokens, language: LanguageProfile) -> float:
     """What a clause has of the claim besides its numbers."""
     words = frozenset(unify(tokens(clause), {}, language))
     return sum(weight for token, weight in wanted.matter.items() if is_said(token, words))
 
 
-def _reaches(clause: str, said: Said, wanted: Wanted, language: Language) -> bool:
+def _reaches(clause: str, said: Said, wanted: ClaimTokens, language: LanguageProfile) -> bool:
     """Whether a denied clause holds enough of what the sentence shares with the claim; else another thing is denied."""
     return _inside(clause, wanted, language) >= _REACHED * _matter(said, wanted)
 
 
 def _find_conflict(
-    claim: str, said: Said, wanted: Wanted, language: Language, told: frozenset[str], *, denied: bool
+    claim: str, said: Said, wanted: ClaimTokens, language: LanguageProfile, told: frozenset[str], *, denied: bool
 ) -> Cue | None:
     """Another number where the claim has its own: in the clause that has most of the claim, if it has enough of it.
 

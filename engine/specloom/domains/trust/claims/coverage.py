@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from specloom.core import KINDS, Fault
 from specloom.domains.text import (
     UNKNOWN,
-    Language,
+    LanguageProfile,
     find_language,
     find_script,
     is_number,
@@ -32,12 +32,12 @@ from specloom.plugins import Row, hook
 
 from .contrast import find_cues
 from .cues import Cue
-from .weight import Said, Wanted, find_initials, score, share, to_said, to_wanted, union
+from .weight import ClaimTokens, Said, find_initials, score, share, to_said, to_wanted, union
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 LABELS = ("addressed", "partially_addressed", "not_addressed")
@@ -145,7 +145,7 @@ def assess(claim: str, text: str) -> Coverage:
     )
 
 
-def _cue_note(language: Language) -> str:
+def _cue_note(language: LanguageProfile) -> str:
     if language is UNKNOWN:
         return "The language of the text could not be told, so nothing was looked for that may speak against the claim."
     return (
@@ -153,7 +153,7 @@ def _cue_note(language: Language) -> str:
     )
 
 
-def _best_window(spoken: Sequence[Said], wanted: Wanted) -> Sequence[Said]:
+def _best_window(spoken: Sequence[Said], wanted: ClaimTokens) -> Sequence[Said]:
     if len(spoken) <= SHORT_TEXT:
         return spoken
     windows = (spoken[at : at + WINDOW] for at in range(len(spoken) - WINDOW + 1))
@@ -163,7 +163,7 @@ def _best_window(spoken: Sequence[Said], wanted: Wanted) -> Sequence[Said]:
 # --- judging ---
 
 
-def _comparable(claim: str, text: str, own: Language, language: Language, hits: frozenset[str]) -> bool:
+def _comparable(claim: str, text: str, own: LanguageProfile, language: LanguageProfile, hits: frozenset[str]) -> bool:
     """Whether words of the one can be found in the other: one script, and not two languages that are both certain."""
     if find_script(claim) != find_script(text):
         return False
@@ -174,7 +174,7 @@ def _comparable(claim: str, text: str, own: Language, language: Language, hits: 
 
 
 def _judge(
-    wanted: Wanted, hits: frozenset[str], spoken: Sequence[Said], coverage: float, words: int, *, comparable: bool
+    wanted: ClaimTokens, hits: frozenset[str], spoken: Sequence[Said], coverage: float, words: int, *, comparable: bool
 ) -> tuple[str, str]:
     if not wanted.weights:
         return "partially_addressed", "the claim has no terms that could be looked for"
@@ -198,7 +198,7 @@ def _judge(
     return "not_addressed", found
 
 
-def _is_topic(token: str, wanted: Wanted, hits: frozenset[str], spoken: Sequence[Said]) -> bool:
+def _is_topic(token: str, wanted: ClaimTokens, hits: frozenset[str], spoken: Sequence[Said]) -> bool:
     """Whether a text is about a term of the claim: it is in the title, which comes first, or returns again and again.
 
     So it is about a rare word that carries much of the claim, wherever it has it, and about what the claim speaks of
@@ -371,7 +371,7 @@ _NOTE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SourceReading:
     """A source as it was read: the record of the page, None where no address could be, and what stood in the way."""
 
     page: Mapping[str, Any] | None
@@ -380,7 +380,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Grounds:
+class ClaimEvidence:
     """What a source has of a claim: the contract's label, and everything that it rests on."""
 
     label: str
@@ -388,7 +388,7 @@ class Grounds:
     thin: bool = False
 
 
-async def read_first(desk: Desk, urls: Sequence[str]) -> Reading:
+async def read_first(desk: Context, urls: Sequence[str]) -> SourceReading:
     """The first of some addresses that can be read."""
     error, tried = "", ""
     for url in urls:
@@ -399,17 +399,17 @@ async def read_first(desk: Desk, urls: Sequence[str]) -> Reading:
             error = error or f"{KINDS[fault.kind].wire}: {fault.message}"[:_LONGEST_ERROR]
             continue
         if str(page.get("content") or "").strip():
-            return Reading(page, url)
+            return SourceReading(page, url)
         error = error or "content_empty: the page has no text"
-    return Reading(None, tried, error)
+    return SourceReading(None, tried, error)
 
 
-async def check_claim(desk: Desk, claim: str, urls: Sequence[str]) -> Grounds:
+async def check_claim(desk: Context, claim: str, urls: Sequence[str]) -> ClaimEvidence:
     """What the first readable of some addresses has of a claim."""
     return judge_claim(claim, await read_first(desk, urls))
 
 
-def judge_claim(claim: str, reading: Reading) -> Grounds:
+def judge_claim(claim: str, reading: SourceReading) -> ClaimEvidence:
     """What a source that was read has of a claim; `source_unavailable` where none was.
 
     The page is Markdown: its marks and the addresses of its links are no words of it.
@@ -419,7 +419,7 @@ def judge_claim(claim: str, reading: Reading) -> Grounds:
         told: dict[str, Any] = {"claim": claim, "claimSupport": "source_unavailable"}
         if reading.error:
             told["claimFetchError"] = reading.error
-        return Grounds("source_unavailable", told)
+        return ClaimEvidence("source_unavailable", told)
     found = assess(claim, to_plain(str(reading.page["content"])))
     thin = found.words < FEW_WORDS
     told = {
@@ -449,4 +449,4 @@ def judge_claim(claim: str, reading: Reading) -> Grounds:
         "contentWords": found.words if thin else None,
         "sparsityNote": _NOTE.format(words=found.words) if thin else None,
     }
-    return Grounds(found.label, {name: value for name, value in told.items() if value is not None}, thin)
+    return ClaimEvidence(found.label, {name: value for name, value in told.items() if value is not None}, thin)

@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
-from specloom.domains.text import Language, is_number, stem, to_word_set
+from specloom.domains.text import LanguageProfile, is_number, stem, to_word_set
 from specloom.domains.text.fold import fold
 from specloom.domains.text.tokens import tokens
 
@@ -138,12 +138,12 @@ class Cue:
     found: str = ""
 
 
-def to_clauses(text: str, language: Language) -> list[str]:
+def to_clauses(text: str, language: LanguageProfile) -> list[str]:
     """A sentence in clauses: parted at marks, and before words that open a clause of their own; folded."""
     return _to_clauses(fold(text), language)
 
 
-def find_denials(text: str, language: Language) -> tuple[tuple[str, str], ...]:
+def find_denials(text: str, language: LanguageProfile) -> tuple[tuple[str, str], ...]:
     """The denials of a sentence: each with the words that deny, and the part of the sentence that it reaches.
 
     A negation reaches to the next clause mark, or to a word that opens a clause of its own; "not only" and its like
@@ -160,7 +160,7 @@ def find_denials(text: str, language: Language) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def _to_clauses(folded: str, language: Language) -> list[str]:
+def _to_clauses(folded: str, language: LanguageProfile) -> list[str]:
     clauses: list[str] = []
     for part in _CLAUSE.split(folded):
         current: list[str] = []
@@ -173,7 +173,7 @@ def _to_clauses(folded: str, language: Language) -> list[str]:
     return [clause for clause in clauses if clause]
 
 
-def _find_negations(clause: str, language: Language) -> list[str]:
+def _find_negations(clause: str, language: LanguageProfile) -> list[str]:
     if language.code in ("ja", "zh"):
         hits = [cue for cue in sorted(language.negations, key=len, reverse=True) if cue in clause]
         return hits[:1]
@@ -186,7 +186,7 @@ def _find_negations(clause: str, language: Language) -> list[str]:
     return [" … ".join(dict.fromkeys(words[place] for place in at))] if at else []
 
 
-def is_refuted(text: str, language: Language) -> str:
+def is_refuted(text: str, language: LanguageProfile) -> str:
     """The word of a sentence that calls something wrong, "" when none does or when it is itself denied."""
     folded = fold(text)
     if language.code in ("ja", "zh"):
@@ -384,7 +384,7 @@ def find_missing_item(claim: str, denied: str, specific: Set[str]) -> str:
     return next((token for token in said if token in items), "") if len(items & specific) > 1 else ""
 
 
-def find_affirmation(claim: str, sentence: str, language: Language) -> str:
+def find_affirmation(claim: str, sentence: str, language: LanguageProfile) -> str:
     """The words with which a claim denies what a sentence simply states; "" where it does not, or is not certain to.
 
     Nothing is certain that is asked, doubted, said of others or denied in any part of the sentence.

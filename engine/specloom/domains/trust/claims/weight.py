@@ -9,7 +9,7 @@ from functools import cache
 from itertools import pairwise
 
 from specloom.domains.text import (
-    Language,
+    LanguageProfile,
     find_language,
     find_script,
     is_function_word,
@@ -69,7 +69,7 @@ class Shape:
     narrowed: frozenset[str]
 
 
-def to_shape(claim: str, spoken: Sequence[str], specific: frozenset[str], language: Language) -> Shape:
+def to_shape(claim: str, spoken: Sequence[str], specific: frozenset[str], language: LanguageProfile) -> Shape:
     """The shape of a claim of which `spoken` are the tokens in their order and `specific` those that tell it apart."""
     together, perhaps = _find_compounds(claim, spoken, specific, language)
     subject, narrowed = _find_subject(claim, specific, language)
@@ -90,7 +90,7 @@ def _to_groups(pairs: Iterable[tuple[str, str]]) -> Mapping[str, frozenset[str]]
 
 
 def _find_compounds(
-    claim: str, spoken: Sequence[str], specific: frozenset[str], language: Language
+    claim: str, spoken: Sequence[str], specific: frozenset[str], language: LanguageProfile
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """The pairs of specific tokens that stand directly together and may be one name ("ice cream", "太陽電").
 
@@ -120,7 +120,7 @@ def _is_past(word: str) -> bool:
     return bool(_PAST.search(word)) or is_irregular(word)
 
 
-def _find_subject(claim: str, specific: frozenset[str], language: Language) -> tuple[str, frozenset[str]]:
+def _find_subject(claim: str, specific: frozenset[str], language: LanguageProfile) -> tuple[str, frozenset[str]]:
     """The first specific token of a claim and what narrows it; "" where it is the first half of a name.
 
     Here a word in -s behind a singular is taken for a noun ("anchor chains"), since the usual verbs are no specific
@@ -139,7 +139,7 @@ def _find_subject(claim: str, specific: frozenset[str], language: Language) -> t
     return subject, _find_narrowing(following, language) & specific
 
 
-def _find_narrowing(following: Sequence[str], language: Language) -> frozenset[str]:
+def _find_narrowing(following: Sequence[str], language: LanguageProfile) -> frozenset[str]:
     """The noun that a preposition ties to the word before these; a name only says where or whose."""
     ties = _TIES.get(language.code or "en", frozenset())
     if not following or following[0].lower() not in ties:
@@ -171,7 +171,7 @@ class Phrase:
     token: str
 
 
-def unify(found: Sequence[str], initials: Mapping[str, tuple[str, ...]], language: Language) -> list[str]:
+def unify(found: Sequence[str], initials: Mapping[str, tuple[str, ...]], language: LanguageProfile) -> list[str]:
     """Tokens with every known phrase replaced by the token of its concept, the longest phrase first.
 
     `initials` are those that a text explains (`find_initials`); they become the words that they stand for. The concepts
@@ -251,7 +251,7 @@ _PARTICLE = re.compile("[\u3041-\u3096\u7684\u4e86\u662f\u5728\u548c]")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ClaimTokens:
     """A claim as tokens: what each weighs, what it is (name, number, word, generic), and the units of its numbers.
 
     `specific` are the tokens that tell this claim from others, `pairs` those of them that follow each other with only
@@ -281,7 +281,7 @@ class Said:
     words: int
 
 
-def to_wanted(claim: str, language: Language, initials: Mapping[str, tuple[str, ...]]) -> Wanted:
+def to_wanted(claim: str, language: LanguageProfile, initials: Mapping[str, tuple[str, ...]]) -> ClaimTokens:
     """A claim in a language as weighted terms; `initials` are those that the text explains."""
     shouted = claim.isupper()
     names = frozenset(unify(_find_names(claim), {}, language))
@@ -305,7 +305,7 @@ def to_wanted(claim: str, language: Language, initials: Mapping[str, tuple[str, 
         kinds.setdefault(token, kind)
     specific = frozenset(token for token, kind in kinds.items() if kind in ("word", "name"))
     pairs = frozenset((one, two) for one, two in pairwise(ordered) if one in specific and two in specific)
-    return Wanted(weights, kinds, units, specific, pairs, to_shape(claim, spoken, specific, language))
+    return ClaimTokens(weights, kinds, units, specific, pairs, to_shape(claim, spoken, specific, language))
 
 
 def _stands_for_words(token: str, initials: Mapping[str, tuple[str, ...]]) -> bool:
@@ -326,7 +326,7 @@ def _generic_tokens(code: str) -> frozenset[str]:
     return frozenset(token for word in words for token in tokens(word)) | {"percent", "dollar", "euro"}
 
 
-def _weigh(token: str, names: frozenset[str], units: Mapping[str, str], language: Language) -> tuple[str, float]:
+def _weigh(token: str, names: frozenset[str], units: Mapping[str, str], language: LanguageProfile) -> tuple[str, float]:
     if is_number(token):
         return "number", _NAME if units.get(token) else _NUMBER
     if token in _generic_tokens(language.code) or (find_script(token) == "CJK" and _PARTICLE.search(token)):
@@ -346,8 +346,8 @@ def _find_names(claim: str) -> list[str]:
 
 def to_said(
     sentence: str,
-    wanted: Wanted,
-    language: Language,
+    wanted: ClaimTokens,
+    language: LanguageProfile,
     initials: Mapping[str, tuple[str, ...]],
     known: dict[str, tuple[str, ...]],
 ) -> Said:
@@ -366,7 +366,7 @@ def to_said(
     return Said(sentence, hits, len(together), len(found))
 
 
-def _other_units(hits: frozenset[str], sentence: str, wanted: Wanted) -> frozenset[str]:
+def _other_units(hits: frozenset[str], sentence: str, wanted: ClaimTokens) -> frozenset[str]:
     """The numbers of a claim that a sentence has with another unit only: 25 percent are not 25 patients."""
     claimed = {token: wanted.units[token] for token in hits if wanted.units.get(token)}
     if not claimed:
@@ -412,7 +412,7 @@ def union(spoken: Sequence[Said]) -> frozenset[str]:
     return frozenset(token for said in spoken for token in said.hits)
 
 
-def share(spoken: Sequence[Said], wanted: Wanted) -> float:
+def share(spoken: Sequence[Said], wanted: ClaimTokens) -> float:
     """The weighted share of a claim's terms in some sentences, from 0 to 1; pairs that stay together count on top."""
     total = sum(wanted.weights.values()) + _PHRASE_BONUS * len(wanted.pairs)
     if not total:
@@ -422,6 +422,6 @@ def share(spoken: Sequence[Said], wanted: Wanted) -> float:
     return (matched + _PHRASE_BONUS * together) / total
 
 
-def score(said: Said, wanted: Wanted) -> float:
+def score(said: Said, wanted: ClaimTokens) -> float:
     """How much of a claim a sentence has, 0 for none of it."""
     return sum(wanted.weights[token] for token in said.hits) + _PHRASE_BONUS * said.pairs

@@ -33,7 +33,7 @@ _ENDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class InterestConflict:
     """A sign that an author has a stake in what is recommended: `kind` is employed_by, funded_by or owns_equity."""
 
     kind: str
@@ -54,7 +54,7 @@ class Conflict:
         }
 
 
-def find_conflict(biography: str, title: str) -> Conflict | None:
+def find_conflict(biography: str, title: str) -> InterestConflict | None:
     """The first sign in an author's biography of a stake in a name that stands in a title; None when there is none.
 
     A name counts where the biography says it with a role or a verb beside it ("engineer at Acme", "Acme's founder",
@@ -72,7 +72,7 @@ def find_conflict(biography: str, title: str) -> Conflict | None:
                 match = re.search(pattern.replace("NAME", name) + last, text)
                 if match and not _is_over(text, match.start()) and not _is_denied(text, match.start()):
                     sentence = _sentence_around(text, match.start(), match.end())
-                    return Conflict(kind, entity, match[0].strip(" ,."), sentence, confidence)
+                    return InterestConflict(kind, entity, match[0].strip(" ,."), sentence, confidence)
     return None
 
 

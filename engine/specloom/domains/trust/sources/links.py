@@ -18,12 +18,12 @@ from ..citations.match import cut_title
 from ..citations.reference import Reference
 from ..citations.titles import find_inside, find_sameness
 from ..citations.work import compare_fields, tell_match
-from ..claims.coverage import Reading, read_first
+from ..claims.coverage import SourceReading, read_first
 from .classify import classify
 from .conflicts import find_conflict
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 AT_ONCE = 8
@@ -49,7 +49,7 @@ FOR_SALE = "the page says that the domain is for sale"
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class LinkCheck:
     """What became of one address.
 
     `live` is None when it was not looked at (it may not be asked, or is none). `status` is the HTTP status of the last
@@ -67,8 +67,8 @@ class Link:
 
 
 async def check_links(
-    desk: Desk, urls: Sequence[str], *, dates: Sequence[str] = (), keep_for: float = 0.0
-) -> list[Link]:
+    desk: Context, urls: Sequence[str], *, dates: Sequence[str] = (), keep_for: float = 0.0
+) -> list[LinkCheck]:
     """Every address looked at, eight at a time, in the order given; of dead ones the archived copy is looked for.
 
     Of one host four are looked at side by side at most, and where it asks to slow down, nothing more is read from it.
@@ -80,11 +80,11 @@ async def check_links(
     busy: set[str] = set()
     wanted = [*dates, *[""] * (len(urls) - len(dates))]
 
-    async def check(url: str, date: str) -> Link:
+    async def check(url: str, date: str) -> LinkCheck:
         async with rooms.setdefault(to_host(url), asyncio.Semaphore(PER_HOST)), turns:
             key = f"link:2:{date}:{url}"
             if keep_for and (kept := await desk.recall(key)) is not None:
-                return Link(**kept.value)
+                return LinkCheck(**kept.value)
             link = await check_link(desk, url, busy)
             link = await find_copy(desk, link, date) if link.live is False else link
             if keep_for and link.status:
@@ -97,18 +97,18 @@ async def check_links(
     return [links[pair] for pair in zip(urls, wanted, strict=True)]
 
 
-async def check_link(desk: Desk, url: str, busy: set[str] | None = None) -> Link:
+async def check_link(desk: Context, url: str, busy: set[str] | None = None) -> LinkCheck:
     """One address: HEAD, and then GET where that fails, since many servers answer HEAD wrongly, or leads to a page.
 
     A page is read because many servers answer one that is missing with success; what cannot be read then is as HEAD
     said. `busy` are the hosts that have asked to slow down, which are sent no second request; it grows here.
     """
     if not url:
-        return Link(url, None, reason="there is no address to look at")
+        return LinkCheck(url, None, reason="there is no address to look at")
     try:
         check_url(url, allow_private=desk.allow_private)
     except Fault as fault:
-        return Link(url, None, reason=fault.message)
+        return LinkCheck(url, None, reason=fault.message)
     busy = set() if busy is None else busy
     head = None
     try:
@@ -117,37 +117,37 @@ async def check_link(desk: Desk, url: str, busy: set[str] | None = None) -> Link
             busy.add(to_host(url))
             return _judge(url, response)
         if response.status < 400:
-            head = Link(url, True, response.status)
+            head = LinkCheck(url, True, response.status)
             if to_host(url) in busy or not (_is_page(response) or _is_moved(url, response)):
                 return head
     except Fault as fault:
         if fault.kind == "validation":
-            return Link(url, None, reason=fault.message)
+            return LinkCheck(url, None, reason=fault.message)
     try:
         response = await _ask(desk, "GET", url)
     except Fault as fault:
         if fault.kind == "too_large":
-            return head or Link(url, True, 200)
+            return head or LinkCheck(url, True, 200)
         if fault.kind == "validation":
-            return Link(url, None, reason=fault.message)
-        return head or Link(url, False, 0, reason=f"no answer: {fault.message}"[:300])
+            return LinkCheck(url, None, reason=fault.message)
+        return head or LinkCheck(url, False, 0, reason=f"no answer: {fault.message}"[:300])
     if response.status == _TOO_MANY:
         busy.add(to_host(url))
     # Who refuses to be read has answered already.
     return head if head is not None and response.status in BLOCKED else _judge(url, response)
 
 
-def _judge(url: str, response: Response) -> Link:
+def _judge(url: str, response: Response) -> LinkCheck:
     if response.status in BLOCKED:
-        return Link(url, True, response.status, blocked=True)
+        return LinkCheck(url, True, response.status, blocked=True)
     if response.status >= 400:
-        return Link(url, False, response.status, reason=f"the server answers with status {response.status}")
+        return LinkCheck(url, False, response.status, reason=f"the server answers with status {response.status}")
     if gone := find_soft_failure(url, response):
-        return Link(url, False, response.status, reason=gone)
-    return Link(url, True, response.status)
+        return LinkCheck(url, False, response.status, reason=gone)
+    return LinkCheck(url, True, response.status)
 
 
-async def find_copy(desk: Desk, link: Link, date: str = "") -> Link:
+async def find_copy(desk: Context, link: LinkCheck, date: str = "") -> LinkCheck:
     """A link with the address of an archived copy, nearest to a date where one is given; as it was where none is.
 
     A copy of a page that was gone already, or of an error, is none.
@@ -209,7 +209,7 @@ def _is_deep(url: str) -> bool:
     return len(segments) >= 2 and len(segments[-1]) >= _SHORTEST_NAME
 
 
-async def _ask(desk: Desk, method: str, url: str) -> Response:
+async def _ask(desk: Context, method: str, url: str) -> Response:
     policy = Policy(
         timeout=TIMEOUT,
         max_bytes=_MOST_BYTES,
@@ -222,7 +222,7 @@ async def _ask(desk: Desk, method: str, url: str) -> Response:
     return await desk.send(Request(method, target, headers=(("Accept", accept),), policy=policy))
 
 
-def tell_link(link: Link) -> dict[str, Any]:
+def tell_link(link: LinkCheck) -> dict[str, Any]:
     """A link as tools tell it; keys of what is not known are left out."""
     said = {
         "linkLive": link.live,
@@ -248,7 +248,7 @@ CALENDAR = "https://web.archive.org/web/*/"
 _STATUS = {"rate_limited": 429, "quota_exhausted": 429, "auth_required": 401, "bad_request": 400}
 
 
-async def archive(desk: Desk, url: str) -> dict[str, Any]:
+async def archive(desk: Context, url: str) -> dict[str, Any]:
     """The record of one capture under the names of the tool contract.
 
     Raises a `validation` fault for an address that is no public http or https one; everything else is an answer.
@@ -278,7 +278,7 @@ async def archive(desk: Desk, url: str) -> dict[str, Any]:
         }
     else:
         desk.tell(1, 2, "looking for an earlier copy")
-        copy = await find_copy(desk, Link(target, None))
+        copy = await find_copy(desk, LinkCheck(target, None))
         told["provenance"].append(f"snapshots: {copy.archived or 'no earlier copy was found'}")
         told["reason"] = reason
         if copy.archived:
@@ -291,7 +291,7 @@ async def archive(desk: Desk, url: str) -> dict[str, Any]:
     return {name: value for name, value in told.items() if value is not None}
 
 
-async def _capture(desk: Desk, url: str, told: dict[str, Any]) -> tuple[dict[str, Any] | None, str, bool]:
+async def _capture(desk: Context, url: str, told: dict[str, Any]) -> tuple[dict[str, Any] | None, str, bool]:
     """The capture, or None with the reason, and whether it may still come."""
     try:
         async with asyncio.timeout(BUDGET):
@@ -326,8 +326,8 @@ def _to_line(text: str) -> str:
 
 
 async def tell_address(
-    desk: Desk, told: dict[str, Any], url: str, citation: str, *, wanted: bool
-) -> tuple[list[str], Reading | None]:
+    desk: Context, told: dict[str, Any], url: str, citation: str, *, wanted: bool
+) -> tuple[list[str], SourceReading | None]:
     """Fills in what is known of an address; the page is read once, for its own DOI and for the claim."""
     link = (await check_links(desk, [url]))[0]
     if link.live is None:
@@ -355,7 +355,7 @@ async def tell_address(
     return addresses, reading
 
 
-async def read_link(desk: Desk, link: Link) -> tuple[Link, Reading]:
+async def read_link(desk: Context, link: LinkCheck) -> tuple[LinkCheck, SourceReading]:
     """The page of a link, and the link as it is when the page was read: many servers answer a missing page with 200.
 
     What says of itself that it is not there makes the link dead, and its archived copy is read in its place.
@@ -365,10 +365,10 @@ async def read_link(desk: Desk, link: Link) -> tuple[Link, Reading]:
     if not gone:
         return link, reading
     link = await find_copy(desk, replace(link, live=False, reason=gone))
-    return link, await read_first(desk, to_readable(link)) if link.archived else Reading(None, link.url, gone)
+    return link, await read_first(desk, to_readable(link)) if link.archived else SourceReading(None, link.url, gone)
 
 
-def _find_gone(reading: Reading) -> str:
+def _find_gone(reading: SourceReading) -> str:
     if reading.page is None:
         return (
             "when it is read, there is no such page" if reading.error.startswith(f"{KINDS['not_found'].wire}:") else ""
@@ -376,7 +376,7 @@ def _find_gone(reading: Reading) -> str:
     return find_parked(str(reading.page.get("content") or ""))
 
 
-async def _tell_article(desk: Desk, told: dict[str, Any], doi: str, page: Any, citation: str) -> None:
+async def _tell_article(desk: Context, told: dict[str, Any], doi: str, page: Any, citation: str) -> None:
     """Fills in what the registries know of the DOI that a scholarly page declares as its own."""
     standing = await find_by_doi(desk, doi)
     told["detectedDoi"] = doi
@@ -393,7 +393,7 @@ async def _tell_article(desk: Desk, told: dict[str, Any], doi: str, page: Any, c
     told["conflictOfInterest"] = conflict.to_json() if conflict is not None else None
 
 
-def tell_liveness(told: dict[str, Any], link: Link) -> None:
+def tell_liveness(told: dict[str, Any], link: LinkCheck) -> None:
     said = tell_link(link)
     told |= {name: said[name] for name in ("linkLive", "httpStatus", "archivedUrl", "archivedAt") if name in said}
     state = "was not looked at" if link.live is None else "answers" if link.live else "is dead"
@@ -406,14 +406,14 @@ def tell_liveness(told: dict[str, Any], link: Link) -> None:
         told["provenance"].append(f"archive: {copy}")
 
 
-def to_readable(link: Link) -> list[str]:
+def to_readable(link: LinkCheck) -> list[str]:
     """Where what an address stood for can be read: itself, or its archived copy."""
     if link.live:
         return [link.url]
     return [link.archived] if link.archived else []
 
 
-def _to_status(link: Link) -> tuple[str, str | None]:
+def _to_status(link: LinkCheck) -> tuple[str, str | None]:
     """The status of an address that is a citation by itself, and why it is not confirmed."""
     if link.live:
         return "confirmed", None
@@ -423,7 +423,7 @@ def _to_status(link: Link) -> tuple[str, str | None]:
     return status, f"{link.reason or f'the server answers with status {link.status}'}{copy}"
 
 
-def tell_page(told: dict[str, Any], reference: Reference, link: Link, reading: Reading | None) -> None:
+def tell_page(told: dict[str, Any], reference: Reference, link: LinkCheck, reading: SourceReading | None) -> None:
     """Fills in whether the page at the address of a reference is what it names.
 
     That some page answers there says nothing of the work: its title has to be that of the reference. A page that could

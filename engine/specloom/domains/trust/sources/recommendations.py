@@ -16,10 +16,10 @@ from specloom.domains.text.tokens import tokens
 from ..claims.coverage import assess
 from .classify import classify
 from .conflicts import find_conflict, find_entities
-from .links import Link, check_links
+from .links import LinkCheck, check_links
 
 if TYPE_CHECKING:
-    from specloom.plugins import Desk
+    from specloom.plugins import Context
 
 
 AT_ONCE = 8
@@ -53,7 +53,7 @@ class _Item:
     url: str = ""
     author: str = ""
     biography: str = ""
-    link: Link | None = None
+    link: LinkCheck | None = None
     told: dict[str, Any] = field(default_factory=dict)
     flags: list[str] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
@@ -64,7 +64,7 @@ class _Item:
 
 
 async def audit_recommendations(
-    desk: Desk, given: Sequence[Mapping[str, str]], *, claim: str, lenses: Sequence[Mapping[str, Any]], most: int
+    desk: Context, given: Sequence[Mapping[str, str]], *, claim: str, lenses: Sequence[Mapping[str, Any]], most: int
 ) -> dict[str, Any]:
     """The record of a list of recommendations under the names of the tool contract.
 
@@ -157,7 +157,7 @@ def _look_at_host(item: _Item) -> None:
         item.reasons.append(f"the link was not checked: {link.reason}")
 
 
-async def _look_at_page(desk: Desk, item: _Item) -> None:
+async def _look_at_page(desk: Context, item: _Item) -> None:
     link = item.link
     if link is None or not link.live:
         return
@@ -174,7 +174,7 @@ async def _look_at_page(desk: Desk, item: _Item) -> None:
         item.flag("corporate_ownership", reason)
 
 
-async def _find_owner(desk: Desk, url: str) -> dict[str, Any] | None:
+async def _find_owner(desk: Context, url: str) -> dict[str, Any] | None:
     """The parent organisation of the brand whose site an address is on; only where the site is the entity's own."""
     domain = to_registrable(to_host(url))
     token = domain.partition(".")[0]
@@ -204,7 +204,7 @@ async def _find_owner(desk: Desk, url: str) -> dict[str, Any] | None:
 
 
 async def _look_elsewhere(
-    desk: Desk,
+    desk: Context,
     item: _Item,
     claim: str,
     lenses: Sequence[Mapping[str, Any]],
@@ -229,7 +229,7 @@ async def _look_elsewhere(
 
 
 async def _search(
-    desk: Desk, item: _Item, claim: str, lens: Mapping[str, Any], most: int
+    desk: Context, item: _Item, claim: str, lens: Mapping[str, Any], most: int
 ) -> dict[str, Any] | Fault | None:
     """What one field has about a recommendation; None where nothing was found, the fault where nobody answered."""
     query, domains = f"{item.title} {claim}"[:_LONGEST_QUERY], list(lens["domains"])

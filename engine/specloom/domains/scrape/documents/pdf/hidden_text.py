@@ -64,7 +64,7 @@ class _Drawn:
 
 
 @dataclass(slots=True)
-class Grounds:
+class PageDrawing:
     """What is drawn on a page, by the rows where it stands; and in which place of the order each text object is."""
 
     patterns: Patterns
@@ -156,9 +156,9 @@ class Patterns:
         return self.white[address]
 
 
-def read_grounds(raw: Any, document: Any, page: Any, texts: Collection[int]) -> Grounds:
+def read_grounds(raw: Any, document: Any, page: Any, texts: Collection[int]) -> PageDrawing:
     """What is drawn on an open page of the reader; `texts` are the addresses of the text objects that are asked for."""
-    found = Grounds(Patterns(raw, document, page))
+    found = PageDrawing(Patterns(raw, document, page))
     written: list[tuple[int, Any]] = []
     try:
         for order, (kind, each, matrix) in enumerate(walk_objects(raw, page)):
@@ -204,7 +204,7 @@ def _to_drawn(raw: Any, kind: int, each: Any, matrix: Matrix, order: int) -> _Dr
     return _Drawn(order, box, colour[:3] if is_plain and colour is not None else None, each)
 
 
-def _note(found: Grounds, drawn: _Drawn) -> None:
+def _note(found: PageDrawing, drawn: _Drawn) -> None:
     """Keep something drawn by every row in which the middle of a letter on it may be."""
     first, last = (min(max(int(edge // _ROW), -_MOST_ROWS), _MOST_ROWS) for edge in (drawn.box[1], drawn.box[3]))
     for row in range(first, last + 1):
@@ -297,7 +297,7 @@ def _spans(raw: Any, letters: Letters, looks: dict[int, _Look]) -> Iterator[tupl
                 yield (at[0], at[-1] + 1), own
 
 
-def _is_scan(spans: Sequence[tuple[Span, int]], looks: dict[int, _Look], grounds: Grounds, edges: Box) -> bool:
+def _is_scan(spans: Sequence[tuple[Span, int]], looks: dict[int, _Look], grounds: PageDrawing, edges: Box) -> bool:
     """Whether the letters without paint are what was recognised in a picture."""
     counts = [0, 0]
     for (start, end), at in spans:
@@ -306,7 +306,7 @@ def _is_scan(spans: Sequence[tuple[Span, int]], looks: dict[int, _Look], grounds
     return counts[0] < _FEW or (counts[1] >= counts[0] and grounds.pictured >= _SCAN * area)
 
 
-def _is_unseen(letters: Letters, span: Span, at: int, look: _Look, edges: Box, grounds: Grounds) -> bool:
+def _is_unseen(letters: Letters, span: Span, at: int, look: _Look, edges: Box, grounds: PageDrawing) -> bool:
     first = letters.box(span[0])
     if first is None:
         return False

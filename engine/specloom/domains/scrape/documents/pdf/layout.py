@@ -11,7 +11,7 @@ from statistics import median
 from typing import Final
 
 from ..document import to_table
-from .text import HYPHEN, Line, clean
+from .text import HYPHEN, TextLine, clean
 
 # --- Headings of a PDF page that are no larger than the text: bold ones, and those that a number or their words
 # tell -----------------------------------------------------------------------------------------------------------------
@@ -37,7 +37,7 @@ _CAPTION: Final = re.compile(
 )
 
 
-def find_bold(lines: Sequence[Line]) -> set[int]:
+def find_bold(lines: Sequence[TextLine]) -> set[int]:
     """The numbers of lines that are headings by being bold: one or two, below and above lines that are not."""
     found: set[int] = set()
     if sum(len(line.text) for line in lines if line.is_bold) > _MOST_BOLD * sum(len(line.text) for line in lines):
@@ -53,7 +53,7 @@ def find_bold(lines: Sequence[Line]) -> set[int]:
     return found
 
 
-def _is_bold_heading(run: Sequence[Line], before: Sequence[Line], after: Line) -> bool:
+def _is_bold_heading(run: Sequence[TextLine], before: Sequence[TextLine], after: TextLine) -> bool:
     """Whether bold lines stand alone above others, and are set as one."""
     text = clean(" ".join(line.text for line in run))
     if not (text[:1].isupper() or text[:1].isdigit()) or text.endswith((".", ",", ";", ":")):
@@ -106,14 +106,14 @@ _CJK: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PdfPage:
     """A page as its lines in reading order, its height in points, and whether it is a picture with next to no text.
 
     `hidden` counts the stretches of text on it that are not among its lines because nobody sees them; `fields` are what
     is filled into its form.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[TextLine, ...]
     height: float
     is_picture: bool = False
     hidden: int = 0
@@ -132,7 +132,7 @@ class Page:
         return sum(sum(map(str.isalnum, text)) for text in self.texts())
 
 
-def to_markdown(pages: Sequence[Page], outline: Mapping[int, Mapping[str, int]]) -> list[str]:
+def to_markdown(pages: Sequence[PdfPage], outline: Mapping[int, Mapping[str, int]]) -> list[str]:
     """The Markdown of each page, its number above it. `outline` has the titles of each page's headings, with levels."""
     running = _find_running(pages)
     offset = _find_numbering(pages)
@@ -157,7 +157,7 @@ def to_markdown(pages: Sequence[Page], outline: Mapping[int, Mapping[str, int]])
     return texts
 
 
-def find_title(page: Page) -> str:
+def find_title(page: PdfPage) -> str:
     """The largest text in the upper half of a first page, if it is larger than the rest and short; else ""."""
     lines = [line for line in page.lines[:40] if line.top > page.height * 0.45 and len(line.text.strip()) > 2]
     body = _to_body_size(page.lines)
@@ -176,7 +176,7 @@ def to_key(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
-def _find_running(pages: Sequence[Page]) -> frozenset[str]:
+def _find_running(pages: Sequence[PdfPage]) -> frozenset[str]:
     """The lines that come again at the edges of pages, their numbers aside."""
     if len(pages) < _LEAST_PAGES:
         return frozenset()
@@ -187,7 +187,7 @@ def _find_running(pages: Sequence[Page]) -> frozenset[str]:
     return frozenset(pattern for pattern, count in counts.items() if pattern and count >= least)
 
 
-def _find_numbering(pages: Sequence[Page]) -> int | None:
+def _find_numbering(pages: Sequence[PdfPage]) -> int | None:
     """What the printed number of a page is more than its place in the file, when most pages carry one at an edge."""
     votes: Counter[int] = Counter()
     for number, page in enumerate(pages):
@@ -197,7 +197,7 @@ def _find_numbering(pages: Sequence[Page]) -> int | None:
     return offset if count >= max(_LEAST_PAGES, len(pages) * 0.5) else None
 
 
-def _edge_numbers(line: Line) -> set[int]:
+def _edge_numbers(line: TextLine) -> set[int]:
     """The numbers with which a short line begins and ends."""
     text = clean(line.text)
     if len(text) > 120:
@@ -205,17 +205,17 @@ def _edge_numbers(line: Line) -> set[int]:
     return {int(match[1] or match[2]) for match in _OUTER_NUMBER.finditer(text)}
 
 
-def _is_at_edge(at: int, line: Line, page: Page) -> bool:
+def _is_at_edge(at: int, line: TextLine, page: PdfPage) -> bool:
     is_outer = at < _EDGE_LINES or at >= len(page.lines) - _EDGE_LINES
     return is_outer and (line.bottom > page.height * (1 - _EDGE) or line.top < page.height * _EDGE)
 
 
-def _to_pattern(line: Line) -> str:
+def _to_pattern(line: TextLine) -> str:
     text = clean(line.text).casefold()
     return "#" if _PAGE_NUMBER.fullmatch(text) else _DIGITS.sub("#", text)[:120]
 
 
-def _to_body_size(lines: Sequence[Line]) -> float:
+def _to_body_size(lines: Sequence[TextLine]) -> float:
     """The size in which most characters are set, 0 for no lines."""
     counts: Counter[float] = Counter()
     for line in lines:
@@ -223,12 +223,12 @@ def _to_body_size(lines: Sequence[Line]) -> float:
     return counts.most_common(1)[0][0] if counts else 0.0
 
 
-def _to_blocks(lines: Sequence[Line], body: float, outline: Mapping[str, int]) -> list[str]:
+def _to_blocks(lines: Sequence[TextLine], body: float, outline: Mapping[str, int]) -> list[str]:
     """The paragraphs, headings and items of a page."""
     gaps = [one.bottom - two.top for one, two in pairwise(lines) if 0 <= one.bottom - two.top < 40]
     usual = median(gaps) if gaps else 0.0
     blocks: list[str] = []
-    open_lines: list[Line] = []
+    open_lines: list[TextLine] = []
 
     def close() -> None:
         if text := _join(open_lines):
@@ -266,7 +266,7 @@ def _to_blocks(lines: Sequence[Line], body: float, outline: Mapping[str, int]) -
     return blocks
 
 
-def _to_level(line: Line, text: str, body: float, outline: Mapping[str, int]) -> int:
+def _to_level(line: TextLine, text: str, body: float, outline: Mapping[str, int]) -> int:
     """2 to 6 for a heading, 0 for other lines: what the outline names, and short lines in larger letters."""
     if key := to_key(text):
         if key in outline:
@@ -284,13 +284,13 @@ def _to_level(line: Line, text: str, body: float, outline: Mapping[str, int]) ->
     return 0
 
 
-def _continues(last: Line, line: Line, usual: float) -> bool:
+def _continues(last: TextLine, line: TextLine, usual: float) -> bool:
     """Whether a line is set like the one right above it."""
     is_near = -0.5 * line.size <= last.bottom - line.top <= usual + 0.5 * line.size
     return is_near and abs(last.size - line.size) < 0.05 * line.size
 
 
-def _starts_block(before: Sequence[Line], line: Line, text: str, usual: float) -> bool:
+def _starts_block(before: Sequence[TextLine], line: TextLine, text: str, usual: float) -> bool:
     last, first = before[-1], before[0]
     gap = last.bottom - line.top
     said = last.text.rstrip()
@@ -310,7 +310,7 @@ def _starts_block(before: Sequence[Line], line: Line, text: str, usual: float) -
     return said.endswith(_ENDED) and (is_indented or is_short) and not ITEM.match(first.text)
 
 
-def _join(lines: Sequence[Line]) -> str:
+def _join(lines: Sequence[TextLine]) -> str:
     """The text of a paragraph on one line; scripts without blanks get none at line ends."""
     parts: list[str] = []
     for line in lines:
@@ -328,7 +328,7 @@ def _join(lines: Sequence[Line]) -> str:
 # The reader of the file gives them from the left, as those of a text that runs up the page are read.
 
 
-Placed = tuple[Line, int, int]
+Placed = tuple[TextLine, int, int]
 """A line of a page with the indexes of its letters."""
 
 # In sizes of letters: how far a line runs down at least, how far aside at most, and how far for each letter at least.
@@ -347,7 +347,7 @@ def order_down(lines: Sequence[Placed]) -> list[Placed]:
     return found
 
 
-def _runs_down(line: Line) -> bool:
+def _runs_down(line: TextLine) -> bool:
     length = line.top - line.bottom
     return (
         length > _DOWN * line.size

@@ -22,7 +22,7 @@ from ...metadata.authors import to_names, to_text
 from ...metadata.dates import to_iso
 from ..document import PAGES_WITHOUT_TEXT, Document, Limits, to_title
 from .hidden_text import find_unseen
-from .layout import FEW_LETTERS, Page, find_title, order_down, to_key, to_markdown
+from .layout import FEW_LETTERS, PdfPage, find_title, order_down, to_key, to_markdown
 from .tables import find_tables, place
 from .text import Letters, clean, part_columns
 
@@ -162,7 +162,7 @@ def _open(pdfium: Any, body: bytes) -> Any:
 
 def _read(pdfium: Any, document: Any, limits: Limits, deadline: float) -> Document:
     count = len(document)
-    pages: list[Page] = []
+    pages: list[PdfPage] = []
     size = letters = 0
     is_cut = count > limits.pages
     for number in range(min(count, limits.pages)):
@@ -200,12 +200,12 @@ def _read(pdfium: Any, document: Any, limits: Limits, deadline: float) -> Docume
     )
 
 
-def _read_page(pdfium: Any, document: Any, number: int) -> Page:
+def _read_page(pdfium: Any, document: Any, number: int) -> PdfPage:
     """The lines of a page, none for one that is broken, and whether it has a picture instead of text."""
     try:
         page = document[number]
     except pdfium.PdfiumError:
-        return Page((), 0.0)
+        return PdfPage((), 0.0)
     try:
         height = float(page.get_height())
         text_page = page.get_textpage()
@@ -218,14 +218,14 @@ def _read_page(pdfium: Any, document: Any, number: int) -> Page:
             lines = part_columns(place(letters, placed, tables), letters.to_characters())
         finally:
             text_page.close()
-        found = Page(tuple(lines), height, hidden=len(unseen))
+        found = PdfPage(tuple(lines), height, hidden=len(unseen))
         has_picture = found.count_letters() < FEW_LETTERS and any(
             True for _ in page.get_objects(filter=[pdfium.raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)
         )
         fields = tuple(read_fields(pdfium.raw, document, page))
         return replace(found, is_picture=has_picture, fields=fields)
     except pdfium.PdfiumError:
-        return Page((), 0.0)
+        return PdfPage((), 0.0)
     finally:
         page.close()
 

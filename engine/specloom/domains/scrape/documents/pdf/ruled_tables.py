@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from .objects import IDENTITY, find_colour, moved, read_bounds, read_matrix, to_point, walk_objects
 from .table_checks import is_form
-from .text import Box, Table, Word, is_number, to_rows, to_table, to_text
+from .text import Box, TextTable, Word, is_number, to_rows, to_table, to_text
 
 # --- The straight lines drawn on a PDF page: rules, and the edges of rectangles ---------------------------------------
 
@@ -34,7 +34,7 @@ _SAME: Final = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RuledLine:
     """A straight line along an axis: `at` is its height (or its distance from the left, for one that runs up)."""
 
     at: float
@@ -46,22 +46,22 @@ class Rule:
 class Rules:
     """The lines of a page that run across, and those that run up it."""
 
-    across: tuple[Rule, ...] = ()
-    upright: tuple[Rule, ...] = ()
+    across: tuple[RuledLine, ...] = ()
+    upright: tuple[RuledLine, ...] = ()
 
 
 def read_rules(raw: Any, page: Any, turn: int) -> Rules:
     """The rules of an open page of the reader after turning it, none of a page that is a drawing."""
-    across: list[Rule] = []
-    upright: list[Rule] = []
+    across: list[RuledLine] = []
+    upright: list[RuledLine] = []
     try:
         for left, bottom, right, top in _read_edges(raw, page):
             box = _turned((left, bottom, right, top), turn)
             width, height = box[2] - box[0], box[3] - box[1]
             if height <= _THIN and width >= _SHORTEST and width > 2 * height:
-                across.append(Rule((box[1] + box[3]) / 2, box[0], box[2]))
+                across.append(RuledLine((box[1] + box[3]) / 2, box[0], box[2]))
             elif width <= _THIN and height >= _SHORTEST and height > 2 * width:
-                upright.append(Rule((box[0] + box[2]) / 2, box[1], box[3]))
+                upright.append(RuledLine((box[0] + box[2]) / 2, box[1], box[3]))
     except OverflowError:
         return Rules()
     return Rules(_joined(across), _joined(upright))
@@ -78,15 +78,15 @@ def _turned(box: Box, turn: int) -> Box:
     return box
 
 
-def _joined(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+def _joined(rules: Sequence[RuledLine]) -> tuple[RuledLine, ...]:
     """Pieces of one line as one."""
-    groups: list[list[Rule]] = []
+    groups: list[list[RuledLine]] = []
     for rule in sorted(rules, key=lambda each: each.at):
         if groups and rule.at - groups[-1][0].at <= _SAME:
             groups[-1].append(rule)
         else:
             groups.append([rule])
-    found: list[Rule] = []
+    found: list[RuledLine] = []
     for group in groups:
         at = sum(each.at for each in group) / len(group)
         start = end = math.nan
@@ -96,9 +96,9 @@ def _joined(rules: Sequence[Rule]) -> tuple[Rule, ...]:
             elif each.start <= end + _APART:
                 end = max(end, each.end)
             else:
-                found.append(Rule(at, start, end))
+                found.append(RuledLine(at, start, end))
                 start, end = each.start, each.end
-        found.append(Rule(at, start, end))
+        found.append(RuledLine(at, start, end))
     return tuple(found)
 
 
@@ -192,7 +192,7 @@ class _Grid:
     rules: Rules
 
 
-def find_grids(words: Sequence[Word], rules: Rules) -> list[Table]:
+def find_grids(words: Sequence[Word], rules: Rules) -> list[TextTable]:
     """The ruled tables of a page, the largest first; no word is in two of them."""
     taken: set[int] = set()
     found = []
@@ -229,7 +229,7 @@ def _connected(rules: Rules) -> list[Rules]:
         for other in range(first, last):
             if upright[other].start - _MEETS <= line.at <= upright[other].end + _MEETS:
                 parents[root(number)] = root(len(rules.across) + other)
-    groups: dict[int, tuple[list[Rule], list[Rule]]] = {}
+    groups: dict[int, tuple[list[RuledLine], list[RuledLine]]] = {}
     for number, line in enumerate(rules.across):
         groups.setdefault(root(number), ([], []))[0].append(line)
     for number, line in enumerate(upright):
@@ -242,7 +242,7 @@ def _to_grid(rules: Rules) -> _Grid:
     return _Grid(columns, tuple(reversed(rows)), rules)
 
 
-def _places(lines: Sequence[Rule], others: Sequence[Rule]) -> tuple[float, ...]:
+def _places(lines: Sequence[RuledLine], others: Sequence[RuledLine]) -> tuple[float, ...]:
     """Where lines are, those near each other as one; the ends of the others too, where no line closes a side."""
     found: list[float] = []
     for at in sorted(each.at for each in lines):
@@ -261,7 +261,7 @@ def _is_inside(word: Word, grid: _Grid) -> bool:
     return grid.columns[0] - 1 <= word.middle <= grid.columns[-1] + 1 and grid.rows[-1] <= middle <= grid.rows[0]
 
 
-def _read(grid: _Grid, words: Sequence[Word]) -> Table | None:
+def _read(grid: _Grid, words: Sequence[Word]) -> TextTable | None:
     """The table in a grid, None where it is none."""
     width, height = len(grid.columns) - 1, len(grid.rows) - 1
     steps = len(grid.rules.upright) * height + len(grid.rules.across) * width

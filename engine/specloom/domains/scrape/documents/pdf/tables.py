@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from .ruled_tables import Rules, find_grids, read_rules
 from .table_checks import is_table
-from .text import HYPHEN, Letters, Line, Table, Word, clean, is_number, to_rows, to_table, to_text
+from .text import HYPHEN, Letters, TextLine, TextTable, Word, clean, is_number, to_rows, to_table, to_text
 
 # --- Rows of a table that lines part from each other, and whose cells go on in the lines of text below them -----------
 # Lines across a table part single rows, or groups of them. They part rows where a cell that stands on one line is
@@ -110,13 +110,13 @@ class _Row:
 
 def find_aligned(
     words: Sequence[Word], rules: Rules, is_fixed: Callable[[int], bool], *, is_whole: bool = False
-) -> list[Table]:
+) -> list[TextTable]:
     """The tables of a page that have no grid; `words` in the order of the file, without those of other tables.
 
     `is_fixed` tells whether the letter at an index is of a font for code; `is_whole`, that the words are not those of
     several columns of a page.
     """
-    found: list[Table] = []
+    found: list[TextTable] = []
     for flow in [words] if is_whole else _flows(words):
         rows = [_Row(row, _pieces(row)) for row in to_rows(flow)]
         for block in _blocks(rows):
@@ -124,7 +124,7 @@ def find_aligned(
     return found
 
 
-def has_gaps(table: Table) -> bool:
+def has_gaps(table: TextTable) -> bool:
     """Whether many cells of a ruled table are several cells by the gaps in them."""
     filled = [cell for row in table.rows for cell in row if cell]
     gaps = sum(1 for cell in filled if any(len(_pieces(row)) > 1 for row in to_rows(cell)))
@@ -186,7 +186,7 @@ def _blocks(rows: Sequence[_Row]) -> list[list[_Row]]:
     return blocks
 
 
-def _read(block: Sequence[_Row], rules: Rules, is_fixed: Callable[[int], bool], depth: int) -> list[Table]:
+def _read(block: Sequence[_Row], rules: Rules, is_fixed: Callable[[int], bool], depth: int) -> list[TextTable]:
     """The tables in a stretch of rows; where the whole is none, those in its parts."""
     broken = [row for row in block if len(row.pieces) > 1]
     if len(broken) < 2 or len(block) > _MOST_ROWS:
@@ -290,7 +290,7 @@ def _find_across(block: Sequence[_Row], rules: Rules) -> list[float]:
     ]
 
 
-Placed = tuple[Line, int, int]
+Placed = tuple[TextLine, int, int]
 """A line of a page with the indexes of its letters."""
 
 # A page of more is no page to read tables from.
@@ -308,7 +308,7 @@ _NUMBER: Final = re.compile(r"^\S{0,3}[0-9]|[0-9]\S{0,9}$|\s[-–—]$")
 _WORD: Final = re.compile(r"\S+")
 
 
-def find_tables(raw: Any, page: Any, letters: Letters, lines: Sequence[Placed]) -> list[Table]:
+def find_tables(raw: Any, page: Any, letters: Letters, lines: Sequence[Placed]) -> list[TextTable]:
     """The tables of an open page of the reader, ruled ones first."""
     turn = letters.find_turn()
     rules = read_rules(raw, page, turn)
@@ -318,7 +318,7 @@ def find_tables(raw: Any, page: Any, letters: Letters, lines: Sequence[Placed]) 
     words = letters.words(lines, turn)
     if len(words) > _MOST_WORDS:
         return []
-    found: list[Table] = []
+    found: list[TextTable] = []
     for grid in find_grids(words, rules):
         inside = sorted(grid.words, key=lambda each: each.start)
         # Lines may part only some of the rows or columns.
@@ -336,7 +336,7 @@ def find_tables(raw: Any, page: Any, letters: Letters, lines: Sequence[Placed]) 
 def _has_signs(lines: Sequence[Placed]) -> bool:
     """Whether some lines may be rows: with a number at an end, set wide, beside another; or one is several rows."""
     signs = 0
-    before: Line | None = None
+    before: TextLine | None = None
     for line, start, end in lines:
         if line.top - line.bottom > _HIGH * line.size and HYPHEN not in line.text:
             return True
@@ -349,7 +349,7 @@ def _has_signs(lines: Sequence[Placed]) -> bool:
     return False
 
 
-def place(letters: Letters, lines: Sequence[Placed], tables: Sequence[Table]) -> list[Placed]:
+def place(letters: Letters, lines: Sequence[Placed], tables: Sequence[TextTable]) -> list[Placed]:
     """The lines with each table in the place of the first line that has a word of it; the other words stay."""
     owners = {word.start: number for number, table in enumerate(tables) for word in table.words}
     if not owners:
@@ -369,11 +369,11 @@ def place(letters: Letters, lines: Sequence[Placed], tables: Sequence[Table]) ->
     return placed
 
 
-def _to_line(table: Table) -> Line:
+def _to_line(table: TextTable) -> TextLine:
     """A table as a line without text, whose cells it has."""
     words = table.words
     rows = tuple(tuple(clean(to_text(cell)) for cell in row) for row in table.rows)
-    return Line(
+    return TextLine(
         "",
         min(word.left for word in words),
         max(word.right for word in words),

@@ -45,7 +45,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TextTable:
     """A table: its rows of as many cells each, and the words of every cell in the order of the file."""
 
     rows: tuple[tuple[tuple[Word, ...], ...], ...]
@@ -81,7 +81,7 @@ def is_number(text: str) -> bool:
     return len(text) <= _LONGEST_NUMBER and bool(_NUMBER.fullmatch(text))
 
 
-def to_table(cells: Sequence[Sequence[Sequence[Word]]]) -> Table:
+def to_table(cells: Sequence[Sequence[Sequence[Word]]]) -> TextTable:
     """A table of the rows that have a word, and of the columns: two that no row has words in both of are one."""
     rows = [row for row in cells if any(row)]
     columns: list[list[list[Word]]] = []
@@ -91,7 +91,7 @@ def to_table(cells: Sequence[Sequence[Sequence[Word]]]) -> Table:
             columns[-1] = [one or two for one, two in zip(columns[-1], column, strict=True)]
         else:
             columns.append(column)
-    return Table(
+    return TextTable(
         tuple(
             tuple(tuple(sorted(cell, key=lambda each: each.start)) for cell in row)
             for row in zip(*columns, strict=True)
@@ -123,7 +123,7 @@ _LEAST_WORDS: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """A line of a page, or a table that stands where a line could: then it has `cells`, by row, and no text.
 
     `bottom` is that of its last part: the reader joins lines at a hyphen. `is_bold` is said of short lines only.
@@ -156,7 +156,7 @@ class Characters:
     parts: Callable[[int, int], list[Box]]
 
 
-def part_columns(raw: Sequence[tuple[Line, int, int]], characters: Characters) -> list[Line]:
+def part_columns(raw: Sequence[tuple[TextLine, int, int]], characters: Characters) -> list[TextLine]:
     """The lines of a page in reading order, when each runs over several columns; as they are otherwise.
 
     `raw` has every line with the indexes of its characters. A page has columns where most of its long lines break at
@@ -198,7 +198,9 @@ def _find_gutters(gaps: Sequence[Sequence[tuple[float, float]]]) -> list[float]:
     return sorted(found)
 
 
-def _split(line: Line, start: int, end: int, gutters: Sequence[float], characters: Characters) -> dict[int, Line]:
+def _split(
+    line: TextLine, start: int, end: int, gutters: Sequence[float], characters: Characters
+) -> dict[int, TextLine]:
     """The parts of a line by column; the whole line under -1 when it runs over a gutter without a break."""
     if line.cells:
         from_, to = (sum(1 for gutter in gutters if edge > gutter) for edge in (line.left, line.right))
@@ -229,10 +231,10 @@ def _split(line: Line, start: int, end: int, gutters: Sequence[float], character
     return parts or {-1: line}
 
 
-def _arrange(rows: Sequence[dict[int, Line]], gutters: int) -> list[Line]:
+def _arrange(rows: Sequence[dict[int, TextLine]], gutters: int) -> list[TextLine]:
     """Column after column, each stretch between lines over the whole width on its own."""
-    arranged: list[Line] = []
-    columns: list[list[Line]] = [[] for _ in range(gutters + 1)]
+    arranged: list[TextLine] = []
+    columns: list[list[TextLine]] = [[] for _ in range(gutters + 1)]
 
     def close() -> None:
         for column in columns:
@@ -280,11 +282,11 @@ class Letters:
         """The same as what `part_columns` needs."""
         return Characters(self.text, self.box, self.size, self.parts)
 
-    def lines(self) -> list[tuple[Line, int, int]]:
+    def lines(self) -> list[tuple[TextLine, int, int]]:
         """The lines of the page in the order of the file, each with the indexes of its letters."""
         return [(self.line(start, end), start, end) for start, end in _find_lines(self.text)]
 
-    def line(self, start: int, end: int) -> Line:
+    def line(self, start: int, end: int) -> TextLine:
         """The line that some letters make."""
         first, last = self.box(start), self.box(end - 1)
         if first is None or last is None:
@@ -295,7 +297,7 @@ class Letters:
         if height > _MUCH * size:
             size = height / _USUAL_HEIGHT
         is_bold = end - start <= LONGEST_BOLD and self._is_bold(start) and self._is_bold(end - 1)
-        return Line(self.text[start:end], first[0], last[2], first[3], last[1], size, is_bold=is_bold)
+        return TextLine(self.text[start:end], first[0], last[2], first[3], last[1], size, is_bold=is_bold)
 
     def size(self, at: int) -> float:
         """The size of a letter in points; many programs set all letters in one size and scale them."""
@@ -342,7 +344,7 @@ class Letters:
         angles = Counter(self._quarter(at) for at in asked if not self.text[at].isspace())
         return angles.most_common(1)[0][0] if angles else 0
 
-    def words(self, lines: Sequence[tuple[Line, int, int]], turn: int) -> list[Word]:
+    def words(self, lines: Sequence[tuple[TextLine, int, int]], turn: int) -> list[Word]:
         """The words of some lines, with their places on the page after it was turned by so many quarters."""
         words = []
         for number, (line, first, last) in enumerate(lines):
