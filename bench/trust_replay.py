@@ -184,7 +184,7 @@ async def call(
         except Fault as fault:
             return fault
 
-    desk = ExampleContext(tool, model, offer, config, ExampleState(NOW), answer, world.respond)
+    context = ExampleContext(tool, model, offer, config, ExampleState(NOW), answer, world.respond)
     running = pursue(tool, model, parse_arguments(tool, given), config, offer, NOW)
     give: Any = None
     try:
@@ -192,7 +192,7 @@ async def call(
             wanted = running.throw(give) if isinstance(give, Fault) else running.send(give)
             assert isinstance(wanted, Run)
             try:
-                give = await PROCEDURES[wanted.procedure].function(desk, wanted.parameters)
+                give = await PROCEDURES[wanted.procedure].function(context, wanted.parameters)
             except Fault as fault:
                 give = fault
     except StopIteration as stop:

@@ -28,12 +28,12 @@ GIVES = {"type": "object", "properties": {"said": {"type": "array", "items": {"t
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    async def tell_demo(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+    async def tell_demo(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
         """Keeps a word, and tells what this owner has kept."""
         if given["word"] == "fail":
             raise Fault("not_found", "that word is not kept")
-        drawer = desk.state("demo_words")
-        await drawer.put(desk.new_id(), {"word": f"{desk.owner}:{given['word']}"})
+        drawer = context.state("demo_words")
+        await drawer.put(context.new_id(), {"word": f"{context.owner}:{given['word']}"})
         return {"said": sorted(item.value["word"] for item in await drawer.items())}
 
     kept = (CollectionNeed("demo_words"),)

@@ -31,20 +31,20 @@ RECORD = {
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    async def read_demo(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+    async def read_demo(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
         """Reads one page, and asks who knows more about it."""
         if given.get("fail"):
             raise Fault("not_found", "there is nothing to read")
-        page = await desk.send(Request("GET", given["url"], headers=(("Accept", "text/html"),)))
-        answers = await asyncio.gather(*[desk.ask("find", {"query": word}) for word in ("one", "two")])
-        desk.tell(1, 1, "read")
+        page = await context.send(Request("GET", given["url"], headers=(("Accept", "text/html"),)))
+        answers = await asyncio.gather(*[context.ask("find", {"query": word}) for word in ("one", "two")])
+        context.tell(1, 1, "read")
         return {
             "text": page.body.decode(),
             "urls": [row["url"] for answer in answers for row in answer.rows],
-            "note": desk.config.get("DEMO_NOTE"),
+            "note": context.config.get("DEMO_NOTE"),
         }
 
-    async def count_demo(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+    async def count_demo(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
         """Counts the rows that it is given."""
         return {"total": len(given["rows"])}
 
@@ -56,9 +56,9 @@ def registered() -> Iterator[None]:
         settings={"DEMO_NOTE": {"description": "Said beside every page.", "default": "a note"}},
     )(read_demo)
 
-    async def outer_demo(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+    async def outer_demo(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
         """Runs another procedure."""
-        return {"text": (await desk.run("read_demo", {"url": given["url"]}))["text"].upper()}
+        return {"text": (await context.run("read_demo", {"url": given["url"]}))["text"].upper()}
 
     procedure(
         "outer_demo",

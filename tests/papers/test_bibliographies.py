@@ -218,8 +218,8 @@ def test_a_pubmed_identifier_stands_for_its_doi_and_without_one_is_not_taken(wor
 def test_a_defect_that_one_entry_brings_to_light_stops_no_other(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     known(world)
 
-    async def resolve(desk: Any, ref: PaperId, *more: Any) -> Any:
-        return 1 / 0 if ref.value == "10.1234/bad" else await metadata.resolve(desk, ref, *more)
+    async def resolve(context: Any, ref: PaperId, *more: Any) -> Any:
+        return 1 / 0 if ref.value == "10.1234/bad" else await metadata.resolve(context, ref, *more)
 
     monkeypatch.setattr(fetch, "resolve", resolve)
 

@@ -48,7 +48,7 @@ def watched() -> Iterator[list[str]]:
 
 
 class NoDesk:
-    """A desk at which nothing may be asked, sent or kept."""
+    """A context at which nothing may be asked, sent or kept."""
 
     owner = ""
     allow_private = False
@@ -57,7 +57,7 @@ class NoDesk:
         self.config = {"DOIGET_STORE_ROOT": str(root / "papers"), "DOIGET_LOG_PATH": str(root / "log" / "log.jsonl")}
 
     def __getattr__(self, name: str) -> Any:
-        raise AssertionError(f"a dry run used desk.{name}")
+        raise AssertionError(f"a dry run used context.{name}")
 
 
 DRY = [
@@ -132,7 +132,7 @@ def may_call() -> Graph:
             elif isinstance(one, ast.Attribute):
                 called |= by_name.get(one.attr, set())
                 if one.attr == "send":
-                    called.add("desk.send")
+                    called.add("context.send")
     return graph
 
 
@@ -148,7 +148,7 @@ def reached_from(start: str, graph: Graph) -> set[str]:
     return found
 
 
-DOCUMENTS = {"desk.send", "download.download", "fetch.acquire", "fetch.fetch", "fetch.fetch_all"}
+DOCUMENTS = {"context.send", "download.download", "fetch.acquire", "fetch.fetch", "fetch.fetch_all"}
 
 
 @pytest.mark.parametrize("start", ["procedures.paper_metadata", "procedures.resolve_paper"])
@@ -178,7 +178,7 @@ def test_neither_does_one_from_the_tools_that_find_and_list(start: str) -> None:
 
 def test_only_one_module_sends_requests_and_only_one_fetches_documents() -> None:
     graph = may_call()
-    sending = {name.partition(".")[0] for name, called in graph.items() if "desk.send" in called}
+    sending = {name.partition(".")[0] for name, called in graph.items() if "context.send" in called}
     fetching = {name.partition(".")[0] for name, called in graph.items() if "download.download" in called}
 
     assert sending == {"download"}

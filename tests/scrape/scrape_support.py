@@ -1,4 +1,4 @@
-"""What tests of page reading share: a desk over a real transport, and an extractor that only takes the text."""
+"""What tests of page reading share: a context over a real transport, and an extractor that only takes the text."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Names:
 
 @dataclass
 class TestDesk:
-    """A desk whose requests really go out, and whose services answer what a test says."""
+    """A context whose requests really go out, and whose services answer what a test says."""
 
     __test__ = False
 
@@ -105,15 +105,15 @@ async def open_desk(
     options: Options = OPTIONS,
     politeness: Politeness | None = None,
     stealth: bool = False,
-    **desk: Any,
+    **context: Any,
 ) -> AsyncIterator[tuple[TestDesk, FetchSession]]:
-    """A desk and a station that are closed afterwards; without `stealth` the library for it counts as missing."""
+    """A context and a station that are closed afterwards; without `stealth` the library for it counts as missing."""
     station = FetchSession(options, make_answer, resolve=resolve, politeness=politeness)
     if not stealth:
         station._stealth_sought = True
     async with Transport(allow_private=options.allow_private, resolve=resolve, max_connections=320) as transport:
         try:
-            yield TestDesk(transport, **desk), station
+            yield TestDesk(transport, **context), station
         finally:
             await station.aclose()
 
@@ -129,14 +129,19 @@ async def read(
     asked: list[tuple[str, Mapping[str, Any]]] | None = None,
     **changes: Any,
 ) -> Reading:
-    """One reading over a desk of its own; `changes` are fields of the options."""
+    """One reading over a context of its own; `changes` are fields of the options."""
     options = replace(options, **changes)
-    async with open_desk(resolve=resolve, options=options, stealth=stealth, services=services or {}) as (desk, station):
+    async with open_desk(resolve=resolve, options=options, stealth=stealth, services=services or {}) as (
+        context,
+        station,
+    ):
         try:
-            return await fallback.read(url, mode=mode, desk=desk, options=options, extract=take_text, station=station)
+            return await fallback.read(
+                url, mode=mode, context=context, options=options, extract=take_text, station=station
+            )
         finally:
             if asked is not None:
-                asked.extend(desk.asked)
+                asked.extend(context.asked)
 
 
 async def fail(url: str, **changes: Any) -> Fault:

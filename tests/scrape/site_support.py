@@ -1,4 +1,4 @@
-"""A desk over the shipped specs, whose upstreams are a table of addresses: the real operations are run."""
+"""A context over the shipped specs, whose upstreams are a table of addresses: the real operations are run."""
 
 from __future__ import annotations
 

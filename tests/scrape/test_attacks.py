@@ -56,13 +56,13 @@ async def test_the_ladder_refuses_it_before_anything_is_sent_or_asked(url: str) 
     # A name without addresses: what is let through by mistake fails here and goes nowhere.
     names = Names([])
     services = {"reader": lambda arguments: Answer(), "contents": lambda arguments: Answer()}
-    async with open_desk(resolve=names, options=STRICT, services=services) as (desk, station):
+    async with open_desk(resolve=names, options=STRICT, services=services) as (context, station):
         with pytest.raises(Fault) as caught:
-            await fallback.read(url, desk=desk, options=STRICT, extract=take_text, station=station)
+            await fallback.read(url, context=context, options=STRICT, extract=take_text, station=station)
 
     assert caught.value.kind == "validation"
     assert caught.value.message.startswith("URL rejected for ")
-    assert (desk.sent, desk.asked, names.asked) == ([], [], [])
+    assert (context.sent, context.asked, names.asked) == ([], [], [])
 
 
 @pytest.mark.parametrize("url", EVERY)
@@ -292,7 +292,9 @@ async def test_the_ladder_takes_the_client_that_looks_like_a_browser_where_it_is
         return (200, HTML, ARTICLE) if "sec-fetch-mode" in call.headers else (403, HTML, "")
 
     with Loopback(reply) as server:
-        async with open_desk(stealth=True) as (desk, station):
-            reading = await fallback.read(server.url, desk=desk, options=OPTIONS, extract=take_text, station=station)
+        async with open_desk(stealth=True) as (context, station):
+            reading = await fallback.read(
+                server.url, context=context, options=OPTIONS, extract=take_text, station=station
+            )
 
-    assert (reading.tier, len(desk.sent), len(server.calls)) == ("stealth", 1, 2)
+    assert (reading.tier, len(context.sent), len(server.calls)) == ("stealth", 1, 2)

@@ -59,10 +59,12 @@ async def test_a_page_of_an_iframe_is_refused_like_any_page(url: str) -> None:
     page, names = Page(), Names([])
     station = FetchSession(STRICT, make_answer, resolve=names)
     station._stealth_sought = True
-    desk = TestDesk(page)  # type: ignore[arg-type]
+    context = TestDesk(page)  # type: ignore[arg-type]
     try:
         with pytest.raises(Fault):
-            await fallback.read("https://example.com/", desk=desk, options=STRICT, extract=extract, station=station)
+            await fallback.read(
+                "https://example.com/", context=context, options=STRICT, extract=extract, station=station
+            )
     finally:
         await station.aclose()
 
@@ -95,9 +97,11 @@ async def test_a_document_there_is_refused_by_its_address_and_after_a_redirect(u
     way = Way("html", (), out.send, 5.0)
 
     station = FetchSession(STRICT, make_answer)
-    desk = TestDesk(out)  # type: ignore[arg-type]
+    context = TestDesk(out)  # type: ignore[arg-type]
     with pytest.raises(Fault) as first:
-        await fallback.read(document, desk=desk, options=STRICT, extract=lambda fetched: Candidate(""), station=station)
+        await fallback.read(
+            document, context=context, options=STRICT, extract=lambda fetched: Candidate(""), station=station
+        )
     with pytest.raises(Fault) as after:
         await fetch(
             "https://example.org/a.pdf", way, options=STRICT, politeness=Politeness(), owner="", now=lambda: 0.0
@@ -122,15 +126,15 @@ async def test_captions_elsewhere_are_not_asked_for(url: str) -> None:
     }
     route = sites.match("https://youtu.be/otter-12345")
     assert route is not None
-    desk = SiteDesk(
+    context = SiteDesk(
         {"https://m.youtube.com/youtubei/v1/player": json.dumps(video)},
         otherwise=Response(200, {}, b'"INNERTUBE_API_KEY":"k"'),
     )
 
-    page = await sites.read(route, desk, max_length=50_000)
+    page = await sites.read(route, context, max_length=50_000)
 
     assert "They swim every day." in page.content
-    assert not any("evil" in sent or "127.0.0.1" in sent or ":22" in sent for sent in desk.sent)
+    assert not any("evil" in sent or "127.0.0.1" in sent or ":22" in sent for sent in context.sent)
 
 
 async def test_the_api_of_a_site_cannot_lead_its_reader_to_another_host() -> None:
@@ -153,7 +157,7 @@ async def test_robots_txt_cannot_lead_anywhere_else() -> None:
         async with Transport(allow_private=True) as transport:
             target = check_url(server.url + "/page", allow_private=True)
             with pytest.raises(Fault) as caught:
-                await Robots().allow(target, desk=TestDesk(transport), options=options, politeness=Politeness())
+                await Robots().allow(target, context=TestDesk(transport), options=options, politeness=Politeness())
 
     assert caught.value.kind in {"blocked", "validation"}
     assert [call.path for call in server.calls] == ["/robots.txt"]

@@ -72,7 +72,7 @@ async def read_all(first: int, count: int, *, stealth: bool) -> int:
         return Candidate(fetched.body.decode("utf-8", "replace"))
 
     with Loopback(lambda call: Raw([answer])) as server:
-        async with open_desk(options=options, stealth=stealth) as (desk, station):
+        async with open_desk(options=options, stealth=stealth) as (context, station):
             for number in range(first, first + count):
                 answer = make(number)
                 # What one answer asks for must not silence the next.
@@ -80,7 +80,9 @@ async def read_all(first: int, count: int, *, stealth: bool) -> int:
                 mode = "raw" if number % 4 == 0 else "full"
                 url = f"{server.url}/{number}"
                 try:
-                    await fallback.read(url, mode=mode, desk=desk, options=options, extract=extract, station=station)
+                    await fallback.read(
+                        url, mode=mode, context=context, options=options, extract=extract, station=station
+                    )
                     good += 1
                 except Fault as fault:
                     said = (fault.kind, fault.message)

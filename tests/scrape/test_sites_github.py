@@ -54,12 +54,12 @@ FACTS = {
 async def page_of(url: str, answers: dict[str, Any], *, max_length: int = 50_000) -> tuple[SitePage, SiteDesk]:
     route = match(url)
     assert route is not None
-    desk = SiteDesk(answers, otherwise=GONE)
-    return await read(route, desk, max_length=max_length), desk
+    context = SiteDesk(answers, otherwise=GONE)
+    return await read(route, context, max_length=max_length), context
 
 
 async def test_a_repository_is_its_readme_with_what_speaks_for_it() -> None:
-    page, desk = await page_of(
+    page, context = await page_of(
         "https://github.com/otter/db", {f"{RAW}/HEAD/README.md": "# Otter DB\n\nTiny.\n", **FACTS}
     )
 
@@ -97,7 +97,7 @@ async def test_a_repository_is_its_readme_with_what_speaks_for_it() -> None:
         "contributorCount": 31,
         "releaseCount": 0,
     }
-    assert len(desk.sent) == 6
+    assert len(context.sent) == 6
 
 
 async def test_a_readme_of_another_name_is_found() -> None:
@@ -156,13 +156,13 @@ async def test_a_readme_that_fails_where_nothing_else_is_known_tells_why() -> No
 
 
 async def test_a_file_is_a_block_of_its_language() -> None:
-    page, desk = await page_of(
+    page, context = await page_of(
         "https://github.com/otter/db/blob/feature/deep/src/a%20b.py", {f"{RAW}/feature/deep/src/a%20b.py": "print(1)\n"}
     )
 
     assert page.content == "```py\nprint(1)\n```"
     assert page.title == "otter/db: a b.py"
-    assert len(desk.sent) == 1
+    assert len(context.sent) == 1
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ API = "https://hacker-news.firebaseio.com/v0"
 async def page_of(url: str, answers: dict[str, Any], *, max_length: int = 50_000) -> tuple[SitePage, SiteDesk]:
     route = match(url)
     assert route is not None
-    desk = SiteDesk({f"{API}/{path}.json": answer for path, answer in answers.items()})
-    return await read(route, desk, max_length=max_length), desk
+    context = SiteDesk({f"{API}/{path}.json": answer for path, answer in answers.items()})
+    return await read(route, context, max_length=max_length), context
 
 
 def story(number: int, **more: Any) -> dict[str, Any]:
@@ -82,12 +82,12 @@ async def test_ten_comments_are_read_and_the_rest_is_said_to_be_there() -> None:
     kids = list(range(1, 12))
     answers = {f"item/{kid}": {"id": kid, "by": "bob", "type": "comment", "text": f"c{kid}"} for kid in kids}
 
-    page, desk = await page_of(
+    page, context = await page_of(
         "https://news.ycombinator.com/item?id=901", {"item/901": story(901, kids=kids), **answers}
     )
 
     assert page.truncated
-    assert len(desk.sent) == 11
+    assert len(context.sent) == 11
     assert "c10" in page.content
     assert "c11" not in page.content
 
@@ -128,7 +128,7 @@ async def test_a_list_shows_twenty_stories() -> None:
     answers = {f"item/{one}": story(one, url=f"https://example.org/{one}", score=one, descendants=0) for one in ids}
     answers["item/2"] = story(2, title="Ask [HN]", score=1)
 
-    page, desk = await page_of("https://news.ycombinator.com/ask", {"askstories": ids, **answers})
+    page, context = await page_of("https://news.ycombinator.com/ask", {"askstories": ids, **answers})
 
     lines = page.content.split("\n")
     assert lines[0] == "# Hacker News: ask"
@@ -141,7 +141,7 @@ async def test_a_list_shows_twenty_stories() -> None:
         " · 1 point, 0 comments, by ann"
     )
     assert len(lines) == 22
-    assert len(desk.sent) == 21
+    assert len(context.sent) == 21
     assert page.truncated
 
 

@@ -21,8 +21,8 @@ REFUSED = Response(403, {}, b"<html>Blocked</html>")
 async def page_of(url: str, answers: dict[str, Any], *, max_length: int = 50_000) -> tuple[SitePage, SiteDesk]:
     route = match(url)
     assert route is not None
-    desk = SiteDesk(answers, otherwise=GONE)
-    return await read(route, desk, max_length=max_length), desk
+    context = SiteDesk(answers, otherwise=GONE)
+    return await read(route, context, max_length=max_length), context
 
 
 # --- Bluesky ----------------------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ async def test_a_post_on_reddit_is_followed_by_its_comments() -> None:
     answer = comment(2, "Here", parent_id="t1_k1")
     gone = comment(4, "[removed]")
 
-    page, desk = await page_of(
+    page, context = await page_of(
         "https://old.reddit.com/r/otters/comments/1abcde/x/",
         {f"{REDDIT}.json": listing(comment(1, "Where?", answer), gone, comment(3, "There"))},
     )
@@ -220,13 +220,13 @@ async def test_a_post_on_reddit_is_followed_by_its_comments() -> None:
             {"author": "u3", "body": "There", "score": 47},
         ],
     }
-    assert len(desk.sent) == 1
+    assert len(context.sent) == 1
 
 
 async def test_a_comment_on_reddit_that_is_linked_to_is_read_with_its_answers() -> None:
     linked = comment(2, "Here", comment(3, "Thanks", parent_id="t1_k2"), parent_id="t1_k1")
 
-    page, desk = await page_of(
+    page, context = await page_of(
         "https://www.reddit.com/r/otters/comments/1abcde/comment/k00002/", {f"{REDDIT}.json": listing(linked)}
     )
 
@@ -235,7 +235,7 @@ async def test_a_comment_on_reddit_that_is_linked_to_is_read_with_its_answers() 
     )
     assert page.content.startswith("# Otters return\n")
     assert page.truncated
-    assert "comment=k00002" in desk.sent[0]
+    assert "comment=k00002" in context.sent[0]
 
 
 async def test_ten_comments_on_reddit_are_shown_and_five_are_signals() -> None:

@@ -53,15 +53,17 @@ LONG = vtt(*(f"Otter number {at} swims in the river" for at in range(5)))
 async def page_of(answers: dict[str, Any], *, max_length: int = 50_000) -> tuple[SitePage, SiteDesk]:
     route = match(f"https://youtu.be/{ID}")
     assert route is not None
-    desk = SiteDesk({MOBILE: KEY, CAPTIONS: EMPTY, **answers})
-    return await read(route, desk, max_length=max_length), desk
+    context = SiteDesk({MOBILE: KEY, CAPTIONS: EMPTY, **answers})
+    return await read(route, context, max_length=max_length), context
 
 
 async def test_captions_that_the_player_is_told_become_lines_with_their_time() -> None:
     english = f"{CAPTIONS}?v={ID}&signature=s&lang=en&fmt=vtt"
     day = {"microformat": {"playerMicroformatRenderer": {"publishDate": "2026-03-01T10:00:00Z"}}}
 
-    page, desk = await page_of({PLAYER: told(track("de"), track("en")), DESKTOP: in_page(told() | day), english: LONG})
+    page, context = await page_of(
+        {PLAYER: told(track("de"), track("en")), DESKTOP: in_page(told() | day), english: LONG}
+    )
 
     assert page.content.split("\n")[:2] == [
         "[0:01] Otter number 0 swims in the river",
@@ -71,8 +73,8 @@ async def test_captions_that_the_player_is_told_become_lines_with_their_time() -
     assert (page.content_type, page.extracted_by, page.truncated) == ("youtube", "youtube", False)
     assert page.url == f"https://www.youtube.com/watch?v={ID}"
     assert len(page.highlights) == 5
-    assert desk.sent.count(english) == 1
-    assert desk.requests[-1].policy.hosts == ()
+    assert context.sent.count(english) == 1
+    assert context.requests[-1].policy.hosts == ()
 
 
 async def test_captions_with_nothing_in_them_lead_to_those_of_the_page() -> None:
@@ -103,24 +105,28 @@ async def test_a_player_that_fails_leaves_the_page() -> None:
 
 
 async def test_the_old_address_is_asked_for_three_kinds_of_english() -> None:
-    page, desk = await page_of(
+    page, context = await page_of(
         {PLAYER: told(), DESKTOP: in_page(told()), f"{CAPTIONS}?v={ID}&lang=en-GB&fmt=vtt": LONG}
     )
 
     assert page.content.startswith("[0:01] Otter")
-    assert [sent.partition("lang=")[2] for sent in desk.sent[-3:]] == ["en&fmt=vtt", "en-US&fmt=vtt", "en-GB&fmt=vtt"]
+    assert [sent.partition("lang=")[2] for sent in context.sent[-3:]] == [
+        "en&fmt=vtt",
+        "en-US&fmt=vtt",
+        "en-GB&fmt=vtt",
+    ]
 
 
 async def test_captions_on_another_host_are_not_fetched() -> None:
     foreign = {"baseUrl": "https://www.youtube.com.evil.example/api/timedtext?v=x", "languageCode": "en"}
 
-    page, desk = await page_of(
+    page, context = await page_of(
         {PLAYER: told(foreign, shortDescription="They swim in the river."), DESKTOP: in_page(told())}
     )
 
     assert page.content == "[Video: Otters swim]\n\nThey swim in the river."
     assert page.highlights == ()
-    assert not any("evil" in sent for sent in desk.sent)
+    assert not any("evil" in sent for sent in context.sent)
 
 
 async def test_a_refusal_is_no_transcript_however_long() -> None:

@@ -13,7 +13,7 @@ from specloom.plugins.registry import PROCEDURES
 
 
 def records(document: str, format_: str) -> list[dict[str, Any]]:
-    """What the procedure gives; it asks nobody, so that it needs no desk."""
+    """What the procedure gives; it asks nobody, so that it needs no context."""
     run = PROCEDURES["bibliography_records"].function(None, {"document": document, "format": format_})  # type: ignore[arg-type]
     found: list[dict[str, Any]] = asyncio.run(run)["records"]  # type: ignore[arg-type]
     return found

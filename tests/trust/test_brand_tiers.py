@@ -28,7 +28,7 @@ PORTAL = (
 
 @dataclass
 class BrandDesk:
-    """A desk whose web is a table: a text is a page, a number a status, a pair where a redirect ended and its page."""
+    """A context whose web is a table: a page, a status, or a pair: where a redirect ended, the page."""
 
     pages: Mapping[str, Any]
     services: Mapping[str, Callable[[Mapping[str, Any]], Answer]] = field(default_factory=dict)
@@ -92,52 +92,52 @@ class BrandDesk:
 
 
 def _research(
-    desk: BrandDesk, url: str = "otterware.com", *, company: str = "", depth: str = "standard"
+    context: BrandDesk, url: str = "otterware.com", *, company: str = "", depth: str = "standard"
 ) -> dict[str, Any]:
-    return asyncio.run(research(cast("Context", desk), url, company, depth, tokens=False))
+    return asyncio.run(research(cast("Context", context), url, company, depth, tokens=False))
 
 
 def test_what_was_found_is_remembered_and_its_text_kept_anew() -> None:
-    desk = BrandDesk(
+    context = BrandDesk(
         {"https://otterware.com/": HOME, "https://brand.otterware.com/": PORTAL, "https://otterware.com/brand": 404}
     )
 
-    first = _research(desk)
-    desk.clock += 90
-    asked = len(desk.sent)
-    again = _research(desk, "https://www.otterware.com/x")
+    first = _research(context)
+    context.clock += 90
+    asked = len(context.sent)
+    again = _research(context, "https://www.otterware.com/x")
 
     assert (first["cache_age"], again["cache_age"]) == (0, 90)
-    assert len(desk.sent) == asked, "nothing is asked twice"
+    assert len(context.sent) == asked, "nothing is asked twice"
     assert (first["brand_portal_resource"], again["brand_portal_resource"]) == (
         "research://artifact/1",
         "research://artifact/2",
     )
-    assert desk.artifacts[0] == desk.artifacts[1]
-    assert desk.artifacts[0].startswith("----- BEGIN UNTRUSTED CONTENT of https://brand.otterware.com/")
+    assert context.artifacts[0] == context.artifacts[1]
+    assert context.artifacts[0].startswith("----- BEGIN UNTRUSTED CONTENT of https://brand.otterware.com/")
 
 
 def test_another_depth_is_another_research() -> None:
-    desk = BrandDesk({"https://otterware.com/": HOME, "https://otterware.com/brand": 404})
+    context = BrandDesk({"https://otterware.com/": HOME, "https://otterware.com/brand": 404})
 
-    _research(desk, depth="quick")
-    asked = len(desk.sent)
-    _research(desk)
+    _research(context, depth="quick")
+    asked = len(context.sent)
+    _research(context)
 
-    assert (asked, len(desk.kept)) == (1, 2)
-    assert len(desk.sent) > asked
+    assert (asked, len(context.kept)) == (1, 2)
+    assert len(context.sent) > asked
 
 
 def test_what_lacks_a_tier_is_not_remembered() -> None:
-    desk = BrandDesk({"https://otterware.com/": HOME})
+    context = BrandDesk({"https://otterware.com/": HOME})
 
-    told = _research(desk, depth="full")
+    told = _research(context, depth="full")
 
     assert told["tier_errors"] == [
         {"tier": "brand_page", "error": "none of the usual addresses of a brand portal answered."},
         {"tier": "web_search", "error": "nobody offers web"},
     ]
-    assert desk.kept == {}
+    assert context.kept == {}
 
 
 def test_a_text_cannot_close_its_own_frame() -> None:
@@ -156,33 +156,33 @@ def test_a_text_of_dashes_alone_is_framed_as_it_is() -> None:
 
 def test_all_candidates_are_asked_within_bounds() -> None:
     candidates = portal.to_candidates("otterware.com", "otterware.com")
-    desk = BrandDesk(dict.fromkeys(candidates, 404))
+    context = BrandDesk(dict.fromkeys(candidates, 404))
 
-    found = asyncio.run(portal.probe(cast("Context", desk), candidates))
+    found = asyncio.run(portal.probe(cast("Context", context), candidates))
 
     assert (found.hits, found.answered) == ((), True)
-    assert sorted(desk.sent) == sorted(("HEAD", url) for url in candidates)
-    assert 1 < desk.most_under_way <= 8
+    assert sorted(context.sent) == sorted(("HEAD", url) for url in candidates)
+    assert 1 < context.most_under_way <= 8
 
 
 def test_one_host_is_asked_fewer_at_once_and_left_alone_when_it_does_not_answer() -> None:
     candidates = portal.to_candidates("otterware.com", "otterware.com")[5:]
-    desk = BrandDesk({})
+    context = BrandDesk({})
 
-    found = asyncio.run(portal.probe(cast("Context", desk), candidates))
+    found = asyncio.run(portal.probe(cast("Context", context), candidates))
 
     assert found.answered is False
-    assert desk.most_under_way <= 4
-    assert len(desk.sent) < portal.MOST_FAILURES + portal.PER_HOST
+    assert context.most_under_way <= 4
+    assert len(context.sent) < portal.MOST_FAILURES + portal.PER_HOST
 
 
 def test_a_host_that_asks_to_slow_down_is_left_alone() -> None:
     candidates = portal.to_candidates("otterware.com", "otterware.com")[5:]
-    desk = BrandDesk(dict.fromkeys(candidates, 429))
+    context = BrandDesk(dict.fromkeys(candidates, 429))
 
-    asyncio.run(portal.probe(cast("Context", desk), candidates))
+    asyncio.run(portal.probe(cast("Context", context), candidates))
 
-    assert len(desk.sent) <= portal.PER_HOST
+    assert len(context.sent) <= portal.PER_HOST
 
 
 @pytest.mark.parametrize(
@@ -210,20 +210,20 @@ def test_a_server_without_head_has_said_nothing(status: int, kind: str, hit: boo
 
 
 def test_a_name_before_the_domain_goes_before_a_path() -> None:
-    desk = BrandDesk(
+    context = BrandDesk(
         {"https://otterware.com/": HOME, "https://otterware.com/brand": PORTAL, "https://press.otterware.com/": PORTAL}
     )
 
-    assert _research(desk)["guidelines_url"] == "https://press.otterware.com/"
+    assert _research(context)["guidelines_url"] == "https://press.otterware.com/"
 
 
 def test_a_domain_that_leads_to_somebody_else_is_not_that_brand() -> None:
-    desk = BrandDesk(
+    context = BrandDesk(
         {"https://otterware.com/": ("https://parking.example.org/", HOME)}, {"brand": lambda _: Answer([])}
     )
 
     with pytest.raises(Fault) as refused:
-        _research(desk, depth="quick")
+        _research(context, depth="quick")
 
     assert (
         refused.value.message
@@ -232,9 +232,9 @@ def test_a_domain_that_leads_to_somebody_else_is_not_that_brand() -> None:
 
 
 def test_a_site_that_moved_to_another_country_is_the_brand() -> None:
-    desk = BrandDesk({"https://otterware.com/": ("https://www.otterware.de/", HOME)})
+    context = BrandDesk({"https://otterware.com/": ("https://www.otterware.de/", HOME)})
 
-    assert _research(desk, depth="quick")["identity"] == {"domain": "otterware.com", "name": "Otterware"}
+    assert _research(context, depth="quick")["identity"] == {"domain": "otterware.com", "name": "Otterware"}
 
 
 def test_of_the_sites_that_a_search_finds_the_one_with_the_very_name_counts() -> None:
@@ -243,9 +243,9 @@ def test_of_the_sites_that_a_search_finds_the_one_with_the_very_name_counts() ->
         {"url": "https://en.wikipedia.org/wiki/Otterware"},
         {"url": "https://otterware.com/x"},
     ]
-    desk = BrandDesk({"https://otterware.com/": HOME}, {"web": lambda _: Answer(rows)})
+    context = BrandDesk({"https://otterware.com/": HOME}, {"web": lambda _: Answer(rows)})
 
-    assert _research(desk, "", company="Otterware GmbH", depth="quick")["identity"]["domain"] == "otterware.com"
+    assert _research(context, "", company="Otterware GmbH", depth="quick")["identity"]["domain"] == "otterware.com"
 
 
 @pytest.mark.parametrize(
@@ -253,13 +253,13 @@ def test_of_the_sites_that_a_search_finds_the_one_with_the_very_name_counts() ->
 )
 def test_a_longer_name_in_a_domain_is_that_of_another_unless_its_page_says_the_name(title: Any, is_found: bool) -> None:
     rows = [{"url": "https://www.otterbox.com/", "title": title}]
-    desk = BrandDesk({"https://otterbox.com/": HOME}, {"web": lambda _: Answer(rows)})
+    context = BrandDesk({"https://otterbox.com/": HOME}, {"web": lambda _: Answer(rows)})
 
     if is_found:
-        assert _research(desk, "", company="Otter Inc.", depth="quick")["identity"]["domain"] == "otterbox.com"
+        assert _research(context, "", company="Otter Inc.", depth="quick")["identity"]["domain"] == "otterbox.com"
     else:
         with pytest.raises(Fault, match="no domain was found"):
-            _research(desk, "", company="Otter Inc.", depth="quick")
+            _research(context, "", company="Otter Inc.", depth="quick")
 
 
 def test_a_failed_search_among_others_is_no_failure() -> None:
@@ -268,7 +268,7 @@ def test_a_failed_search_among_others_is_no_failure() -> None:
             raise Fault("rate_limited", "slow down")
         return Answer([{"url": "https://otterware.com/about/how-we-look"}])
 
-    desk = BrandDesk(
+    context = BrandDesk(
         {
             "https://otterware.com/": HOME,
             "https://otterware.com/brand": 404,
@@ -277,7 +277,7 @@ def test_a_failed_search_among_others_is_no_failure() -> None:
         {"web": search},
     )
 
-    told = _research(desk, depth="full")
+    told = _research(context, depth="full")
 
     assert "tier_errors" not in told
     assert told["colors"]["primary"] == "#0a6cff"

@@ -434,7 +434,7 @@ def test_doubts_of_a_publisher_are_a_reason_and_no_flag() -> None:
 
 
 class LateDesk:
-    """A desk whose clock stands at the beginning once and then behind the end."""
+    """A context whose clock stands at the beginning once and then behind the end."""
 
     allow_private = False
 

@@ -24,7 +24,7 @@ Reply = Response | Fault | Callable[[Request], Response | Fault]
 
 
 class Desk:
-    """A desk whose web is a table, and whose archive has a copy of everything that is in `copies`."""
+    """A context whose web is a table, and whose archive has a copy of everything that is in `copies`."""
 
     def __init__(self, pages: Mapping[str, Reply], copies: Mapping[str, str] | None = None) -> None:
         self.pages, self.copies = pages, copies or {}
@@ -49,7 +49,7 @@ class Desk:
 
 
 class Remembering(Desk):
-    """A desk that keeps what it is given."""
+    """A context that keeps what it is given."""
 
     def __init__(self, pages: Mapping[str, Reply]) -> None:
         super().__init__(pages)
@@ -96,39 +96,39 @@ def by_method(**replies: Response | Fault) -> Callable[[Request], Response | Fau
     ],
 )
 async def test_a_link_is_what_its_server_answers(reply: Reply, link: LinkCheck, methods: list[str]) -> None:
-    desk = Desk({URL: reply})
+    context = Desk({URL: reply})
 
-    assert await check_link(desk, URL) == link  # type: ignore[arg-type]
-    assert [method for method, _ in desk.sent] == methods
+    assert await check_link(context, URL) == link  # type: ignore[arg-type]
+    assert [method for method, _ in context.sent] == methods
 
 
 @pytest.mark.parametrize(
     "url", ["", "ftp://otters.example/a", "http://127.0.0.1/", "http://[::1]/a", "https://", "otters"]
 )
 async def test_what_may_not_be_asked_is_not_asked_and_not_dead(url: str) -> None:
-    desk = Desk({})
+    context = Desk({})
 
-    link = await check_link(desk, url)  # type: ignore[arg-type]
+    link = await check_link(context, url)  # type: ignore[arg-type]
 
-    assert (link.live, link.status, desk.sent) == (None, 0, [])
+    assert (link.live, link.status, context.sent) == (None, 0, [])
     assert link.reason
 
 
 async def test_links_come_in_their_order_each_asked_once_and_dead_ones_with_the_copy_nearest_to_their_date() -> None:
     gone = "https://gone.example/a"
-    desk = Desk({URL: page(), gone: page(status=410, url=gone)}, {gone: "https://web.archive.org/web/2019/a"})
+    context = Desk({URL: page(), gone: page(status=410, url=gone)}, {gone: "https://web.archive.org/web/2019/a"})
 
-    links = await check_links(desk, [gone, URL, gone, URL], dates=["2019-05"])  # type: ignore[arg-type]
+    links = await check_links(context, [gone, URL, gone, URL], dates=["2019-05"])  # type: ignore[arg-type]
 
     assert [link.url for link in links] == [gone, URL, gone, URL]
     assert [link.archived for link in links] == ["https://web.archive.org/web/2019/a", "", links[0].archived, ""]
-    assert desk.asked == [{"url": gone, "date": "2019-05"}, {"url": gone, "date": None}]
+    assert context.asked == [{"url": gone, "date": "2019-05"}, {"url": gone, "date": None}]
 
 
 async def test_an_archive_that_fails_leaves_the_link_as_it_was() -> None:
-    desk = Desk({URL: page(status=404)}, {"archive down": ""})
+    context = Desk({URL: page(status=404)}, {"archive down": ""})
 
-    [link] = await check_links(desk, [URL])  # type: ignore[arg-type]
+    [link] = await check_links(context, [URL])  # type: ignore[arg-type]
 
     assert (link.live, link.archived) == (False, "")
 
@@ -191,9 +191,9 @@ def test_a_deep_address_that_leads_to_the_front_page_of_its_site_is_gone(url: st
 
 async def test_a_redirect_to_another_page_is_looked_at() -> None:
     moved = page("<title>Page not found</title>", url="https://otters.example/papers/")
-    desk = Desk({URL: moved})
+    context = Desk({URL: moved})
 
-    link = await check_link(desk, URL)  # type: ignore[arg-type]
+    link = await check_link(context, URL)  # type: ignore[arg-type]
 
     assert (link.live, link.status) == (False, 200)
     assert "says that it is gone" in link.reason
@@ -201,14 +201,14 @@ async def test_a_redirect_to_another_page_is_looked_at() -> None:
 
 async def test_what_a_server_answered_is_remembered_where_that_is_asked_for_and_silence_is_not() -> None:
     silent = "https://silent.example/"
-    desk = Remembering({URL: page()})
+    context = Remembering({URL: page()})
 
     for _ in range(2):
-        await check_links(desk, [URL, silent], keep_for=60.0)  # type: ignore[arg-type]
+        await check_links(context, [URL, silent], keep_for=60.0)  # type: ignore[arg-type]
 
-    assert [url for _, url in desk.sent].count(URL) == 2
-    assert [url for _, url in desk.sent].count(silent) == 4
-    assert desk.ttls == {60.0}
+    assert [url for _, url in context.sent].count(URL) == 2
+    assert [url for _, url in context.sent].count(silent) == 4
+    assert context.ttls == {60.0}
 
 
 async def test_a_missing_page_that_answers_with_success_is_dead_with_its_menus_and_in_any_language() -> None:
@@ -218,9 +218,9 @@ async def test_a_missing_page_that_answers_with_success_is_dead_with_its_menus_a
         "<main><h1>Seite nicht gefunden</h1><p>Die gesuchte Seite konnte leider nicht gefunden werden.</p></main>"
         f"<footer>{'Ein Hinweis zum Datenschutz steht hier. ' * 30}</footer><script>{'x = 1;' * 9000}</script>"
     )
-    desk = Desk({URL: page(text)}, {URL: "https://web.archive.org/web/2019/a"})
+    context = Desk({URL: page(text)}, {URL: "https://web.archive.org/web/2019/a"})
 
-    [link] = await check_links(desk, [URL])  # type: ignore[arg-type]
+    [link] = await check_links(context, [URL])  # type: ignore[arg-type]
 
     assert (link.live, link.status, link.archived) == (False, 200, "https://web.archive.org/web/2019/a")
     assert link.reason == "the page says that it is gone: 'Otter-Amt'"
@@ -228,13 +228,13 @@ async def test_a_missing_page_that_answers_with_success_is_dead_with_its_menus_a
 
 async def test_a_host_that_asks_to_slow_down_is_sent_no_second_request_for_its_other_pages() -> None:
     urls = [f"https://otters.example/{at}" for at in range(20)]
-    desk = Desk({url: page(status=429, url=url) if at == 0 else page("ok", url=url) for at, url in enumerate(urls)})
+    context = Desk({url: page(status=429, url=url) if at == 0 else page("ok", url=url) for at, url in enumerate(urls)})
 
-    links = await check_links(desk, urls)  # type: ignore[arg-type]
+    links = await check_links(context, urls)  # type: ignore[arg-type]
 
     assert [link.blocked for link in links] == [True] + [False] * 19
     assert all(link.live for link in links)
-    assert [method for method, _ in desk.sent].count("GET") == 0
+    assert [method for method, _ in context.sent].count("GET") == 0
 
 
 async def test_of_one_host_four_pages_are_looked_at_side_by_side() -> None:

@@ -16,7 +16,8 @@ def test_the_registered_name_is_the_brand_and_the_item_is_shown():
 
 
 @pytest.mark.parametrize(
-    "item", ["Acme", "ACME: all you need", "Acme's desk", "**Acme**", "[Acme](https://acme.com)", "Best overall: Acme"]
+    "item",
+    ["Acme", "ACME: all you need", "Acme's context", "**Acme**", "[Acme](https://acme.com)", "Best overall: Acme"],
 )
 def test_the_brand_may_be_marked_or_labelled(item):
     assert find_self_promotion("https://acme.com/", RANKING.format(item, "Other"))
@@ -37,7 +38,7 @@ def test_a_brand_of_two_words_is_one_name(item):
         ("https://acme.com/", RANKING.format("Acme Basic", "Acme Pro")),
         ("https://acme.com/", "See [all](https://acme.com/best/reviews).\n\n1. Acme\n2. Other"),
         ("https://acme.com/privacy", "1. Acme collects data.\n2. You may object."),
-        ("https://acme.com/", "# The best desk\n1. Acme"),
+        ("https://acme.com/", "# The best context\n1. Acme"),
         ("https://best.example.com.best/", RANKING.format("Best overall", "Other")),
         ("https://hp.com/", RANKING.format("HP", "Other")),
         ("http://127.0.0.1/", RANKING.format("127", "Other")),

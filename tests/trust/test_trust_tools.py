@@ -187,7 +187,7 @@ def test_two_hundred_entries_take_seconds_and_never_ask_more_at_once_than_declar
 
 
 class SlowArchive:
-    """A desk whose archive never ends a capture, and has no earlier copy."""
+    """A context whose archive never ends a capture, and has no earlier copy."""
 
     allow_private = False
 

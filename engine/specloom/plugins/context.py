@@ -1,7 +1,7 @@
 """What a procedure has before it: the questions it may ask, the one way out, and what it may keep.
 
 A procedure is registered domain Python that needs more than the rows of a plan: it reads pages, asks operations as it
-goes along, or keeps state. It is given a desk by whoever drives it, a live call or an example, and does no I/O but
+goes along, or keeps state. It is given a context by whoever drives it, a live call or an example, and does no I/O but
 through it.
 """
 
@@ -61,7 +61,7 @@ class Context(Protocol):
         """
 
     async def run(self, procedure: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """The record of another procedure, run at this desk; it is among those that this one declares as `runs`."""
+        """The record of another procedure, run at this context; it is among those that this one declares as `runs`."""
 
     async def send(self, request: Request) -> Response:
         """The answer to one request over the guarded transport, whatever its status."""

@@ -98,7 +98,7 @@ def procedure(
     keeps: tuple[CollectionNeed, ...] = (),
     needs: tuple[str, ...] = (),
 ) -> Callable[[ProcedureFunction], ProcedureFunction]:
-    """Register an async function `(desk, parameters) -> record` under a name; its docstring is its documentation."""
+    """Register an async function `(context, parameters) -> record` under a name; its docstring is its documentation."""
 
     def register(function: ProcedureFunction) -> ProcedureFunction:
         if name in PROCEDURES and PROCEDURES[name].function is not function:

@@ -1,4 +1,4 @@
-"""The desk of a live call: what a procedure asks goes through the executor, and what it keeps through the cache."""
+"""The context of a live call: what a procedure asks goes through the executor, and what it keeps through the cache."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class LiveEngine(Protocol):
 
 
 class LiveContext:
-    """One call's `specloom.plugins.context.Desk` over an executor."""
+    """One call's `specloom.plugins.context.Context` over an executor."""
 
     def __init__(self, engine: LiveEngine, tool: Tool, owner: str, progress: Progress | None) -> None:
         self._engine = engine

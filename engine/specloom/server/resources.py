@@ -92,13 +92,13 @@ class Resources:
         return [item.key for item in items]
 
     async def _session(self, uri: str, session: str) -> dict[str, Any]:
-        # A desk is a tool's; whose settings it shows does not matter to a session.
+        # A context is a tool's; whose settings it shows does not matter to a session.
         tool = next(iter(self._executor.model.tools.values()), None)
         if tool is None or self._executor.drawers is None or RECOVER not in PROCEDURES:
             raise NotFound(uri)
-        desk = LiveContext(self._executor, tool, self._owner, None)
+        context = LiveContext(self._executor, tool, self._owner, None)
         try:
-            found = await PROCEDURES[RECOVER].function(desk, {"sessionId": session})
+            found = await PROCEDURES[RECOVER].function(context, {"sessionId": session})
         except Fault as fault:
             if fault.kind == "session_not_found":
                 raise NotFound(uri, "the session has ended, or it is not the caller's") from None

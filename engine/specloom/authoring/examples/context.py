@@ -1,4 +1,4 @@
-"""The desk of an example: what a procedure asks is answered by the example, and nothing is sent or kept."""
+"""The context of an example: what a procedure asks is answered by the example, and nothing is sent or kept."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ExampleState:
 
 
 class ExampleContext:
-    """A `specloom.plugins.context.Desk` for one example of a tool."""
+    """A `specloom.plugins.context.Context` for one example of a tool."""
 
     def __init__(
         self,
@@ -139,12 +139,12 @@ class ExampleContext:
         return f"research://artifact/{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
-def run_procedure(run: Run, desk: ExampleContext) -> Row | Fault:
-    """What a procedure gives at this desk; it runs to its end before this returns."""
+def run_procedure(run: Run, context: ExampleContext) -> Row | Fault:
+    """What a procedure gives at this context; it runs to its end before this returns."""
 
     async def work() -> Row | Fault:
         try:
-            return await PROCEDURES[run.procedure].function(desk, run.parameters)
+            return await PROCEDURES[run.procedure].function(context, run.parameters)
         except Fault as fault:
             return fault
         except Exception as error:  # noqa: BLE001 - it is told at the example, and the others still run

@@ -54,7 +54,7 @@ class ImportedEntry:
     refusal: Refusal | None = None
 
 
-async def batch_from_bibliography(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def batch_from_bibliography(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Fetch the papers of a bibliography: rows of entries that name none first, then a row for each that was fetched.
 
     With `strict` the first entry that names none ends the call with what is wrong with it.
@@ -62,7 +62,7 @@ async def batch_from_bibliography(desk: Context, given: Mapping[str, Any]) -> di
     from .fetch import fetch_all
     from .tools import BATCH
 
-    entries = await read_entries(desk, str(given["path"]), str(given.get("format") or "auto"))
+    entries = await read_entries(context, str(given["path"]), str(given.get("format") or "auto"))
     bad = [(entry, entry.refusal) for entry in entries if entry.refusal is not None]
     if bad and given.get("strict"):
         raise bad[0][1]
@@ -76,7 +76,7 @@ async def batch_from_bibliography(desk: Context, given: Mapping[str, Any]) -> di
         for entry, refusal in bad
     ]
     refs = [(text, ref) for _, ref, text in good]
-    fetched = await fetch_all(desk, refs, force=bool(given.get("force"))) if refs else []
+    fetched = await fetch_all(context, refs, force=bool(given.get("force"))) if refs else []
     done = sum(row["ok"] for row in fetched)
     keyed = [
         {**row, **({"entry_key": entry.key} if entry.key else {})}
@@ -86,7 +86,7 @@ async def batch_from_bibliography(desk: Context, given: Mapping[str, Any]) -> di
     return {"summary": summary, "results": [*rows, *keyed]}
 
 
-async def read_entries(desk: Context, path: str, format_: str) -> list[ImportedEntry]:
+async def read_entries(context: Context, path: str, format_: str) -> list[ImportedEntry]:
     """The entries of a file in their order; INVALID_REF for a file that cannot be read as a bibliography."""
     how = FORMATS.get(format_.strip().lower())
     if how is None:
@@ -101,7 +101,7 @@ async def read_entries(desk: Context, path: str, format_: str) -> list[ImportedE
         if not any(entry.ref for entry in entries):
             raise Refusal("INVALID_REF", f"{Path(path).name} holds no reference, and is neither CSL-JSON nor BibTeX.")
         return entries
-    records = (await desk.run("bibliography_records", {"document": text, "format": how}))["records"]
+    records = (await context.run("bibliography_records", {"document": text, "format": how}))["records"]
     if not records:
         raise Refusal("INVALID_REF", f"{Path(path).name} holds no entry in the format {how}.")
     if how == "csl-json" and all(one["problem"] for one in records):

@@ -47,17 +47,17 @@ _BOUNDS = {
 """Arguments that are passed on, by the name that the capability has for each."""
 
 
-async def paper_search(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_search(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Works for some words; AMBIGUOUS or NOT_FOUND where a name cannot be made out, for none is left out in silence."""
-    journal = open_journal(desk)
+    journal = open_journal(context)
     with journal.session():
         asked = {theirs: given.get(ours) for ours, theirs in _BOUNDS.items()}
         asked |= {"query": given["query"], "open_access": given.get("oa_only") or None}
         for kind in KINDS:
             name = str(given.get(kind) or "").strip()
             if name:
-                asked[f"{kind}_id"] = await _identify(desk, journal, kind, name)
-        answer = await _ask(desk, journal, None, "discovery", asked)
+                asked[f"{kind}_id"] = await _identify(context, journal, kind, name)
+        answer = await _ask(context, journal, None, "discovery", asked)
     # A work may move to the next page while the first one is read.
     results = [_tell(row) for row in {row["id"]: row for row in answer.rows}.values()]
     said = {
@@ -73,14 +73,14 @@ async def paper_search(desk: Context, given: Mapping[str, Any]) -> dict[str, Any
     return said
 
 
-async def link(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def link(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """The arXiv preprint that belongs to a DOI, null where none is known; NOT_FOUND where the work is not."""
     ref = parse_entry_ref(given["ref"])
     if ref.kind != "doi":
         raise Refusal("INVALID_REF", f"{given['ref']!r} is no DOI, and preprints are looked up by DOI only.")
-    journal = open_journal(desk)
+    journal = open_journal(context)
     with journal.session(ref):
-        rows = (await _ask(desk, journal, ref, "preprint_of", {"doi": ref.value})).rows
+        rows = (await _ask(context, journal, ref, "preprint_of", {"doi": ref.value})).rows
         if not rows:
             raise Refusal("NOT_FOUND", _absent(ref))
     row = rows[0]
@@ -88,12 +88,12 @@ async def link(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def _ask(
-    desk: Context, journal: Journal, ref: PaperId | None, capability: str, arguments: Mapping[str, Any]
+    context: Context, journal: Journal, ref: PaperId | None, capability: str, arguments: Mapping[str, Any]
 ) -> Answer:
     """The answer of the index, written down."""
     try:
-        async with pacing.turn(SOURCE, live=desk.is_live):
-            answer = await desk.ask(capability, arguments, provider=PROVIDER)
+        async with pacing.turn(SOURCE, live=context.is_live):
+            answer = await context.ask(capability, arguments, provider=PROVIDER)
     except Fault as fault:
         refusal = from_fault(fault, absent=_absent(ref) if ref else "")
         journal.asked(ref, SOURCE, refusal=refusal, event="resolve")
@@ -106,12 +106,12 @@ def _absent(ref: PaperId) -> str:
     return f"{SOURCE} has no record of {ref.value}."
 
 
-async def _identify(desk: Context, journal: Journal, kind: str, name: str) -> str:
+async def _identify(context: Context, journal: Journal, kind: str, name: str) -> str:
     """The identifier of whoever a name means; what is an identifier already is taken as it is."""
     if name[0].upper() == KINDS[kind] and name[1:].isascii() and name[1:].isdigit():
         return name.upper()
     asked = {"kind": kind, "name": name, "num_results": CANDIDATES}
-    return choose(kind, name, (await _ask(desk, journal, None, "authorities", asked)).rows)
+    return choose(kind, name, (await _ask(context, journal, None, "authorities", asked)).rows)
 
 
 def choose(kind: str, name: str, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -167,12 +167,12 @@ LEAST, PROBABLE, EXACT = 0.5, 0.8, 0.999
 _RUN = re.compile(r"[^\W_]+")
 
 
-async def resolve_citation(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def resolve_citation(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """The candidates for one citation, the likeliest first."""
-    return {"query": given["query"], "candidates": await _find(desk, str(given["query"]), int(given["limit"]))}
+    return {"query": given["query"], "candidates": await _find(context, str(given["query"]), int(given["limit"]))}
 
 
-async def batch_resolve_citations(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def batch_resolve_citations(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """A row for each citation in their order; what fails for one changes nothing for the others."""
     queries, limit = [str(one) for one in given["queries"]], int(given["limit"])
     if not 0 < len(queries) <= CITATIONS:
@@ -184,11 +184,11 @@ async def batch_resolve_citations(desk: Context, given: Mapping[str, Any]) -> di
         nonlocal done
         async with turns:
             try:
-                row: dict[str, Any] = {"query": query, "candidates": await _find(desk, query, limit)}
+                row: dict[str, Any] = {"query": query, "candidates": await _find(context, query, limit)}
             except Exception as error:  # noqa: BLE001 - what fails for one changes nothing for the others
                 row = {"query": query, "error": to_refusal(error).to_json()}
         done += 1
-        desk.tell(done, len(different), f"citations: {done} of {len(different)} looked for")
+        context.tell(done, len(different), f"citations: {done} of {len(different)} looked for")
         return row
 
     rows = dict(zip(different, await asyncio.gather(*map(one, different)), strict=True))
@@ -222,7 +222,7 @@ def judge(words: Sequence[str], row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-async def _find(desk: Context, query: str, limit: int) -> list[dict[str, Any]]:
+async def _find(context: Context, query: str, limit: int) -> list[dict[str, Any]]:
     words = words_of(query)
     if not words:
         raise Refusal("INVALID_REF", "A citation needs words: give authors, title, journal or year as one text.")
@@ -230,9 +230,9 @@ async def _find(desk: Context, query: str, limit: int) -> list[dict[str, Any]]:
         raise Refusal("INVALID_REF", f"A citation has {len(query)} characters, and {LONGEST} are taken at most.")
     if not limit:
         return []
-    async with pacing.turn(CITATIONS_SOURCE, live=desk.is_live):
+    async with pacing.turn(CITATIONS_SOURCE, live=context.is_live):
         asked = {"query": query, "num_results": limit}
-        rows = (await desk.ask("citation_candidates", asked, provider=CITATIONS_SOURCE)).rows
+        rows = (await context.ask("citation_candidates", asked, provider=CITATIONS_SOURCE)).rows
     found = [one for one in (judge(words, row) for row in rows) if one["score"] >= LEAST]
     return sorted(found, key=lambda one: -one["score"])
 
@@ -246,21 +246,21 @@ DEPTH, TOTAL, PER_PAPER = 3, 100, 20
 GRAPH_SOURCE = "openalex"
 
 
-async def expand(desk: Context, ref: PaperId, *, depth: int, total: int, per_paper: int) -> dict[str, Any]:
+async def expand(context: Context, ref: PaperId, *, depth: int, total: int, per_paper: int) -> dict[str, Any]:
     """Nodes and edges from the paper outwards; an edge points from the citing work to the cited one.
 
     A work that cannot be read is left unexpanded and `truncated` says so. The seed must be found.
     """
     depth, total, per_paper = min(depth, DEPTH), min(total, TOTAL), min(per_paper, PER_PAPER)
-    journal = open_journal(desk)
+    journal = open_journal(context)
     with journal.session(ref):
-        return await _walk(desk, ref, journal, depth, total, per_paper)
+        return await _walk(context, ref, journal, depth, total, per_paper)
 
 
 async def _walk(
-    desk: Context, ref: PaperId, journal: Journal, depth: int, total: int, per_paper: int
+    context: Context, ref: PaperId, journal: Journal, depth: int, total: int, per_paper: int
 ) -> dict[str, Any]:
-    seed = await _ask_graph(desk, ref, journal, {"doi": ref.value})
+    seed = await _ask_graph(context, ref, journal, {"doi": ref.value})
     nodes = {seed["id"]: 0}
     edges: dict[tuple[str, str], None] = {}
     truncated = False
@@ -278,13 +278,13 @@ async def _walk(
                     truncated = True
                 else:
                     try:
-                        found = await _ask_graph(desk, ref, journal, {"id": other})
+                        found = await _ask_graph(context, ref, journal, {"id": other})
                         waiting.append((other, at + 1, list(found.get("references") or ())))
                     except Refusal as refusal:
                         if refusal.code == "LOG_ERROR":
                             raise
                         truncated = True
-                desk.tell(len(nodes), total, other)
+                context.tell(len(nodes), total, other)
             edges[work, other] = None
     return {
         "seed_work_id": seed["id"],
@@ -295,13 +295,13 @@ async def _walk(
     }
 
 
-async def _ask_graph(desk: Context, ref: PaperId, journal: Journal, arguments: dict[str, str]) -> dict[str, Any]:
+async def _ask_graph(context: Context, ref: PaperId, journal: Journal, arguments: dict[str, str]) -> dict[str, Any]:
     refusal: Refusal | None = None
     rows: list[dict[str, Any]] = []
     absent = f"{GRAPH_SOURCE} has no record of {next(iter(arguments.values()))}."
     try:
-        async with pacing.turn(GRAPH_SOURCE, live=desk.is_live):
-            rows = (await desk.ask("references", arguments, provider=GRAPH_SOURCE)).rows
+        async with pacing.turn(GRAPH_SOURCE, live=context.is_live):
+            rows = (await context.ask("references", arguments, provider=GRAPH_SOURCE)).rows
     except Fault as fault:
         refusal = from_fault(fault, absent=absent)
     if refusal is None and not rows:

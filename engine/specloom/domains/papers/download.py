@@ -182,45 +182,45 @@ _MOVED = frozenset({301, 302, 303, 307, 308})
 _GONE = frozenset({404, 410, 451})
 
 
-async def download(desk: Context, url: str, source: str, *, token: Secret | None = None) -> bytes:
+async def download(context: Context, url: str, source: str, *, token: Secret | None = None) -> bytes:
     """The PDF at an address; Refusal with the reason for anything that is not allowed or not one.
 
     A `token` goes to the hosts of the source alone, wherever a redirect leads.
     """
-    response = await _follow(desk, url, source, "application/pdf, */*;q=0.1", token)
+    response = await _follow(context, url, source, "application/pdf, */*;q=0.1", token)
     _check_magic(response, source)
     return response.body
 
 
-async def obtain(desk: Context, url: str, source: str, *, accept: str) -> bytes:
+async def obtain(context: Context, url: str, source: str, *, accept: str) -> bytes:
     """What is at an address and is no PDF, a page or an archive; Refusal where it may not or cannot be had."""
-    return (await _follow(desk, url, source, accept, None)).body
+    return (await _follow(context, url, source, accept, None)).body
 
 
-async def _follow(desk: Context, url: str, source: str, accept: str, token: Secret | None) -> Response:
-    url = check_hop(_encoded(url), source, desk.config, None)
+async def _follow(context: Context, url: str, source: str, accept: str, token: Secret | None) -> Response:
+    url = check_hop(_encoded(url), source, context.config, None)
     for hop in range(REDIRECTS + 1):
-        response = await _send(desk, url, source, accept, token)
+        response = await _send(context, url, source, accept, token)
         location = response.headers.get("location") if response.status in _MOVED else None
         if location is None:
-            _check_status(response, url, source, has_token=token is not None, now=desk.now())
+            _check_status(response, url, source, has_token=token is not None, now=context.now())
             return response
         try:
             url = urljoin(url, _to_text(location))
         except ValueError:
             raise Refusal("NETWORK_ERROR", f"{source} leads to something that is not a URL.") from None
-        url = check_hop(_encoded(url), source, desk.config, hop)
+        url = check_hop(_encoded(url), source, context.config, hop)
     raise Refusal("NETWORK_ERROR", f"{source} redirects more than {REDIRECTS} times.")
 
 
-async def _send(desk: Context, url: str, source: str, accept: str, token: Secret | None) -> Response:
+async def _send(context: Context, url: str, source: str, accept: str, token: Secret | None) -> Response:
     policy = Policy(timeout=TIMEOUT, idle=SILENCE, max_bytes=MAX_BYTES, redirects=0)
     headers: tuple[tuple[str, Header], ...] = (("Accept", accept),)
     if token is not None and matches(_host(url), HOSTS[source]):
         headers += (("Authorization", token),)
     try:
-        async with pacing.turn(_paced_as(url, source), live=desk.is_live):
-            return await desk.send(Request("GET", url, headers=headers, policy=policy))
+        async with pacing.turn(_paced_as(url, source), live=context.is_live):
+            return await context.send(Request("GET", url, headers=headers, policy=policy))
     except Fault as fault:
         raise _refused(fault, source) from None
     except TimeoutError:

@@ -68,7 +68,7 @@ class Leg:
 
 
 async def acquire(
-    desk: Context, ref: PaperId, found: PaperRecord, journal: Journal, trace: LookupTrace
+    context: Context, ref: PaperId, found: PaperRecord, journal: Journal, trace: LookupTrace
 ) -> tuple[Leg, OpenAccess | None]:
     """The document from the first place that gives it, and what is known of open copies.
 
@@ -78,23 +78,23 @@ async def acquire(
     leg = Leg()
     if found.source == "arxiv":
         place = Location(_pdf_url(found.fields), ARXIV_LICENSE)
-        await _take(desk, ref, journal, leg, "arxiv", place, "arxiv", trace)
+        await _take(context, ref, journal, leg, "arxiv", place, "arxiv", trace)
         return leg, None
-    access = found.access or await locate(desk, ref, journal, trace)
+    access = found.access or await locate(context, ref, journal, trace)
     for place in access.locations if access else ():
-        if await _take(desk, ref, journal, leg, "oa-publisher", place, "unpaywall", trace):
+        if await _take(context, ref, journal, leg, "oa-publisher", place, "unpaywall", trace):
             return leg, access
-    if await _take_preprint(desk, ref, found, access, journal, leg, trace):
+    if await _take_preprint(context, ref, found, access, journal, leg, trace):
         return leg, access
-    if await _take_posted(desk, ref, found, journal, leg, trace):
+    if await _take_posted(context, ref, found, journal, leg, trace):
         return leg, access
-    if not await _take_indexed(desk, ref, journal, leg, trace):
-        await _take_licensed(desk, ref, journal, leg, trace)
+    if not await _take_indexed(context, ref, journal, leg, trace):
+        await _take_licensed(context, ref, journal, leg, trace)
     return leg, access
 
 
 async def _take(
-    desk: Context,
+    context: Context,
     ref: PaperId,
     journal: Journal,
     leg: Leg,
@@ -105,7 +105,7 @@ async def _take(
 ) -> bool:
     """Try one open place; a refusal is kept for the answer, and the first one counts."""
     try:
-        body = await download(desk, place.url, hosts)
+        body = await download(context, place.url, hosts)
     except Refusal as refusal:
         journal.asked(ref, hosts, refusal=refusal, capability=leg.capability)
         trace.add(hosts, "consulted_denied" if refusal.is_policy else "consulted_failed", refusal)
@@ -121,7 +121,7 @@ async def _take(
 
 
 async def _take_preprint(
-    desk: Context,
+    context: Context,
     ref: PaperId,
     found: PaperRecord,
     access: OpenAccess | None,
@@ -139,14 +139,14 @@ async def _take_preprint(
     blocked = leg.blocked
     first, status = leg.refusal, leg.status
     try:
-        record = await resolve(desk, preprint, journal, trace)
+        record = await resolve(context, preprint, journal, trace)
     except Refusal as refusal:
         if refusal.code in {"LOG_ERROR", "INTERNAL_ERROR"}:
             raise
         record = None
     if record is not None:
         place = Location(_pdf_url(record.fields), ARXIV_LICENSE)
-        if await _take(desk, ref, journal, leg, "arxiv", place, "arxiv", trace):
+        if await _take(context, ref, journal, leg, "arxiv", place, "arxiv", trace):
             leg.status = {
                 "status": "preprint_fallback",
                 "arxiv_id": preprint.base,
@@ -160,7 +160,7 @@ async def _take_preprint(
 
 
 async def _take_posted(
-    desk: Context, ref: PaperId, found: PaperRecord, journal: Journal, leg: Leg, trace: LookupTrace
+    context: Context, ref: PaperId, found: PaperRecord, journal: Journal, leg: Leg, trace: LookupTrace
 ) -> bool:
     """The preprint of a DOI that has a DOI of its own, from where open copies of that one are said to be."""
     named = [str(one) for one in found.fields.get("preprints") or () if not str(one).startswith(_OF_ARXIV)]
@@ -168,9 +168,9 @@ async def _take_posted(
     if posted is None:
         return False
     blocked = leg.blocked
-    access = await locate(desk, posted, journal, trace)
+    access = await locate(context, posted, journal, trace)
     for place in access.locations if access else ():
-        if await _take(desk, ref, journal, leg, "oa-publisher", place, "unpaywall", trace):
+        if await _take(context, ref, journal, leg, "oa-publisher", place, "unpaywall", trace):
             leg.status = {
                 "status": "preprint_doi_fallback",
                 "preprint_doi": posted.value,
@@ -182,16 +182,16 @@ async def _take_posted(
     return False
 
 
-async def _take_indexed(desk: Context, ref: PaperId, journal: Journal, leg: Leg, trace: LookupTrace) -> bool:
+async def _take_indexed(context: Context, ref: PaperId, journal: Journal, leg: Leg, trace: LookupTrace) -> bool:
     """The copy that an index which the operator switched on knows of."""
     variable, provider = ENABLED["openalex"]
-    if desk.config.get(variable) is None:
+    if context.config.get(variable) is None:
         if not any(step["source"] == "openalex" for step in trace.steps):
             trace.add("openalex", "not_consulted_disabled", env=(variable,))
         return False
     try:
-        async with pacing.turn("openalex", live=desk.is_live):
-            rows = (await desk.ask("work", {"doi": ref.value}, provider=provider)).rows
+        async with pacing.turn("openalex", live=context.is_live):
+            rows = (await context.ask("work", {"doi": ref.value}, provider=provider)).rows
     except Fault as fault:
         refusal = from_fault(fault)
         journal.asked(ref, "openalex", refusal=refusal)
@@ -202,22 +202,22 @@ async def _take_indexed(desk: Context, ref: PaperId, journal: Journal, leg: Leg,
     if not url:
         trace.add("openalex", "consulted_not_open_access" if rows else "consulted_no_record")
         return False
-    return await _take(desk, ref, journal, leg, "oa-publisher", Location(str(url)), "openalex", trace)
+    return await _take(context, ref, journal, leg, "oa-publisher", Location(str(url)), "openalex", trace)
 
 
-async def _take_licensed(desk: Context, ref: PaperId, journal: Journal, leg: Leg, trace: LookupTrace) -> None:
+async def _take_licensed(context: Context, ref: PaperId, journal: Journal, leg: Leg, trace: LookupTrace) -> None:
     """The publisher's own copy, where its operator has an agreement; a refusal there changes nothing of the answer."""
     publisher = publisher_of(ref.value)
     if publisher is None or not publisher.documents:
         return
-    source, missing = publisher.source, publisher.missing(desk.config)
+    source, missing = publisher.source, publisher.missing(context.config)
     if missing:
         if not any(step["source"] == source for step in trace.steps):
             trace.add(source, "not_consulted_disabled", env=missing)
         return
-    token = Secret(f"Bearer {desk.config[publisher.key].reveal()}")
+    token = Secret(f"Bearer {context.config[publisher.key].reveal()}")
     try:
-        body = await download(desk, publisher.url_of(ref.value), source, token=token)
+        body = await download(context, publisher.url_of(ref.value), source, token=token)
     except Refusal as refusal:
         journal.asked(ref, source, refusal=refusal, capability=source)
         trace.fail(source, refusal)
@@ -262,41 +262,41 @@ _IN_ROW = ("source", "resolver_profile", "license", "path", "size_bytes", "schem
 _BUSY: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
 
 
-async def fetch(desk: Context, ref: PaperId, *, force: bool, journal: Journal | None = None) -> dict[str, Any]:
+async def fetch(context: Context, ref: PaperId, *, force: bool, journal: Journal | None = None) -> dict[str, Any]:
     """The answer of a fetch without `ok` and `ref`; a journal that is given has its session rows written by others."""
     trace = LookupTrace()
     if ref.kind != "pubmed":
-        return (await _fetch_in_turn(desk, ref, trace, force=force, journal=journal))[0]
-    known, name = pacing.known_to(desk), _name(desk, ref)
+        return (await _fetch_in_turn(context, ref, trace, force=force, journal=journal))[0]
+    known, name = pacing.known_to(context), _name(context, ref)
     if not force:
-        known.check(name, desk.now())
-    rows = journal or open_journal(desk)
+        known.check(name, context.now())
+    rows = journal or open_journal(context)
     with rows.session() if journal is None else contextlib.nullcontext(LogSession()) as session:
         try:
-            doi = await to_doi(desk, ref, rows, trace)
+            doi = await to_doi(context, ref, rows, trace)
         except Refusal as refusal:
             if refusal.code not in _OURS:
-                known.note(name, refusal, desk.now())
+                known.note(name, refusal, context.now())
             raise
-        answer, session.refusal = await _fetch_in_turn(desk, doi, trace, force=force, journal=rows)
+        answer, session.refusal = await _fetch_in_turn(context, doi, trace, force=force, journal=rows)
     return answer
 
 
-async def fetch_all(desk: Context, refs: list[tuple[str, PaperId]], *, force: bool) -> list[dict[str, Any]]:
+async def fetch_all(context: Context, refs: list[tuple[str, PaperId]], *, force: bool) -> list[dict[str, Any]]:
     """A row for each reference, in their order; what fails for one changes nothing for the others."""
-    journal = open_journal(desk)
+    journal = open_journal(context)
     turns, done = asyncio.Semaphore(AT_ONCE), 0
 
     async def one(text: str, ref: PaperId) -> dict[str, Any]:
         nonlocal done
         async with turns:
             try:
-                said = await fetch(desk, ref, force=force, journal=journal)
+                said = await fetch(context, ref, force=force, journal=journal)
                 row = {"ref": text, "ok": True, **{key: said[key] for key in _IN_ROW}}
             except Exception as error:  # noqa: BLE001 - a defect that one paper brings to light is no reason to lose the others
                 row = {"ref": text, "ok": False, "error": to_refusal(error).to_json(in_row=True)}
         done += 1
-        desk.tell(done, len(refs), f"{text}: {'done' if row['ok'] else row['error']['code']}")
+        context.tell(done, len(refs), f"{text}: {'done' if row['ok'] else row['error']['code']}")
         return row
 
     with journal.session():
@@ -304,42 +304,42 @@ async def fetch_all(desk: Context, refs: list[tuple[str, PaperId]], *, force: bo
 
 
 async def _fetch_in_turn(
-    desk: Context, ref: PaperId, trace: LookupTrace, *, force: bool, journal: Journal | None
+    context: Context, ref: PaperId, trace: LookupTrace, *, force: bool, journal: Journal | None
 ) -> tuple[dict[str, Any], Refusal | None]:
     """One paper, by one call at a time: the answer, and what the caller is told is missing although there is one."""
-    store = PaperStore(store_root(desk.config))
+    store = PaperStore(store_root(context.config))
     key = key_of(ref)
     lock = _BUSY.setdefault((id(asyncio.get_running_loop()), f"{store.root}\0{key}"), asyncio.Lock())
-    known, name = pacing.known_to(desk), _name(desk, ref)
+    known, name = pacing.known_to(context), _name(context, ref)
     async with lock:
         if not force:
-            known.check(name, desk.now())
-        rows, session = journal or open_journal(desk), LogSession(is_written=False)
+            known.check(name, context.now())
+        rows, session = journal or open_journal(context), LogSession(is_written=False)
         try:
             with rows.session(ref) if journal is None else contextlib.nullcontext(LogSession()) as session:
                 if force:
                     rows.forced(ref)
-                answer, session.refusal = await _fetch(desk, ref, store, rows, trace, force=force)
+                answer, session.refusal = await _fetch(context, ref, store, rows, trace, force=force)
         except Refusal as refusal:
             if session.is_written and refusal.code not in _OURS:
-                known.note(name, refusal, desk.now())
+                known.note(name, refusal, context.now())
             raise
         if session.is_written:
-            known.note(name, session.refusal, desk.now())
+            known.note(name, session.refusal, context.now())
         return answer, session.refusal
 
 
 async def _fetch(
-    desk: Context, ref: PaperId, store: PaperStore, journal: Journal, trace: LookupTrace, *, force: bool
+    context: Context, ref: PaperId, store: PaperStore, journal: Journal, trace: LookupTrace, *, force: bool
 ) -> tuple[dict[str, Any], Refusal | None]:
     stored = store.find(ref)
     if stored is not None and not force and store.has_pdf(stored):
         return _describe(store, ref, stored, {"status": "fetched"}, None), None
-    if desk.is_live:
+    if context.is_live:
         store.check_writable()
-    found = await resolve(desk, ref, journal, trace)
-    found, repaired = await repair(desk, ref, found, journal, trace)
-    leg, access = await acquire(desk, ref, found, journal, trace)
+    found = await resolve(context, ref, journal, trace)
+    found, repaired = await repair(context, ref, found, journal, trace)
+    leg, access = await acquire(context, ref, found, journal, trace)
     source = leg.source if leg.body is not None else found.source
     is_preprint = found.source == "arxiv"
     own = {
@@ -349,7 +349,7 @@ async def _fetch(
         "size_bytes": len(leg.body) if leg.body is not None else None,
         "repaired_fields": repaired or None,
     }
-    entry = to_entry(ref, found, own, desk.now())
+    entry = to_entry(ref, found, own, context.now())
     merged, wrote = await store.commit(ref, entry, leg.body)
     if wrote:
         journal.stored(ref, source, f"{key_of(ref)}.pdf", own, leg.capability)
@@ -371,9 +371,9 @@ def _no_copy(ref: PaperId, trace: LookupTrace) -> Refusal:
     )
 
 
-def _name(desk: Context, ref: PaperId) -> tuple[Any, ...]:
+def _name(context: Context, ref: PaperId) -> tuple[Any, ...]:
     """Under what the end of a fetch is known: what the operator changes in his settings may let a refused paper in."""
-    return str(store_root(desk.config)), ref.kind, ref.value.lower(), configfile.current().stamp
+    return str(store_root(context.config)), ref.kind, ref.value.lower(), configfile.current().stamp
 
 
 def _describe(

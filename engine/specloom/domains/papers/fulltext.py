@@ -34,15 +34,15 @@ _LABEL = re.compile(r"\[[^\]\s]+\] +")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 
 
-async def paper_text(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_text(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """The sections of a preprint as Markdown, of bodies no more than `max_chars` characters in all."""
     ref, most = _preprint(given), given.get("max_chars")
     url = RENDERINGS + ref.value
-    journal = open_journal(desk)
+    journal = open_journal(context)
     with journal.session(ref):
         try:
-            html = await obtain(desk, url, "ar5iv", accept="text/html, */*;q=0.1")
-            title, sections = await _read(desk, ref, html.decode("utf-8", "replace"), url)
+            html = await obtain(context, url, "ar5iv", accept="text/html, */*;q=0.1")
+            title, sections = await _read(context, ref, html.decode("utf-8", "replace"), url)
         except Refusal as refused:
             refusal = _told(ref, refused)
             journal.asked(ref, "ar5iv", refusal=refusal, capability="oa")
@@ -60,16 +60,16 @@ async def paper_text(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-async def paper_tex_source(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_tex_source(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """The LaTeX of a preprint: its main file with what it takes in from others, cut to `max_chars` characters."""
 
     ref, most = _preprint(given), given.get("max_chars")
     url = SOURCES + ref.value
-    journal = open_journal(desk)
+    journal = open_journal(context)
     with journal.session(ref):
         try:
-            bundle = await obtain(desk, url, "arxiv", accept="application/gzip, application/x-tar, */*;q=0.1")
-            main, text = await read_source(bundle, apart=desk.is_live)
+            bundle = await obtain(context, url, "arxiv", accept="application/gzip, application/x-tar, */*;q=0.1")
+            main, text = await read_source(bundle, apart=context.is_live)
         except Refusal as refusal:
             journal.asked(ref, "arxiv", refusal=refusal, capability="oa")
             raise
@@ -136,9 +136,9 @@ def _preprint(given: Mapping[str, Any]) -> PaperId:
     return ref
 
 
-async def _read(desk: Context, ref: PaperId, html: str, url: str) -> tuple[str, list[dict[str, str]]]:
+async def _read(context: Context, ref: PaperId, html: str, url: str) -> tuple[str, list[dict[str, str]]]:
     try:
-        page = await desk.run("read_markup", {"html": html, "url": url})
+        page = await context.run("read_markup", {"html": html, "url": url})
     except Fault as fault:
         raise Refusal("TEXT_UNAVAILABLE", f"The rendering of {ref.value} cannot be read: {fault.message}") from None
     title, sections = split_sections(page["content"])

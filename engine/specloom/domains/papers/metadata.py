@@ -101,67 +101,67 @@ class LookupTrace:
         self.add(source, outcome.get(refusal.code, "consulted_failed"), refusal)
 
 
-async def resolve(desk: Context, ref: PaperId, journal: Journal, trace: LookupTrace) -> PaperRecord:
+async def resolve(context: Context, ref: PaperId, journal: Journal, trace: LookupTrace) -> PaperRecord:
     """The record of a paper from the first source that has it; a later one is asked only when the earlier had none."""
     if ref.kind == "arxiv":
-        return await _resolve_preprint(desk, ref, journal, trace)
+        return await _resolve_preprint(context, ref, journal, trace)
     failed: list[Refusal] = []
-    known = await attempt(desk, ref, journal, trace, failed, "crossref", "publication")
+    known = await attempt(context, ref, journal, trace, failed, "crossref", "publication")
     if known is not None:
         return PaperRecord("crossref", known, known.get("record") or {})
-    found = await _try_publishers(desk, ref, journal, trace, failed)
+    found = await _try_publishers(context, ref, journal, trace, failed)
     if found is not None:
         return found
     for source, (variable, provider) in ENABLED.items():
-        if desk.config.get(variable) is None:
+        if context.config.get(variable) is None:
             trace.add(source, "not_consulted_disabled", env=(variable,))
             continue
-        known = await attempt(desk, ref, journal, trace, failed, source, "work", provider)
+        known = await attempt(context, ref, journal, trace, failed, source, "work", provider)
         if known is not None:
             return PaperRecord(source, {**known, "authors": turned(known.get("authors"))}, _bare(known))
-    access = await locate(desk, ref, journal, trace)
+    access = await locate(context, ref, journal, trace)
     if access is not None and access.fields.get("title"):
         return PaperRecord("unpaywall", access.fields, access.payload, access)
     preprint = preprint_of(ref.value)
     if preprint is not None:
-        return await _resolve_preprint(desk, preprint, journal, trace)
+        return await _resolve_preprint(context, preprint, journal, trace)
     raise _worst(ref, failed)
 
 
-async def _resolve_preprint(desk: Context, preprint: PaperId, journal: Journal, trace: LookupTrace) -> PaperRecord:
-    row = await _ask(desk, preprint, journal, trace, "arxiv", "preprint", {"arxiv_id": preprint.value})
+async def _resolve_preprint(context: Context, preprint: PaperId, journal: Journal, trace: LookupTrace) -> PaperRecord:
+    row = await _ask(context, preprint, journal, trace, "arxiv", "preprint", {"arxiv_id": preprint.value})
     return PaperRecord("arxiv", {**row, "type": "", "arxiv_id": preprint.value}, _bare(row))
 
 
 async def _try_publishers(
-    desk: Context, ref: PaperId, journal: Journal, trace: LookupTrace, failed: list[Refusal]
+    context: Context, ref: PaperId, journal: Journal, trace: LookupTrace, failed: list[Refusal]
 ) -> PaperRecord | None:
     """The record at the publisher of a DOI, where its operator has an agreement with that one."""
     prefix = ref.value.partition("/")[0]
     known = None
     for one in PUBLISHERS:
-        missing = one.missing(desk.config)
+        missing = one.missing(context.config)
         if not one.has(ref.value):
             if not missing:
                 trace.add(one.source, "not_consulted_wrong_publisher", detail=f"{prefix} is of another publisher")
         elif missing:
             trace.add(one.source, "not_consulted_disabled", env=missing)
         else:
-            row = await attempt(desk, ref, journal, trace, failed, one.source, "publisher_record", one.provider)
+            row = await attempt(context, ref, journal, trace, failed, one.source, "publisher_record", one.provider)
             if row is not None:
                 known = PaperRecord(one.source, {**row, "authors": turned(row.get("authors"))}, _bare(row))
     return known
 
 
-async def locate(desk: Context, ref: PaperId, journal: Journal, trace: LookupTrace) -> OpenAccess | None:
+async def locate(context: Context, ref: PaperId, journal: Journal, trace: LookupTrace) -> OpenAccess | None:
     """Where open copies of a DOI are said to be; None when nobody could be asked or nobody knows the DOI.
 
     That it is not known there is no statement about the DOI: only those of one agency are.
     """
-    if not desk.offering("oa_locations"):
+    if not context.offering("oa_locations"):
         trace.add("unpaywall", "not_consulted_disabled", env=("UNPAYWALL_EMAIL",))
         return None
-    row = await attempt(desk, ref, journal, trace, [], "unpaywall", "oa_locations")
+    row = await attempt(context, ref, journal, trace, [], "unpaywall", "oa_locations")
     if row is None:
         return None
     places: dict[str, Location] = {}
@@ -205,7 +205,7 @@ def to_entry(ref: PaperId, found: PaperRecord, own: Mapping[str, Any], now: floa
 
 
 async def attempt(
-    desk: Context,
+    context: Context,
     ref: PaperId,
     journal: Journal,
     trace: LookupTrace,
@@ -216,7 +216,7 @@ async def attempt(
 ) -> dict[str, Any] | None:
     """The row of a source that is asked by DOI, or None, and why it gave none at the end of `failed`."""
     try:
-        return await _ask(desk, ref, journal, trace, source, operation, {"doi": ref.value}, provider)
+        return await _ask(context, ref, journal, trace, source, operation, {"doi": ref.value}, provider)
     except Refusal as refusal:
         if refusal.code in {"LOG_ERROR", "INTERNAL_ERROR"}:
             raise
@@ -225,7 +225,7 @@ async def attempt(
 
 
 async def _ask(
-    desk: Context,
+    context: Context,
     ref: PaperId,
     journal: Journal,
     trace: LookupTrace,
@@ -237,8 +237,8 @@ async def _ask(
     """The one row of a source, written down and traced; NOT_FOUND where it has none."""
     absent = f"{source} has no record of {ref.value}."
     try:
-        async with pacing.turn(source, live=desk.is_live):
-            rows = (await desk.ask(operation, arguments, provider=provider or source)).rows
+        async with pacing.turn(source, live=context.is_live):
+            rows = (await context.ask(operation, arguments, provider=provider or source)).rows
         refusal = None if rows else Refusal("NOT_FOUND", absent)
     except Fault as fault:
         rows, refusal = [], from_fault(fault, absent=absent)
@@ -284,7 +284,7 @@ FIELDS = ("title", "authors", "venue", "publisher", "abstract")
 
 
 async def repair(
-    desk: Context, ref: PaperId, found: PaperRecord, journal: Journal, trace: LookupTrace
+    context: Context, ref: PaperId, found: PaperRecord, journal: Journal, trace: LookupTrace
 ) -> tuple[PaperRecord, dict[str, str]]:
     """The record with its broken fields told anew, and by whom each was; nobody is asked where none is broken."""
     fields, repaired = dict(found.fields), dict[str, str]()
@@ -292,9 +292,9 @@ async def repair(
         broken = [name for name in FIELDS if _is_broken(name, fields)]
         if not broken:
             break
-        if source == found.source or desk.config.get(variable) is None:
+        if source == found.source or context.config.get(variable) is None:
             continue
-        row = await attempt(desk, ref, journal, trace, [], source, "work", provider)
+        row = await attempt(context, ref, journal, trace, [], source, "work", provider)
         said = {**row, "authors": turned(row.get("authors"))} if row is not None else {}
         for name in broken:
             if mends(_plain(fields[name]), _plain(said.get(name))):
@@ -318,14 +318,14 @@ def _plain(value: Any) -> Any:
 SOURCE, PROVIDER = "ncbi", "pubmed"
 
 
-async def to_doi(desk: Context, ref: PaperId, journal: Journal, trace: LookupTrace) -> PaperId:
+async def to_doi(context: Context, ref: PaperId, journal: Journal, trace: LookupTrace) -> PaperId:
     """The DOI of an article; NOT_FOUND where NCBI has no such article, NOT_IMPLEMENTED where it lists no DOI for it."""
     kind, number = pubmed_number(ref)
     found: PaperId | None = None
     refusal: Refusal | None = None
     try:
-        async with pacing.turn(SOURCE, live=desk.is_live):
-            rows = (await desk.ask("article_identifiers", {kind: number}, provider=PROVIDER)).rows
+        async with pacing.turn(SOURCE, live=context.is_live):
+            rows = (await context.ask("article_identifiers", {kind: number}, provider=PROVIDER)).rows
         found = _parse(ref, rows)
     except Fault as fault:
         refusal = from_fault(fault, absent=_absent(ref))

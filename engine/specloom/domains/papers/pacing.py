@@ -153,6 +153,6 @@ _APART: WeakKeyDictionary[Context, Replays] = WeakKeyDictionary()
 """Per call where nobody is really asked: what one example came to is nothing to the next."""
 
 
-def known_to(desk: Context) -> Replays:
+def known_to(context: Context) -> Replays:
     """The failures that a call knows of: those of the process, or in an example those of the call alone."""
-    return REPLAYS_SHARED if desk.is_live else _APART.setdefault(desk, Replays())
+    return REPLAYS_SHARED if context.is_live else _APART.setdefault(context, Replays())

@@ -143,11 +143,11 @@ _METADATA = {**REF, **_IDENTITY, "oa_url": OPEN, "metadata": OBJECT, **_QUALITY}
     asks=RECORDS,
     settings={**STORE, **LOG, **SOURCES, **HOSTS},
 )
-async def fetch_paper(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def fetch_paper(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Resolve one paper and put its open PDF into the store; says which leg failed where one did."""
     from . import tools as working
 
-    return await working.answered(working.fetch_paper, desk, parameters, echo="given")
+    return await working.answered(working.fetch_paper, context, parameters, echo="given")
 
 
 @procedure(
@@ -157,11 +157,11 @@ async def fetch_paper(desk: Context, parameters: Mapping[str, Any]) -> dict[str,
     asks=RECORDS,
     settings={**STORE, **LOG, **SOURCES, **HOSTS},
 )
-async def batch_fetch_papers(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def batch_fetch_papers(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Fetch up to a hundred papers, one row each in the order in which they were given."""
     from . import tools as working
 
-    return await working.answered(working.batch_fetch, desk, parameters, echo="never")
+    return await working.answered(working.batch_fetch, context, parameters, echo="never")
 
 
 @procedure(
@@ -171,11 +171,11 @@ async def batch_fetch_papers(desk: Context, parameters: Mapping[str, Any]) -> di
     asks=RECORDS,
     settings={**STORE, **LOG, **SOURCES},
 )
-async def paper_metadata(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_metadata(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Resolve one paper and keep its metadata; no document is fetched, even where an open one is known."""
     from . import tools as working
 
-    return await working.answered(working.metadata_only, desk, parameters, echo="always")
+    return await working.answered(working.metadata_only, context, parameters, echo="always")
 
 
 @procedure(
@@ -185,11 +185,11 @@ async def paper_metadata(desk: Context, parameters: Mapping[str, Any]) -> dict[s
     asks=RECORDS,
     settings={**LOG, **SOURCES},
 )
-async def resolve_paper(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def resolve_paper(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Resolve one paper; nothing is kept but the rows of the log."""
     from . import tools as working
 
-    return await working.answered(working.resolve_paper, desk, parameters, echo="always")
+    return await working.answered(working.resolve_paper, context, parameters, echo="always")
 
 
 @procedure(
@@ -208,11 +208,11 @@ async def resolve_paper(desk: Context, parameters: Mapping[str, Any]) -> dict[st
     asks=("references",),
     settings={**LOG, **SOURCES},
 )
-async def paper_citation_graph(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_citation_graph(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Walk the references of a paper breadth first, within hard bounds."""
     from . import tools as working
 
-    return await working.answered(working.citation_graph, desk, parameters, echo="always")
+    return await working.answered(working.citation_graph, context, parameters, echo="always")
 
 
 # --- The procedures that find papers: by words, by a citation, by their preprint, and in a bibliography file ----------
@@ -259,12 +259,12 @@ _COUNTS = {"type": "object", "properties": dict.fromkeys(("total", "ok", "failed
     asks=("discovery", "authorities"),
     settings=LOG,
 )
-async def discover_papers(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def discover_papers(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Works for some words within bounds; nothing is kept but the rows of the log."""
     from . import discovery as discovering
     from . import tools as working
 
-    return await working.answered(discovering.paper_search, desk, parameters, echo="always")
+    return await working.answered(discovering.paper_search, context, parameters, echo="always")
 
 
 @procedure(
@@ -274,12 +274,12 @@ async def discover_papers(desk: Context, parameters: Mapping[str, Any]) -> dict[
     asks=("preprint_of",),
     settings=LOG,
 )
-async def preprint_of_paper(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def preprint_of_paper(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The arXiv preprint that belongs to a DOI; nothing is kept but the rows of the log."""
     from . import discovery as discovering
     from . import tools as working
 
-    return await working.answered(discovering.link, desk, parameters, echo="always")
+    return await working.answered(discovering.link, context, parameters, echo="always")
 
 
 @procedure(
@@ -288,12 +288,12 @@ async def preprint_of_paper(desk: Context, parameters: Mapping[str, Any]) -> dic
     gives=gives({**REF, "query": TEXT, "candidates": listed(_CANDIDATE)}),
     asks=("citation_candidates",),
 )
-async def resolve_citation(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def resolve_citation(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The registered works that a citation in words may mean; nothing is kept and nothing written down."""
     from . import discovery as citations
     from . import tools as working
 
-    return await working.answered(citations.resolve_citation, desk, parameters, echo="always")
+    return await working.answered(citations.resolve_citation, context, parameters, echo="always")
 
 
 @procedure(
@@ -302,12 +302,12 @@ async def resolve_citation(desk: Context, parameters: Mapping[str, Any]) -> dict
     gives=gives({"results": listed(_RESOLVED)}),
     asks=("citation_candidates",),
 )
-async def resolve_citations(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def resolve_citations(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The same for up to fifty citations, a row each in their order."""
     from . import discovery as citations
     from . import tools as working
 
-    return await working.answered(citations.batch_resolve_citations, desk, parameters, echo="never")
+    return await working.answered(citations.batch_resolve_citations, context, parameters, echo="never")
 
 
 @procedure(
@@ -318,12 +318,12 @@ async def resolve_citations(desk: Context, parameters: Mapping[str, Any]) -> dic
     runs=("bibliography_records",),
     settings={**STORE, **LOG, **SOURCES, **HOSTS},
 )
-async def fetch_bibliography(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def fetch_bibliography(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Fetch the papers of a bibliography file, a row each; entries that name no paper come first."""
     from . import bibliography
     from . import tools as working
 
-    return await working.answered(bibliography.batch_from_bibliography, desk, parameters, echo="never")
+    return await working.answered(bibliography.batch_from_bibliography, context, parameters, echo="never")
 
 
 # --- The procedures about this instance: what it may use, how it is, and whether its log holds and is up to date ------
@@ -365,12 +365,12 @@ PLACES["provenance log"] = StoragePlace(_find_log, "DOIGET_LOG_PATH", "no paper 
     ),
     settings=SOURCES,
 )
-async def paper_capabilities(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_capabilities(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Which sources this instance may use; tells no key."""
     from . import status as instance
     from .tools import answered
 
-    return await answered(instance.capability_profile, desk, parameters, echo="always")
+    return await answered(instance.capability_profile, context, parameters, echo="always")
 
 
 @procedure(
@@ -379,12 +379,12 @@ async def paper_capabilities(desk: Context, parameters: Mapping[str, Any]) -> di
     gives=gives({"version": TEXT, "schema_version": TEXT, "store_writable": FLAG, "build": OBJECT}),
     settings=STORE,
 )
-async def paper_store_health(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_store_health(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Version, schema, and whether the store could be written; makes nothing."""
     from . import status as instance
     from .tools import answered
 
-    return await answered(instance.health, desk, parameters, echo="always")
+    return await answered(instance.health, context, parameters, echo="always")
 
 
 @procedure(
@@ -393,12 +393,12 @@ async def paper_store_health(desk: Context, parameters: Mapping[str, Any]) -> di
     gives=gives({"path": TEXT, "rows": WHOLE, "holds": FLAG, "problem": TEXT}),
     settings=LOG,
 )
-async def verify_provenance(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def verify_provenance(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Look at every row of the provenance log; `problem` names the first that does not hold."""
     from . import status as instance
     from .tools import answered
 
-    return await answered(instance.verify_provenance, desk, parameters, echo="never")
+    return await answered(instance.verify_provenance, context, parameters, echo="never")
 
 
 @procedure(
@@ -407,12 +407,12 @@ async def verify_provenance(desk: Context, parameters: Mapping[str, Any]) -> dic
     gives=gives({"path": TEXT, "rows": WHOLE, "rewritten": WHOLE, "anchor_before": OPEN, "anchor_after": OPEN}),
     settings=LOG,
 )
-async def migrate_provenance(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def migrate_provenance(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Bring a provenance log of the older format into the one that is written now; as it was, it stays beside it."""
     from . import provenance_log as migrating
     from .tools import answered
 
-    return await answered(migrating.migrate_provenance, desk, parameters, echo="never")
+    return await answered(migrating.migrate_provenance, context, parameters, echo="never")
 
 
 # --- The procedures that look into the store and note what its user says of a paper; none reaches the network ---------
@@ -429,11 +429,11 @@ _LISTED = listed(
     gives=gives({**REF, "safekey": TEXT, "metadata": OPEN}),
     settings=STORE,
 )
-async def paper_info(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_info(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The stored metadata of one paper, null when it is not stored."""
     from . import tools as working
 
-    return await working.answered(working.info, desk, parameters, echo="always")
+    return await working.answered(working.info, context, parameters, echo="always")
 
 
 @procedure(
@@ -442,11 +442,11 @@ async def paper_info(desk: Context, parameters: Mapping[str, Any]) -> dict[str, 
     gives=gives({"scope": TEXT, "query": TEXT, "count": WHOLE, "results": _LISTED}),
     settings=STORE,
 )
-async def search_papers(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def search_papers(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Stored papers with a text in title, authors, venue or publisher."""
     from . import tools as working
 
-    return await working.answered(working.search_local, desk, parameters, echo="always")
+    return await working.answered(working.search_local, context, parameters, echo="always")
 
 
 @procedure(
@@ -455,11 +455,11 @@ async def search_papers(desk: Context, parameters: Mapping[str, Any]) -> dict[st
     gives=gives({"count": WHOLE, "entries": _LISTED}),
     settings=STORE,
 )
-async def recent_papers(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def recent_papers(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Stored papers, the newest first."""
     from . import tools as working
 
-    return await working.answered(working.list_recent, desk, parameters, echo="always")
+    return await working.answered(working.list_recent, context, parameters, echo="always")
 
 
 @procedure(
@@ -468,27 +468,27 @@ async def recent_papers(desk: Context, parameters: Mapping[str, Any]) -> dict[st
     gives=gives({**REF, "safekey": TEXT, "path": OPEN, "pdf_exists": FLAG, "origin": OPEN, "license": OPEN}),
     settings=STORE,
 )
-async def paper_pdf_path(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_pdf_path(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Where the PDF of a stored paper is; the file is not opened."""
     from . import tools as working
 
-    return await working.answered(working.pdf_path, desk, parameters, echo="always")
+    return await working.answered(working.pdf_path, context, parameters, echo="always")
 
 
 @procedure("papers_bibtex", parameters={"refs": TEXTS}, gives=gives({"entries": ROWS}), settings=STORE)
-async def papers_bibtex(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def papers_bibtex(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Stored papers as BibTeX, one element for each reference."""
     from . import tools as working
 
-    return await working.answered(working.bibtex_export, desk, parameters, echo="never")
+    return await working.answered(working.bibtex_export, context, parameters, echo="never")
 
 
 @procedure("papers_csl", parameters={"refs": TEXTS}, gives=gives({"entries": ROWS}), settings=STORE)
-async def papers_csl(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def papers_csl(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Stored papers as CSL JSON, one element for each reference."""
     from . import tools as working
 
-    return await working.answered(working.csl_export, desk, parameters, echo="never")
+    return await working.answered(working.csl_export, context, parameters, echo="never")
 
 
 @procedure(
@@ -503,11 +503,11 @@ async def papers_csl(desk: Context, parameters: Mapping[str, Any]) -> dict[str, 
     gives=gives({**REF, "tags": TEXTS, "collections": TEXTS}),
     settings=STORE,
 )
-async def tag_paper(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def tag_paper(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Add and remove tags and collections of a stored paper."""
     from . import tools as working
 
-    return await working.answered(working.tag, desk, parameters, echo="never")
+    return await working.answered(working.tag, context, parameters, echo="never")
 
 
 @procedure(
@@ -516,11 +516,11 @@ async def tag_paper(desk: Context, parameters: Mapping[str, Any]) -> dict[str, A
     gives=gives({**REF, "annotation": OPEN}),
     settings=STORE,
 )
-async def annotate_paper(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def annotate_paper(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Set or take away the note on a stored paper."""
     from . import tools as working
 
-    return await working.answered(working.annotate, desk, parameters, echo="never")
+    return await working.answered(working.annotate, context, parameters, echo="never")
 
 
 # --- The procedures that give the text of a preprint, as specs name them; the work is imported when it is done --------
@@ -544,12 +544,12 @@ _MEASURES = {"char_count": WHOLE, "truncated": FLAG, "retrieved_from": TEXT}
     runs=("read_markup",),
     settings=LOG,
 )
-async def paper_text(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_text(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The text of a preprint by sections, from its HTML rendering; no PDF is opened and nothing is kept."""
     from . import fulltext as work
     from .tools import answered
 
-    return await answered(work.paper_text, desk, parameters, echo="always")
+    return await answered(work.paper_text, context, parameters, echo="always")
 
 
 @procedure(
@@ -558,9 +558,9 @@ async def paper_text(desk: Context, parameters: Mapping[str, Any]) -> dict[str, 
     gives=gives({**REF, **texts("arxiv_id", "main_file", "tex_source"), **_MEASURES}),
     settings=LOG,
 )
-async def paper_tex_source(desk: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_tex_source(context: Context, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The TeX of a preprint as its authors wrote it, in one text; nothing is kept."""
     from . import fulltext as work
     from .tools import answered
 
-    return await answered(work.paper_tex_source, desk, parameters, echo="always")
+    return await answered(work.paper_tex_source, context, parameters, echo="always")

@@ -238,7 +238,7 @@ SESSION = make_ulid(int(time.time() * 1000), secrets.randbits(80))
 """The session of this process in the log."""
 
 
-# --- What one call writes down: its log with the clock of the desk, and the two rows around everything that it
+# --- What one call writes down: its log with the clock of the context, and the two rows around everything that it
 # does -----------------------------------------------------------------------------------------------------------------
 
 
@@ -258,7 +258,7 @@ class LogSession:
 class Journal:
     """The log as one call sees it; without a log, which is so where nobody is really asked, rows go nowhere."""
 
-    desk: Context
+    context: Context
     log: Log | None
 
     def start(self, ref: PaperId | None = None) -> None:
@@ -333,7 +333,7 @@ class Journal:
 
     def _row(self, event: str, **fields: Any) -> None:
         if self.log is not None:
-            self.log.append(event, now=self.desk.now(), **fields)
+            self.log.append(event, now=self.context.now(), **fields)
 
 
 def _about(ref: PaperId | None, source: str = "") -> dict[str, Any]:
@@ -344,12 +344,12 @@ def _about(ref: PaperId | None, source: str = "") -> dict[str, Any]:
     return {"ref": ref.value, **digest}
 
 
-def open_journal(desk: Context) -> Journal:
-    """The journal of a call at this desk; one log for each file in a process."""
-    if not desk.is_live:
-        return Journal(desk, None)
-    path = log_path(desk.config)
-    return Journal(desk, _LOGS.setdefault(path, Log(path, keep_days=log_retention(desk.config))))
+def open_journal(context: Context) -> Journal:
+    """The journal of a call at this context; one log for each file in a process."""
+    if not context.is_live:
+        return Journal(context, None)
+    path = log_path(context.config)
+    return Journal(context, _LOGS.setdefault(path, Log(path, keep_days=log_retention(context.config))))
 
 
 # --- Brings a provenance log of the format v1 into the one that is written now: two more columns and a new chain ------
@@ -371,9 +371,9 @@ class Migrated:
     anchor_after: str | None
 
 
-async def migrate_provenance(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def migrate_provenance(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Rewrite the log at `path`, or the configured one, and say what was done."""
-    path = Path(given["path"]) if given.get("path") else log_path(desk.config)
+    path = Path(given["path"]) if given.get("path") else log_path(context.config)
     return {"path": str(path), **asdict(migrate(path, dry_run=bool(given.get("dry_run"))))}
 
 

@@ -38,7 +38,7 @@ _WORDS_OF_A_TEXT = 1000
 class _Search:
     """What is known of a paper so far, and what could not be asked."""
 
-    desk: Context
+    context: Context
     name: PaperName
     most: int
     patience: float
@@ -51,10 +51,10 @@ class _Search:
 
     async def ask(self, operation: str, arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
         """The first row that anybody has, in the order of the route, and who had it; nothing where nobody has one."""
-        for provider in self.desk.offering(operation):
+        for provider in self.context.offering(operation):
             try:
                 async with asyncio.timeout(self.patience):
-                    answer = await self.desk.ask(operation, arguments, provider=provider)
+                    answer = await self.context.ask(operation, arguments, provider=provider)
             except TimeoutError:
                 self.faults.append(Fault("upstream_unavailable", f"{provider} gave no answer in time"))
                 continue
@@ -69,12 +69,12 @@ class _Search:
     async def read(self, address: str) -> dict[str, Any]:
         """The record of a page or document; it may be some characters longer than is wanted."""
         given = {"url": address, "mode": "full", "max_length": self.most * _BYTES_PER_CHARACTER}
-        return await self.desk.run("read_page", given)
+        return await self.context.run("read_page", given)
 
 
-async def read(desk: Context, identifier: str, most: int, *, patience: float = PATIENCE) -> dict[str, Any]:
+async def read(context: Context, identifier: str, most: int, *, patience: float = PATIENCE) -> dict[str, Any]:
     """The text of one paper in at most `most` characters, and what is known of it; see `paper_procedures.PAPER`."""
-    search = _Search(desk, to_paper_name(identifier), most, patience)
+    search = _Search(context, to_paper_name(identifier), most, patience)
     if not search.name:
         raise Fault("validation", _UNNAMED)
     # The archives do not know such names, but may know those that stand in the record.
@@ -218,7 +218,7 @@ def _tell(
 def _cite(search: _Search, known: Mapping[str, Any], url: str) -> dict[str, Any]:
     """The citation of a paper whose record is known, in the form of that of a page."""
     authors, year = "; ".join(known.get("authors") or ()), str(known.get("year") or "")
-    today = datetime.fromtimestamp(search.desk.now(), UTC).date().isoformat()
+    today = datetime.fromtimestamp(search.context.now(), UTC).date().isoformat()
     doi = known.get("doi") or search.name.doi
     title, journal = known.get("title") or "", known.get("journal") or ""
     return cite_for_bibliography(url, title, authors, journal, year, today, doi=doi)
@@ -263,11 +263,11 @@ PAPER = record(
     runs=("read_page",),
     needs=("identifier", "max_length"),
 )
-async def read_paper(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def read_paper(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Reads one paper: its text from an archive, else a free PDF, else its page.
 
     `max_length` is in characters of content. `source` is who gave or found the text: the provider, or `direct-url` for
     an address; `note` says so where only the paper's page could be read. What names no paper is a `validation` fault.
     """
 
-    return await read(desk, given["identifier"], given["max_length"])
+    return await read(context, given["identifier"], given["max_length"])

@@ -26,9 +26,9 @@ METADATA_SOURCES = {"openalex": "openalex", "semantic_scholar": "s2", "doaj": "d
 """Sources that can be switched on, by the name and in the order in which they are told."""
 
 
-async def capability_profile(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
-    enabled = [name for name, key in METADATA_SOURCES.items() if desk.config.get(ENABLED[key][0]) is not None]
-    licensed = [one.source for one in granted(desk.config)]
+async def capability_profile(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+    enabled = [name for name, key in METADATA_SOURCES.items() if context.config.get(ENABLED[key][0]) is not None]
+    licensed = [one.source for one in granted(context.config)]
     return {
         "oa_enabled": True,
         "metadata_sources": enabled,
@@ -41,8 +41,8 @@ async def capability_profile(desk: Context, given: Mapping[str, Any]) -> dict[st
     }
 
 
-async def health(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
-    store = PaperStore(store_root(desk.config))
+async def health(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+    store = PaperStore(store_root(context.config))
     return {
         "version": __version__,
         "schema_version": SCHEMA_VERSION,
@@ -51,8 +51,8 @@ async def health(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:  # 
     }
 
 
-async def verify_provenance(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
-    path = Path(given["path"]) if given.get("path") else log_path(desk.config)
+async def verify_provenance(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+    path = Path(given["path"]) if given.get("path") else log_path(context.config)
     try:
         if given.get("path") and not path.is_file():
             raise Refusal("LOG_ERROR", f"{path} is no file.")

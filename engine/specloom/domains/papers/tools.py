@@ -27,13 +27,13 @@ TAGS, LONGEST_TAG = 1000, 200
 Work = Callable[["Context", Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
 
-async def answered(work: Work, desk: Context, given: Mapping[str, Any], *, echo: str) -> dict[str, Any]:
+async def answered(work: Work, context: Context, given: Mapping[str, Any], *, echo: str) -> dict[str, Any]:
     """`{ok: true, …}`, or `{ok: false, error}`: no failure of the work is anything but an answer.
 
     `echo` says what becomes of `ref` in a failure: `always` (null where there is none), `given`, or `never`.
     """
     try:
-        return {"ok": True, **await work(desk, given)}
+        return {"ok": True, **await work(context, given)}
     except Exception as error:  # noqa: BLE001 - what a tool tells is closed, and a defect is told as one
         return told(to_refusal(error), given, echo=echo)
 
@@ -49,16 +49,16 @@ def told(refusal: Refusal, given: Mapping[str, Any], *, echo: str) -> dict[str, 
 # --- the network --------------------------------------------------------------------------------------------------
 
 
-async def fetch_paper(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def fetch_paper(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     from .fetch import fetch
 
     ref = parse_ref(given["ref"])
     if given.get("dry_run"):
-        return {"dry_run": True, **preview(desk, ref)}
-    return {"ref": given["ref"], **await fetch(desk, ref, force=bool(given.get("force")))}
+        return {"dry_run": True, **preview(context, ref)}
+    return {"ref": given["ref"], **await fetch(context, ref, force=bool(given.get("force")))}
 
 
-async def batch_fetch(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def batch_fetch(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     from .fetch import fetch_all
 
     texts = list(given["refs"])
@@ -68,39 +68,39 @@ async def batch_fetch(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]
         )
     refs = [(text, parse_ref(text)) for text in texts]
     if given.get("dry_run"):
-        return {"dry_run": True, "plans": [preview(desk, ref) for _, ref in refs]}
-    return {"results": await fetch_all(desk, refs, force=bool(given.get("force")))}
+        return {"dry_run": True, "plans": [preview(context, ref) for _, ref in refs]}
+    return {"results": await fetch_all(context, refs, force=bool(given.get("force")))}
 
 
-async def metadata_only(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def metadata_only(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     ref = parse_ref(given["ref"])
     if given.get("dry_run"):
-        return {"dry_run": True, **preview(desk, ref)}
-    return await _tell(desk, ref, given, keep=True)
+        return {"dry_run": True, **preview(context, ref)}
+    return await _tell(context, ref, given, keep=True)
 
 
-async def resolve_paper(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
-    return await _tell(desk, parse_ref(given["ref"]), given, keep=False)
+async def resolve_paper(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+    return await _tell(context, parse_ref(given["ref"]), given, keep=False)
 
 
-async def _tell(desk: Context, ref: PaperId, given: Mapping[str, Any], *, keep: bool) -> dict[str, Any]:
-    journal, trace = open_journal(desk), LookupTrace()
+async def _tell(context: Context, ref: PaperId, given: Mapping[str, Any], *, keep: bool) -> dict[str, Any]:
+    journal, trace = open_journal(context), LookupTrace()
     if ref.kind != "pubmed":
         key_of(ref)  # a reference that could not be kept is refused before anybody is asked
-    store = PaperStore(store_root(desk.config))
-    if keep and desk.is_live:
+    store = PaperStore(store_root(context.config))
+    if keep and context.is_live:
         store.check_writable()
     with journal.session(ref):
         if ref.kind == "pubmed":
-            ref = await to_doi(desk, ref, journal, trace)
-        found = await resolve(desk, ref, journal, trace)
-        found, repaired = await repair(desk, ref, found, journal, trace)
+            ref = await to_doi(context, ref, journal, trace)
+        found = await resolve(context, ref, journal, trace)
+        found, repaired = await repair(context, ref, found, journal, trace)
         access = found.access
         if given.get("include_oa_location") and ref.kind == "doi" and access is None:
-            access = await locate(desk, ref, journal, trace)
+            access = await locate(context, ref, journal, trace)
         said = describe(found, access)
         own = {key: said[key] for key in ("source", "license", "oa_status")} | {"repaired_fields": repaired or None}
-        entry = to_entry(ref, found, own, desk.now())
+        entry = to_entry(ref, found, own, context.now())
         if keep:
             entry, _ = await store.commit(ref, entry)
             journal.stored(ref, found.source, f"{METADATA}/{key_of(ref)}.toml", own, "metadata")
@@ -108,7 +108,7 @@ async def _tell(desk: Context, ref: PaperId, given: Mapping[str, Any], *, keep: 
     return {"ref": given["ref"], **said, **more}
 
 
-async def citation_graph(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def citation_graph(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     from .discovery import GRAPH_SOURCE as SOURCE
     from .discovery import expand
 
@@ -116,21 +116,21 @@ async def citation_graph(desk: Context, given: Mapping[str, Any]) -> dict[str, A
     if ref.kind != "doi":
         raise Refusal("INVALID_REF", f"{given['ref']!r} is no DOI, and citations are known by DOI only.")
     variable, _ = ENABLED[SOURCE]
-    if desk.config.get(variable) is None:
+    if context.config.get(variable) is None:
         raise Refusal(
             "CAPABILITY_DENIED",
             f"Citations come from {SOURCE}, which is not switched on; set {variable}.",
             denial={"reason": "capability_not_granted", "source": SOURCE},
         )
     bounds = {name: int(given[name]) for name in ("depth", "total", "per_paper")}
-    return {"ref": given["ref"], **await expand(desk, ref, **bounds)}
+    return {"ref": given["ref"], **await expand(context, ref, **bounds)}
 
 
-def preview(desk: Context, ref: PaperId) -> dict[str, Any]:
+def preview(context: Context, ref: PaperId) -> dict[str, Any]:
     """What a fetch would do; works out names and touches neither network nor disk."""
     if ref.kind == "pubmed":
         raise Refusal("INVALID_REF", f"{ref.value} would have to be looked up first, which a dry run does not do.")
-    store, key = PaperStore(store_root(desk.config)), key_of(ref)
+    store, key = PaperStore(store_root(context.config)), key_of(ref)
     source = "arxiv" if ref.kind == "arxiv" else "oa-publisher"
     return {
         "ref": ref.shape,
@@ -150,29 +150,29 @@ def preview(desk: Context, ref: PaperId) -> dict[str, Any]:
 # --- the store ----------------------------------------------------------------------------------------------------
 
 
-async def info(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def info(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     ref = parse_entry_ref(given["ref"])
-    entry = PaperStore(store_root(desk.config)).find(ref)
+    entry = PaperStore(store_root(context.config)).find(ref)
     return {"ref": given["ref"], "safekey": key_of(ref), "metadata": to_json(entry)}
 
 
-async def search_local(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def search_local(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     wanted = str(given["query"]).casefold()
-    found = [one.to_json() for one in PaperStore(store_root(desk.config)).summaries() if wanted in one.words]
+    found = [one.to_json() for one in PaperStore(store_root(context.config)).summaries() if wanted in one.words]
     results = found[: _limit(given)]
     return {"scope": "local", "query": given["query"], "count": len(results), "results": results}
 
 
-async def list_recent(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
-    entries = PaperStore(store_root(desk.config)).summaries()
+async def list_recent(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+    entries = PaperStore(store_root(context.config)).summaries()
     dated = sorted((one for one in entries if one.fetched_at), key=lambda one: one.fetched_at or "", reverse=True)
     listed = [*dated, *(one for one in entries if not one.fetched_at)][: _limit(given)]
     return {"count": len(listed), "entries": [one.to_json() for one in listed]}
 
 
-async def pdf_path(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def pdf_path(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     ref = parse_entry_ref(given["ref"])
-    store = PaperStore(store_root(desk.config))
+    store = PaperStore(store_root(context.config))
     entry = store.find(ref)
     said = {"ref": given["ref"], "safekey": key_of(ref)}
     if entry is None:
@@ -187,15 +187,15 @@ async def pdf_path(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-async def bibtex_export(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
-    return {"entries": _exported(desk, given["refs"], "bibtex", to_bibtex)}
+async def bibtex_export(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+    return {"entries": _exported(context, given["refs"], "bibtex", to_bibtex)}
 
 
-async def csl_export(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
-    return {"entries": _exported(desk, given["refs"], "csl", to_csl)}
+async def csl_export(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+    return {"entries": _exported(context, given["refs"], "csl", to_csl)}
 
 
-async def tag(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def tag(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     ref = parse_entry_ref(given["ref"])
 
     def alter(own: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -203,17 +203,17 @@ async def tag(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
         collections = _changed(own.get("collections"), given.get("collection_add"), given.get("collection_remove"))
         return {"tags": tags or None, "collections": collections or None}
 
-    own = await PaperStore(store_root(desk.config)).change(ref, alter)
+    own = await PaperStore(store_root(context.config)).change(ref, alter)
     return {"ref": given["ref"], "tags": texts_of(own.get("tags")), "collections": texts_of(own.get("collections"))}
 
 
-async def annotate(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def annotate(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     ref = parse_entry_ref(given["ref"])
     clear, text = bool(given.get("clear")), given.get("text")
     if not clear and not text:
         raise Refusal("INVALID_REF", "Give the note as text, or clear: true to take it away.")
     note = None if clear else str(text)
-    await PaperStore(store_root(desk.config)).change(ref, lambda _: {"annotation": note})
+    await PaperStore(store_root(context.config)).change(ref, lambda _: {"annotation": note})
     return {"ref": given["ref"], "annotation": note}
 
 
@@ -236,11 +236,11 @@ def _changed(before: Any, add: Any, remove: Any) -> list[str]:
 
 
 def _exported(
-    desk: Context, refs: Sequence[str], name: str, write: Callable[[str, Mapping[str, Any]], Any]
+    context: Context, refs: Sequence[str], name: str, write: Callable[[str, Mapping[str, Any]], Any]
 ) -> list[dict[str, Any]]:
     if not 0 < len(refs) <= EXPORTS:
         raise Refusal("INVALID_REF", f"{len(refs)} references were given; 1 to {EXPORTS} are taken.")
-    store = PaperStore(store_root(desk.config))
+    store = PaperStore(store_root(context.config))
     rows: list[dict[str, Any]] = []
     for text in refs:
         try:

@@ -32,11 +32,11 @@ PROMOTION_BYTES = 50_000
 """Bytes of a page in which a ranking of itself is looked for."""
 
 
-async def tell_page(desk: Context, url: str, *, mode: str, most: int) -> dict[str, Any]:
+async def tell_page(context: Context, url: str, *, mode: str, most: int) -> dict[str, Any]:
     """The record of one page; `most` is in bytes of content, and 5000 in preview mode."""
     if mode == "raw":
-        return await _tell_raw(desk, url, most)
-    page = await read_page(desk, url)
+        return await _tell_raw(context, url, most)
+    page = await read_page(context, url)
     text = drop_copies(page.content) if page.content_type in {"html", "markdown"} else page.content
     cut = truncate(text, min(most, PREVIEW) if mode == "preview" else most)
     words = count_words(text)
@@ -51,7 +51,7 @@ async def tell_page(desk: Context, url: str, *, mode: str, most: int) -> dict[st
         "sparsity_warning": " ".join(filter(None, (to_sparsity_warning(words), page.lack))) or None,
         "extracted_by": page.extracted_by or None,
         "extraction_quality": page.quality or None,
-        "citation": _cite(desk, page.url, page),
+        "citation": _cite(context, page.url, page),
         "metadata": _metadata(page),
         "structured_data": page.structured,
         "forum_signals": page.forum,
@@ -65,12 +65,12 @@ async def tell_page(desk: Context, url: str, *, mode: str, most: int) -> dict[st
     doi = find_page_doi(page, labels)
     if doi:
         said["detected_doi"] = doi
-        said["retraction_status"] = await find_retraction(desk, doi)
+        said["retraction_status"] = await find_retraction(context, doi)
     return {name: value for name, value in said.items() if value is not None}
 
 
-async def _tell_raw(desk: Context, url: str, most: int) -> dict[str, Any]:
-    reading = await read_raw(desk, url, most)
+async def _tell_raw(context: Context, url: str, most: int) -> dict[str, Any]:
+    reading = await read_raw(context, url, most)
     text = decode(reading.body, reading.fetched.content_type).text
     labels = classify(reading.url)
     return {
@@ -81,7 +81,7 @@ async def _tell_raw(desk: Context, url: str, most: int) -> dict[str, Any]:
         "truncated": reading.truncated,
         "raw": True,
         "extracted_by": f"raw:{reading.tier}",
-        "citation": _cite(desk, reading.url),
+        "citation": _cite(context, reading.url),
         **_labels(labels),
     }
 
@@ -98,10 +98,10 @@ def find_page_doi(page: Page, labels: Classification) -> str:
     return page.declared_doi or find_in_url(page.url) or find_in_text(page.content)
 
 
-async def find_retraction(desk: Context, doi: str) -> dict[str, Any] | None:
+async def find_retraction(context: Context, doi: str) -> dict[str, Any] | None:
     """The most severe notice about a work; None when there is none or nobody could be asked."""
     try:
-        answer = await desk.ask("retractions", {"doi": doi})
+        answer = await context.ask("retractions", {"doi": doi})
     except Fault:
         return None
     status: dict[str, Any] | None = answer.rows[0].get("status") if answer.rows else None
@@ -125,10 +125,10 @@ def _labels(labels: Classification) -> dict[str, Any]:
     }
 
 
-def _cite(desk: Context, url: str, page: Page | None = None) -> dict[str, Any]:
+def _cite(context: Context, url: str, page: Page | None = None) -> dict[str, Any]:
     """The citation of a page, or of an address alone; the contract's two styles, and an entry for a bibliography."""
     known = ("; ".join(page.authors) or page.author, page.site, page.published) if page else ("", "", "")
-    today = datetime.fromtimestamp(desk.now(), UTC).date().isoformat()
+    today = datetime.fromtimestamp(context.now(), UTC).date().isoformat()
     return cite_for_bibliography(url, page.title if page else "", *known, today)
 
 

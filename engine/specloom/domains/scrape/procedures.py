@@ -71,14 +71,14 @@ PAGE = record(
     settings=SETTINGS,
     needs=("url", "max_length"),
 )
-async def read_page(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def read_page(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Reads one address: through its site's API, or through the tiers; `mode` is full, preview or raw.
 
     `max_length` is in bytes of content. A page is remembered for an hour, and for a while that it cannot be read.
     """
     from .present import tell_page
 
-    return await tell_page(desk, given["url"], mode=given.get("mode", "full"), most=given["max_length"])
+    return await tell_page(context, given["url"], mode=given.get("mode", "full"), most=given["max_length"])
 
 
 @procedure(
@@ -88,11 +88,11 @@ async def read_page(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     settings=SETTINGS,
     needs=("url", "html"),
 )
-async def read_markup(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def read_markup(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Reads HTML that was fetched already: its title, and its content as Markdown. Nobody is asked for anything."""
     from .read import read_given
 
-    page = await read_given(desk, given["html"], given["url"])
+    page = await read_given(context, given["html"], given["url"])
     return {"title": page.title, "content": page.content}
 
 
@@ -172,7 +172,7 @@ SOURCES = record(
     },
     needs=("max_length_per_source", "total_max_length"),
 )
-async def read_sources(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def read_sources(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Reads the addresses of search results, five at a time, and scores, ranks, de-duplicates and joins what they say.
 
     `found` are rows with `url` and, where known, `title` and `published_at`. `named` puts the title and the address of
@@ -182,7 +182,7 @@ async def read_sources(desk: Context, given: Mapping[str, Any]) -> dict[str, Any
     from .search.gather import GatherRequest, gather_sources
 
     return await gather_sources(
-        desk,
+        context,
         given.get("found") or [],
         GatherRequest(
             given.get("query", ""),

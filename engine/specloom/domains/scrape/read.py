@@ -95,45 +95,45 @@ MOST = 1_000_000
 """Bytes of content that a site's API, or a service that reads for us, is asked for: a page is remembered whole."""
 
 
-async def read_page(desk: Context, url: str) -> Page:
+async def read_page(context: Context, url: str) -> Page:
     """The whole page, read now or within the last hour; a fault that tells how every tier fared where there is none."""
-    options = to_options(desk.config, allow_private=desk.allow_private, max_length=MOST)
+    options = to_options(context.config, allow_private=context.allow_private, max_length=MOST)
     key = to_key(url, options)
 
     async def make() -> dict[str, Any]:
         try:
-            return (await _read(desk, url, options)).to_json()
+            return (await _read(context, url, options)).to_json()
         except Fault as fault:
             if ttl := to_failure_ttl(fault):
-                await desk.keep(key, {FAILED: from_fault(fault)}, ttl)
+                await context.keep(key, {FAILED: from_fault(fault)}, ttl)
             raise
 
-    said = (await desk.remember(key, TTL, make)).value
+    said = (await context.remember(key, TTL, make)).value
     if FAILED in said:
         raise to_fault(said[FAILED])
     return from_json(said)
 
 
-async def read_raw(desk: Context, url: str, most: int) -> Reading:
+async def read_raw(context: Context, url: str, most: int) -> Reading:
     """The first original body that is neither empty nor a wall, cut to `most` bytes; never from a service."""
     from .fetch.fallback import read
 
-    options = to_options(desk.config, allow_private=desk.allow_private, max_length=most)
-    station = _station(desk, options)
-    return await read(url, mode="raw", desk=desk, options=options, extract=_nothing, station=station)
+    options = to_options(context.config, allow_private=context.allow_private, max_length=most)
+    station = _station(context, options)
+    return await read(url, mode="raw", context=context, options=options, extract=_nothing, station=station)
 
 
-async def _read(desk: Context, url: str, options: Options) -> Page:
+async def _read(context: Context, url: str, options: Options) -> Page:
     """The page at an address, or at that of a site with an API to which it leads: one step, from which none follows."""
     from .fetch.http import Elsewhere
 
     try:
-        return await _read_at(desk, url, replace(options, sites=True))
+        return await _read_at(context, url, replace(options, sites=True))
     except Elsewhere as other:
-        return await _read_at(desk, other.url, options)
+        return await _read_at(context, other.url, options)
 
 
-async def _read_at(desk: Context, url: str, options: Options) -> Page:
+async def _read_at(context: Context, url: str, options: Options) -> Page:
     from . import sites
     from .fetch.block_pages import to_route
     from .fetch.failures import choose_fault, to_outcome
@@ -149,18 +149,20 @@ async def _read_at(desk: Context, url: str, options: Options) -> Page:
     told: Fault | None = None
     if route is not None:
         try:
-            return _from_site(await sites.read(route, desk, max_length=MOST), url)
+            return _from_site(await sites.read(route, context, max_length=MOST), url)
         except Fault as fault:
             rest = fault.retry_after if fault.kind == "rate_limited" else None
             told = fault_of(url, [_to_outcome(route.site, fault)], retry_after=rest)
             if fault.kind == "not_found" or not route.fallback:
                 raise told from None
         options = replace(options, sites=False)
-    station = _station(desk, options)
+    station = _station(context, options)
     target = route.fallback if route else url
     try:
         with station.workers.coming():
-            reading = await read(target, desk=desk, options=options, extract=_extractor(desk, station), station=station)
+            reading = await read(
+                target, context=context, options=options, extract=_extractor(context, station), station=station
+            )
     except Fault as fault:
         raise fault if told is None else choose_fault(told, fault) from None
     page: Page = reading.candidate.payload
@@ -204,20 +206,20 @@ def _from_site(said: Any, url: str) -> Page:
     )
 
 
-def _station(desk: Context, options: Options) -> FetchSession:
-    """What readings share; where nothing may be reached but what the desk sends, one without browser and client."""
+def _station(context: Context, options: Options) -> FetchSession:
+    """What readings share; where nothing may be reached but what the context sends, one without browser and client."""
     from .fetch.session import OfflineFetchSession, find_station
 
-    return find_station(options, make_answer) if desk.is_live else OfflineFetchSession(options, make_answer)
+    return find_station(options, make_answer) if context.is_live else OfflineFetchSession(options, make_answer)
 
 
-def _extractor(desk: Context, station: FetchSession) -> Any:
+def _extractor(context: Context, station: FetchSession) -> Any:
     """What makes a page of what was fetched: in this process, or in another where that is better."""
     from .result import Candidate
 
     async def extract(fetched: Fetched) -> Candidate:
         if fetched.kind == "document":
-            page = await from_document(fetched, apart=desk.is_live)
+            page = await from_document(fetched, apart=context.is_live)
             return Candidate(page.content, page, page.title)
         said = {
             "kind": fetched.kind,
@@ -230,7 +232,7 @@ def _extractor(desk: Context, station: FetchSession) -> Any:
             page, frames = make_page(fetched.body, said)
             return {"page": page, "frames": frames}
 
-        made = await station.workers.make(said, fetched.body, inline) if desk.is_live else inline()
+        made = await station.workers.make(said, fetched.body, inline) if context.is_live else inline()
         if "fault" in made:
             raise to_fault(made["fault"])
         page = made["page"] if isinstance(made["page"], Page) else from_json(made["page"])
@@ -241,14 +243,14 @@ def _extractor(desk: Context, station: FetchSession) -> Any:
     return extract
 
 
-async def read_given(desk: Context, html: str, url: str) -> Page:
+async def read_given(context: Context, html: str, url: str) -> Page:
     """The page in HTML that was fetched already, from `url`; nobody is asked for anything."""
     from .result import Fetched
 
-    station = _station(desk, to_options(desk.config, allow_private=desk.allow_private))
+    station = _station(context, to_options(context.config, allow_private=context.allow_private))
     headers = {"content-type": "text/html; charset=utf-8"}
     fetched = Fetched(html.encode("utf-8", "replace"), url, "given", "html", headers)
-    page: Page = (await _extractor(desk, station)(fetched)).payload
+    page: Page = (await _extractor(context, station)(fetched)).payload
     return page
 
 

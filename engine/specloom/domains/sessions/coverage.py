@@ -121,7 +121,7 @@ class Asked:
 
 
 async def search(
-    desk: Context, query: str, results: int, order: Sequence[str], *, empty_counts: bool = False
+    context: Context, query: str, results: int, order: Sequence[str], *, empty_counts: bool = False
 ) -> list[Asked]:
     """How each of these providers fared, up to the first that found something; at most so many results of it.
 
@@ -131,7 +131,7 @@ async def search(
     # Where nobody can be asked, asking nobody in particular says why.
     for name in order or ("",):
         try:
-            answer = await desk.ask(SEARCH, {"query": query, "num_results": results}, provider=name)
+            answer = await context.ask(SEARCH, {"query": query, "num_results": results}, provider=name)
         except Fault as fault:
             asked.append(Asked(name, fault=fault))
             continue

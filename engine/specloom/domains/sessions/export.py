@@ -200,14 +200,14 @@ TOGETHER = 16
 """Addresses after which it is told how far this has come."""
 
 
-async def export(desk: Context, session: str, form: str, verify_links: bool) -> dict[str, Any]:
+async def export(context: Context, session: str, form: str, verify_links: bool) -> dict[str, Any]:
     """The document of a session, with what it is a document of."""
-    trail = await find(desk.state("sessions"), session)
-    links = await _look_at(desk, trail.session.sources) if verify_links else NO_LINKS
-    return export_answer(trail, form, now=desk.now(), tenant=split_owner(desk.owner)[0], links=links)
+    trail = await find(context.state("sessions"), session)
+    links = await _look_at(context, trail.session.sources) if verify_links else NO_LINKS
+    return export_answer(trail, form, now=context.now(), tenant=split_owner(context.owner)[0], links=links)
 
 
-async def _look_at(desk: Context, sources: tuple[SessionSource, ...]) -> Mapping[str, LinkState]:
+async def _look_at(context: Context, sources: tuple[SessionSource, ...]) -> Mapping[str, LinkState]:
     """What became of the addresses; what cannot be told of one is left open and fails nothing."""
     from specloom.domains.trust import check_links
 
@@ -215,9 +215,9 @@ async def _look_at(desk: Context, sources: tuple[SessionSource, ...]) -> Mapping
     with suppress(TimeoutError):
         async with asyncio.timeout(SECONDS):
             for at in range(0, len(sources), TOGETHER):
-                desk.tell(at, len(sources), f"{at} of {len(sources)} addresses looked at")
+                context.tell(at, len(sources), f"{at} of {len(sources)} addresses looked at")
                 some = sources[at : at + TOGETHER]
-                looked = await check_links(desk, [one.url for one in some], dates=[one.date for one in some])
-                states |= {one.url: LinkState(one.live, one.status, one.archived, desk.now()) for one in looked}
-    desk.tell(len(sources), len(sources), f"{len(states)} of {len(sources)} addresses looked at")
+                looked = await check_links(context, [one.url for one in some], dates=[one.date for one in some])
+                states |= {one.url: LinkState(one.live, one.status, one.archived, context.now()) for one in looked}
+    context.tell(len(sources), len(sources), f"{len(states)} of {len(sources)} addresses looked at")
     return states

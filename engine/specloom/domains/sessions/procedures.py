@@ -119,7 +119,7 @@ STEP_INPUTS: Mapping[str, Mapping[str, Any]] = {
     keeps=(SESSIONS,),
     needs=("searchStep", "stepNumber", "nextStepNeeded"),
 )
-async def take_step(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def take_step(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Keeps one step of a research, and begins a session with the first.
 
     With `depth` standard or thorough it tells how widely the session has looked and what could be asked next;
@@ -127,7 +127,7 @@ async def take_step(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """
     from .steps import tell_step
 
-    return await tell_step(desk, given)
+    return await tell_step(context, given)
 
 
 RECOVERED = record(
@@ -171,11 +171,11 @@ RECOVERED = record(
     keeps=(SESSIONS,),
     needs=("sessionId",),
 )
-async def recover_session(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def recover_session(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Tells everything that is needed to go on with a session, or one of its steps whole."""
     from .steps import recover
 
-    return await recover(desk, given["sessionId"], given.get("stepId") or 0)
+    return await recover(context, given["sessionId"], given.get("stepId") or 0)
 
 
 @procedure(
@@ -187,11 +187,11 @@ async def recover_session(desk: Context, given: Mapping[str, Any]) -> dict[str, 
     keeps=(SESSIONS,),
     needs=("sessionId",),
 )
-async def session_sources(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def session_sources(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Lists what a session of the caller has found: address, title, author, journal or site, date and DOI."""
     from .steps import list_sources
 
-    return {"sources": await list_sources(desk, given["sessionId"])}
+    return {"sources": await list_sources(context, given["sessionId"])}
 
 
 EXPORTED = record(
@@ -223,14 +223,14 @@ EXPORTED = record(
     keeps=(SESSIONS,),
     needs=("sessionId",),
 )
-async def export_session(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def export_session(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Makes a session of the caller into a document; the session stays as it is.
 
     With `verify_links` every source is looked at, and the archived copy of a dead one is named in the document.
     """
     from .export import export
 
-    return await export(desk, given["sessionId"], given.get("format", "markdown"), given.get("verify_links", False))
+    return await export(context, given["sessionId"], given.get("format", "markdown"), given.get("verify_links", False))
 
 
 # --- The procedures over what is kept of people as specs name them: what each takes and gives, and its switch ---------
@@ -249,11 +249,11 @@ _NOTE = {**texts("note", "topic", "url"), "tags": _TAGS}
     settings=MEMORY,
     keeps=(CONSENTS, MEMORIES),
 )
-async def save_memory(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def save_memory(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Keeps a note of a user who agreed to that; tells its id."""
     from .consent import save_memory as work
 
-    return await work(desk, given)
+    return await work(context, given)
 
 
 @procedure(
@@ -281,11 +281,11 @@ async def save_memory(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]
     settings=MEMORY,
     keeps=(CONSENTS, MEMORIES),
 )
-async def recall_memories(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def recall_memories(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Finds notes of the calling user: about the words of `query`, else on a topic, else the newest."""
     from .consent import recall_memories as work
 
-    return await work(desk, given)
+    return await work(context, given)
 
 
 @procedure(
@@ -296,11 +296,11 @@ async def recall_memories(desk: Context, given: Mapping[str, Any]) -> dict[str, 
     keeps=(CONSENTS, MEMBERS, FINDINGS),
     needs=("workspace_id",),
 )
-async def share_finding(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def share_finding(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Puts a copy of a finding into a shared space of which the caller is a member; tells its id."""
     from .consent import share_finding as work
 
-    return await work(desk, given)
+    return await work(context, given)
 
 
 @procedure(
@@ -334,11 +334,11 @@ async def share_finding(desk: Context, given: Mapping[str, Any]) -> dict[str, An
     keeps=(CONSENTS, MEMBERS, FINDINGS),
     needs=("workspace_id",),
 )
-async def read_findings(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def read_findings(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Lists the findings of a shared space of which the caller is a member, newest first."""
     from .consent import read_findings as work
 
-    return await work(desk, given)
+    return await work(context, given)
 
 
 @procedure(
@@ -365,11 +365,11 @@ async def read_findings(desk: Context, given: Mapping[str, Any]) -> dict[str, An
     settings=USAGE_COUNTS,
     keeps=(CONSENTS, USAGE),
 )
-async def tell_usage(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - there is nothing to ask
+async def tell_usage(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - there is nothing to ask
     """Tells the calling user how often they used which tool."""
     from .consent import tell_usage as work
 
-    return await work(desk)
+    return await work(context)
 
 
 @procedure(
@@ -380,11 +380,11 @@ async def tell_usage(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     settings=MONITORING,
     keeps=(CONSENTS, WATCHES),
 )
-async def save_watch(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def save_watch(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Asks a question once and keeps what is there now, so that a later look tells only what is new."""
     from .consent import save_watch as work
 
-    return await work(desk, given)
+    return await work(context, given)
 
 
 @procedure(
@@ -397,8 +397,8 @@ async def save_watch(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     settings=MONITORING,
     keeps=(CONSENTS, WATCHES),
 )
-async def check_watch(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def check_watch(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Asks a watched question again and gives the rows that were not there before."""
     from .consent import check_watch as work
 
-    return await work(desk, given)
+    return await work(context, given)

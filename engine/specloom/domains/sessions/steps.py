@@ -1,4 +1,4 @@
-"""Steps and sessions at a desk: a step is told, coverage is described, questions are run, a session is recovered."""
+"""Steps and sessions at a context: a step is told, coverage is described, questions are run, a session is recovered."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ LONGEST_ITEM = 4000
 OVERDUE = "The providers took too long to answer this."
 
 
-async def tell_step(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def tell_step(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Keep a step and show where the session stands; SessionLost where there is none to go on with."""
-    drawer, told, warnings = desk.state("sessions"), read_step(given, desk.now()), []
+    drawer, told, warnings = context.state("sessions"), read_step(given, context.now()), []
     session = given.get("sessionId") or ""
     if told.step.number == 1 and not (told.step.is_revision and session):
         if session:
             warnings.append(f"Step 1 opened a new session; {session[:100]!r} is left as it was.")
-        taken = await store.begin(drawer, told, new_id=desk.new_id(), tenant=split_owner(desk.owner)[0])
+        taken = await store.begin(drawer, told, new_id=context.new_id(), tenant=split_owner(context.owner)[0])
     else:
         taken = await store.proceed(drawer, session, told)
     depth = given.get("depth") or "quick"
-    more = {} if depth == "quick" or taken.is_full else await _go_deeper(desk, drawer, taken, told, depth)
+    more = {} if depth == "quick" or taken.is_full else await _go_deeper(context, drawer, taken, told, depth)
     # Questions that were run have found sources, which belong to what is shown.
     trail = await store.find(drawer, taken.trail.session.id) if "refinementResults" in more else taken.trail
     shown = views.show_progress(
@@ -87,7 +87,9 @@ def _read_list(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return texts
 
 
-async def _go_deeper(desk: Context, drawer: Collection, taken: Taken, told: StepReport, depth: str) -> dict[str, Any]:
+async def _go_deeper(
+    context: Context, drawer: Collection, taken: Taken, told: StepReport, depth: str
+) -> dict[str, Any]:
     session = taken.trail.session
     described = coverage.describe_coverage(session.sources)
     queries = coverage.suggest_queries(session.goal, session.open_gaps, described)
@@ -99,10 +101,10 @@ async def _go_deeper(desk: Context, drawer: Collection, taken: Taken, told: Step
     with suppress(TimeoutError):
         async with asyncio.timeout(SECONDS):
             for number, query in enumerate(chosen):
-                desk.tell(number, len(chosen), f"searching: {query}")
-                results.append(await _run(desk, drawer, session.id, query, told.step.number))
+                context.tell(number, len(chosen), f"searching: {query}")
+                results.append(await _run(context, drawer, session.id, query, told.step.number))
     results += [{"query": query, "error": OVERDUE} for query in chosen[len(results) :]]
-    desk.tell(len(chosen), len(chosen), "searched")
+    context.tell(len(chosen), len(chosen), "searched")
     shown["refinementResults"] = results
     if len(queries) > len(chosen):
         shown["refinementNote"] = f"{len(chosen)} of {len(queries)} suggested queries were run; the rest is yours."
@@ -112,11 +114,11 @@ async def _go_deeper(desk: Context, drawer: Collection, taken: Taken, told: Step
     return shown
 
 
-async def _run(desk: Context, drawer: Collection, session: str, query: str, step: int) -> dict[str, Any]:
+async def _run(context: Context, drawer: Collection, session: str, query: str, step: int) -> dict[str, Any]:
     """What one question finds, asked of one provider after the other; how each of them fared goes to the session."""
-    asked = await search(desk, query, coverage.RUN_RESULTS, desk.offering(SEARCH))
+    asked = await search(context, query, coverage.RUN_RESULTS, context.offering(SEARCH))
     outcomes = [
-        CallOutcome(one.provider, KINDS[one.fault.kind].wire if one.fault else "", step=step, at=desk.now())
+        CallOutcome(one.provider, KINDS[one.fault.kind].wire if one.fault else "", step=step, at=context.now())
         for one in asked
         if one.provider
     ]
@@ -130,9 +132,9 @@ async def _run(desk: Context, drawer: Collection, session: str, query: str, step
     return {"query": query, "resultCount": len(results), "results": results}
 
 
-async def recover(desk: Context, session: str, number: int) -> dict[str, Any]:
+async def recover(context: Context, session: str, number: int) -> dict[str, Any]:
     """A session as it is taken up again, or its step of that number."""
-    trail = await store.find(desk.state("sessions"), session)
+    trail = await store.find(context.state("sessions"), session)
     if not number:
         return views.show_recovery(trail.session, trail.steps)
     shown = views.show_one_step(trail.session, trail.steps, number)
@@ -146,9 +148,9 @@ def _range(trail: Trail) -> str:
     return f"Its steps go from {numbers[0]} to {numbers[-1]}." if numbers else "It has no steps."
 
 
-async def list_sources(desk: Context, session: str) -> list[dict[str, str]]:
+async def list_sources(context: Context, session: str) -> list[dict[str, str]]:
     """The sources of a session with what is known of each."""
-    trail = await store.find(desk.state("sessions"), session)
+    trail = await store.find(context.state("sessions"), session)
     found = []
     for source in trail.session.sources:
         known = {"author": source.author, "site": source.site, "date": source.date, "doi": source.doi}

@@ -35,7 +35,7 @@ _REGISTRIES = (
     runs=("read_page",),
     needs=("citation",),
 )
-async def check_citation(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def check_citation(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Verifies one citation: a DOI, an address, another identifier or a reference in plain words.
 
     Registries are asked in turn and then the handle system of all DOIs, so that what nobody could say (`unchecked`) is
@@ -43,7 +43,7 @@ async def check_citation(desk: Context, given: Mapping[str, Any]) -> dict[str, A
     """
     from .citations.verify import verify
 
-    return await verify(desk, str(given["citation"]), str(given.get("claim") or ""))
+    return await verify(context, str(given["citation"]), str(given.get("claim") or ""))
 
 
 @procedure(
@@ -58,7 +58,7 @@ async def check_citation(desk: Context, given: Mapping[str, Any]) -> dict[str, A
     asks=_REGISTRIES,
     runs=("read_page", "session_sources"),
 )
-async def check_references(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def check_references(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Audits up to 200 references in one bounded pass with progress: existence, retraction, links and claims.
 
     They come as a document (CSL-JSON, RIS, BibTeX), as entries, or from a session. Entries win over the document and
@@ -67,7 +67,7 @@ async def check_references(desk: Context, given: Mapping[str, Any]) -> dict[str,
     from .citations.audit import audit
 
     return await audit(
-        desk,
+        context,
         bibliography=str(given.get("bibliography") or ""),
         format=str(given.get("format") or "auto"),
         entries=given.get("entries"),
@@ -81,7 +81,7 @@ async def check_references(desk: Context, given: Mapping[str, Any]) -> dict[str,
     gives={"type": "object", "properties": {"records": list_of({"type": "object"})}, "required": ["records"]},
     needs=("document", "format"),
 )
-async def bibliography_records(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+async def bibliography_records(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
     """Parts a bibliography (CSL-JSON or BibTeX) into its records as they stand there, the broken ones among them."""
     import asyncio
 
@@ -98,12 +98,12 @@ async def bibliography_records(desk: Context, given: Mapping[str, Any]) -> dict[
     gives=BIBLIOGRAPHY,
     runs=("session_sources",),
 )
-async def format_references(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def format_references(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Formats sources as a bibliography: APA, MLA, BibTeX, RIS or CSL-JSON; nobody is asked over a network."""
     from .bibliography.documents import format_sources
 
     return await format_sources(
-        desk, str(given.get("style") or "apa"), given.get("sources"), str(given.get("sessionId") or "")
+        context, str(given.get("style") or "apa"), given.get("sources"), str(given.get("sessionId") or "")
     )
 
 
@@ -120,7 +120,7 @@ async def format_references(desk: Context, given: Mapping[str, Any]) -> dict[str
     runs=("read_page",),
     needs=("recommendations",),
 )
-async def check_recommendations(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def check_recommendations(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Audits recommendations: stakes of their authors, reputation and links of their sites, and what others say.
 
     `lenses` are the fields in which others are looked for, each with `name` and `domains`; without a claim nobody is
@@ -129,7 +129,7 @@ async def check_recommendations(desk: Context, given: Mapping[str, Any]) -> dict
     from .sources.recommendations import audit_recommendations
 
     return await audit_recommendations(
-        desk,
+        context,
         given["recommendations"],
         claim=str(given.get("claim") or ""),
         lenses=given.get("lenses") or [],
@@ -138,18 +138,18 @@ async def check_recommendations(desk: Context, given: Mapping[str, Any]) -> dict
 
 
 @procedure("archive_page", parameters={"url": TEXT}, gives=CAPTURE, asks=("archive", "snapshots"), needs=("url",))
-async def archive_page(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def archive_page(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Takes a public copy of a page in a web archive within 25 seconds, or tells of an earlier one and why.
 
     Private and loopback addresses are refused; a slow or throttled archive is an answer and no error.
     """
     from .sources.links import archive
 
-    return await archive(desk, str(given["url"]))
+    return await archive(context, str(given["url"]))
 
 
 @procedure("check_links", parameters={"urls": list_of(TEXT)}, gives=LINKS, asks=("snapshots",), needs=("urls",))
-async def check_links(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def check_links(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Looks whether addresses still answer, eight at a time, and finds archived copies of those that do not.
 
     `linkLive` is left out for an address that was not looked at; `linkReason` then says why.
@@ -157,7 +157,7 @@ async def check_links(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]
     from .sources.links import check_links as check
     from .sources.links import tell_link
 
-    links = await check(desk, [str(url) for url in given["urls"]])
+    links = await check(context, [str(url) for url in given["urls"]])
     return {"links": [{"url": link.url, **tell_link(link)} for link in links]}
 
 
@@ -263,7 +263,7 @@ BRAND = {
     asks=("brand", "brand_domains", "web"),
     runs=("read_page",),
 )
-async def research_brand(desk: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+async def research_brand(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
     """Researches a brand: what its homepage declares, what its portal says, and at depth `full` what searches find.
 
     Only what is stated is told; what a surer place says is never overwritten. `depth` is quick, standard or full.
@@ -271,7 +271,7 @@ async def research_brand(desk: Context, given: Mapping[str, Any]) -> dict[str, A
     from .brand.research import research
 
     return await research(
-        desk,
+        context,
         str(given.get("url") or "").strip(),
         str(given.get("company_name") or "").strip(),
         str(given.get("depth") or "standard"),

@@ -54,7 +54,7 @@ async def read(
     url: str,
     *,
     mode: Mode = "full",
-    desk: Context,
+    context: Context,
     options: Options,
     extract: Extractor,
     station: TierServices,
@@ -73,10 +73,10 @@ async def read(
         raise to_fault(url, [to_outcome("guard", "validation", fault.message)]) from None
     try:
         async with asyncio.timeout(options.deadline) as clock:
-            for rung in choose_rungs(url, mode=mode, desk=desk, options=options, station=station, depth=depth):
+            for rung in choose_rungs(url, mode=mode, context=context, options=options, station=station, depth=depth):
                 found = await _try(climb, rung)
                 if found is None and climb.frames and depth == 0:
-                    found = await _follow_frames(climb, desk, station)
+                    found = await _follow_frames(climb, context, station)
                 if found is not None:
                     return found
                 if climb.stopped:
@@ -222,7 +222,7 @@ def _is_useless(frame: str) -> bool:
     return parts.scheme not in ("http", "https") or bool(_USELESS.search(f"{parts.hostname or ''}{parts.path}"))
 
 
-async def _follow_frames(climb: Attempt, desk: Context, station: TierServices) -> Reading | None:
+async def _follow_frames(climb: Attempt, context: Context, station: TierServices) -> Reading | None:
     """The better page of two iframes, where it is good: many shells only frame what is worth reading."""
     frames = [frame for frame in dict.fromkeys(climb.frames) if frame not in climb.followed]
     climb.frames = ()
@@ -236,7 +236,7 @@ async def _follow_frames(climb: Attempt, desk: Context, station: TierServices) -
             inner = await read(
                 frame,
                 mode=climb.mode,
-                desk=desk,
+                context=context,
                 options=options,
                 extract=climb.extract,
                 station=station,

@@ -47,13 +47,13 @@ class Robots:
         self._asking: dict[str, asyncio.Task[_Known]] = {}
 
     async def allow(
-        self, target: ParsedUrl, *, desk: Context, options: Options, politeness: Politeness
+        self, target: ParsedUrl, *, context: Context, options: Options, politeness: Politeness
     ) -> float | None:
         """The seconds to keep between two requests, or nothing where the site does not say; `blocked` if closed.
 
         A site without the file is open; one whose server fails, so that it cannot be told, is closed (RFC 9309 §2.3.1).
         """
-        known = await self._find(target, desk, options, politeness)
+        known = await self._find(target, context, options, politeness)
         if known.closed:
             message = f"{target.host} gives no readable robots.txt at the moment, so its pages are left alone"
             raise Fault("blocked", message, detail=ROBOTS)
@@ -65,14 +65,14 @@ class Robots:
         delay = known.rules.crawl_delay(AGENT)
         return None if delay is None else min(float(delay), LONGEST_DELAY)
 
-    async def _find(self, target: ParsedUrl, desk: Context, options: Options, politeness: Politeness) -> _Known:
+    async def _find(self, target: ParsedUrl, context: Context, options: Options, politeness: Politeness) -> _Known:
         site = f"{target.scheme}://{target.authority}"
         known = self._known.get(site)
-        if known is not None and known.until > desk.now():
+        if known is not None and known.until > context.now():
             return known
         task = self._asking.get(site)
         if task is None:
-            task = asyncio.create_task(_ask(site, target.host, desk, options, politeness))
+            task = asyncio.create_task(_ask(site, target.host, context, options, politeness))
             self._asking[site] = task
             task.add_done_callback(lambda _: self._asking.pop(site, None))
         # One reading that is given up does not take the file away from the others.
@@ -84,20 +84,20 @@ class Robots:
         return known
 
 
-async def _ask(site: str, host: str, desk: Context, options: Options, politeness: Politeness) -> _Known:
+async def _ask(site: str, host: str, context: Context, options: Options, politeness: Politeness) -> _Known:
     from protego import Protego
 
     policy = Policy(timeout=10.0, max_bytes=MOST_BYTES, redirects=5, any_host=True, allow_private=options.allow_private)
-    until = desk.now() + LIFETIME
+    until = context.now() + LIFETIME
     try:
-        async with politeness.turn(host, owner=desk.owner):
-            response = await desk.send(Request("GET", f"{site}/robots.txt", headers=load_headers(), policy=policy))
+        async with politeness.turn(host, owner=context.owner):
+            response = await context.send(Request("GET", f"{site}/robots.txt", headers=load_headers(), policy=policy))
     except Fault as fault:
         if fault.kind == "validation":
             raise
-        return _Known(None, fault.kind != "too_large", desk.now() + 60.0)
+        return _Known(None, fault.kind != "too_large", context.now() + 60.0)
     if response.status >= 500 or response.status == 429:
-        return _Known(None, closed=True, until=desk.now() + 60.0)
+        return _Known(None, closed=True, until=context.now() + 60.0)
     if response.status >= 400:
         return _Known(None, closed=False, until=until)
     return _Known(Protego.parse(response.body.decode("utf-8", "replace")), closed=False, until=until)

@@ -35,7 +35,7 @@ class FetchSession:
     """Shared by readings of one event loop. Nothing is started before it is needed; `aclose` ends all of it.
 
     `make_answer` makes a page of what was fetched, in a process of its own where that is better. `resolve` replaces the
-    system's resolver for everything that does not go over a desk: the browser and the client that looks like one.
+    system's resolver for everything that does not go over a context: the browser and the client that looks like one.
     """
 
     def __init__(
@@ -66,11 +66,11 @@ class FetchSession:
             self._stealth_sought = True
         return self._stealth
 
-    def robots_for(self, desk: Context, options: Options) -> Allow | None:
+    def robots_for(self, context: Context, options: Options) -> Allow | None:
         """What refuses hops that robots.txt closes; nothing where it is not to be obeyed."""
         if not options.robots:
             return None
-        return lambda target: self._robots.allow(target, desk=desk, options=options, politeness=self.politeness)
+        return lambda target: self._robots.allow(target, context=context, options=options, politeness=self.politeness)
 
     async def render(self, url: str, *, owner: str, options: Options, now: Callable[[], float]) -> Fetched:
         """The document that a browser makes of an address, once it is this reading's turn."""
@@ -91,7 +91,7 @@ class OfflineFetchSession(FetchSession):
     """A station that reaches nothing by itself: for examples and replays, which are offline whatever is installed."""
 
     def stealth(self) -> Stealth | None:
-        """No client beside the desk."""
+        """No client beside the context."""
         return None
 
     async def render(self, url: str, *, owner: str, options: Options, now: Callable[[], float]) -> Fetched:  # noqa: ARG002

@@ -133,7 +133,7 @@ class TierServices(Protocol):
     def stealth(self) -> Stealth | None:
         """The client with the TLS of a browser, where there is one."""
 
-    def robots_for(self, desk: Context, options: Options) -> Callable[[ParsedUrl], Awaitable[float | None]] | None:
+    def robots_for(self, context: Context, options: Options) -> Callable[[ParsedUrl], Awaitable[float | None]] | None:
         """What refuses hops that robots.txt closes, where it is to be obeyed."""
 
     async def render(self, url: str, *, owner: str, options: Options, now: Callable[[], float]) -> Fetched:
@@ -151,7 +151,7 @@ class Tier:
 
 
 def choose_rungs(
-    url: str, *, mode: Mode, desk: Context, options: Options, station: TierServices, depth: int = 0
+    url: str, *, mode: Mode, context: Context, options: Options, station: TierServices, depth: int = 0
 ) -> Iterator[Tier]:
     """The tiers in the order in which they are tried. Services see neither raw readings nor pages of iframes."""
     host = urlsplit(url).hostname or ""
@@ -165,29 +165,29 @@ def choose_rungs(
     def service(name: str, run: Callable[[], Awaitable[Fetched]]) -> Tier:
         return Tier(name, run, local=False, rest=rest)
 
-    browser = local("browser", lambda: render(url, desk, options, station))
+    browser = local("browser", lambda: render(url, context, options, station))
     document = is_document_url(url)
     early = (is_spa_host(host) or bool(to_route(url))) and not document and station.browser.is_available(options.chrome)
     if early:
         yield browser
-    yield local("html", lambda: ask_plainly(url, desk, options, station, raw=mode == "raw"))
+    yield local("html", lambda: ask_plainly(url, context, options, station, raw=mode == "raw"))
     if options.identity == "browser":
-        yield local("stealth", lambda: ask_as_browser(url, desk, options, station, raw=mode == "raw"))
+        yield local("stealth", lambda: ask_as_browser(url, context, options, station, raw=mode == "raw"))
     services = mode != "raw" and depth == 0
-    if services and options.reader and desk.offering(READER):
-        yield service("jina", lambda: ask_service(url, READER, "jina", desk, options))
+    if services and options.reader and context.offering(READER):
+        yield service("jina", lambda: ask_service(url, READER, "jina", context, options))
     if not early and not document:
         yield browser
-    if services and options.paid and desk.offering(CONTENTS):
-        yield service("exa", lambda: ask_service(url, CONTENTS, "exa", desk, options))
+    if services and options.paid and context.offering(CONTENTS):
+        yield service("exa", lambda: ask_service(url, CONTENTS, "exa", context, options))
 
 
 async def ask_plainly(
-    url: str, desk: Context, options: Options, station: TierServices, *, raw: bool = False
+    url: str, context: Context, options: Options, station: TierServices, *, raw: bool = False
 ) -> Fetched:
     """The answer to one honest request that prefers Markdown; its tier is `markdown` where it is, else `html`."""
-    way = Way("html", load_persona("honest").headers, desk.send, _limit(url, options.plain_timeout, options))
-    fetched = await _fetch(url, way, desk, options, station, raw=raw)
+    way = Way("html", load_persona("honest").headers, context.send, _limit(url, options.plain_timeout, options))
+    fetched = await _fetch(url, way, context, options, station, raw=raw)
     if raw or fetched.status >= 400:
         return fetched
     if fetched.kind == "markdown" or (fetched.kind == "text" and "text/plain" in fetched.content_type):
@@ -200,7 +200,7 @@ async def ask_plainly(
 
 
 async def ask_as_browser(
-    url: str, desk: Context, options: Options, station: TierServices, *, raw: bool = False
+    url: str, context: Context, options: Options, station: TierServices, *, raw: bool = False
 ) -> Fetched:
     """The answer to a request that looks like a desktop browser's: in its TLS too, where that can be done."""
     stealth = station.stealth()
@@ -208,25 +208,25 @@ async def ask_as_browser(
     if stealth is not None:
         way = Way("stealth", stealth.headers, stealth.send, limit)
     else:
-        way = Way("stealth", load_persona("browser").headers, desk.send, limit)
-    return await _fetch(url, way, desk, options, station, raw=raw)
+        way = Way("stealth", load_persona("browser").headers, context.send, limit)
+    return await _fetch(url, way, context, options, station, raw=raw)
 
 
-async def render(url: str, desk: Context, options: Options, station: TierServices) -> Fetched:
+async def render(url: str, context: Context, options: Options, station: TierServices) -> Fetched:
     """The document as a browser has it after its scripts ran."""
-    allow = station.robots_for(desk, options)
+    allow = station.robots_for(context, options)
     if allow is not None:
         await allow(check_target(url, options))
-    return await station.render(url, owner=desk.owner, options=options, now=desk.now)
+    return await station.render(url, owner=context.owner, options=options, now=context.now)
 
 
-async def ask_service(url: str, capability: str, label: str, desk: Context, options: Options) -> Fetched:
+async def ask_service(url: str, capability: str, label: str, context: Context, options: Options) -> Fetched:
     """The text that a service made of a page; `content_empty` where it has none."""
     try:
         async with asyncio.timeout(options.service_timeout):
             # Without its fragment, which no server ever sees.
             asked = {"url": str(check_target(url, options)), "max_length": options.max_length}
-            answer = await desk.ask(capability, asked)
+            answer = await context.ask(capability, asked)
     except TimeoutError:
         raise Fault("network", f"no answer within {options.service_timeout:g} seconds") from None
     row: dict[str, Any] = answer.rows[0] if answer.rows else {}
@@ -245,15 +245,17 @@ def _limit(url: str, usual: float, options: Options) -> float:
     return options.document_timeout if is_document_url(url) else usual
 
 
-async def _fetch(url: str, way: Way, desk: Context, options: Options, station: TierServices, *, raw: bool) -> Fetched:
-    allow = station.robots_for(desk, options)
+async def _fetch(
+    url: str, way: Way, context: Context, options: Options, station: TierServices, *, raw: bool
+) -> Fetched:
+    allow = station.robots_for(context, options)
     return await fetch(
         url,
         way,
         options=options,
         politeness=station.politeness,
-        owner=desk.owner,
-        now=desk.now,
+        owner=context.owner,
+        now=context.now,
         follow_pages=not raw,
         beginning=options.max_length if raw else None,
         allow=allow,

@@ -77,9 +77,9 @@ class _GatheredSource:
     words: int
 
 
-async def gather_sources(desk: Context, rows: list[dict[str, Any]], wanted: GatherRequest) -> dict[str, Any]:
+async def gather_sources(context: Context, rows: list[dict[str, Any]], wanted: GatherRequest) -> dict[str, Any]:
     """The record of all sources: those that were read, best first, and why the others could not be."""
-    began = desk.now()
+    began = context.now()
     found = list({str(row["url"]): row for row in reversed(rows) if row.get("url")}.values())[::-1]
     turns, done = asyncio.Semaphore(AT_ONCE), 0
     end = asyncio.get_running_loop().time() + ENOUGH
@@ -91,17 +91,19 @@ async def gather_sources(desk: Context, rows: list[dict[str, Any]], wanted: Gath
             return _from_passages(row)
         try:
             async with asyncio.timeout_at(end):
-                return await _read_in_turn(desk, url, turns)
+                return await _read_in_turn(context, url, turns)
         except Fault as fault:
             return fault
         except TimeoutError:
             return to_fault(url, [to_outcome("all", "network", f"not read within the {ENOUGH:g} seconds of this call")])
         finally:
             done += 1
-            desk.tell(done, len(found), f"read {done} of {len(found)} sources")
+            context.tell(done, len(found), f"read {done} of {len(found)} sources")
 
     pages = await asyncio.gather(*[read(row) for row in found])
-    sources = [_to_source(row, page, wanted, desk.now()) for row, page in zip(found, pages, strict=True) if _is(page)]
+    sources = [
+        _to_source(row, page, wanted, context.now()) for row, page in zip(found, pages, strict=True) if _is(page)
+    ]
     failures = [_tell_failure(row, one) for row, one in zip(found, pages, strict=True) if isinstance(one, Fault)]
     sparse = sum(source.words < FEW_WORDS for source in sources)
     sources.sort(key=lambda source: -source.scores.overall)
@@ -129,12 +131,12 @@ async def gather_sources(desk: Context, rows: list[dict[str, Any]], wanted: Gath
             "urlsSearched": len(found),
             "urlsScraped": len(found) - len(failures),
             "urlsFailed": len(failures),
-            "processingTimeMs": round((desk.now() - began) * 1000),
+            "processingTimeMs": round((context.now() - began) * 1000),
             "sparseSources": sparse,
         },
         "size": _tell_size(combined.text, truncated=combined.truncated),
-        "recommendations": recommend(own) if desk.config.get("SOURCE_RECOMMENDATIONS", True) else None,
-        "components": make_components(told) if desk.config.get("GENERATIVE_UI_ENABLED") else None,
+        "recommendations": recommend(own) if context.config.get("SOURCE_RECOMMENDATIONS", True) else None,
+        "components": make_components(told) if context.config.get("GENERATIVE_UI_ENABLED") else None,
     }
     return {name: value for name, value in said.items() if value or name in {"sources", "combined_content"}}
 
@@ -160,9 +162,9 @@ def _from_passages(row: dict[str, Any]) -> Page:
     return Page(str(row["url"]), text, PASSAGES, quality="partial", stripped=stripped)
 
 
-async def _read_in_turn(desk: Context, url: str, turns: asyncio.Semaphore) -> Page:
+async def _read_in_turn(context: Context, url: str, turns: asyncio.Semaphore) -> Page:
     async with turns:
-        reading = asyncio.ensure_future(read_page(desk, url))
+        reading = asyncio.ensure_future(read_page(context, url))
         try:
             await asyncio.wait((reading,), timeout=PATIENCE)
         except asyncio.CancelledError:

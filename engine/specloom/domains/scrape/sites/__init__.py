@@ -42,7 +42,7 @@ def match(url: str) -> Route | None:
     return next((site.match(address) for site in _sites().values() if address.host in site.HOSTS), None)
 
 
-async def read(route: Route, desk: Context, *, max_length: int) -> SitePage:
+async def read(route: Route, context: Context, *, max_length: int) -> SitePage:
     """The page of a route, of at most `max_length` bytes; a fault where it is not to be had.
 
     Of `route.fallback` the same page can be read without the API, unless the fault is `not_found`.
@@ -50,7 +50,7 @@ async def read(route: Route, desk: Context, *, max_length: int) -> SitePage:
     from specloom.core import clean
     from ..html.sanitise import strip
 
-    page: SitePage = await _sites()[route.site].read(route, desk, max_length=max_length)
+    page: SitePage = await _sites()[route.site].read(route, context, max_length=max_length)
     content, stripped = strip(page.content, markdown=page.is_markdown)
     return replace(page, content=content, title=clean(page.title)[0].strip(), stripped=stripped)
 

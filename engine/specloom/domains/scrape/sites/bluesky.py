@@ -50,13 +50,13 @@ def match(address: Address) -> Route | None:
     return Route("bluesky", "post", address.url, {"author": parts[1], "id": parts[3]}, fallback=address.url)
 
 
-async def read(route: Route, desk: Context, *, max_length: int) -> SitePage:
+async def read(route: Route, context: Context, *, max_length: int) -> SitePage:
     """The page that the route names."""
-    return await (_read_post if route.kind == "post" else _read_profile)(route, desk, max_length)
+    return await (_read_post if route.kind == "post" else _read_profile)(route, context, max_length)
 
 
-async def _read_post(route: Route, desk: Context, max_length: int) -> SitePage:
-    rows = (await desk.ask("post", {**route.names, "num_answers": _MOST_REPLIES}, provider=PROVIDER)).rows
+async def _read_post(route: Route, context: Context, max_length: int) -> SitePage:
+    rows = (await context.ask("post", {**route.names, "num_answers": _MOST_REPLIES}, provider=PROVIDER)).rows
     if not rows:
         raise missing(f"The Bluesky post {route.names['id']} of {route.names['author']}")
     row, *replies = rows
@@ -97,8 +97,8 @@ def to_name(row: Row) -> str:
     return f"{row['author_name']} ({handle})" if row.get("author_name") and handle else handle or "Somebody"
 
 
-async def _read_profile(route: Route, desk: Context, max_length: int) -> SitePage:
-    row = await find_one(desk, "profile", route.names, provider=PROVIDER)
+async def _read_profile(route: Route, context: Context, max_length: int) -> SitePage:
+    row = await find_one(context, "profile", route.names, provider=PROVIDER)
     if row is None:
         raise missing(f"The Bluesky account {route.names['handle']}")
     name = f"{row['name']} (@{row['handle']})" if row.get("name") else f"@{row['handle']}"

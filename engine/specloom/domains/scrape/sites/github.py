@@ -72,16 +72,16 @@ def _ending(name: str) -> str:
     return name.rpartition(".")[2].lower() if "." in name else ""
 
 
-async def read(route: Route, desk: Context, *, max_length: int) -> SitePage:
+async def read(route: Route, context: Context, *, max_length: int) -> SitePage:
     """The page that the route names."""
     if route.kind == "gist":
-        return await _read_gist(route, desk, max_length)
-    return await (_read_file if route.kind == "file" else _read_repository)(route, desk, max_length)
+        return await _read_gist(route, context, max_length)
+    return await (_read_file if route.kind == "file" else _read_repository)(route, context, max_length)
 
 
-async def _read_file(route: Route, desk: Context, max_length: int) -> SitePage:
+async def _read_file(route: Route, context: Context, max_length: int) -> SitePage:
     full_name = f"{route.names['owner']}/{route.names['name']}"
-    row = await find_one(desk, "source_file", {**route.names, "path": list(route.parts)}, provider=FILES)
+    row = await find_one(context, "source_file", {**route.names, "path": list(route.parts)}, provider=FILES)
     if row is None:
         raise missing(f"The file {'/'.join(route.parts)} of {full_name} on GitHub")
     # What branch and what path is cannot be told apart from here; the name of the file can.
@@ -119,8 +119,8 @@ def find_lines(url: str, text: str) -> tuple[str, str]:
     return (named, "\n".join(lines[:_MOST_LINES])) if any(map(str.strip, lines)) else ("", "")
 
 
-async def _read_gist(route: Route, desk: Context, max_length: int) -> SitePage:
-    rows = (await desk.ask("gist", route.names, provider=PROVIDER)).rows
+async def _read_gist(route: Route, context: Context, max_length: int) -> SitePage:
+    rows = (await context.ask("gist", route.names, provider=PROVIDER)).rows
     if not rows:
         raise missing(f"The gist {route.names['id']}")
     rows.sort(key=lambda row: str(row["name"]))
@@ -145,7 +145,7 @@ async def _read_gist(route: Route, desk: Context, max_length: int) -> SitePage:
     )
 
 
-async def _read_repository(route: Route, desk: Context, max_length: int) -> SitePage:
+async def _read_repository(route: Route, context: Context, max_length: int) -> SitePage:
     names = route.names
     full_name = f"{names['owner']}/{names['name']}"
 
@@ -154,7 +154,7 @@ async def _read_repository(route: Route, desk: Context, max_length: int) -> Site
         failed: Fault | None = None
         for provider, way in ((FILES, "github:raw"), (PROVIDER, "github:contents-api")):
             try:
-                found = await find_one(desk, "source_file", names, provider=provider)
+                found = await find_one(context, "source_file", names, provider=provider)
             except Fault as fault:
                 failed = fault
                 continue
@@ -163,22 +163,22 @@ async def _read_repository(route: Route, desk: Context, max_length: int) -> Site
         return failed, "github:raw"
 
     async def find_owned() -> tuple[Row | None, Row | None]:
-        row = await or_none(find_one(desk, "repository", names, provider=PROVIDER))
+        row = await or_none(find_one(context, "repository", names, provider=PROVIDER))
         if row is None or not row.get("owner"):
             return row, None
         kind = "organization" if row.get("owner_kind") == "Organization" else "person"
         asked = {"handle": row["owner"], "kind": kind}
-        return row, await or_none(find_one(desk, "profile", asked, provider=PROVIDER))
+        return row, await or_none(find_one(context, "profile", asked, provider=PROVIDER))
 
     async def count(what: str) -> Row | None:
-        return await or_none(find_one(desk, "repository_count", {**names, "of": what}, provider=PROVIDER))
+        return await or_none(find_one(context, "repository_count", {**names, "of": what}, provider=PROVIDER))
 
     (readme, way), (row, owner), contributors, releases, health = await asyncio.gather(
         find_readme(),
         find_owned(),
         count("contributors"),
         count("releases"),
-        or_none(find_one(desk, "repository_health", names, provider=PROVIDER)),
+        or_none(find_one(context, "repository_health", names, provider=PROVIDER)),
     )
     description = (row or {}).get("description", "")
     if isinstance(readme, dict):

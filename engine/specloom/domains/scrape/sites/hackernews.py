@@ -63,19 +63,19 @@ def match(address: Address) -> Route | None:
     return None
 
 
-async def read(route: Route, desk: Context, *, max_length: int) -> SitePage:
+async def read(route: Route, context: Context, *, max_length: int) -> SitePage:
     """The page that the route names."""
     if route.kind == "item":
-        return await _read_item(route, desk, max_length)
-    return await (_read_user if route.kind == "user" else _read_list)(route, desk, max_length)
+        return await _read_item(route, context, max_length)
+    return await (_read_user if route.kind == "user" else _read_list)(route, context, max_length)
 
 
-async def _read_item(route: Route, desk: Context, max_length: int) -> SitePage:
-    row = await find_one(desk, "post", route.names, provider=PROVIDER)
+async def _read_item(route: Route, context: Context, max_length: int) -> SitePage:
+    row = await find_one(context, "post", route.names, provider=PROVIDER)
     if row is None:
         raise missing(f"The item {route.names['id']} of Hacker News")
     ids = row.get("answer_ids") or []
-    linked, *found = await _find_all(desk, [*(route.parts or ("",)), *ids[:_MOST_COMMENTS]])
+    linked, *found = await _find_all(context, [*(route.parts or ("",)), *ids[:_MOST_COMMENTS]])
     comments = [one for one in found if isinstance(one, dict)]
     row = {"author": "somebody", "url": route.url, **row}
     title = row.get("title") or f"Comment by {row['author']} on Hacker News"
@@ -119,11 +119,11 @@ def _to_comment(comment: Row) -> list[str]:
     return [heading, to_markdown(comment.get("html") or "", base=_BASE)]
 
 
-async def _read_list(route: Route, desk: Context, max_length: int) -> SitePage:
+async def _read_list(route: Route, context: Context, max_length: int) -> SitePage:
     # One more than is shown tells whether there are more.
     arguments = {"list": route.names["list"], "num_results": _MOST_STORIES + 1}
-    ids = [row["id"] for row in (await desk.ask("listing", arguments, provider=PROVIDER)).rows]
-    found = await _find_all(desk, ids[:_MOST_STORIES])
+    ids = [row["id"] for row in (await context.ask("listing", arguments, provider=PROVIDER)).rows]
+    found = await _find_all(context, ids[:_MOST_STORIES])
     stories = [one for one in found if isinstance(one, dict)]
     if not stories:
         raise next((one for one in found if isinstance(one, Fault)), missing("A story on this list of Hacker News"))
@@ -146,8 +146,8 @@ def _to_line(story: Row) -> str:
     return f"[{label}](<{link}>) ({host}) · {facts}{talk}"
 
 
-async def _read_user(route: Route, desk: Context, max_length: int) -> SitePage:
-    row = await find_one(desk, "profile", route.names, provider=PROVIDER)
+async def _read_user(route: Route, context: Context, max_length: int) -> SitePage:
+    row = await find_one(context, "profile", route.names, provider=PROVIDER)
     if row is None:
         raise missing(f"The user {route.names['handle']} of Hacker News")
     name = row["handle"]
@@ -163,7 +163,7 @@ async def _read_user(route: Route, desk: Context, max_length: int) -> SitePage:
     return SitePage(content, title, "hn", "hackernews:api", site="Hacker News", authors=(name,), truncated=shortened)
 
 
-async def _find_all(desk: Context, ids: Sequence[str]) -> list[Row | Fault | None]:
+async def _find_all(context: Context, ids: Sequence[str]) -> list[Row | Fault | None]:
     """Each item, nothing where it is gone, or the fault that came instead; a few at once, in their order."""
     turns = asyncio.Semaphore(_AT_ONCE)
 
@@ -172,7 +172,7 @@ async def _find_all(desk: Context, ids: Sequence[str]) -> list[Row | Fault | Non
             return None
         async with turns:
             try:
-                return await find_one(desk, "post", {"id": number}, provider=PROVIDER)
+                return await find_one(context, "post", {"id": number}, provider=PROVIDER)
             except Fault as fault:
                 return fault
 

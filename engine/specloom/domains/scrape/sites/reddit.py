@@ -40,11 +40,11 @@ def match(address: Address) -> Route | None:
     return Route("reddit", "post", address.url, names, fallback=address.url)
 
 
-async def read(route: Route, desk: Context, *, max_length: int) -> SitePage:
+async def read(route: Route, context: Context, *, max_length: int) -> SitePage:
     """The post and its best comments; votes are known only where Reddit answers with data and not with a feed."""
     # As many answers again, because some were deleted and some answer each other.
     arguments = {**route.names, "num_answers": 2 * _MOST_COMMENTS}
-    rows = (await desk.ask("post", arguments, provider=PROVIDER)).rows
+    rows = (await context.ask("post", arguments, provider=PROVIDER)).rows
     if not rows:
         raise missing(f"The post {route.names['id']} on Reddit")
     row, *answers = rows

@@ -82,9 +82,9 @@ def parse_address(url: str) -> Address | None:
     return Address(url.strip(), (split.hostname or "").removesuffix("."), parts, query)
 
 
-async def find_one(desk: Context, operation: str, arguments: Mapping[str, Any], *, provider: str) -> Row | None:
+async def find_one(context: Context, operation: str, arguments: Mapping[str, Any], *, provider: str) -> Row | None:
     """The first row of a provider's answer, or nothing."""
-    answer = await desk.ask(operation, arguments, provider=provider)
+    answer = await context.ask(operation, arguments, provider=provider)
     return answer.rows[0] if answer.rows else None
 
 

@@ -51,13 +51,13 @@ def match(address: Address) -> Route | None:
     return Route("twitter", "post", address.url, names, fallback=f"{_MIRROR}/{names['author']}/status/{said}")
 
 
-async def read(route: Route, desk: Context, *, max_length: int) -> SitePage:
+async def read(route: Route, context: Context, *, max_length: int) -> SitePage:
     """The page that the route names."""
-    return await (_read_post if route.kind == "post" else _read_profile)(route, desk, max_length)
+    return await (_read_post if route.kind == "post" else _read_profile)(route, context, max_length)
 
 
-async def _read_post(route: Route, desk: Context, max_length: int) -> SitePage:
-    row = await find_one(desk, "post", route.names, provider=PROVIDER)
+async def _read_post(route: Route, context: Context, max_length: int) -> SitePage:
+    row = await find_one(context, "post", route.names, provider=PROVIDER)
     if row is None:
         raise missing(f"The post {route.names['id']} on X")
     handle = row.get("author") or route.names["author"]
@@ -87,8 +87,8 @@ async def _read_post(route: Route, desk: Context, max_length: int) -> SitePage:
     )
 
 
-async def _read_profile(route: Route, desk: Context, max_length: int) -> SitePage:
-    row = await find_one(desk, "profile", route.names, provider=PROVIDER)
+async def _read_profile(route: Route, context: Context, max_length: int) -> SitePage:
+    row = await find_one(context, "profile", route.names, provider=PROVIDER)
     if row is None:
         raise missing(f"The account {route.names['handle']} on X")
     name = f"{row['name']} (@{row['handle']})" if row.get("name") else f"@{row['handle']}"

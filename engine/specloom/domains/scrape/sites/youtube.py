@@ -146,13 +146,13 @@ def match(address: Address) -> Route | None:
     return Route("youtube", "video", address.url, {"id": said})
 
 
-async def read(route: Route, desk: Context, *, max_length: int, patience: float = _PATIENCE) -> SitePage:
+async def read(route: Route, context: Context, *, max_length: int, patience: float = _PATIENCE) -> SitePage:
     """The transcript, with the time of every line; else the description. A fault says why there is neither."""
     number = route.names["id"]
     faults: list[Fault] = []
 
     async def find(source: str) -> Row:
-        asked = find_one(desk, "video", {"id": number, "source": source}, provider=PROVIDER)
+        asked = find_one(context, "video", {"id": number, "source": source}, provider=PROVIDER)
         try:
             return await asyncio.wait_for(asked, patience) or {}
         except Fault as fault:
@@ -164,7 +164,7 @@ async def read(route: Route, desk: Context, *, max_length: int, patience: float 
     player, page = await asyncio.gather(find("player"), find("page"))
     details = {**page, **player}
     try:
-        lines = await asyncio.wait_for(_find_lines(number, (player, page), desk), patience)
+        lines = await asyncio.wait_for(_find_lines(number, (player, page), context), patience)
     except TimeoutError:
         lines = []
     title = str(details.get("title") or f"YouTube video {number}")
@@ -189,7 +189,7 @@ async def read(route: Route, desk: Context, *, max_length: int, patience: float 
     )
 
 
-async def _find_lines(number: str, told: Sequence[Row], desk: Context) -> list[CaptionLine]:
+async def _find_lines(number: str, told: Sequence[Row], context: Context) -> list[CaptionLine]:
     """The lines of the first captions that can be had: of the player, of the page, of the old address."""
     seen: set[str] = set()
     for details in told:
@@ -199,7 +199,7 @@ async def _find_lines(number: str, told: Sequence[Row], desk: Context) -> list[C
             continue
         seen.add(str(request.query))
         try:
-            response = await desk.send(request)
+            response = await context.send(request)
         except Fault:
             continue
         # An answer with nothing in it wants a proof of origin; another way may do without.
@@ -207,7 +207,7 @@ async def _find_lines(number: str, told: Sequence[Row], desk: Context) -> list[C
             return lines
     for language in _LANGUAGES:
         arguments = {"id": number, "language": language}
-        row = await or_none(find_one(desk, "transcript", arguments, provider=PROVIDER))
+        row = await or_none(find_one(context, "transcript", arguments, provider=PROVIDER))
         if row and (lines := _accept(row["text"])):
             return lines
     return []

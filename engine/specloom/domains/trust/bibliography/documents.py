@@ -181,7 +181,7 @@ _MOST_PLACES = 20
 
 
 async def format_sources(
-    desk: Context, style: str, sources: Sequence[Mapping[str, str]] | None, session: str
+    context: Context, style: str, sources: Sequence[Mapping[str, str]] | None, session: str
 ) -> dict[str, Any]:
     """The bibliography under the names of the tool contract; named sources come before those of a session.
 
@@ -190,9 +190,9 @@ async def format_sources(
     """
     if not sources and not session:
         raise Fault("validation", "nothing to format: give sources or a sessionId")
-    given = sources or await _of_session(desk, session)
+    given = sources or await _of_session(context, session)
     entries = [from_source({name: str(value) for name, value in source.items()}) for source in given]
-    today = datetime.fromtimestamp(desk.now(), UTC).date().isoformat()
+    today = datetime.fromtimestamp(context.now(), UTC).date().isoformat()
     rendered = render(entries, style, accessed=today if style in ("apa", "mla") else "")
     told: dict[str, Any] = {"style": rendered.style, "entryCount": rendered.count, "bibliography": rendered.text}
     skipped = [at for at, entry in enumerate(entries, 1) if not entry.url]
@@ -212,9 +212,9 @@ def _tell_skipped(places: Sequence[int]) -> str:
     return f"{said} neither a web address nor a DOI and {'was' if few else 'were'} left out"
 
 
-async def _of_session(desk: Context, session: str) -> list[dict[str, str]]:
+async def _of_session(context: Context, session: str) -> list[dict[str, str]]:
 
-    return await find_sources(desk, session)
+    return await find_sources(context, session)
 
 
 # --- The sources of a research session, where sessions are kept: the one seam between the trust tools and the
@@ -225,11 +225,11 @@ PROCEDURE = "session_sources"
 """A procedure of that name takes `sessionId` and gives `sources`: rows with url, title, author, date, site and doi."""
 
 
-async def find_sources(desk: Context, session: str) -> list[dict[str, str]]:
+async def find_sources(context: Context, session: str) -> list[dict[str, str]]:
     """What a session of the caller has recorded; a `session_not_found` fault where there is no such session."""
     if PROCEDURE not in PROCEDURES:
         raise Fault("session_not_found", f"there is no session {session!r}: this server keeps none")
-    given: dict[str, Any] = await desk.run(PROCEDURE, {"sessionId": session})
+    given: dict[str, Any] = await context.run(PROCEDURE, {"sessionId": session})
     return [
         {name: str(value) for name, value in source.items() if value is not None} for source in given.get("sources", [])
     ]

@@ -393,14 +393,14 @@ class ReadPages:
         return self.words < THIN_WORDS
 
 
-async def read_portal(desk: Context, page: BrandPage, label: str) -> ReadPages:
+async def read_portal(context: Context, page: BrandPage, label: str) -> ReadPages:
     """What a brand page and up to four pages below it say; `label` is the brand's name as its domain has it.
 
     The page is read as any other, with a browser where it needs one; what cannot be read that way is taken as it came.
     """
-    rendered = await read_text(desk, page.url)
+    rendered = await read_text(context, page.url)
     below = find_below(page, rendered)
-    more = await asyncio.gather(*[read_text(desk, url) for url in below])
+    more = await asyncio.gather(*[read_text(context, url) for url in below])
     found = read_guidelines(rendered)
     found.fill(read_guidelines(page.text))
     texts = [(page.url, rendered if len(rendered.split()) * 2 > len(page.text.split()) else page.text)]
@@ -419,10 +419,10 @@ async def read_portal(desk: Context, page: BrandPage, label: str) -> ReadPages:
     return ReadPages(found, whole, words, tuple(url for url, _ in texts))
 
 
-async def read_text(desk: Context, url: str) -> str:
+async def read_text(context: Context, url: str) -> str:
     """The text of a page as it is read for people, "" where it cannot be read."""
     try:
-        page = await desk.run("read_page", {"url": url, "mode": "full", "max_length": MOST_BYTES})
+        page = await context.run("read_page", {"url": url, "mode": "full", "max_length": MOST_BYTES})
     except Fault:
         return ""
     return str(page["content"])

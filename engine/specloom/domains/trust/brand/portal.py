@@ -106,7 +106,7 @@ def to_candidates(site: str, host: str) -> list[str]:
     return [f"https://{name}.{site}/" for name in SUBDOMAINS] + [f"https://{host}/{path}" for path in PATHS]
 
 
-async def probe(desk: Context, candidates: list[str]) -> Probe:
+async def probe(context: Context, candidates: list[str]) -> Probe:
     """Ask for each candidate with HEAD, within bounds for all together and for each host."""
     turns = asyncio.Semaphore(AT_ONCE)
     rooms = {to_host(url): asyncio.Semaphore(PER_HOST) for url in candidates}
@@ -121,7 +121,7 @@ async def probe(desk: Context, candidates: list[str]) -> Probe:
             if host in closed or (host not in alive and failures[host] >= MOST_FAILURES):
                 return
             try:
-                response = await fetch(desk, url, "HEAD")
+                response = await fetch(context, url, "HEAD")
             except Fault:
                 failures[host] += 1
                 return
@@ -163,14 +163,14 @@ def is_moved(url: str, response: Response) -> bool:
     return not _FRONT.fullmatch(asked.path) and _FRONT.fullmatch(came.path or "/") is not None
 
 
-async def choose(desk: Context, hits: tuple[str, ...], front: tuple[str, str]) -> BrandPage | None:
+async def choose(context: Context, hits: tuple[str, ...], front: tuple[str, str]) -> BrandPage | None:
     """The first of the candidates whose page is about the brand, at most six of them being read.
 
     `front` is what `to_front` gives for the homepage, which is no portal.
     """
     for url in hits[:MOST_READ]:
         try:
-            response = await fetch(desk, url, "GET")
+            response = await fetch(context, url, "GET")
         except Fault:
             continue
         if response.status >= 300 or is_moved(url, response) or find_soft_failure(url, response):
@@ -211,11 +211,11 @@ def is_brand_text(title: str, heading: str, text: str, *, locked: bool = False) 
     return _STRONG.search(whole) is not None or len(weak) >= _WEAK_NEEDED
 
 
-async def fetch(desk: Context, url: str, method: str) -> Response:
+async def fetch(context: Context, url: str, method: str) -> Response:
     """One request for a page; redirects may lead anywhere public, so that it can be told where they led."""
-    target = str(check_url(url, allow_private=desk.allow_private))
-    policy = Policy(timeout=TIMEOUT, max_bytes=_MOST_BYTES, any_host=True, allow_private=desk.allow_private)
-    return await desk.send(Request(method, target, headers=ACCEPT, policy=policy))
+    target = str(check_url(url, allow_private=context.allow_private))
+    policy = Policy(timeout=TIMEOUT, max_bytes=_MOST_BYTES, any_host=True, allow_private=context.allow_private)
+    return await context.send(Request(method, target, headers=ACCEPT, policy=policy))
 
 
 def to_front(title: str, text: str) -> tuple[str, str]:
@@ -245,20 +245,20 @@ def to_domain(text: str, *, allow_private: bool = False) -> str:
     return parsed.host.removeprefix("www.")
 
 
-async def find_domain(desk: Context, name: str) -> str:
+async def find_domain(context: Context, name: str) -> str:
     """The domain of a company by its name: what an index of brands says, else the site that a web search finds.
 
     A site counts only if its domain is the name, or begins with it and its title has the name in words of its own, so
     that Otterbox is not taken for Otter; a `not_found` fault says that none does.
     """
-    if desk.offering("brand_domains"):
+    if context.offering("brand_domains"):
         try:
-            answer = await desk.ask("brand_domains", {"company": name})
+            answer = await context.ask("brand_domains", {"company": name})
         except Fault:
             answer = None
         if answer is not None and answer.rows:
-            return to_domain(str(answer.rows[0]["domain"]), allow_private=desk.allow_private)
-    found = await desk.ask("web", {"query": f'"{name}" official website', "num_results": _RESULTS})
+            return to_domain(str(answer.rows[0]["domain"]), allow_private=context.allow_private)
+    found = await context.ask("web", {"query": f'"{name}" official website', "num_results": _RESULTS})
     words = _to_words(name)
     wanted = "".join(words)
     sites = [(to_site(str(row["url"])), _to_words(str(row.get("title") or ""))) for row in found.rows]
@@ -301,12 +301,12 @@ PORTAL_HOSTS = frozenset(
 )  # fmt: skip
 
 
-async def search_pages(desk: Context, name: str, site: str, known: Collection[str]) -> list[BrandPage]:
+async def search_pages(context: Context, name: str, site: str, known: Collection[str]) -> list[BrandPage]:
     """Up to three brand pages that three searches find, without those that are known already.
 
     Raises the last fault when no search was answered.
     """
-    asked = [desk.ask("web", {"query": query.format(name=name), "num_results": RESULTS}) for query in QUERIES]
+    asked = [context.ask("web", {"query": query.format(name=name), "num_results": RESULTS}) for query in QUERIES]
     answers = await asyncio.gather(*asked, return_exceptions=True)
     found: dict[str, None] = {}
     for answer in answers:
@@ -320,7 +320,7 @@ async def search_pages(desk: Context, name: str, site: str, known: Collection[st
         raise faults[-1]
     seen = {url.rstrip("/") for url in known}
     fresh = [url for url in found if url.rstrip("/") not in seen][:MOST_PAGES]
-    pages = await asyncio.gather(*[choose(desk, (url,), ("", "")) for url in fresh])
+    pages = await asyncio.gather(*[choose(context, (url,), ("", "")) for url in fresh])
     return [page for page in pages if page is not None]
 
 

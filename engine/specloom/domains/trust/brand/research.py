@@ -32,9 +32,9 @@ PAGE = "https://brandfetch.com"
 _IDENTITY = ("name", "tagline", "description", "industry", "founded")
 
 
-async def ask_index(desk: Context, domain: str, *, voice: bool) -> Findings | None:
+async def ask_index(context: Context, domain: str, *, voice: bool) -> Findings | None:
     """What the index of brands has about a domain, None where it has nothing; raises the fault of asking."""
-    answer = await desk.ask("brand", {"domain": domain, "voice": voice})
+    answer = await context.ask("brand", {"domain": domain, "voice": voice})
     return to_findings(answer.rows[0]) if answer.rows else None
 
 
@@ -109,29 +109,31 @@ class _Work:
         self.errors.append({"tier": tier, "error": fault.message[:300]})
 
 
-async def research(desk: Context, url: str, company: str, depth: str, *, tokens: bool) -> dict[str, Any]:
+async def research(context: Context, url: str, company: str, depth: str, *, tokens: bool) -> dict[str, Any]:
     """The record of a brand under the names of the tool contract.
 
     What was found is remembered for a day by domain and depth, unless a tier could not be asked; the text of the portal
     is kept anew for each call, because such a text is kept for less time than that.
     """
     if url:
-        domain = to_domain(url, allow_private=desk.allow_private)
+        domain = to_domain(url, allow_private=context.allow_private)
     elif company:
-        domain = await find_domain(desk, company)
+        domain = await find_domain(context, company)
     else:
         raise Fault("validation", "url or company_name is needed: a domain, or the name of a company.")
     key = "brand:" + hashlib.sha256(f"{domain}\0{depth}".encode()).hexdigest()
-    kept = await desk.recall(key)
+    kept = await context.recall(key)
     if kept is None:
-        told = await _gather(desk, domain, depth)
+        told = await _gather(context, domain, depth)
         if "tier_errors" not in told:
-            await desk.keep(key, told, TTL)
+            await context.keep(key, told, TTL)
         age = 0
     else:
         told, age = dict(kept.value), int(kept.age)
     text = told.get("portal_text", "")
-    resource = await desk.keep_artifact(text, name=f"brand portal of {domain}", mime_type="text/plain") if text else ""
+    resource = (
+        await context.keep_artifact(text, name=f"brand portal of {domain}", mime_type="text/plain") if text else ""
+    )
     said = {name: value for name, value in told.items() if name != "portal_text"} | {"cache_age": age}
     if resource:
         said["brand_portal_resource"] = resource
@@ -140,16 +142,16 @@ async def research(desk: Context, url: str, company: str, depth: str, *, tokens:
     return said
 
 
-async def _gather(desk: Context, domain: str, depth: str) -> dict[str, Any]:
+async def _gather(context: Context, domain: str, depth: str) -> dict[str, Any]:
     site = to_site(f"https://{domain}/")
     label = site.partition(".")[0].replace("-", "")
     wide = depth in ("standard", "full")
     steps = 1 + wide + (depth == "full")
-    desk.tell(0, steps, f"reading {domain}")
+    context.tell(0, steps, f"reading {domain}")
     front, index, probe = await asyncio.gather(
-        _read_front(desk, domain, site),
-        _ask_index(desk, domain, voice=wide),
-        portal.probe(desk, portal.to_candidates(site, domain)) if wide else _nothing(),
+        _read_front(context, domain, site),
+        _ask_index(context, domain, voice=wide),
+        portal.probe(context, portal.to_candidates(site, domain)) if wide else _nothing(),
     )
     reached = not isinstance(front, Fault) or (probe is not None and probe.answered)
     if isinstance(front, Fault) and not reached and not isinstance(index, Findings):
@@ -166,22 +168,22 @@ async def _gather(desk: Context, domain: str, depth: str) -> dict[str, Any]:
         work.take(SOURCE, f"{PAGE}/{domain}", index)
     if probe is not None and not probe.answered:
         work.miss("brand_page", Fault("network", "none of the usual addresses of a brand portal answered."))
-    desk.tell(1, steps, "looking for a brand portal")
+    context.tell(1, steps, "looking for a brand portal")
     if probe is not None and probe.hits:
-        page = await portal.choose(desk, probe.hits, front.front if isinstance(front, Front) else ("", ""))
+        page = await portal.choose(context, probe.hits, front.front if isinstance(front, Front) else ("", ""))
         if page is not None:
-            await _read(desk, work, page, label, "brand_page")
+            await _read(context, work, page, label, "brand_page")
     if depth == "full":
-        desk.tell(2, steps, "searching for brand pages")
+        context.tell(2, steps, "searching for brand pages")
         name = str(work.found.identity.get("name") or label)
         try:
-            pages = await search_pages(desk, name, site, [work.portal])
+            pages = await search_pages(context, name, site, [work.portal])
         except Fault as fault:
             work.miss("web_search", fault)
         else:
             for page in pages:
-                await _read(desk, work, page, label, "web_search")
-    desk.tell(steps, steps, "done")
+                await _read(context, work, page, label, "web_search")
+    context.tell(steps, steps, "done")
     return _tell(work, domain, probed=wide)
 
 
@@ -189,9 +191,9 @@ async def _nothing() -> None:
     return None
 
 
-async def _read(desk: Context, work: _Work, page: portal.BrandPage, label: str, source: str) -> None:
+async def _read(context: Context, work: _Work, page: portal.BrandPage, label: str, source: str) -> None:
     """Take what a brand page says; the first of them is the portal."""
-    read = await read_portal(desk, page, label)
+    read = await read_portal(context, page, label)
     fields = work.take(source, page.url, read.findings, thin=read.is_thin)
     work.guidelines = work.guidelines or page.url
     if not work.portal:
@@ -200,13 +202,13 @@ async def _read(desk: Context, work: _Work, page: portal.BrandPage, label: str, 
         work.texts.append((page.url, read.text))
 
 
-async def _read_front(desk: Context, domain: str, site: str) -> Front | Fault:
+async def _read_front(context: Context, domain: str, site: str) -> Front | Fault:
     """The homepage with its manifest, or why there is none; one that leads to another company's site is none."""
     response: Response | None = None
     problems: list[Fault] = []
     for host in dict.fromkeys((domain, f"www.{site}" if domain == site else domain)):
         try:
-            response = await portal.fetch(desk, f"https://{host}/", "GET")
+            response = await portal.fetch(context, f"https://{host}/", "GET")
         except Fault as fault:
             problems.append(fault)
             continue
@@ -225,7 +227,7 @@ async def _read_front(desk: Context, domain: str, site: str) -> Front | Fault:
     manifest: dict[str, Any] = {}
     if address:
         try:
-            fetched = await portal.fetch(desk, address, "GET")
+            fetched = await portal.fetch(context, address, "GET")
             manifest = parse_manifest(fetched.body) if fetched.status < 300 else {}
         except Fault:
             manifest = {}
@@ -234,12 +236,12 @@ async def _read_front(desk: Context, domain: str, site: str) -> Front | Fault:
     )
 
 
-async def _ask_index(desk: Context, domain: str, *, voice: bool) -> Findings | Fault | None:
+async def _ask_index(context: Context, domain: str, *, voice: bool) -> Findings | Fault | None:
     """What the index of brands has, where one is configured."""
-    if not desk.offering("brand"):
+    if not context.offering("brand"):
         return None
     try:
-        return await ask_index(desk, domain, voice=voice)
+        return await ask_index(context, domain, voice=voice)
     except Fault as fault:
         return fault
 

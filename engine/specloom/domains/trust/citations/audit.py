@@ -102,7 +102,7 @@ class AuditItem:
 
 
 async def gather(
-    desk: Context, document: str, format_: str, entries: Sequence[Mapping[str, str]] | None, session: str
+    context: Context, document: str, format_: str, entries: Sequence[Mapping[str, str]] | None, session: str
 ) -> tuple[str, list[AuditItem], tuple[BibliographyProblem, ...]]:
     """Where the entries came from, the entries, and what of a document could not be read.
 
@@ -124,7 +124,7 @@ async def gather(
     if session:
         from ..bibliography.documents import find_sources
 
-        return "session", [_to_item(source, claims=False) for source in await find_sources(desk, session)], ()
+        return "session", [_to_item(source, claims=False) for source in await find_sources(context, session)], ()
     raise Fault("validation", "nothing to audit: give entries, a bibliography or a sessionId")
 
 
@@ -312,7 +312,7 @@ ALTERED = (
 
 
 async def audit(
-    desk: Context,
+    context: Context,
     *,
     bibliography: str = "",
     format: str = "auto",  # noqa: A002  the name of the tool's argument
@@ -324,19 +324,19 @@ async def audit(
     Raises a `validation` fault where there is nothing to audit or the document has no format that is known, and
     `session_not_found` for a session that is not the caller's.
     """
-    source, items, problems = await gather(desk, bibliography, format, entries, session)
+    source, items, problems = await gather(context, bibliography, format, entries, session)
     skipped = max(0, len(items) - MOST_ENTRIES)
     items = items[:MOST_ENTRIES]
-    progress = _Progress(desk, items)
-    await asyncio.gather(_check_links(desk, items, progress), _check_existence(desk, items, progress))
-    await _check_claims(desk, items, progress)
+    progress = _Progress(context, items)
+    await asyncio.gather(_check_links(context, items, progress), _check_existence(context, items, progress))
+    await _check_claims(context, items, progress)
     told = [tell(at, item) for at, item in enumerate(items)]
     answer: dict[str, Any] = {
         "source": source,
         "entryCount": len(items),
         "summary": sum_up(items, told),
         "entries": told,
-        "checkedAt": datetime.fromtimestamp(desk.now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "checkedAt": datetime.fromtimestamp(context.now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
     swapped = sum(one.get("titleMatch") == "mismatch" for one in told)
     altered = sum(one.get("titleMatch") != "mismatch" and _is_altered(one) for one in told)
@@ -369,10 +369,10 @@ def _is_altered(told: Mapping[str, Any]) -> bool:
 class _Progress:
     """Counts the checks that are done and tells the caller."""
 
-    def __init__(self, desk: Context, items: Sequence[AuditItem]) -> None:
-        self._desk, self._done = desk, 0
+    def __init__(self, context: Context, items: Sequence[AuditItem]) -> None:
+        self._desk, self._done = context, 0
         self._total = sum(1 + bool(item.url) + bool(item.claim) for item in items)
-        self.began = desk.now()
+        self.began = context.now()
 
     def add(self, what: str, count: int = 1) -> None:
         self._done += count
@@ -382,16 +382,18 @@ class _Progress:
         return self._desk.now() - self.began > PATIENCE
 
 
-async def _check_links(desk: Context, items: Sequence[AuditItem], progress: _Progress) -> None:
+async def _check_links(context: Context, items: Sequence[AuditItem], progress: _Progress) -> None:
     linked = [item for item in items if item.url and not item.problem]
-    links = await check_links(desk, [item.url for item in linked], dates=[to_iso(item.entry.issued) for item in linked])
+    links = await check_links(
+        context, [item.url for item in linked], dates=[to_iso(item.entry.issued) for item in linked]
+    )
     for item, link in zip(linked, links, strict=True):
         item.link = link
     progress.add("links", len(linked))
 
 
-async def _check_existence(desk: Context, items: Sequence[AuditItem], progress: _Progress) -> None:
-    known = await find_by_dois(desk, [item.doi for item in items if item.doi])
+async def _check_existence(context: Context, items: Sequence[AuditItem], progress: _Progress) -> None:
+    known = await find_by_dois(context, [item.doi for item in items if item.doi])
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def check(item: AuditItem) -> None:
@@ -399,19 +401,19 @@ async def _check_existence(desk: Context, items: Sequence[AuditItem], progress: 
             item.standing = known[item.doi]
         elif item.number is not None and not progress.is_late():
             async with turns:
-                item.standing = await find_identified(desk, item.number)
+                item.standing = await find_identified(context, item.number)
         # Where no registry could say the title may still be known, and a wrong DOI may stand beside the right title.
         if item.standing is None or item.standing.state != "found":
             async with turns:
-                await _look_for_title(desk, item, progress)
-                await _look_for_book(desk, item, progress)
+                await _look_for_title(context, item, progress)
+                await _look_for_book(context, item, progress)
         progress.add("existence")
 
     await asyncio.gather(*[check(item) for item in items])
-    await _look_for_notices(desk, items)
+    await _look_for_notices(context, items)
 
 
-async def _look_for_title(desk: Context, item: AuditItem, progress: _Progress) -> None:
+async def _look_for_title(context: Context, item: AuditItem, progress: _Progress) -> None:
     if not item.entry.title:
         return
     if progress.is_late():
@@ -421,26 +423,26 @@ async def _look_for_title(desk: Context, item: AuditItem, progress: _Progress) -
     reference = from_fields(
         title=entry.title, authors=entry.authors, year=entry.issued[0] if entry.issued else None, venue=""
     )
-    item.found = await find_by_reference(desk, reference, most=SEARCHES)
+    item.found = await find_by_reference(context, reference, most=SEARCHES)
 
 
-async def _look_for_book(desk: Context, item: AuditItem, progress: _Progress) -> None:
+async def _look_for_book(context: Context, item: AuditItem, progress: _Progress) -> None:
     """A book that no index has by its title may be in a catalogue by its number."""
     if item.standing is None and item.isbn and item.work is None and not progress.is_late():
-        item.standing = await find_identified(desk, Identifier("isbn", item.isbn, item.isbn, 0))
+        item.standing = await find_identified(context, Identifier("isbn", item.isbn, item.isbn, 0))
 
 
-async def _look_for_notices(desk: Context, items: Sequence[AuditItem]) -> None:
+async def _look_for_notices(context: Context, items: Sequence[AuditItem]) -> None:
     """What was found by its title may be retracted, which the record of its DOI says."""
     found = [item for item in items if item.standing is None and item.work is not None and item.work.doi]
-    known = await find_by_dois(desk, [item.work.doi for item in found if item.work is not None])
+    known = await find_by_dois(context, [item.work.doi for item in found if item.work is not None])
     for item in found:
         standing = known[item.work.doi] if item.work is not None else None
         if standing is not None and standing.state == "found":
             item.standing = standing
 
 
-async def _check_claims(desk: Context, items: Sequence[AuditItem], progress: _Progress) -> None:
+async def _check_claims(context: Context, items: Sequence[AuditItem], progress: _Progress) -> None:
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def check(item: AuditItem) -> None:
@@ -455,7 +457,7 @@ async def _check_claims(desk: Context, items: Sequence[AuditItem], progress: _Pr
                     },
                 )
             else:
-                item.grounds = await check_claim(desk, item.claim, _find_sources(item))
+                item.grounds = await check_claim(context, item.claim, _find_sources(item))
         progress.add("claims")
 
     await asyncio.gather(*[check(item) for item in items if item.claim])

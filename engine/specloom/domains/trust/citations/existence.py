@@ -45,12 +45,12 @@ class Standing:
         return dict(self.work.notice) if self.work is not None and self.work.notice is not None else None
 
 
-async def find_by_doi(desk: Context, doi: str) -> Standing:
+async def find_by_doi(context: Context, doi: str) -> Standing:
     """The standing of one DOI in its normal form: every registry in the route, then the handle system of all DOIs."""
     trail: list[str] = []
-    for provider in desk.offering("work"):
+    for provider in context.offering("work"):
         try:
-            answer = await desk.ask("work", {"doi": doi}, provider=provider)
+            answer = await context.ask("work", {"doi": doi}, provider=provider)
         except Fault as fault:
             trail.append(tell_fault(provider, fault, f"no record of {doi}"))
             continue
@@ -59,21 +59,21 @@ async def find_by_doi(desk: Context, doi: str) -> Standing:
             trail.append(f"existence: {provider} has a record of exactly {doi}")
             return Standing("found", work, (*trail, _tell_notices(work)), doi)
         trail.append(f"existence: {provider} has no record of {doi}")
-    return await _ask_registry(desk, doi, trail)
+    return await _ask_registry(context, doi, trail)
 
 
-async def find_by_dois(desk: Context, dois: Iterable[str]) -> dict[str, Standing]:
+async def find_by_dois(context: Context, dois: Iterable[str]) -> dict[str, Standing]:
     """The standing of many DOIs: each registry is asked for many in one request, and the handle system for the rest."""
     import asyncio
 
     left = list(dict.fromkeys(dois))
     found: dict[str, Standing] = {}
     trails: dict[str, list[str]] = {doi: [] for doi in left}
-    for provider in desk.offering("works"):
+    for provider in context.offering("works"):
         # A comma parts the items of such a question, so the few DOIs that have one are asked for alone.
         plain = [doi for doi in left if "," not in doi and '"' not in doi]
         parts = [plain[at : at + BATCH] for at in range(0, len(plain), BATCH)]
-        answers = await asyncio.gather(*[_ask_many(desk, provider, part) for part in parts])
+        answers = await asyncio.gather(*[_ask_many(context, provider, part) for part in parts])
         for part, answer in zip(parts, answers, strict=True):
             rows = [] if isinstance(answer, Fault) else answer.rows
             for doi in part:
@@ -90,15 +90,15 @@ async def find_by_dois(desk: Context, dois: Iterable[str]) -> dict[str, Standing
 
     async def ask_alone(doi: str) -> Standing:
         async with turns:
-            return await (_ask_registry(desk, doi, trails[doi]) if trails[doi] else find_by_doi(desk, doi))
+            return await (_ask_registry(context, doi, trails[doi]) if trails[doi] else find_by_doi(context, doi))
 
     others = await asyncio.gather(*[ask_alone(doi) for doi in left])
     return found | dict(zip(left, others, strict=True))
 
 
-async def _ask_many(desk: Context, provider: str, dois: Sequence[str]) -> Answer | Fault:
+async def _ask_many(context: Context, provider: str, dois: Sequence[str]) -> Answer | Fault:
     try:
-        return await desk.ask("works", {"dois": list(dois)}, provider=provider)
+        return await context.ask("works", {"dois": list(dois)}, provider=provider)
     except Fault as fault:
         return fault
 
@@ -108,10 +108,10 @@ def _find_exact(rows: Iterable[dict[str, Any]], provider: str, doi: str) -> Work
     return next((to_work(row, provider) for row in rows if to_doi(str(row.get("doi") or "")) == doi), None)
 
 
-async def _ask_registry(desk: Context, doi: str, trail: list[str]) -> Standing:
+async def _ask_registry(context: Context, doi: str, trail: list[str]) -> Standing:
     """What the handle system says: registered or not, or nothing when it cannot be asked."""
     try:
-        answer = await desk.ask("handles", {"doi": doi})
+        answer = await context.ask("handles", {"doi": doi})
     except Fault as fault:
         told = f"existence: the registry of all DOIs could not be asked ({_short(fault)}), so nobody can say"
         reason = f"nobody could say whether {doi} is registered"
@@ -175,7 +175,7 @@ _REGISTERS: Mapping[str, _Register] = {
 }
 
 
-async def find_identified(desk: Context, identifier: Identifier, text: str = "") -> Standing | None:
+async def find_identified(context: Context, identifier: Identifier, text: str = "") -> Standing | None:
     """The standing of the work that an identifier names; None for kinds that name no work (addresses, people).
 
     `text` is the citation around it, in which a court's case has its name.
@@ -185,33 +185,33 @@ async def find_identified(desk: Context, identifier: Identifier, text: str = "")
         return Standing("absent", None, (f"identifier: {identifier.flaw}",), reason=identifier.flaw)
     match identifier.kind:
         case "doi":
-            return await find_by_doi(desk, value)
+            return await find_by_doi(context, value)
         case "arxiv":
-            return await find_by_doi(desk, to_arxiv_doi(value))
+            return await find_by_doi(context, to_arxiv_doi(value))
         case "rfc":
             # The RFC Editor registers a DOI for every RFC: https://www.rfc-editor.org/rfc/rfc7669
-            return await find_by_doi(desk, f"10.17487/rfc{int(value):04}")
+            return await find_by_doi(context, f"10.17487/rfc{int(value):04}")
         case "pmid" | "pmcid":
-            return await _find_article(desk, identifier)
+            return await _find_article(context, identifier)
         case "isbn":
-            return await _find_listed(desk, "isbn", {"isbn": value}, f"ISBN {value}")
+            return await _find_listed(context, "isbn", {"isbn": value}, f"ISBN {value}")
         case "patent":
-            return await _find_listed(desk, "patent", {"number": value}, f"patent {value}")
+            return await _find_listed(context, "patent", {"number": value}, f"patent {value}")
         case "nct":
-            return await _find_among(desk, "nct", {"query": value}, ("nct_id",), value)
+            return await _find_among(context, "nct", {"query": value}, ("nct_id",), value)
         case "case":
-            return await _find_case(desk, value, text)
+            return await _find_case(context, value, text)
         case _:
             return None
 
 
-async def _find_article(desk: Context, identifier: Identifier) -> Standing:
+async def _find_article(context: Context, identifier: Identifier) -> Standing:
     label = f"{identifier.kind.upper()} {identifier.value}"
-    standing = await _find_listed(desk, identifier.kind, {identifier.kind: identifier.value}, label)
+    standing = await _find_listed(context, identifier.kind, {identifier.kind: identifier.value}, label)
     if standing.work is None or not standing.work.doi:
         return standing
     # The record of its DOI knows of notices, that of the index may still know of a retraction.
-    own = await find_by_doi(desk, standing.work.doi)
+    own = await find_by_doi(context, standing.work.doi)
     trail = (*standing.trail, *own.trail)
     if own.work is None:
         return replace(standing, trail=trail, doi=standing.work.doi)
@@ -219,29 +219,29 @@ async def _find_article(desk: Context, identifier: Identifier) -> Standing:
     return Standing("found", replace(own.work, notice=notice), trail, own.doi)
 
 
-async def _find_case(desk: Context, value: str, text: str) -> Standing:
+async def _find_case(context: Context, value: str, text: str) -> Standing:
     """A decision by its citation, else by the names of its parties: many have several citations."""
     if value.startswith(("[", "ECLI")):
         reason = f"{value} is of a court whose decisions nobody lists who can be asked here"
         return Standing("unknown", None, (f"existence: {reason}",), reason=reason)
     fields = ("citation", "citations")
-    standing = await _find_among(desk, "case", {"citation": value, "num_results": _BY_NAME}, fields, value)
+    standing = await _find_among(context, "case", {"citation": value, "num_results": _BY_NAME}, fields, value)
     parties = find_parties(text)
     if standing.state == "found" or not parties:
         return standing
-    named = await _find_among(desk, "case", {"query": parties, "num_results": _BY_NAME}, fields, value)
+    named = await _find_among(context, "case", {"query": parties, "num_results": _BY_NAME}, fields, value)
     trail = (*standing.trail, *named.trail)
     return replace(named, trail=trail, reason="" if named.state == "found" else standing.reason)
 
 
-async def _find_listed(desk: Context, kind: str, arguments: Mapping[str, str], label: str) -> Standing:
+async def _find_listed(context: Context, kind: str, arguments: Mapping[str, str], label: str) -> Standing:
     """One record by its identifier."""
     register = _REGISTERS[kind]
     trail: list[str] = []
     asked: list[str] = []
-    for provider in desk.offering(register.capability):
+    for provider in context.offering(register.capability):
         try:
-            answer = await desk.ask(register.capability, arguments, provider=provider)
+            answer = await context.ask(register.capability, arguments, provider=provider)
         except Fault as fault:
             trail.append(tell_fault(provider, fault, f"no record of {label}"))
             if fault.kind == "not_found":
@@ -256,16 +256,16 @@ async def _find_listed(desk: Context, kind: str, arguments: Mapping[str, str], l
 
 
 async def _find_among(
-    desk: Context, kind: str, arguments: Mapping[str, Any], fields: tuple[str, ...], value: str
+    context: Context, kind: str, arguments: Mapping[str, Any], fields: tuple[str, ...], value: str
 ) -> Standing:
     """The one result of a search that has the identifier; the first of the others is told as near."""
     register = _REGISTERS[kind]
     trail: list[str] = []
     asked: list[str] = []
     near = None
-    for provider in desk.offering(register.capability):
+    for provider in context.offering(register.capability):
         try:
-            answer = await desk.ask(register.capability, arguments, provider=provider)
+            answer = await context.ask(register.capability, arguments, provider=provider)
         except Fault as fault:
             trail.append(tell_fault(provider, fault, f"nothing under {value}"))
             continue

@@ -51,12 +51,12 @@ class RegistrySearch:
         return self.match.confidence if self.match is not None else "none"
 
 
-async def find_by_words(desk: Context, text: str, *, most: int = 9) -> RegistrySearch:
+async def find_by_words(context: Context, text: str, *, most: int = 9) -> RegistrySearch:
     """The best record for a reference in plain words, from at most so many providers; ends at a certain one."""
-    return await find_by_reference(desk, parse_reference(text), most=most)
+    return await find_by_reference(context, parse_reference(text), most=most)
 
 
-async def find_by_reference(desk: Context, reference: Reference, *, most: int = 9) -> RegistrySearch:
+async def find_by_reference(context: Context, reference: Reference, *, most: int = 9) -> RegistrySearch:
     """The best record for a reference whose parts are known."""
     query = _to_query(reference)
     if len(terms(query)) < _FEWEST_TERMS:
@@ -65,9 +65,9 @@ async def find_by_reference(desk: Context, reference: Reference, *, most: int = 
     trail: list[str] = []
     answered: list[str] = []
     failed: list[str] = []
-    for provider in desk.offering("scholarly")[:most]:
+    for provider in context.offering("scholarly")[:most]:
         try:
-            answer = await desk.ask("scholarly", {"query": query, "num_results": RESULTS}, provider=provider)
+            answer = await context.ask("scholarly", {"query": query, "num_results": RESULTS}, provider=provider)
         except Fault as fault:
             trail.append(f"search: {provider} could not be asked ({fault.kind})")
             failed.append(provider)

@@ -38,7 +38,7 @@ DIFFERS = "The work exists, but the citation and its record differ in {fields}: 
 _FEWEST_TERMS = 3
 
 
-async def verify(desk: Context, citation: str, claim: str = "") -> dict[str, Any]:
+async def verify(context: Context, citation: str, claim: str = "") -> dict[str, Any]:
     """The record of one citation under the names of the tool contract; raises a `validation` fault for an empty one."""
     text = strip_unseen(citation).strip()
     if not text:
@@ -51,18 +51,18 @@ async def verify(desk: Context, citation: str, claim: str = "") -> dict[str, Any
         others = [each.value for each in found.identifiers if each.kind == "doi" and each.value != identifier.value]
         if identifier.kind == "doi" and others:
             told["provenance"].append(f"identifier: only the first DOI was looked up, and not {', '.join(others[:5])}")
-    desk.tell(0, 3, "looking for the source")
-    standing = await find_identified(desk, identifier, text) if identifier is not None else None
+    context.tell(0, 3, "looking for the source")
+    standing = await find_identified(context, identifier, text) if identifier is not None else None
     if standing is not None:
-        addresses = await _tell_identified(desk, told, found, standing, live=found.input_type == "url")
+        addresses = await _tell_identified(context, told, found, standing, live=found.input_type == "url")
         reading = None
     elif found.input_type == "url" and identifier is not None:
-        addresses, reading = await tell_address(desk, told, identifier.value, citation, wanted=bool(claim.strip()))
+        addresses, reading = await tell_address(context, told, identifier.value, citation, wanted=bool(claim.strip()))
     else:
-        addresses, reading = await _tell_reference(desk, told, found.rest or text, _urls_of(found))
-    desk.tell(2, 3, "looking at the claim")
-    await _tell_claim(desk, told, claim, addresses, reading)
-    desk.tell(3, 3, "done")
+        addresses, reading = await _tell_reference(context, told, found.rest or text, _urls_of(found))
+    context.tell(2, 3, "looking at the claim")
+    await _tell_claim(context, told, claim, addresses, reading)
+    context.tell(3, 3, "done")
     return {name: value for name, value in told.items() if value is not None}
 
 
@@ -70,7 +70,7 @@ async def verify(desk: Context, citation: str, claim: str = "") -> dict[str, Any
 
 
 async def _tell_identified(
-    desk: Context, told: dict[str, Any], found: Detected, standing: Standing, *, live: bool
+    context: Context, told: dict[str, Any], found: Detected, standing: Standing, *, live: bool
 ) -> list[str]:
     """Fills in what is known of a work by its identifier; gives the addresses at which it can be read."""
     _tell_standing(told, standing)
@@ -90,19 +90,19 @@ async def _tell_identified(
         _add_caveat(told, UNREAD)
     elif len(terms(found.rest)) >= _FEWEST_TERMS:
         # A wrong identifier often stands beside the right title.
-        other = await find_by_words(desk, found.rest)
+        other = await find_by_words(context, found.rest)
         told["provenance"] += other.trail
         if other.work is not None and other.confidence == "high" and standing.state == "unknown" and not standing.doi:
             # What a catalogue does not list may be found by its words.
             told |= {"exists": True, "verificationStatus": "confirmed", "statusReason": None, "matchConfidence": "high"}
             told["titleMatch"] = other.match.title.verdict if other.match is not None else "not_checked"
-            return await _tell_found(desk, told, other)
+            return await _tell_found(context, told, other)
         if other.work is not None and other.confidence in ("high", "medium"):
             told["possibleMatch"] = other.work.to_json()
             told["comparison"] = tell_match(other.match) if other.match is not None else []
     addresses = find_addresses(work, standing.doi) if standing.state == "found" else []
     if live and (urls := _urls_of(found)):
-        link = (await check_links(desk, urls[:1]))[0]
+        link = (await check_links(context, urls[:1]))[0]
         tell_liveness(told, link)
         # An address stands for the identifier in it, and for no other that somebody put beside it.
         if link.live and found.identifier is not None and found.identifier.start < len(urls[0]):
@@ -142,23 +142,23 @@ def _tell_standing(told: dict[str, Any], standing: Standing) -> None:
 
 
 async def _tell_reference(
-    desk: Context, told: dict[str, Any], text: str, urls: list[str]
+    context: Context, told: dict[str, Any], text: str, urls: list[str]
 ) -> tuple[list[str], SourceReading | None]:
     """Fills in what the indexes have for a reference in plain words, and whether it is what its address leads to."""
     reference = parse_reference(text)
-    found = await find_by_reference(desk, reference)
+    found = await find_by_reference(context, reference)
     told["provenance"] += found.trail
     told["matchConfidence"] = found.confidence
     told["exists"] = found.confidence == "high"
     told["titleMatch"] = found.match.title.verdict if found.match is not None else "not_checked"
     told["verificationStatus"], told["statusReason"] = _to_status(found)
-    addresses = await _tell_found(desk, told, found) if found.work is not None else []
+    addresses = await _tell_found(context, told, found) if found.work is not None else []
     if not urls:
         return addresses, None
-    link = (await check_links(desk, urls[:1]))[0]
+    link = (await check_links(context, urls[:1]))[0]
     reading = None
     if not told["exists"] and to_readable(link):
-        link, reading = await read_link(desk, link)
+        link, reading = await read_link(context, link)
     tell_liveness(told, link)
     if not told["exists"]:
         tell_page(told, reference, link, reading)
@@ -166,12 +166,12 @@ async def _tell_reference(
     return [*to_readable(link), *addresses], reading if known else None
 
 
-async def _tell_found(desk: Context, told: dict[str, Any], found: RegistrySearch) -> list[str]:
+async def _tell_found(context: Context, told: dict[str, Any], found: RegistrySearch) -> list[str]:
     assert found.work is not None
     told["comparison"] = tell_match(found.match) if found.match is not None else []
     standing = None
     if found.work.doi:
-        standing = await find_by_doi(desk, found.work.doi)
+        standing = await find_by_doi(context, found.work.doi)
         told["provenance"] += standing.trail
         told["retractionStatus"] = standing.notice
     if found.confidence != "high":
@@ -210,13 +210,13 @@ def _to_status(found: RegistrySearch) -> tuple[str, str | None]:
 
 
 async def _tell_claim(
-    desk: Context, told: dict[str, Any], claim: str, addresses: list[str], reading: SourceReading | None
+    context: Context, told: dict[str, Any], claim: str, addresses: list[str], reading: SourceReading | None
 ) -> None:
     if not claim.strip():
         told["claimCheckSkipped"] = True
         told["claimCheckSkippedReason"] = NO_CLAIM
         return
-    grounds = judge_claim(claim, reading if reading is not None else await read_first(desk, addresses))
+    grounds = judge_claim(claim, reading if reading is not None else await read_first(context, addresses))
     told |= grounds.told
     if grounds.label == "source_unavailable" and not addresses:
         told["provenance"].append("claim: no address is known at which the source can be read")

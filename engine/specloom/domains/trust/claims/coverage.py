@@ -388,13 +388,13 @@ class ClaimEvidence:
     thin: bool = False
 
 
-async def read_first(desk: Context, urls: Sequence[str]) -> SourceReading:
+async def read_first(context: Context, urls: Sequence[str]) -> SourceReading:
     """The first of some addresses that can be read."""
     error, tried = "", ""
     for url in urls:
         tried = url
         try:
-            page = await desk.run("read_page", {"url": url, "mode": "full", "max_length": LONGEST_PAGE})
+            page = await context.run("read_page", {"url": url, "mode": "full", "max_length": LONGEST_PAGE})
         except Fault as fault:
             error = error or f"{KINDS[fault.kind].wire}: {fault.message}"[:_LONGEST_ERROR]
             continue
@@ -404,9 +404,9 @@ async def read_first(desk: Context, urls: Sequence[str]) -> SourceReading:
     return SourceReading(None, tried, error)
 
 
-async def check_claim(desk: Context, claim: str, urls: Sequence[str]) -> ClaimEvidence:
+async def check_claim(context: Context, claim: str, urls: Sequence[str]) -> ClaimEvidence:
     """What the first readable of some addresses has of a claim."""
-    return judge_claim(claim, await read_first(desk, urls))
+    return judge_claim(claim, await read_first(context, urls))
 
 
 def judge_claim(claim: str, reading: SourceReading) -> ClaimEvidence:

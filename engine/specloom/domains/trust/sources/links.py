@@ -67,7 +67,7 @@ class LinkCheck:
 
 
 async def check_links(
-    desk: Context, urls: Sequence[str], *, dates: Sequence[str] = (), keep_for: float = 0.0
+    context: Context, urls: Sequence[str], *, dates: Sequence[str] = (), keep_for: float = 0.0
 ) -> list[LinkCheck]:
     """Every address looked at, eight at a time, in the order given; of dead ones the archived copy is looked for.
 
@@ -83,12 +83,12 @@ async def check_links(
     async def check(url: str, date: str) -> LinkCheck:
         async with rooms.setdefault(to_host(url), asyncio.Semaphore(PER_HOST)), turns:
             key = f"link:2:{date}:{url}"
-            if keep_for and (kept := await desk.recall(key)) is not None:
+            if keep_for and (kept := await context.recall(key)) is not None:
                 return LinkCheck(**kept.value)
-            link = await check_link(desk, url, busy)
-            link = await find_copy(desk, link, date) if link.live is False else link
+            link = await check_link(context, url, busy)
+            link = await find_copy(context, link, date) if link.live is False else link
             if keep_for and link.status:
-                await desk.keep(key, asdict(link), keep_for)
+                await context.keep(key, asdict(link), keep_for)
             return link
 
     unique = dict.fromkeys(zip(urls, wanted, strict=True))
@@ -97,7 +97,7 @@ async def check_links(
     return [links[pair] for pair in zip(urls, wanted, strict=True)]
 
 
-async def check_link(desk: Context, url: str, busy: set[str] | None = None) -> LinkCheck:
+async def check_link(context: Context, url: str, busy: set[str] | None = None) -> LinkCheck:
     """One address: HEAD, and then GET where that fails, since many servers answer HEAD wrongly, or leads to a page.
 
     A page is read because many servers answer one that is missing with success; what cannot be read then is as HEAD
@@ -106,13 +106,13 @@ async def check_link(desk: Context, url: str, busy: set[str] | None = None) -> L
     if not url:
         return LinkCheck(url, None, reason="there is no address to look at")
     try:
-        check_url(url, allow_private=desk.allow_private)
+        check_url(url, allow_private=context.allow_private)
     except Fault as fault:
         return LinkCheck(url, None, reason=fault.message)
     busy = set() if busy is None else busy
     head = None
     try:
-        response = await _ask(desk, "HEAD", url)
+        response = await _ask(context, "HEAD", url)
         if response.status == _TOO_MANY:
             busy.add(to_host(url))
             return _judge(url, response)
@@ -124,7 +124,7 @@ async def check_link(desk: Context, url: str, busy: set[str] | None = None) -> L
         if fault.kind == "validation":
             return LinkCheck(url, None, reason=fault.message)
     try:
-        response = await _ask(desk, "GET", url)
+        response = await _ask(context, "GET", url)
     except Fault as fault:
         if fault.kind == "too_large":
             return head or LinkCheck(url, True, 200)
@@ -147,13 +147,13 @@ def _judge(url: str, response: Response) -> LinkCheck:
     return LinkCheck(url, True, response.status)
 
 
-async def find_copy(desk: Context, link: LinkCheck, date: str = "") -> LinkCheck:
+async def find_copy(context: Context, link: LinkCheck, date: str = "") -> LinkCheck:
     """A link with the address of an archived copy, nearest to a date where one is given; as it was where none is.
 
     A copy of a page that was gone already, or of an error, is none.
     """
     try:
-        answer = await desk.ask("snapshots", {"url": link.url, "date": date or None})
+        answer = await context.ask("snapshots", {"url": link.url, "date": date or None})
     except Fault:
         return link
     row = next((row for row in answer.rows if int(row.get("status_code") or 200) < 400), None)
@@ -209,17 +209,17 @@ def _is_deep(url: str) -> bool:
     return len(segments) >= 2 and len(segments[-1]) >= _SHORTEST_NAME
 
 
-async def _ask(desk: Context, method: str, url: str) -> Response:
+async def _ask(context: Context, method: str, url: str) -> Response:
     policy = Policy(
         timeout=TIMEOUT,
         max_bytes=_MOST_BYTES,
         redirects=REDIRECTS,
         any_host=True,
-        allow_private=desk.allow_private,
+        allow_private=context.allow_private,
     )
     accept = "text/html,application/xhtml+xml,application/pdf;q=0.9,*/*;q=0.8"
-    target = str(check_url(url, allow_private=desk.allow_private))
-    return await desk.send(Request(method, target, headers=(("Accept", accept),), policy=policy))
+    target = str(check_url(url, allow_private=context.allow_private))
+    return await context.send(Request(method, target, headers=(("Accept", accept),), policy=policy))
 
 
 def tell_link(link: LinkCheck) -> dict[str, Any]:
@@ -248,7 +248,7 @@ CALENDAR = "https://web.archive.org/web/*/"
 _STATUS = {"rate_limited": 429, "quota_exhausted": 429, "auth_required": 401, "bad_request": 400}
 
 
-async def archive(desk: Context, url: str) -> dict[str, Any]:
+async def archive(context: Context, url: str) -> dict[str, Any]:
     """The record of one capture under the names of the tool contract.
 
     Raises a `validation` fault for an address that is no public http or https one; everything else is an answer.
@@ -258,11 +258,11 @@ async def archive(desk: Context, url: str) -> dict[str, Any]:
     if len(target.encode()) > LONGEST_ADDRESS:
         raise Fault("validation", f"the address is longer than {LONGEST_ADDRESS} bytes, which no archive takes")
     told: dict[str, Any] = {"requestedUrl": url, "captured": False, "source": SOURCE, "provenance": []}
-    desk.tell(0, 2, "asking for a capture")
-    if not desk.offering("archive"):
+    context.tell(0, 2, "asking for a capture")
+    if not context.offering("archive"):
         told |= {"status": "unavailable", "reason": "no web archive is configured that takes captures"}
         return told
-    row, reason, pending = await _capture(desk, target, told)
+    row, reason, pending = await _capture(context, target, told)
     if row is not None and not row.get("existing"):
         told |= {
             "status": "archived",
@@ -277,8 +277,8 @@ async def archive(desk: Context, url: str) -> dict[str, Any]:
             "reason": "the archive had taken a copy shortly before and gave that one",
         }
     else:
-        desk.tell(1, 2, "looking for an earlier copy")
-        copy = await find_copy(desk, LinkCheck(target, None))
+        context.tell(1, 2, "looking for an earlier copy")
+        copy = await find_copy(context, LinkCheck(target, None))
         told["provenance"].append(f"snapshots: {copy.archived or 'no earlier copy was found'}")
         told["reason"] = reason
         if copy.archived:
@@ -287,15 +287,15 @@ async def archive(desk: Context, url: str) -> dict[str, Any]:
             told |= {"status": "pending", "pollUrl": f"{CALENDAR}{target}"}
         else:
             told["status"] = "unavailable"
-    desk.tell(2, 2, "done")
+    context.tell(2, 2, "done")
     return {name: value for name, value in told.items() if value is not None}
 
 
-async def _capture(desk: Context, url: str, told: dict[str, Any]) -> tuple[dict[str, Any] | None, str, bool]:
+async def _capture(context: Context, url: str, told: dict[str, Any]) -> tuple[dict[str, Any] | None, str, bool]:
     """The capture, or None with the reason, and whether it may still come."""
     try:
         async with asyncio.timeout(BUDGET):
-            answer = await desk.ask("archive", {"url": url})
+            answer = await context.ask("archive", {"url": url})
     except TimeoutError:
         reason, pending = f"the capture had not finished after {BUDGET:g} seconds", True
     except Fault as fault:
@@ -326,10 +326,10 @@ def _to_line(text: str) -> str:
 
 
 async def tell_address(
-    desk: Context, told: dict[str, Any], url: str, citation: str, *, wanted: bool
+    context: Context, told: dict[str, Any], url: str, citation: str, *, wanted: bool
 ) -> tuple[list[str], SourceReading | None]:
     """Fills in what is known of an address; the page is read once, for its own DOI and for the claim."""
-    link = (await check_links(desk, [url]))[0]
+    link = (await check_links(context, [url]))[0]
     if link.live is None:
         raise Fault("validation", link.reason)
     addresses = to_readable(link)
@@ -337,7 +337,7 @@ async def tell_address(
     scholarly = labels.source_type == "peer_reviewed" or labels.domain_category == "academic"
     told["titleMatch"] = "not_checked"
     looked = bool(addresses) and (wanted or scholarly or bool(link.live and not link.blocked))
-    link, reading = await read_link(desk, link) if looked else (link, None)
+    link, reading = await read_link(context, link) if looked else (link, None)
     told["exists"] = bool(link.live)
     told["verificationStatus"], told["statusReason"] = _to_status(link)
     tell_liveness(told, link)
@@ -351,21 +351,21 @@ async def tell_address(
     told["provenance"].append(f"page: {reading.url} was read by {page.get('extracted_by') or 'the reader'}")
     doi = str(page.get("detected_doi") or "") or (find_doi(url) if scholarly else "")
     if doi:
-        await _tell_article(desk, told, doi, page, citation)
+        await _tell_article(context, told, doi, page, citation)
     return addresses, reading
 
 
-async def read_link(desk: Context, link: LinkCheck) -> tuple[LinkCheck, SourceReading]:
+async def read_link(context: Context, link: LinkCheck) -> tuple[LinkCheck, SourceReading]:
     """The page of a link, and the link as it is when the page was read: many servers answer a missing page with 200.
 
     What says of itself that it is not there makes the link dead, and its archived copy is read in its place.
     """
-    reading = await read_first(desk, to_readable(link))
+    reading = await read_first(context, to_readable(link))
     gone = _find_gone(reading) if link.live else ""
     if not gone:
         return link, reading
-    link = await find_copy(desk, replace(link, live=False, reason=gone))
-    return link, await read_first(desk, to_readable(link)) if link.archived else SourceReading(None, link.url, gone)
+    link = await find_copy(context, replace(link, live=False, reason=gone))
+    return link, await read_first(context, to_readable(link)) if link.archived else SourceReading(None, link.url, gone)
 
 
 def _find_gone(reading: SourceReading) -> str:
@@ -376,9 +376,9 @@ def _find_gone(reading: SourceReading) -> str:
     return find_parked(str(reading.page.get("content") or ""))
 
 
-async def _tell_article(desk: Context, told: dict[str, Any], doi: str, page: Any, citation: str) -> None:
+async def _tell_article(context: Context, told: dict[str, Any], doi: str, page: Any, citation: str) -> None:
     """Fills in what the registries know of the DOI that a scholarly page declares as its own."""
-    standing = await find_by_doi(desk, doi)
+    standing = await find_by_doi(context, doi)
     told["detectedDoi"] = doi
     told["provenance"] += (f"doi: the page declares {doi} as its own", *standing.trail)
     told["retractionStatus"] = standing.notice

@@ -64,7 +64,7 @@ class _Item:
 
 
 async def audit_recommendations(
-    desk: Context, given: Sequence[Mapping[str, str]], *, claim: str, lenses: Sequence[Mapping[str, Any]], most: int
+    context: Context, given: Sequence[Mapping[str, str]], *, claim: str, lenses: Sequence[Mapping[str, Any]], most: int
 ) -> dict[str, Any]:
     """The record of a list of recommendations under the names of the tool contract.
 
@@ -79,9 +79,9 @@ async def audit_recommendations(
         )
         for one in given
     ]
-    began = desk.now()
+    began = context.now()
     linked = [item for item in items if item.url]
-    links = await check_links(desk, [item.url for item in linked], keep_for=LINKS_FOR)
+    links = await check_links(context, [item.url for item in linked], keep_for=LINKS_FOR)
     for item, link in zip(linked, links, strict=True):
         item.link = link
     turns, searches = asyncio.Semaphore(AT_ONCE), asyncio.Semaphore(SEARCHES_AT_ONCE)
@@ -90,19 +90,19 @@ async def audit_recommendations(
     async def look(item: _Item) -> None:
         nonlocal done
         async with turns:
-            late = desk.now() - began > PATIENCE
+            late = context.now() - began > PATIENCE
             _look_at_author(item)
             _look_at_host(item)
             if not late:
-                await _look_at_page(desk, item)
+                await _look_at_page(context, item)
             wanted = bool(claim.strip() and item.title)
-            late = late or (wanted and desk.now() - began > PATIENCE)
+            late = late or (wanted and context.now() - began > PATIENCE)
             if wanted and not late:
-                await _look_elsewhere(desk, item, claim.strip(), lenses, most, searches)
+                await _look_elsewhere(context, item, claim.strip(), lenses, most, searches)
             if late:
                 item.reasons.append("the call had no time left to look into it further")
         done += 1
-        desk.tell(done, len(items), f"looked into {done} of {len(items)} recommendations")
+        context.tell(done, len(items), f"looked into {done} of {len(items)} recommendations")
 
     await asyncio.gather(*[look(item) for item in items])
     answer: dict[str, Any] = {"itemCount": len(items), "recommendations": [_tell(item) for item in items]}
@@ -157,31 +157,31 @@ def _look_at_host(item: _Item) -> None:
         item.reasons.append(f"the link was not checked: {link.reason}")
 
 
-async def _look_at_page(desk: Context, item: _Item) -> None:
+async def _look_at_page(context: Context, item: _Item) -> None:
     link = item.link
     if link is None or not link.live:
         return
     try:
-        page = await desk.run("read_page", {"url": item.url, "mode": "full", "max_length": _PAGE_BYTES})
+        page = await context.run("read_page", {"url": item.url, "mode": "full", "max_length": _PAGE_BYTES})
     except Fault:
         page = {}
     if promotion := page.get("self_promotion"):
         item.told["selfPromotionSignal"] = promotion
         item.flag("self_promotion", f"{promotion['brandDomain']} ranks its own brand first: {promotion['item']!r}")
-    elif owner := await _find_owner(desk, item.url):
+    elif owner := await _find_owner(context, item.url):
         item.told["corporateOwnershipSignal"] = owner
         reason = f"{owner['brandDomain']} is the site of {owner['entityLabel']}, which belongs to {owner['ownerLabel']}"
         item.flag("corporate_ownership", reason)
 
 
-async def _find_owner(desk: Context, url: str) -> dict[str, Any] | None:
+async def _find_owner(context: Context, url: str) -> dict[str, Any] | None:
     """The parent organisation of the brand whose site an address is on; only where the site is the entity's own."""
     domain = to_registrable(to_host(url))
     token = domain.partition(".")[0]
     if len(token) < 3:
         return None
     try:
-        answer = await desk.ask("ownership", {"company": token})
+        answer = await context.ask("ownership", {"company": token})
     except Fault:
         return None
     # The best-known thing of a name is often another one: only its official website makes it this brand.
@@ -204,7 +204,7 @@ async def _find_owner(desk: Context, url: str) -> dict[str, Any] | None:
 
 
 async def _look_elsewhere(
-    desk: Context,
+    context: Context,
     item: _Item,
     claim: str,
     lenses: Sequence[Mapping[str, Any]],
@@ -216,7 +216,7 @@ async def _look_elsewhere(
 
     async def search(lens: Mapping[str, Any]) -> dict[str, Any] | Fault | None:
         async with searches:
-            return await _search(desk, item, claim, lens, most)
+            return await _search(context, item, claim, lens, most)
 
     answers = await asyncio.gather(*[search(lens) for lens in wanted])
     found = [one for one in answers if isinstance(one, dict)]
@@ -229,12 +229,12 @@ async def _look_elsewhere(
 
 
 async def _search(
-    desk: Context, item: _Item, claim: str, lens: Mapping[str, Any], most: int
+    context: Context, item: _Item, claim: str, lens: Mapping[str, Any], most: int
 ) -> dict[str, Any] | Fault | None:
     """What one field has about a recommendation; None where nothing was found, the fault where nobody answered."""
     query, domains = f"{item.title} {claim}"[:_LONGEST_QUERY], list(lens["domains"])
     try:
-        answer = await desk.ask("web", {"query": query, "num_results": most, "sites": domains})
+        answer = await context.ask("web", {"query": query, "num_results": most, "sites": domains})
     except Fault as fault:
         return fault
     inside = [row for row in answer.rows if _is_within(str(row.get("url") or ""), domains)]
