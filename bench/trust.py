@@ -1,4 +1,4 @@
-"""How often the trust checks are right, on the gold set of tests/gold: precision and recall with 95 % intervals.
+"""How often the trust checks are right, on the gold set of tests/corpus/gold: precision and recall with 95 % intervals.
 
     python bench/trust.py            a table
     python bench/trust.py --json     the same as JSON
@@ -25,7 +25,7 @@ from specloom.domains.text.people import Name, parse_names
 from specloom.domains.trust.citations.match import WorkRecord, match_fields, match_text
 from specloom.domains.trust.claims.coverage import assess
 
-GOLD = Path(__file__).parents[1] / "tests" / "gold"
+GOLD = Path(__file__).parents[1] / "tests" / "corpus" / "gold"
 # The quantile of the normal distribution for 95 %.
 Z = 1.959964
 

@@ -24,6 +24,8 @@ from urllib.parse import unquote, urlsplit
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from trust import Outcome, Score, load, to_interval, to_scores
+
 from specloom.authoring.examples.context import ExampleContext, ExampleState
 from specloom.compiler.build import weave_from
 from specloom.core.faults import Fault
@@ -37,7 +39,6 @@ from specloom.runtime.operation.run import perform
 from specloom.runtime.plan.effects import Ask, Offer, Run
 from specloom.runtime.plan.run import pursue
 from specloom.specs.library import shipped_root
-from trust import Outcome, Score, load, to_interval, to_scores
 
 DOCS = Path(__file__).parents[1] / "docs" / "trust.md"
 BEGIN, END = "<!-- begin figures -->", "<!-- end figures -->"

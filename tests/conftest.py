@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from tests.support.paper_store import Turns, World
+
 LOOPBACK = [r"127\.\d+\.\d+\.\d+", "::1", "localhost"]
 FOREIGN_SETTING = re.compile(r"SPECLOOM_|.*_(API_KEY|TOKEN|SECRET)$")
 OLDEST_NODE = (22, 19)
@@ -54,3 +56,19 @@ def a_machine_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
         for name, folder in (("CONFIG", ".config"), ("DATA", ".local/share"), ("CACHE", ".cache"), ("STATE", ".state")):
             patch.setenv(f"XDG_{name}_HOME", str(home / folder))
         yield home
+
+
+@pytest.fixture
+def turns(monkeypatch: pytest.MonkeyPatch) -> Turns:
+    """The clock of the paper store's turns, which moves when somebody sleeps."""
+    from tests.support.paper_store import isolate
+
+    return isolate(monkeypatch)
+
+
+@pytest.fixture
+def world(tmp_path: Path, turns: Turns) -> World:
+    """A paper store in a folder of its own behind the real engine."""
+    from tests.support.paper_store import World
+
+    return World(tmp_path)

@@ -13,12 +13,10 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "scrape"))
-
-from scrape_support import ARTICLE, OPTIONS, open_desk, take_text
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from specloom.domains.scrape.fetch import fallback
+from tests.support.scrape_context import ARTICLE, OPTIONS, open_desk, take_text
 
 PAGE = ARTICLE.encode()
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(PAGE)

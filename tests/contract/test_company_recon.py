@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .support import published_inputs, shipped_tool
+from tests.support.contract import published_inputs, shipped_tool
 
 PHASES = ["profiling", "ct_logs", "archives", "web"]
 INPUTS: dict[str, dict[str, Any]] = {

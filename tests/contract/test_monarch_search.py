@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .support import published_inputs, shipped_tool
+from tests.support.contract import published_inputs, shipped_tool
 
 IDS: dict[str, Any] = {"type": "array", "maxItems": 20}
 INPUTS: dict[str, dict[str, Any]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .support import published_inputs, shipped_model, shipped_tool
+from tests.support.contract import published_inputs, shipped_model, shipped_tool
 
 INPUTS: dict[str, dict[str, Any]] = {
     "identifier": {"type": "string", "required": True, "minLength": 1, "maxLength": 2048},

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from .support import published_inputs, shipped_tool
+from tests.support.contract import published_inputs, shipped_tool
 
 TAGS = {"type": "array", "maxItems": 50}
 URL = {"type": "string"}

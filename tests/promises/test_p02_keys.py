@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from demo_specs import PROVIDER, TOOL, codes, demo_executor, weave_demo, write_demo
 from specloom.authoring.explain import explain
 from specloom.compiler.build import weave_from
 from specloom.core.faults import Fault
@@ -21,6 +20,7 @@ from specloom.runtime.arguments import Arguments, parse_arguments
 from specloom.runtime.executor import Executor
 from specloom.runtime.recordings import ReplaySender
 from specloom.specs.library import shipped_root
+from tests.support.demo_specs import PROVIDER, TOOL, codes, demo_executor, weave_demo, write_demo
 
 Key = Callable[[Tool, Arguments], str]
 TEXTS = (

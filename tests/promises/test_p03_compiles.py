@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from demo_specs import CAPABILITY, LENS, PROVIDER, TOOL, codes, weave_demo, write_demo
 from specloom.compiler.build import weave_from
 from specloom.specs.library import shipped_root
+from tests.support.demo_specs import CAPABILITY, LENS, PROVIDER, TOOL, codes, weave_demo, write_demo
 
 BROKEN = {
     "an argument in a request": (PROVIDER, "q: =args.query", "q: =args.qwery", "E202"),

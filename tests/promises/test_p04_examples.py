@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from demo_specs import PROVIDER, TEXTS, TOOL, codes, weave_demo, write_demo
 from specloom.authoring.coverage.report import check_coverage
 from specloom.authoring.examples.run import check_examples
 from specloom.compiler.build import weave_from
 from specloom.core.diagnostics import Report, render
 from specloom.specs.library import Library, Spec, shipped_root
 from specloom.specs.yaml import Listing, to_plain
+from tests.support.demo_specs import PROVIDER, TEXTS, TOOL, codes, weave_demo, write_demo
 
 
 @pytest.fixture(scope="module")

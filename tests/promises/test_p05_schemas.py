@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from demo_specs import TOOL, codes, demo_executor, weave_demo, write_demo
-from loopback import Loopback
 from specloom.authoring.examples.run import check_examples
 from specloom.authoring.examples.tools import check_tool
 from specloom.compiler.build import weave_from
@@ -18,6 +16,8 @@ from specloom.core.diagnostics import Report
 from specloom.core.faults import Fault
 from specloom.plugins.registry import HOOKS, hook
 from specloom.specs.library import shipped_root
+from tests.support.demo_specs import TOOL, codes, demo_executor, weave_demo, write_demo
+from tests.support.loopback import Loopback
 
 PAGE = (200, {"Content-Type": "application/json"}, '{"results": [{"title": "A", "link": "https://example.org/a"}]}')
 GRADED = {

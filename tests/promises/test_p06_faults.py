@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from demo_specs import PROVIDER, Edits, demo_executor, write_demo
-from loopback import Call, Loopback, Reply
 from specloom.core.faults import Fault
+from tests.support.demo_specs import PROVIDER, Edits, demo_executor, write_demo
+from tests.support.loopback import Call, Loopback, Reply
 
 JSON = {"Content-Type": "application/json"}
 REPLIES: dict[str, Reply] = {

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from demo_specs import TOOL, edit, write_demo
 from specloom.authoring.docs.generate import check, run
 from specloom.specs.library import shipped_root
+from tests.support.demo_specs import TOOL, edit, write_demo
 
 
 @pytest.fixture

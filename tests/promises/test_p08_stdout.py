@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from demo_specs import SERVE, TOOL, child_environment, copy_package, write_demo
-from loopback import Loopback
+from tests.support.demo_specs import SERVE, TOOL, child_environment, copy_package, write_demo
+from tests.support.loopback import Loopback
 
 PATIENCE = 60.0
 PAGE = (200, {"Content-Type": "application/json"}, '{"results": [{"title": "A", "link": "https://example.org/a"}]}')

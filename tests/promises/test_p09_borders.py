@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from demo_specs import PROVIDER, demo_executor, write_demo
-from loopback import Call, Loopback, Reply
 from specloom.core.faults import Fault
 from specloom.net.transport import Transport
 from specloom.runtime.circuit_breaker import Breakers
 from specloom.runtime.executor import Executor
+from tests.support.demo_specs import PROVIDER, demo_executor, write_demo
+from tests.support.loopback import Call, Loopback, Reply
 
 PAGE: Reply = (
     200,

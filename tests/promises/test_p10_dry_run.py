@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from demo_specs import demo_executor, write_demo
-from loopback import Loopback, Reply
 from specloom.authoring.explain import Unsent, explain, explanation_lines
 from specloom.cache.cache import AnswerCache
 from specloom.core.faults import Fault
 from specloom.core.messages import Request
 from specloom.core.terminal import Paint
+from tests.support.demo_specs import demo_executor, write_demo
+from tests.support.loopback import Loopback, Reply
 
 PAGE: Reply = (200, {"Content-Type": "application/json"}, '{"results": []}')
 ARGUMENTS = {"query": "otters & rivers", "num_results": 3, "time_range": "week", "session": "s"}

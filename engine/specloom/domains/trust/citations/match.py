@@ -116,8 +116,9 @@ _PROSE = to_word_set(
 # What people write about a work beside its title.
 _ABOUT = to_word_set("article cite doi journal link page paper pdf preprint read ref refer see source stud text")
 
-# Shares of the substantive words that two titles have in common, calibrated on tests/gold: two works of one field
-# seldom share more than half of them, and loose text beside an identifier has to share less to be called another title.
+# Shares of the substantive words that two titles have in common, calibrated on tests/corpus/gold: two works of one
+# field seldom share more than half of them, and loose text beside an identifier has to share less to be called another
+# title.
 _UNLIKE = 0.5
 _LIKE = 0.75
 UNLIKE_IN_PROSE = 0.34
@@ -225,7 +226,7 @@ def _is_explained(word: str, record: WorkRecord) -> bool:
     return word in _ABOUT or word in names or word in years or any(is_part(word, venue) for venue in record.venues)
 
 
-# The share of the substantive words from which two titles are probably one, calibrated on tests/gold.
+# The share of the substantive words from which two titles are probably one, calibrated on tests/corpus/gold.
 _PROBABLE = 0.6
 # So many words make a title of its own, even where most of them are small ("Attention is all you need").
 _LONG_TITLE = 4

@@ -1,0 +1,601 @@
+"""The command line: exit codes, what goes where, and that every command does what its help says."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from specloom.cli import main as cli
+from specloom.cli.main import main, make_parser, parse_serve
+from specloom.core.messages import Request, Response
+from specloom.core.terminal import Paint, answer_lines, row_lines
+from specloom.runtime.recordings import to_recording, write_whole
+from tests.support.demo_specs import PROVIDER, write_demo
+from tests.support.loopback import Call, Loopback
+
+PAGE = {"results": [{"title": "Otters\x1b[31m", "link": "https://example.org/a", "rank": 1}]}
+COMMANDS = ["serve", "check", "call", "explain", "try", "record", "new", "list", "doctor", "docs", "schema", "mutate"]
+COMMANDS += ["data", "audit", "papers"]
+
+
+@pytest.fixture
+def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The demo specs as the user's own layer, in an environment where they are configured."""
+    root = write_demo(tmp_path / "specs")
+    monkeypatch.setenv("SPECLOOM_PATH", str(root))
+    monkeypatch.setenv("SPECLOOM_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("DEMO_URL", "https://demo.example.org")
+    monkeypatch.setenv("DEMO_KEY", "s3cr3t-demo-key")
+    monkeypatch.chdir(tmp_path)
+    return root
+
+
+@pytest.fixture
+def upstream(specs: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A provider that answers on loopback."""
+
+    def answer(call: Call) -> tuple[int, dict[str, str], str]:
+        if ("q", "refused") in call.query:
+            return 401, {}, "{}"
+        return 200, {"Content-Type": "application/json"}, json.dumps({**PAGE, "echo": "s3cr3t-demo-key"})
+
+    with Loopback(answer) as server:
+        monkeypatch.setenv("DEMO_URL", server.url)
+        yield server
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = main(list(words))
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+# --- help and usage -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    code, out, err = run(capsys, command, "--help")
+
+    assert (code, err) == (0, "")
+    assert f"example:\n  specloom {command}" in out
+
+
+def test_the_commands_tested_here_are_all_there_are() -> None:
+    (commands,) = [one.choices for one in make_parser()._actions if one.choices and "serve" in one.choices]
+
+    assert list(commands) == COMMANDS
+
+
+def test_an_example_in_the_help_can_be_parsed() -> None:
+    (commands,) = [one.choices for one in make_parser()._actions if one.choices and "serve" in one.choices]
+
+    for one in commands.values():
+        words = one.epilog.splitlines()[1].replace("'", "").split()[1:]
+        assert make_parser().parse_args([word for word in words if word != "otters" or "=" in word])
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["frob"], ["call"], ["check", "--frob"], ["check", "/nowhere/at/all"], ["call", "demo_find", "query"]]
+)
+def test_what_is_not_understood_exits_with_2(specs: Path, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    code, out, err = run(capsys, *words)
+
+    assert (code, out) == (2, "")
+    assert err
+
+
+def test_only_what_is_needed_is_called_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "call")[2].splitlines()[-1].endswith("required: TOOL")
+
+
+def test_a_host_that_cannot_be_reached_comes_with_what_to_look_at(
+    specs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Loopback(lambda _: (200, {}, b"")) as server:
+        monkeypatch.setenv("DEMO_URL", server.url)
+
+    code, _, err = run(capsys, "call", "demo_find", "query=otters")
+
+    assert code == 1
+    assert err.count("be reached") == 2  # once for the provider, once for the remedy
+    assert "specloom doctor --reach" in err
+
+
+def test_options_of_serve_are_lists_and_paths() -> None:
+    said = parse_serve(
+        ["--toolset", "core,research", "--exclude", "a", "--tools", "b", "--replay", "x", "--host", "sdk"]
+    )
+
+    assert (said.toolset, said.exclude, said.tools) == (["core,research"], ["a"], ["b"])
+    assert (said.replay, said.record, said.host, said.budget) == ("x", "", "sdk", False)
+
+
+def test_the_budget_of_a_selection_is_shown_without_serving(specs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "serve", "--tools", "demo_find", "--budget")
+
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == ["demo_find", "all"]
+
+
+@pytest.mark.parametrize("words", [["--toolset", "nope", "--budget"], ["--replay", "/nowhere/at/all"]])
+def test_a_selection_or_a_replay_that_does_not_exist_is_a_usage_error(
+    specs: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    assert run(capsys, "serve", *words)[0] == 2
+
+
+def test_an_interrupt_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "say", interrupted)
+
+    assert main(["--version"]) == 130
+
+
+# --- check ----------------------------------------------------------------------------------------------------------
+
+
+def check(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
+    code, out, _ = run(capsys, "check", "--json", *words)
+    return code, json.loads(out)
+
+
+def of_file(said: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    return [one for one in said["diagnostics"] if one["file"].endswith(name)]
+
+
+def test_a_problem_is_shown_with_its_line_and_exits_with_1(specs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_demo(
+        specs, {PROVIDER: [("since: =lookup('since', args.time_range)", "since: =lookup('sinec', args.time_range)")]}
+    )
+
+    code, out, err = run(capsys, "check")
+
+    assert (code, err) == (1, "")
+    place = f"--> {(specs / PROVIDER).absolute().as_posix()}:"
+    assert place in out, "a spec of the user's own is shown by its whole path, unlike one that is shipped"
+    assert "since: =lookup('sinec', args.time_range)" in out
+    assert out.splitlines()[-1].count("examples") == 1
+    assert run(capsys, "check")[1].splitlines()[:-1] == out.splitlines()[:-1], "remembered, it looks the same"
+
+
+def test_counts_and_diagnostics_come_as_data(specs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, said = check(capsys)
+
+    assert said["counts"]["tools"] >= 1
+    assert not [one for one in of_file(said, "demo.yaml") if one["severity"] == "error"]
+
+
+def test_a_repeated_check_remembers_until_a_spec_changes(specs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, first = check(capsys)
+    _, second = check(capsys)
+    write_demo(specs, {PROVIDER: [("title: Demo\n", "title: Changed\n")]})
+
+    _, third = check(capsys)
+
+    assert [one["remembered"] for one in (first, second, third)] == [False, True, False]
+    assert second["diagnostics"] == first["diagnostics"]
+    assert check(capsys, "--no-cache")[1]["remembered"] is False
+
+
+@pytest.mark.parametrize("damage", [b"", b"not json", b"[]", b'{"digest": 3}', b'{"digest": "x", "found": [[1]]}'])
+def test_a_damaged_memory_is_looked_past(
+    specs: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, damage: bytes
+) -> None:
+    _, first = check(capsys)
+    (stamp,) = (tmp_path / "cache").glob("check-*.json")
+    stamp.write_bytes(damage)
+
+    _, second = check(capsys)
+
+    assert (second["remembered"], second["diagnostics"]) == (False, first["diagnostics"])
+
+
+def test_a_cache_that_cannot_be_written_does_not_keep_a_check_from_working(
+    specs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("SPECLOOM_CACHE_DIR", str(tmp_path / "file"))
+
+    assert check(capsys)[1]["remembered"] is False
+
+
+def test_further_files_and_folders_are_laid_on_top(
+    specs: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    loose = tmp_path / "loose"
+    loose.mkdir()
+    (loose / "broken.yaml").write_text("spec: provider/1\nname: broken\nttle: x\n", encoding="utf-8")
+
+    for path in (loose, loose / "broken.yaml"):
+        code, said = check(capsys, str(path))
+        assert code == 1
+        assert {one["code"] for one in of_file(said, "broken.yaml")} >= {"E101", "E102"}
+    assert of_file(check(capsys, str(specs / "providers.d"))[1], "broken.yaml") == []
+
+
+def test_warnings_can_be_errors(specs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, said = check(capsys)
+
+    code, _ = check(capsys, "--warnings-as-errors")
+
+    assert code == (1 if said["errors"] or said["warnings"] else 0)
+
+
+# --- call and explain -----------------------------------------------------------------------------------------------
+
+
+def test_a_call_prints_its_answer_as_data_when_nobody_watches(
+    upstream: Loopback, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run(capsys, "call", "demo_find", "query=otters", "num_results=3")
+
+    said = json.loads(out)
+    assert code == 0
+    assert said["answer"]["pages"] == [{"title": "Otters[31m", "url": "https://example.org/a", "rank": 1}]
+    assert dict(upstream.last.query) == {"q": "otters", "count": "3"}
+
+
+def test_the_answer_alone_can_be_had(upstream: Loopback, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "call", "demo_find", "query=otters", "--raw")
+
+    assert json.loads(out).keys() == {"count", "field", "pages"}
+
+
+def test_a_fault_is_a_sentence_on_stderr(upstream: Loopback, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "call", "demo_find", "query=refused", "--json")
+
+    assert (code, out) == (1, "")
+    assert "specloom: Demo refused the key" in err
+
+
+def test_text_stays_text_and_other_kinds_are_read(specs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "explain", "demo_find", 'query="007"', "num_results=3", "--json")
+
+    assert json.loads(out)["arguments"] == {"query": '"007"', "num_results": 3}
+
+
+@pytest.mark.parametrize(("words", "sentence"), [(["query=a", "query=b"], "given twice"), (["=x"], "KEY=VALUE")])
+def test_arguments_that_make_no_sense_are_usage_errors(
+    specs: Path, capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
+) -> None:
+    code, _, err = run(capsys, "explain", "demo_find", *words)
+
+    assert code == 2
+    assert sentence in err
+
+
+def test_an_unknown_tool_or_argument_is_said_with_what_there_is(
+    specs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "demo_find" in run(capsys, "call", "demo_fnd", "query=x")[2]
+    assert 'did you mean "query"' in run(capsys, "call", "demo_find", "qeury=x")[2]
+
+
+def test_a_replayed_call_sends_nothing_and_needs_no_key(
+    upstream: Loopback, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("DEMO_KEY")
+    request = Request("GET", "https://x.example/", provider="demo", operation="demo_pages", step="main")
+    said = to_recording(request, Response(200, {"content-type": "application/json"}, json.dumps(PAGE).encode()))
+    write_whole(tmp_path / "kept" / "demo" / "demo_pages.main.x.json", json.dumps(said).encode())
+
+    code, out, _ = run(capsys, "call", "demo_find", "query=otters", "--replay", str(tmp_path / "kept"))
+
+    assert code == 0
+    assert json.loads(out)["answer"]["count"] == 1
+    assert upstream.calls == []
+
+
+def test_an_answer_is_kept_on_disk_only_when_asked(
+    upstream: Loopback, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run(capsys, "call", "demo_find", "query=otters")
+    left = (tmp_path / "cache" / "answers").exists()
+    for _ in range(2):
+        _, out, _ = run(capsys, "call", "demo_find", "query=otters", "--cache")
+
+    assert not left
+    assert json.loads(out)["_meta"]["cached"] is True
+    assert len(upstream.calls) == 2
+
+
+def test_specs_with_errors_stop_a_call_and_say_what_to_run(specs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_demo(specs, {PROVIDER: [("title: Demo\n", "ttle: Demo\n")]})
+
+    code, out, err = run(capsys, "call", "demo_find", "query=x")
+
+    assert (code, out) == (1, "")
+    assert "specloom check" in err
+
+
+# --- try and record -------------------------------------------------------------------------------------------------
+
+
+def test_try_shows_requests_masked_and_what_the_map_found(
+    upstream: Loopback, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, "try", "demo", "query=otters", "num_results=2")
+
+    assert (code, err) == (0, "")
+    assert f"GET {upstream.url}/search?q=otters&count=2" in out
+    assert "X-Key: •••" in out
+    assert "s3cr3t" not in out
+    assert "\x1b" not in out
+    assert "1 rows: title 1/1, url 1/1, rank 1/1" in out
+
+
+def test_try_as_data_has_the_fault_and_exits_with_1(upstream: Loopback, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "try", "demo.demo_pages", "query=refused", "--json")
+
+    said = json.loads(out)
+    assert code == 1
+    assert said["fault"]["kind"] == "auth_required"
+    assert said["exchanges"][0]["status"] == 401
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["dmo", "query=x"], 'did you mean "demo"'),
+        (["demo.pages", "query=x"], "demo_pages"),
+        (["demo", "qery=x"], 'did you mean "query"'),
+        (["demo", "query=x", "num_results=many"], "num_results is 'many'"),
+    ],
+)
+def test_a_wrong_operation_or_argument_is_said(
+    specs: Path, capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
+) -> None:
+    code, out, err = run(capsys, "try", *words)
+
+    assert (code, out) == (1, "")
+    assert sentence in err
+
+
+def test_a_provider_without_its_key_is_not_tried(
+    specs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DEMO_KEY")
+
+    assert "set DEMO_KEY" in run(capsys, "try", "demo", "query=x")[2]
+
+
+def test_a_recording_replays_and_its_example_holds(
+    upstream: Loopback, specs: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, out, err = run(capsys, "record", "demo", "query=otters", "--to", str(tmp_path / "kept"))
+    (file,) = (tmp_path / "kept").rglob("*.json")
+    text = (specs / PROVIDER).read_text(encoding="utf-8")
+    example = out.replace("say in a sentence what this shows", "recorded")
+
+    (specs / PROVIDER).write_text(
+        f"{text}{''.join(f'  {line}' for line in example.splitlines(keepends=True))}", encoding="utf-8"
+    )
+    _, said = check(capsys)
+    _, replayed, _ = run(capsys, "call", "demo_find", "query=otters", "--replay", str(tmp_path / "kept"))
+
+    assert code == 0
+    assert "s3cr3t" not in out + file.read_text(encoding="utf-8")
+    assert str(file) in err
+    assert not [one for one in of_file(said, "providers.d/demo.yaml") if one["severity"] == "error"]
+    assert json.loads(replayed)["answer"]["count"] == 1
+
+
+def test_a_failure_is_recorded_too_with_the_fault_as_expectation(
+    upstream: Loopback, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, out, err = run(capsys, "record", "demo", "query=refused", "--to", str(tmp_path / "kept"))
+
+    assert code == 0
+    assert "status: 401" in out
+    assert "error: auth_required" in out
+    assert "Demo refused the key" in err
+
+
+def test_a_row_without_a_title_or_an_address_is_shown_whole() -> None:
+    plain = Paint(io.StringIO(), {})
+
+    assert row_lines(1, {"id": "7", "species": "Bubo bubo", "year": 2026}, plain, 80) == [
+        '  1  {"id": "7", "species": "Bubo bubo", "year": 2026}',
+        "     2026",
+    ]
+    assert row_lines(2, {"id": "7", "name": "Owl"}, plain, 80) == ["  2  Owl", "     7"]
+
+
+# --- new, list, doctor, schema --------------------------------------------------------------------------------------
+
+
+def test_a_new_provider_is_written_once_and_says_what_is_next(
+    specs: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    sample = tmp_path / "sample.json"
+    sample.write_text(json.dumps(PAGE), encoding="utf-8")
+    words = ["new", "provider", "beta", "--capability", "demo_pages", "--from", str(sample)]
+
+    code, out, err = run(capsys, *words)
+    written = Path(out.strip()).read_text(encoding="utf-8")
+    again, _, refused = run(capsys, *words)
+
+    assert code == 0
+    assert Path(out.strip()) == specs / "providers.d" / "beta.yaml"
+    assert "decide.invalid" in err
+    assert "specloom check" in err
+    assert again == 2
+    assert "beta" in refused
+    assert (specs / "providers.d" / "beta.yaml").read_text(encoding="utf-8") == written
+
+
+def test_a_file_in_the_way_is_never_overwritten(
+    specs: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "beta.yaml").write_text("mine", encoding="utf-8")
+
+    code, _, err = run(capsys, "new", "provider", "beta", "--capability", "demo_pages", "--to", str(tmp_path))
+
+    assert code == 2
+    assert "not overwritten" in err
+    assert (tmp_path / "beta.yaml").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize(
+    "words", [["9x"], ["beta", "--capability", "nope"], ["beta", "--from", "/nowhere/at/all"], ["beta", "--base", "x"]]
+)
+def test_a_provider_that_cannot_be_started_is_a_usage_error(
+    specs: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    assert run(capsys, "new", "provider", *words)[0] == 2
+
+
+def test_what_there_is_is_listed(specs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, everything, _ = run(capsys, "list")
+    _, out, _ = run(capsys, "list", "providers", "--json")
+
+    words = ("tools:", "demo_find", "providers:", "lenses:", "demo_field", "collections:", "sessions")
+    assert all(word in everything for word in words)
+    assert {"name": "demo", "says": "Demo: demo_pages"} in json.loads(out)["providers"]
+
+
+def test_the_version_comes_with_a_digest_that_follows_the_specs(
+    specs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, before, _ = run(capsys, "--version")
+    write_demo(specs, {PROVIDER: [("title: Demo\n", "title: Changed\n")]})
+
+    code, after, _ = run(capsys, "--version")
+
+    assert code == 0
+    assert before.startswith("specloom ")
+    assert before != after
+
+
+def test_the_doctor_speaks_and_finds_something_that_works(specs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "doctor")
+    _, data, _ = run(capsys, "doctor", "--json")
+
+    assert code == 0
+    assert "demo_pages, with DEMO_URL and DEMO_KEY" in out
+    assert {"state": "ok", "about": "route demo_pages", "says": "demo"} in json.loads(data)
+    assert "s3cr3t" not in out + data
+
+
+def test_schemas_are_written_for_every_kind(specs: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, out, _ = run(capsys, "schema", "--to", str(tmp_path / "schema"))
+    _, everything, _ = run(capsys, "schema")
+
+    assert code == 0
+    assert {Path(line).name for line in out.splitlines()} == {
+        "provider.json",
+        "capability.json",
+        "tool.json",
+        "lens.json",
+        "toolset.json",
+        "collection.json",
+    }
+    assert json.loads(everything).keys() == {"provider", "capability", "tool", "lens", "toolset", "collection"}
+
+
+# --- as a process ---------------------------------------------------------------------------------------------------
+
+
+def process(*words: str, **options: Any) -> subprocess.Popen[bytes]:
+    environ = {**os.environ, "PYTHONWARNINGS": "error"}
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.Popen([sys.executable, "-m", "specloom", *words], env=environ, **pipes)
+
+
+def test_a_reader_that_leaves_is_no_error_to_speak_of(specs: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with process("list", stdout=writing) as child:
+        os.close(writing)
+        _, err = child.communicate(timeout=60)
+
+    assert (child.returncode, err) == (141, b"")
+
+
+def test_half_a_surrogate_in_an_answer_does_not_end_the_command(specs: Path) -> None:
+    with process("explain", "demo_find", b"query=\xff".decode("utf-8", "surrogateescape")) as child:
+        out, err = child.communicate(timeout=60)
+
+    assert b"Traceback" not in err
+    assert child.returncode in {0, 1}
+    assert out or err
+
+
+def test_the_demonstration_runs_offline_from_the_examples_of_the_specs(tmp_path: Path) -> None:
+    script = Path(__file__).parents[2] / "scripts" / "demo.py"
+    environ = {**os.environ, "SPECLOOM_FIXTURES": str(tmp_path), "SPECLOOM_PATH": "", "SEARCH_ROUTING": ""}
+    words = [sys.executable, str(script), "--offline"]
+
+    done = subprocess.run(words, env=environ, capture_output=True, encoding="utf-8", timeout=120, check=False)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "replies from the specs' own examples" in done.stdout
+    assert '"cached": true' in done.stdout
+    assert "there is no provider" in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+# --- what a person sees ---------------------------------------------------------------------------------------------
+
+
+class Screen:
+    """A stream that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+HOSTILE = "\x1b]0;owned\x07\x9b31m\u202eotters"
+
+
+def test_what_others_wrote_cannot_steer_the_terminal() -> None:
+    row = {"title": HOSTILE, "url": f"https://example.org/{HOSTILE}", "publishedAt": HOSTILE, "snippet": HOSTILE}
+
+    lines = answer_lines({"results": [row], HOSTILE: HOSTILE}, Paint(Screen(), {"NO_COLOR": "1"}), 80)  # type: ignore[arg-type]
+
+    assert not [line for line in lines for one in line if one in "\x1b\x07\x9b\u202e"]
+
+
+def test_an_answer_is_a_list_with_title_address_date_and_excerpt() -> None:
+    row = {
+        "title": "Otters",
+        "url": "https://example.org/a",
+        "publishedAt": "2026-01-02",
+        "snippet": "They " + "swim " * 60,
+    }
+    answer = {"urls": ["https://example.org/a"], "query": "otters", "results": [row]}
+
+    lines = answer_lines(answer, Paint(Screen(), {"NO_COLOR": "1"}), 60)  # type: ignore[arg-type]
+
+    assert lines[:3] == ["  1  Otters", "     https://example.org/a", "     2026-01-02"]
+    assert lines[3].count("\n") == 1
+    assert lines[-1] == "query: otters"
+    assert all(len(part) <= 60 for line in lines for part in line.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["doctor", "--reech"], "specloom doctor: error: unrecognized arguments: --reech"),
+        (["mutate", "--floor", "2"], "'2' is not a share; write a number from 0 to 1"),
+        (["mutate", "--floor", "half"], "'half' is not a share; write a number from 0 to 1"),
+        (["mutate", "demo_fnid"], "is called 'demo_fnid'; did you mean \"demo"),
+    ],
+)
+def test_what_is_not_understood_is_told_in_the_words_of_the_command(
+    specs: Path, capsys: pytest.CaptureFixture[str], words: list[str], told: str
+) -> None:
+    code, out, err = run(capsys, *words)
+
+    assert (code, out) == (2, "")
+    assert told in err

@@ -1,0 +1,350 @@
+"""The server starts from specs that are whole or not at all, and says on stderr, and only there, what is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from specloom.server.selection import Selection
+from specloom.server.start import default_selection, read_switch
+from tests.support.demo_specs import (
+    LENS,
+    PROVIDER,
+    SERVE,
+    TEXTS,
+    TOOL,
+    Edits,
+    child_environment,
+    copy_package,
+    write_demo,
+)
+
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+START = [("initialize", HELLO), ("tools/list", {})]
+SECOND = TEXTS[TOOL].replace("demo_find", "demo_other").replace("toolsets: [core]", "toolsets: [extra]")
+HEAVY = [
+    "asyncio",
+    "yaml",
+    "lxml",
+    "jmespath",
+    "httpcore",
+    "jsonschema",
+    "cryptography",
+    "mcp",
+    "dataclasses",
+    "typing",
+]
+CONFIGURED = {"DEMO_URL": "https://demo.example.org", "DEMO_KEY": "k"}
+
+
+def conversation(messages: list[tuple[str, dict[str, Any]]]) -> bytes:
+    lines = [
+        {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        for number, (method, params) in enumerate(messages)
+    ]
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+def serve(
+    environ: dict[str, str], messages: list[tuple[str, dict[str, Any]]] = START
+) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        SERVE, input=conversation(messages), env=environ, capture_output=True, timeout=60, check=False
+    )
+
+
+def tools_of(done: subprocess.CompletedProcess[bytes]) -> list[dict[str, Any]]:
+    assert done.returncode == 0, done.stderr.decode()
+    tools: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[1])["result"]["tools"]
+    return tools
+
+
+def listed(done: subprocess.CompletedProcess[bytes]) -> list[str]:
+    return [tool["name"] for tool in tools_of(done)]
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An installed package that comes with two tools."""
+    root = tmp_path_factory.mktemp("serving")
+    specs = write_demo(root / "specs")
+    (specs / "tools.d" / "annex").mkdir()
+    (specs / "tools.d" / "annex" / "demo_other.yaml").write_text(SECOND, encoding="utf-8")
+    return copy_package(root / "package", specs)
+
+
+@pytest.fixture
+def environ(package: Path, tmp_path: Path) -> dict[str, str]:
+    return child_environment(package, tmp_path / "cache")
+
+
+def layer(root: Path, edits: Edits) -> str:
+    """A folder with only the edited files, to lie over the shipped specs."""
+    write_demo(root, edits)
+    for path in TEXTS:
+        if path not in edits:
+            (root / path).unlink()
+    return str(root)
+
+
+# What is served.
+
+
+def test_the_default_toolset_is_served_without_any_setting(environ: dict[str, str]) -> None:
+    done = serve(environ)
+
+    assert listed(done) == ["demo_find"]
+    assert done.stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("toolsets", "names"),
+    [
+        ("all", ["demo_find", "demo_other"]),
+        ("core", ["demo_find"]),
+        (" annex , core ", ["demo_find", "demo_other"]),
+        ("extra,", ["demo_other"]),
+        ("", ["demo_find"]),
+        (" , ", ["demo_find"]),
+    ],
+)
+def test_toolsets_are_chosen_by_the_environment(environ: dict[str, str], toolsets: str, names: list[str]) -> None:
+    assert listed(serve({**environ, "SPECLOOM_TOOLSETS": toolsets})) == names
+
+
+def test_a_toolset_that_does_not_exist_ends_the_start_with_one_sentence(environ: dict[str, str]) -> None:
+    done = serve({**environ, "SPECLOOM_TOOLSETS": "cora"})
+
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode() == "specloom: there is no toolset 'cora'; did you mean \"core\"?\n"
+
+
+def test_the_environment_names_a_selection() -> None:
+    assert default_selection({"SPECLOOM_TOOLSETS": "b, a,"}).key() == Selection(["a", "b"]).key()
+    assert default_selection({}).key() == Selection().key()
+
+
+@pytest.mark.parametrize(
+    ("said", "schema"),
+    [
+        ("", "full"),
+        ("full", "full"),
+        (" Brief ", {"count": {"type": "integer"}, "field": {"type": "string"}, "pages": {"type": "array"}}),
+        ("none", None),
+    ],
+)
+def test_the_environment_says_how_much_of_the_schemas_of_answers_is_listed(
+    environ: dict[str, str], said: str, schema: Any
+) -> None:
+    full = tools_of(serve(environ))[0]
+
+    tool = tools_of(serve({**environ, "SPECLOOM_OUTPUT_SCHEMAS": said}))[0]
+
+    given, whole = tool.pop("outputSchema", None), full.pop("outputSchema")
+    assert tool == full
+    assert given == (whole if schema == "full" else {**whole, "properties": schema} if schema else None)
+
+
+def test_a_word_that_says_nothing_about_schemas_is_told_and_all_is_listed(environ: dict[str, str]) -> None:
+    call = ("tools/call", {"name": "demo_find", "arguments": {}})
+
+    done = serve({**environ, **CONFIGURED, "SPECLOOM_OUTPUT_SCHEMAS": "short"}, [*START, call])
+
+    assert "outputSchema" in tools_of(done)[0]
+    assert done.stderr.decode() == (
+        "specloom: SPECLOOM_OUTPUT_SCHEMAS is 'short'; write one of full, brief, none. full is used\n"
+    )
+
+
+def test_the_list_from_the_image_is_the_list_that_was_compiled(environ: dict[str, str]) -> None:
+    first, second = serve(environ), serve(environ)
+
+    assert first.stdout == second.stdout
+    assert len(list(Path(environ["SPECLOOM_CACHE_DIR"]).glob("catalogue-*.json"))) == 1
+
+
+def test_an_edited_spec_is_served_at_the_next_start(environ: dict[str, str], tmp_path: Path) -> None:
+    edits = {TOOL: [("description: Find pages for tests.", "description: Find pages anew.")]}
+    layered = {**environ, "SPECLOOM_PATH": layer(tmp_path / "layer", {TOOL: []})}
+    before = serve(layered)
+    layer(tmp_path / "layer", edits)
+
+    after = serve(layered)
+
+    assert b"Find pages for tests." in before.stdout
+    assert b"Find pages anew." in after.stdout
+
+
+def test_a_cache_folder_that_cannot_be_written_does_not_stop_the_start(environ: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "a file").write_text("", encoding="utf-8")
+
+    done = serve({**environ, "SPECLOOM_CACHE_DIR": str(tmp_path / "a file" / "cache")})
+
+    assert listed(done) == ["demo_find"]
+
+
+def test_a_damaged_image_does_not_stop_the_start(environ: dict[str, str]) -> None:
+    serve(environ)
+    (image,) = Path(environ["SPECLOOM_CACHE_DIR"]).glob("catalogue-*.json")
+    image.write_bytes(b"\x00damaged")
+
+    assert listed(serve(environ)) == ["demo_find"]
+
+
+# What is wrong is said on stderr.
+
+
+@pytest.mark.parametrize(
+    ("edits", "shown"),
+    [
+        (
+            {PROVIDER: [("q: =args.query", "q: =args.qwery")]},
+            ["error[E202]", "providers.d/demo.yaml:", "q: =args.qwery", "^"],
+        ),
+        (
+            {TOOL: [("ignore: [session]", "ignore: [lens]")]},
+            ["error[E131]", "tools.d/research/demo_find.yaml:", "'lens'"],
+        ),
+        ({LENS: [("title: Demo field\n", "")]}, ["error[E102]", "lenses/demo_field.yaml:", "'title'"]),
+    ],
+)
+def test_specs_with_errors_are_shown_and_nothing_is_served(
+    environ: dict[str, str], tmp_path: Path, edits: Edits, shown: list[str]
+) -> None:
+    done = serve({**environ, "SPECLOOM_PATH": layer(tmp_path / "layer", edits)})
+
+    said = done.stderr.decode()
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert [text for text in shown if text not in said] == []
+    assert re.search(r"\d+ errors? in the specs; nothing is served\n\Z", said)
+    assert "Traceback" not in said
+
+
+def test_a_layer_that_does_not_exist_is_an_error_that_names_it(environ: dict[str, str], tmp_path: Path) -> None:
+    done = serve({**environ, "SPECLOOM_PATH": str(tmp_path / "nowhere")})
+
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert str(tmp_path / "nowhere") in done.stderr.decode()
+
+
+def test_specs_with_errors_leave_no_image(environ: dict[str, str], tmp_path: Path) -> None:
+    serve({**environ, "SPECLOOM_PATH": layer(tmp_path / "layer", {PROVIDER: [("q: =args.query", "q: =args.qwery")]})})
+
+    assert list(Path(environ["SPECLOOM_CACHE_DIR"]).glob("*")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted", "otherwise"),
+    [
+        ("CIRCUIT_FAILURE_THRESHOLD", "0", "a whole number", 5),
+        ("CIRCUIT_FAILURE_THRESHOLD", "many", "a whole number", 5),
+        ("CIRCUIT_FAILURE_THRESHOLD", "-3", "a whole number", 5),
+        ("CIRCUIT_FAILURE_THRESHOLD", "1.5", "a whole number", 5),
+        ("CIRCUIT_RESET_TIMEOUT_SECONDS", "soon", "a number", 60),
+        ("CIRCUIT_RESET_TIMEOUT_SECONDS", "99999999", "a number", 60),
+    ],
+)
+def test_a_bad_number_is_one_sentence_on_stderr_and_the_default_is_used(
+    environ: dict[str, str], name: str, value: str, wanted: str, otherwise: int
+) -> None:
+    call = (
+        "tools/call",
+        {"name": "demo_find", "arguments": {}},
+    )  # refused for its arguments, after the engine was loaded
+
+    done = serve({**environ, **CONFIGURED, name: value}, [*START, call])
+
+    lines = done.stderr.decode().splitlines()
+    assert lines == [f"specloom: {name} is {value!r}; write {wanted} above 0. {otherwise} is used"]
+    assert json.loads(done.stdout.splitlines()[-1])["result"]["isError"] is True
+
+
+def test_nothing_is_said_before_the_list(environ: dict[str, str]) -> None:
+    done = serve({**environ, "CIRCUIT_FAILURE_THRESHOLD": "many"})
+
+    assert listed(done) == ["demo_find"]
+    assert done.stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("7", 7), (" 7 ", 7), ("", 5), ("x", 5), ("0", 5), ("1000000", 5), ("²", 5)]
+)
+def test_numbers_are_read_within_bounds(text: str, expected: int) -> None:
+    problems: list[str] = []
+
+    assert read_switch({"CIRCUIT_FAILURE_THRESHOLD": text}, "CIRCUIT_FAILURE_THRESHOLD", problems) == expected
+    assert bool(problems) == (text.strip() not in {"", "7"})
+
+
+def test_a_fraction_of_a_second_is_a_number() -> None:
+    assert read_switch({"CIRCUIT_RESET_TIMEOUT_SECONDS": "1.5"}, "CIRCUIT_RESET_TIMEOUT_SECONDS", []) == 1.5
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("1", True), ("TRUE", True), (" on ", True), ("yes", True), ("", False), ("0", False), ("maybe", False)],
+)
+def test_switches_are_on_or_off(text: str, expected: bool) -> None:
+    problems: list[str] = []
+
+    assert read_switch({"SPECLOOM_VALIDATE": text}, "SPECLOOM_VALIDATE", problems) is expected
+    assert problems == (["SPECLOOM_VALIDATE is 'maybe'; write true or false. false is used"] if text == "maybe" else [])
+
+
+# What the start does not import.
+
+PROBE = """\
+import os, sys
+from specloom.server.start import ServeOptions, load_catalogue
+from specloom.server import stdio
+found = []
+class Wire(stdio._Wire):
+    def send(self, frame):
+        super().send(frame)
+        found.append(sorted(set(sys.modules) & set(sys.argv[1].split(","))))
+stdio._Wire = Wire
+options = ServeOptions()
+catalogue = load_catalogue(os.environ, options.selection)
+def load_backend():
+    raise AssertionError("the list needs no backend")
+stdio.serve_stdio(catalogue, load_backend, warm_after=None)
+print(len(found), ",".join(found[-1]), file=sys.stderr)
+"""
+
+
+def imported(environ: dict[str, str]) -> tuple[int, list[str]]:
+    """How many answers there were, and which of the heavy modules were there after the last."""
+    command = [sys.executable, "-c", PROBE, ",".join(HEAVY)]
+    done = subprocess.run(command, input=conversation(START), env=environ, capture_output=True, timeout=60, check=True)
+    count, _, names = done.stderr.decode().strip().partition(" ")
+    return int(count), [name for name in names.split(",") if name]
+
+
+def test_a_list_from_the_image_imports_nothing_heavy(environ: dict[str, str]) -> None:
+    serve(environ)
+
+    assert imported(environ) == (2, [])
+
+
+def test_the_probe_sees_what_a_first_start_imports(environ: dict[str, str]) -> None:
+    assert {"yaml", "jmespath", "dataclasses", "typing"} <= set(imported(environ)[1])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the entry point has another form elsewhere")
+def test_the_installed_entry_point_starts_the_same_server(environ: dict[str, str]) -> None:
+    entry = Path(sys.executable).with_name("specloom")
+    if not entry.is_file():
+        pytest.skip("the package is not installed beside this interpreter")
+
+    done = subprocess.run(
+        [str(entry), "serve"], input=conversation(START), env=environ, capture_output=True, timeout=60, check=True
+    )
+
+    assert listed(done) == ["demo_find"]

@@ -1,0 +1,394 @@
+"""The stdio host as a client sees it: a process with two pipes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from specloom.server.stdio import serve_stdio
+from tests.support.demo_server import Demo, catalogue
+from tests.support.server_process import Child, call, initialize, notification, request
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="signals")
+
+
+def test_a_conversation_runs_from_handshake_to_exit_without_a_word_on_stderr():
+    with Child() as child:
+        hello = child.ask(initialize(1))
+        child.send(notification("notifications/initialized"))
+        tools = child.ask(request(2, "tools/list"))
+        answer = child.ask(call(3, "echo", {"text": "grün"}))
+        rest = child.finish()
+
+        assert hello["result"]["serverInfo"] == {"name": "demo", "version": "1.2.3", "title": "Demo"}
+        assert "echo" in [tool["name"] for tool in tools["result"]["tools"]]
+        assert answer["result"]["structuredContent"] == {"text": "grün"}
+        assert rest == []
+        assert child.stderr() == b""
+
+
+def test_a_modern_client_needs_no_handshake():
+    with Child() as child:
+        found = child.ask(request(1, "server/discover", modern=True))
+        answer = child.ask(call("a", "echo", {"text": "x"}, modern=True))
+
+        assert found["result"]["supportedVersions"] == ["2026-07-28"]
+        assert answer["result"]["resultType"] == "complete"
+
+
+def test_progress_comes_before_the_answer_and_only_forward():
+    with Child() as child:
+        child.ask(initialize())
+        child.send(call(1, "steps", {"count": 4}, progressToken="p"))
+        messages = [child.receive()]
+        while "id" not in messages[-1]:
+            messages.append(child.receive())
+
+        steps = [message["params"] for message in messages[:-1] if message["method"] == "notifications/progress"]
+        assert [step["progress"] for step in steps] == [1, 2, 3, 4]
+        assert {step["progressToken"] for step in steps} == {"p"}
+
+
+def test_the_last_step_gets_through_however_many_there_are():
+    with Child() as child:
+        child.ask(initialize())
+        child.send(call(1, "steps", {"count": 500}, progressToken="p"))
+        messages = [child.receive()]
+        while "id" not in messages[-1]:
+            messages.append(child.receive())
+
+        assert len(messages) < 400
+        assert messages[-2]["params"]["progress"] == 500
+
+
+def test_a_cancelled_call_is_never_answered():
+    with Child() as child:
+        child.ask(initialize())
+        child.send(call(7, "wait", {"name": "a"}, progressToken=1))
+        assert child.receive()["method"] == "notifications/progress"
+
+        child.send(notification("notifications/cancelled", {"requestId": 7}), call(8, "release", {"name": "a"}))
+
+        assert child.receive()["id"] == 8
+        assert child.finish() == []
+
+
+def test_a_call_cancelled_before_it_starts_is_never_answered():
+    with Child() as child:
+        child.ask(initialize())
+        child.send(
+            call(1, "wait", {"name": "a"}),
+            notification("notifications/cancelled", {"requestId": 1}),
+            notification("notifications/cancelled", {"requestId": 99}),
+            call(2, "echo"),
+        )
+
+        assert [message["id"] for message in child.finish()] == [2]
+
+
+def test_at_the_end_of_input_running_calls_are_still_answered():
+    with Child() as child:
+        child.send(initialize(0), call(1, "wait", {"name": "a"}), call(2, "release", {"name": "a"}), call(3, "echo"))
+
+        answers = child.finish()
+
+        assert sorted(answer["id"] for answer in answers) == [0, 1, 2, 3]
+        assert all("result" in answer for answer in answers)
+
+
+def test_a_call_that_outlasts_the_grace_is_told_so():
+    with Child("--grace", "0.1") as child:
+        child.send(initialize(0), call(1, "wait", {"name": "never"}))
+
+        answer = child.finish()[-1]
+
+        assert answer["id"] == 1
+        assert answer["result"]["isError"] is True
+        assert "stopped" in answer["result"]["content"][0]["text"]
+
+
+def test_a_thread_that_cannot_be_ended_does_not_keep_the_process():
+    with Child("--grace", "0.1") as child:
+        child.ask(initialize())
+        child.send(call(1, "block", {"seconds": 600}, progressToken=1))
+        assert child.receive()["method"] == "notifications/progress"
+
+        assert [answer["id"] for answer in child.finish()] == [1]
+
+
+def test_input_that_is_closed_at_once_ends_the_process():
+    with Child() as child:
+        assert child.finish() == []
+        assert child.stderr() == b""
+
+
+def test_input_that_is_closed_after_the_list_ends_the_process_while_it_warms_up():
+    with Child() as child:
+        child.ask(request(1, "tools/list", modern=True))
+
+        assert child.finish() == []
+        assert child.stderr() == b""
+
+
+def test_stray_prints_do_not_reach_the_client():
+    with Child() as child:
+        child.ask(initialize())
+        child.send(call(1, "noise"))
+
+        assert child.receive()["id"] == 1
+        assert child.finish() == []
+        assert child.stderr().splitlines() == [b"a stray print", b"a stray write"]
+
+
+def test_an_exception_stays_inside():
+    with Child() as child:
+        child.ask(initialize())
+        crashed = child.ask(call(1, "crash"))
+        left = child.ask(call(2, "leave"))
+        alive = child.ask(call(3, "echo", {"text": "still here"}))
+
+        assert crashed["result"]["isError"] is True
+        assert left["result"]["isError"] is True
+        assert "secret" not in str(crashed)
+        assert alive["result"]["structuredContent"] == {"text": "still here"}
+        assert child.stderr() == b""
+
+
+def test_garbage_is_answered_and_survived():
+    with Child() as child:
+        child.send(b"garbage\n", b"\xff\xfe\n", b"\n", b"  \r\n", b"[]\n", b"5\n", b'{"jsonrpc":"2.0","id":null}\n')
+        codes = [child.receive()["error"]["code"] for _ in range(5)]
+        answer = child.ask(initialize(1))
+
+        assert codes == [-32700, -32700, -32600, -32600, -32600]
+        assert "result" in answer
+
+
+def test_a_line_that_ends_with_the_input_is_answered():
+    with Child() as child:
+        child.send(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')
+
+        assert child.finish() == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
+
+
+def test_a_live_question_is_answered_by_the_client():
+    with Child() as child:
+        child.ask(initialize(capabilities={"elicitation": {}}))
+        child.send(call(1, "ask"))
+        question = child.receive()
+        child.send({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "decline"}})
+
+        assert question["method"] == "elicitation/create"
+        assert child.receive()["result"]["structuredContent"] == {"answer": {"action": "decline"}}
+
+
+def test_a_question_that_nobody_can_answer_any_more_does_not_wait():
+    with Child() as child:
+        child.ask(initialize(capabilities={"elicitation": {}}))
+        child.send(call(1, "ask"))
+        child.receive()
+
+        (answer,) = child.finish()
+
+        assert "has left" in answer["result"]["structuredContent"]["answer"]
+
+
+def test_the_process_leaves_quietly_when_nobody_reads():
+    with Child() as child:
+        child.ask(initialize())
+        child.process.stdout.close()
+        child.send(request(1, "tools/list"))
+
+        assert child.process.wait() == 0
+        assert child.stderr() == b""
+
+
+def test_the_process_leaves_when_nobody_reads_the_answer_of_a_worker():
+    with Child() as child:
+        child.ask(initialize())
+        child.ask(call(1, "echo"))
+        child.process.stdout.close()
+        child.send(call(2, "echo"))
+
+        assert child.process.wait() == 0
+        assert child.stderr() == b""
+
+
+def test_a_client_that_neither_reads_nor_leaves_does_not_keep_the_process():
+    with Child("--grace", "0.1") as child:
+        child.ask(initialize())
+        child.send(call(1, "flood"))
+        child.process.stdin.close()
+
+        assert child.process.wait() == 0
+
+
+@POSIX
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_process_like_the_end_of_input(number):
+    with Child() as child:
+        child.ask(initialize())
+        child.ask(call(1, "echo"))
+
+        child.process.send_signal(number)
+
+        assert child.process.wait() == 0
+        assert child.stderr() == b""
+
+
+@POSIX
+def test_a_signal_lets_running_calls_answer():
+    with Child("--grace", "0.1") as child:
+        child.ask(initialize())
+        child.send(call(1, "wait", {"name": "never"}, progressToken=1))
+        child.receive()
+
+        child.process.send_signal(signal.SIGTERM)
+
+        assert child.receive()["id"] == 1
+        assert child.process.wait() == 0
+
+
+@POSIX
+def test_a_signal_ends_a_process_whose_answers_nobody_reads():
+    import fcntl
+    import struct
+    import termios
+
+    with Child() as child:
+        child.ask(initialize())
+        stdin, stdout = child.process.stdin.fileno(), child.process.stdout.fileno()
+        os.set_blocking(stdin, False)
+        line = json.dumps(request(1, "tools/list")).encode() + b"\n"
+        waiting, before = 0, -1
+        # With the way in full, what waits to be read no longer grows when the server waits for its way out.
+        while waiting != before or not waiting:
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    os.write(stdin, line)
+            threading.Event().wait(0.1)
+            before, waiting = waiting, struct.unpack("i", fcntl.ioctl(stdout, termios.FIONREAD, b"\0" * 4))[0]
+
+        child.process.send_signal(signal.SIGTERM)
+
+        assert child.process.wait() == 0
+        assert child.stderr() == b""
+
+
+@POSIX
+def test_a_signal_after_the_end_of_input_cuts_the_waiting_short():
+    with Child("--grace", "600") as child:
+        child.ask(initialize())
+        child.send(call(1, "wait", {"name": "never"}, progressToken=1))
+        child.receive()
+        child.process.stdin.close()
+
+        # The first signal may arrive before the end of input has been seen, and then only begins the waiting.
+        while child.process.poll() is None:
+            child.process.send_signal(signal.SIGTERM)
+            threading.Event().wait(0.05)
+
+        assert child.process.returncode in {0, 1}
+
+
+class Pipes:
+    """A server in a thread of this process, on pipes of its own."""
+
+    def __init__(self, **options):
+        self.child_in, self.way_in = os.pipe()
+        self.way_out, self.child_out = os.pipe()
+        self.codes = []
+        options = {"warm_after": None, **options}
+
+        def serve():
+            self.codes.append(serve_stdio(catalogue(), Demo, stdin=self.child_in, stdout=self.child_out, **options))
+            os.close(self.child_out)
+
+        self.thread = threading.Thread(target=serve)
+        self.thread.start()
+
+    def talk(self, data: bytes) -> bytes:
+        """Everything that the server says to `data`."""
+        os.write(self.way_in, data)
+        os.close(self.way_in)
+        said = b""
+        while chunk := os.read(self.way_out, 65536):
+            said += chunk
+        self.thread.join()
+        os.close(self.way_out)
+        os.close(self.child_in)
+        assert self.codes == [0]
+        return said
+
+
+def test_a_line_that_is_too_long_is_refused_and_the_next_one_is_read():
+    ping = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
+
+    said = Pipes(longest_line=100).talk(b"x" * 5000 + b"\n" + ping + b"y" * 200)
+
+    assert [line[:60] for line in said.splitlines()] == [
+        b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":',
+        b'{"jsonrpc":"2.0","id":1,"result":{}}',
+        b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":',
+    ]
+
+
+def test_a_backend_that_cannot_be_loaded_fails_its_calls_and_is_tried_again():
+    seen = []
+    attempts = iter([RuntimeError("no backend")])
+
+    def load():
+        for error in attempts:
+            raise error
+        return Demo()
+
+    inside, way_in = os.pipe()
+    way_out, outside = os.pipe()
+    host = threading.Thread(
+        target=lambda: serve_stdio(
+            catalogue(),
+            load,
+            stdin=inside,
+            stdout=outside,
+            warm_after=None,
+            report=lambda error: seen.append(str(error)),
+        )
+    )
+    host.start()
+    with os.fdopen(way_out, "rb") as answers, os.fdopen(way_in, "wb", buffering=0) as questions:
+        questions.write(json.dumps(call(1, "echo", modern=True)).encode() + b"\n")
+        first = json.loads(answers.readline())
+        questions.write(json.dumps(call(2, "echo", {"text": "x"}, modern=True)).encode() + b"\n")
+        second = json.loads(answers.readline())
+    host.join()
+    os.close(inside)
+    os.close(outside)
+
+    assert first["result"]["isError"] is True
+    assert second["result"]["structuredContent"] == {"text": "x"}
+    assert seen == ["no backend"]
+
+
+def test_the_start_imports_nothing_heavy():
+    """The budget of the start is kept by what is not imported."""
+    code = "import sys, specloom.server.stdio as s; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+
+    assert not loaded & {"asyncio", "dataclasses", "inspect", "typing", "logging", "contextlib", "pydantic", "yaml"}
+
+
+def test_the_envelope_fixes_the_era_for_the_process():
+    with Child() as child:
+        child.ask(request(1, "tools/list", modern=True))
+        refused = child.ask(initialize(2))
+
+        assert refused["error"]["code"] == -32022
+        assert refused["error"]["data"] == {"supported": ["2026-07-28"], "requested": "2025-11-25"}

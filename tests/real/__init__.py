@@ -1,1 +1,0 @@
-"""Recorded answers of real upstreams against the shipped specs."""

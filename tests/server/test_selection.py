@@ -1,0 +1,105 @@
+"""Tools that exist under a condition, a switch or a provider: absent until it holds, in lists and in images."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from specloom.model.model import Model
+from specloom.server.catalogue import load_image, make_catalogue, save_image
+from specloom.server.selection import Conditions, Selection, conditions, select
+from tests.support.demo_specs import TOOL, codes, weave_demo, write_demo
+
+ALL = Selection(["all"])
+KEYS = {"DEMO_URL": "http://127.0.0.1:9", "DEMO_KEY": "made-up"}
+SWITCH = 'config: {DEMO_OPEN: {type: boolean, default: false, description: "Whether it is open."}}\nopt_in: DEMO_OPEN\n'
+
+
+def woven(root: Path, more: str = SWITCH) -> tuple[Model, list[str]]:
+    text = "title: Find demo pages\n"
+    model, _, report = weave_demo(write_demo(root, {TOOL: [(text, f"{more}{text}")]}))
+    return model, codes(report)
+
+
+def test_a_tool_is_absent_until_its_switch_is_on(tmp_path: Path) -> None:
+    model, problems = woven(tmp_path)
+
+    assert problems == []
+    assert select(model, ALL, {}) == []
+    assert select(model, ALL, {"DEMO_OPEN": "perhaps"}) == []
+    assert select(model, ALL, {"DEMO_OPEN": "false"}) == []
+    assert select(model, ALL, {"DEMO_OPEN": "yes"}) == ["demo_find"]
+    assert select(model, ALL) == ["demo_find"], "without an environment the catalogue is that of the specs"
+
+
+def test_a_tool_that_is_named_and_off_is_told_with_its_switch(tmp_path: Path) -> None:
+    model, _ = woven(tmp_path)
+
+    with pytest.raises(ValueError, match="'demo_find' is off; set DEMO_OPEN=true"):
+        select(model, Selection(tools=["demo_find"]), {})
+
+
+def test_an_image_is_stale_when_a_switch_changed(tmp_path: Path) -> None:
+    model, _ = woven(tmp_path / "specs")
+    environ = {"SPECLOOM_CACHE_DIR": str(tmp_path / "cache"), "SPECLOOM_PATH": str(tmp_path / "specs")}
+    assert save_image(make_catalogue(model, ALL, environ), environ, ALL, Conditions(["DEMO_OPEN"]))
+
+    same = load_image(environ, ALL)
+    switched = load_image({**environ, "DEMO_OPEN": "true"}, ALL)
+
+    assert same is not None
+    assert json.loads(same.tools) == []
+    assert switched is None
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "opt_in: DEMO_OPEN\n",
+        'config: {DEMO_OPEN: {type: integer, default: 0, description: "How many."}}\nopt_in: DEMO_OPEN\n',
+    ],
+    ids=["no such setting", "no boolean"],
+)
+def test_the_switch_has_to_be_a_boolean_setting_of_the_tool(tmp_path: Path, more: str) -> None:
+    _, problems = woven(tmp_path, more)
+
+    assert problems == ["E110"]
+
+
+def test_a_tool_that_needs_a_provider_is_absent_until_one_is_configured(tmp_path: Path) -> None:
+    model, problems = woven(tmp_path, "needs_provider: true\n")
+
+    assert problems == []
+    assert select(model, ALL, {}) == []
+    assert select(model, ALL, {"DEMO_KEY": "made-up"}) == []
+    assert select(model, ALL, KEYS) == ["demo_find"]
+    assert select(model, ALL, {}, always_configured=True) == ["demo_find"], "a replay needs no keys"
+    assert select(model, ALL) == ["demo_find"]
+
+
+def test_a_tool_that_needs_none_is_there_without(tmp_path: Path) -> None:
+    model, _ = woven(tmp_path, "")
+
+    assert select(model, ALL, {}) == ["demo_find"]
+
+
+def test_a_tool_that_is_named_and_has_no_provider_is_told_with_what_to_set(tmp_path: Path) -> None:
+    model, _ = woven(tmp_path, "needs_provider: true\n")
+
+    with pytest.raises(ValueError, match="'demo_find' is off; set DEMO_URL and DEMO_KEY"):
+        select(model, Selection(tools=["demo_find"]), {})
+
+
+def test_an_image_is_stale_when_a_key_came_or_went_and_holds_none(tmp_path: Path) -> None:
+    model, _ = woven(tmp_path / "specs", "needs_provider: true\n")
+    environ = {"SPECLOOM_CACHE_DIR": str(tmp_path / "cache"), "SPECLOOM_PATH": str(tmp_path / "specs"), **KEYS}
+    assert save_image(make_catalogue(model, ALL, environ), environ, ALL, conditions(model))
+
+    other = load_image({**environ, "DEMO_KEY": "another"}, ALL)
+    gone = load_image({**environ, "DEMO_KEY": ""}, ALL)
+
+    assert other is not None
+    assert gone is None
+    assert all(b"made-up" not in path.read_bytes() for path in (tmp_path / "cache").rglob("*") if path.is_file())
