@@ -30,6 +30,7 @@ from specloom.runtime import (
     Ask,
     AskAll,
     Executor,
+    PlanContext,
     Pursuit,
     Run,
     first_requests,
@@ -175,14 +176,14 @@ def _asks(running: Pursuit) -> list[Ask]:
         give = faults if isinstance(wanted, AskAll) else faults[0]
 
 
-def _prospect(executor: Executor, tool: Tool, ask: Ask, arguments: Arguments, context: dict[str, Any]) -> Prospect:
+def _prospect(executor: Executor, tool: Tool, ask: Ask, arguments: Arguments, context: PlanContext) -> Prospect:
     provider = executor.model.providers[ask.provider]
     operation = provider.operations[ask.operation]
     settings = executor.settings[ask.provider]
     problem = ""
     requests: list[Request] = []
     try:
-        requests = first_requests(provider, operation, ask.arguments, settings, context["now"])
+        requests = first_requests(provider, operation, ask.arguments, settings, context.now)
     except Fault as fault:
         problem = fault.message
     known = {request.step for request in requests}
@@ -205,7 +206,7 @@ def _path(step: Step) -> str:
 
 
 def _not_honoured(
-    executor: Executor, tool: Tool, operation: Operation, arguments: Arguments, context: dict[str, Any]
+    executor: Executor, tool: Tool, operation: Operation, arguments: Arguments, context: PlanContext
 ) -> tuple[str, ...]:
     """Arguments with a value that the caller's words led to and that the operation does not take."""
     capability = executor.model.capabilities.get(operation.capability)
@@ -219,11 +220,11 @@ def _not_honoured(
     )
 
 
-def _applies(strategy: Strategy, context: dict[str, Any]) -> bool:
+def _applies(strategy: Strategy, context: PlanContext) -> bool:
     return strategy.when is None or truthy(evaluate(strategy.when, context))
 
 
-def _quietly(value: Value, context: dict[str, Any]) -> Any:
+def _quietly(value: Value, context: PlanContext) -> Any:
     try:
         return evaluate(value, context)
     except Fault:

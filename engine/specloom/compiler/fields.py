@@ -15,8 +15,10 @@ from specloom.language import (
     MISSING,
     NUMBER,
     TEXT,
+    Bindings,
     ConverterProblem,
     EvaluationError,
+    Layer,
     ListOf,
     Maybe,
     Moment,
@@ -34,7 +36,7 @@ from specloom.language import (
     truthy,
 )
 from specloom.language.evaluate import evaluate
-from specloom.model import NULL_KEPT, Bindings, Field, Uses
+from specloom.model import NULL_KEPT, Field, Uses
 from specloom.specs import Listing, Map, Node, YamlEntry, YamlScalar, to_plain
 
 from .values import Scope, compile_text, entries_of, note_problems, warn_of_expression
@@ -121,12 +123,12 @@ def _long_field(entry: YamlEntry, node: Map, language: SelectorLanguage, item: S
             for reader in found:
                 result = reader.every(one, context) if wants_all else reader.first(one, context)
                 if convert is not None and result not in MISSING:
-                    result = convert(result, context["moment"])
+                    result = convert(result, context.get("moment"))
                 if result not in MISSING:
                     return result
             result = None
         if convert is not None and result not in MISSING:
-            result = convert(result, context["moment"])
+            result = convert(result, context.get("moment"))
         return fallback if result in MISSING else result
 
     parts = [*found, *([inner] if inner else [])]
@@ -156,8 +158,7 @@ def _reader(node: YamlScalar, language: SelectorLanguage, item: Shape, scope: Sc
         constant = not any(path[0] in {"item", "page", "headers"} for path in value.uses)
 
         def from_context(one: Any, context: Bindings) -> Any:
-            context["item"] = one
-            return evaluate(value, context)
+            return evaluate(value, Layer(context, item=one))
 
         return _FieldReader(
             from_context,

@@ -177,13 +177,11 @@ def _reading(
             tracker.note(_WHAT, one.uses)
     row = scope.plus(row=_row_shape(tuple(fields)), page=ANY)
     empty = compile_selection(empty_node, language, inside) if empty_node else None
-    needs = any(path[0] == "item" for one in fields for path in one.uses)
     return ResponseMapping(
         word,
         options,
         each or _whole,
         tuple(fields),
-        needs,
         tracker.text(_WHAT, "keep", node, row),
         tracker.text(_WHAT, "take", node, scope),
         _holds(empty) if empty else None,

@@ -17,9 +17,9 @@ from specloom.core import (
     parse_rate,
     parse_size,
 )
-from specloom.language import ANY, BOOLEAN, INTEGER, NUMBER, SECRET, TEXT, RecordType, Shape, maybe
+from specloom.language import ANY, BOOLEAN, INTEGER, NUMBER, SECRET, TEXT, Bindings, RecordType, Shape, maybe
 from specloom.language.evaluate import evaluate
-from specloom.model import Bindings, ErrorRule, Grant, Retry, Service, Setting, Value, make_setting
+from specloom.model import ErrorRule, Grant, Retry, Service, Setting, Value, make_setting
 from specloom.specs import Listing, Map, Node, YamlScalar, to_plain
 
 from .values import Scope, compile_pairs, compile_text, compile_value, whole

@@ -14,6 +14,7 @@ from specloom.language import (
     INTEGER,
     NUMBER,
     TEXT,
+    Bindings,
     ExpressionProblem,
     ListOf,
     RecordType,
@@ -22,7 +23,7 @@ from specloom.language import (
     compile_expression,
     share,
 )
-from specloom.model import Bindings, Pair, Uses, Value
+from specloom.model import Pair, Uses, Value
 from specloom.specs import Listing, Map, Node, YamlEntry, YamlScalar, to_plain
 
 Tables = Mapping[str, Mapping[str, Any]]

@@ -9,6 +9,7 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .bindings import Bindings, Layer
     from .converters.converter import Moment
     from .converters.registry import CONVERTERS, ConverterProblem, compile_converter
     from .converters.text import to_http
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __getattr__ = exports(
     __name__,
     {
+        "bindings": "Bindings Layer",
         "converters.converter": "Moment",
         "converters.registry": "CONVERTERS ConverterProblem compile_converter",
         "converters.text": "to_http",

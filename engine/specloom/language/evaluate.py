@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from specloom.core import Fault, Place
 
+from .bindings import Bindings
 from .expressions.interpret import EvaluationError
 
 MISSING: tuple[Any, ...] = (None, "", [], {})
@@ -17,7 +18,7 @@ class Evaluable(Protocol):
     """What has a value in a context, and a place in a spec: a compiled constant, expression, or tree of both."""
 
     @property
-    def evaluate(self) -> Callable[[dict[str, Any]], Any]:
+    def evaluate(self) -> Callable[[Bindings], Any]:
         """The value in a context; raises EvaluationError."""
 
     @property
@@ -33,7 +34,7 @@ class Unworkable(Fault):
         self.why = f"{why} ({place})" if str(place) else str(why)
 
 
-def evaluate(value: Evaluable, context: dict[str, Any]) -> Any:
+def evaluate(value: Evaluable, context: Bindings) -> Any:
     """The value in this context; raises Unworkable for an expression that does not take what it is given."""
     try:
         return value.evaluate(context)
@@ -41,13 +42,13 @@ def evaluate(value: Evaluable, context: dict[str, Any]) -> Any:
         raise Unworkable(error, value.place) from None
 
 
-def build(pairs: Iterable[tuple[str, Evaluable]], context: dict[str, Any]) -> dict[str, Any]:
+def build(pairs: Iterable[tuple[str, Evaluable]], context: Bindings) -> dict[str, Any]:
     """The mapping in this context; a key whose value is null is left out."""
     found = ((key, evaluate(value, context)) for key, value in pairs)
     return {key: value for key, value in found if value is not None}
 
 
-def how_many(value: Evaluable | None, context: dict[str, Any]) -> int | None:
+def how_many(value: Evaluable | None, context: Bindings) -> int | None:
     """The number of a `take`; None where nothing is cut."""
     most = evaluate(value, context) if value is not None else None
     if most is None:

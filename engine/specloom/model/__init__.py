@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .tool import (
         Advice, Again, AnswerKey, Cache, Hints, Input, LinkPolicy, Part, Stage, Strategy, Tool, questions, stages_of,
     )
-    from .values import NULL_KEPT, Bindings, Field, Pair, Row, Setting, Uses, Value, make_setting
+    from .values import NULL_KEPT, Field, Pair, Row, Setting, Uses, Value, make_setting
 
 __getattr__ = exports(
     __name__,
@@ -28,6 +28,6 @@ __getattr__ = exports(
             "ResponseMapping Retry Service Shard Step"
         ),
         "tool": "Advice Again AnswerKey Cache Hints Input LinkPolicy Part Stage Strategy Tool questions stages_of",
-        "values": "NULL_KEPT Bindings Field Pair Row Setting Uses Value make_setting",
+        "values": "NULL_KEPT Field Pair Row Setting Uses Value make_setting",
     },
 )

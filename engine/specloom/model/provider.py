@@ -70,7 +70,6 @@ class ResponseMapping:
     each: Callable[[Any], list[Any] | None]
     """The items of a document; None where the place for them is missing, which is not the same as empty."""
     fields: tuple[Field, ...]
-    needs_context: bool
     keep: Value | None = None
     take: Value | None = None
     empty_is_ok_when: Callable[[Any], bool] | None = None

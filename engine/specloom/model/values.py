@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from specloom.core import Place
-from specloom.language import Shape
+from specloom.language import Bindings, Shape
 
-Bindings = dict[str, Any]
 Row = dict[str, Any]
 Uses = frozenset[tuple[str, ...]]
 NULL_KEPT: Final = object()

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from .operation.drive import drive, drive_live
     from .operation.oauth import STEP
     from .operation.run import first_requests, perform
+    from .plan.context import PlanContext, plan_context
     from .plan.effects import Ask, AskAll, Offer, ProviderOutcome, Run
     from .plan.notices import none_configured, resolve
-    from .plan.run import Pursuit, plan_context, pursue
+    from .plan.run import Pursuit, pursue
     from .recordings import RecordingSender, ReplaySender, Sender, request_id, to_recording, write_whole
     from .response_meta import describe_large
 
@@ -36,9 +37,10 @@ __getattr__ = exports(
         "operation.drive": "drive drive_live",
         "operation.oauth": "STEP",
         "operation.run": "first_requests perform",
+        "plan.context": "PlanContext plan_context",
         "plan.effects": "Ask AskAll Offer ProviderOutcome Run",
         "plan.notices": "none_configured resolve",
-        "plan.run": "Pursuit plan_context pursue",
+        "plan.run": "Pursuit pursue",
         "recordings": "RecordingSender ReplaySender Sender request_id to_recording write_whole",
         "response_meta": "describe_large",
     },

@@ -12,7 +12,7 @@ from typing import Any
 from specloom.core import Fault, did_you_mean, is_day
 from specloom.language import truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import Bindings, Input, Tool
+from specloom.model import Input, Tool
 
 _WORDS = {
     "string": "text",
@@ -65,12 +65,12 @@ def parse_arguments(tool: Tool, raw: Mapping[str, Any] | None) -> Arguments:
     explicit = frozenset(given)
     defaults = {one.name: one.default for one in tool.inputs.values() if one.default is not None}
     given |= {name: value for name, value in defaults.items() if name not in given}
-    context: Bindings = {"args": given, "requested": requested, "now": 0.0}
-    context |= {name: {} for name in ("values", "config")}
+    values: dict[str, Any] = {}
+    context = {"args": given, "requested": requested, "now": 0.0, "values": values, "config": {}}
     for name, definition in tool.values if tool.checks else ():
         # What depends on who can be asked is not known yet, and no check may hang on it.
         known = all(path[0] in {"args", "requested", "now"} for path in definition.uses)
-        context["values"][name] = evaluate(definition, context) if known else None
+        values[name] = evaluate(definition, context) if known else None
     for refuse, message in tool.checks:
         if truthy(evaluate(refuse, context)):
             raise _refused(tool, str(evaluate(message, context)))

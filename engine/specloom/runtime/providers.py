@@ -17,8 +17,8 @@ from specloom.model import Operation, Provider
 from .cache_keys import request_key
 from .circuit_breaker import Breakers
 from .metrics import Count
+from .operation.context import Tokens
 from .operation.drive import drive_live
-from .operation.oauth import Tokens
 from .operation.run import perform
 from .recordings import Sender, from_recording, secrets_of, to_recording
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from specloom.language import build, truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import Bindings, Tool
+from specloom.model import Tool
 from specloom.plugins import Artifact, ArtifactKeeper
 
 from .plan.effects import ProviderOutcome
@@ -44,7 +44,7 @@ def describe_large(tool: Tool, arguments: Mapping[str, Any], body: str) -> dict[
     link = tool.link
     if link is None or len(body.encode("utf-8", "surrogatepass")) < link.above:
         return None
-    context: Bindings = {"args": arguments, "answer": json.loads(body)}
+    context = {"args": arguments, "answer": json.loads(body)}
     if link.when is not None and not truthy(evaluate(link.when, context)):
         return None
     return {"summary": evaluate(link.summary, context), **build(link.also, context)}

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from specloom.core import Place, Report
-from specloom.language import truthy
-from specloom.model import Bindings, Setting, Value
+from specloom.language import Bindings, truthy
+from specloom.model import Setting, Value
 from specloom.specs import Listing, Map, Node, Spec, YamlEntry, YamlScalar
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from specloom.core import Place, Report
-from specloom.language import MISSING
-from specloom.model import Bindings, Field, Operation, Provider, Step
+from specloom.language import MISSING, Bindings
+from specloom.model import Field, Operation, Provider, Step
 from specloom.specs import Listing, Map, Node, Spec, YamlEntry, YamlScalar, to_plain
 
 from ..examples.providers import ExchangeTrace, ProviderExample, provider_examples, run_provider_example

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from specloom.core import Place, Report
-from specloom.language import BOOLEAN, truthy
-from specloom.model import Bindings, Model, Stage, Tool, Value, stages_of
+from specloom.language import BOOLEAN, Bindings, truthy
+from specloom.model import Model, Stage, Tool, Value, stages_of
 from specloom.specs import Spec, to_plain
 
 from ..examples.tools import run_tool_example
@@ -78,7 +78,7 @@ def _when_rows(value: Value, place: Place, seen: SpecUse) -> Value:
 
     def evaluate(context: Bindings) -> Any:
         result = value.evaluate(context)
-        if truthy(result) and context["rows"]:
+        if truthy(result) and context.get("rows"):
             seen.worked.add(place)
         return result
 

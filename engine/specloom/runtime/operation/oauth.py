@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Generator, MutableMapping
+from collections.abc import Generator
 from urllib.parse import urlencode
 
 from specloom.core import Fault, Request, Response, Secret
 from specloom.language.evaluate import evaluate
-from specloom.model import Bindings, Provider
+from specloom.model import Provider
+
+from .context import OperationContext, Tokens
 
 STEP = "token"
 """The step under which a token is asked for; examples and recordings name it so."""
@@ -17,18 +19,15 @@ EARLY = 30.0
 """Seconds before its end from which a token is no longer used."""
 DEFAULT_LIFE = 600.0
 
-Tokens = MutableMapping[str, tuple[Secret, float]]
-"""Tokens by provider, with the moment until which they are good."""
-
 
 def granted(
-    provider: Provider, operation: str, context: Bindings, tokens: Tokens
+    provider: Provider, operation: str, context: OperationContext, tokens: Tokens
 ) -> Generator[Request, Response | None, Secret]:
     """A token that is good now: the kept one, or a new one for which a request is yielded."""
     grant = provider.service.grant
     assert grant is not None
     kept = tokens.get(provider.name)
-    if kept is not None and context["now"] < kept[1] - EARLY:
+    if kept is not None and context.now < kept[1] - EARLY:
         return kept[0]
     client, secret = evaluate(grant.client, context), evaluate(grant.secret, context)
     if client is None or secret is None:
@@ -46,7 +45,7 @@ def granted(
     )
     assert response is not None
     token, life = _read(provider, response)
-    tokens[provider.name] = (token, context["now"] + life)
+    tokens[provider.name] = (token, context.now + life)
     return token
 
 

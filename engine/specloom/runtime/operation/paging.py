@@ -7,15 +7,17 @@ from dataclasses import replace
 from urllib.parse import parse_qsl, quote, urljoin, urlsplit
 
 from specloom.core import Request
-from specloom.language import as_list, truthy
+from specloom.language import Layer, as_list, truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import Bindings, Paging, Row
+from specloom.model import Paging, Row
+
+from .context import OperationContext
 
 _LINK = re.compile(r'<([^<>]*)>\s*;[^,<]*?\brel\s*=\s*"?([^",;]+)"?', re.IGNORECASE)  # RFC 8288 §3
 
 
 def next_request(
-    paging: Paging, request: Request, page_rows: list[Row], rows: list[Row], context: Bindings
+    paging: Paging, request: Request, page_rows: list[Row], rows: list[Row], context: OperationContext
 ) -> Request | None:
     """The request for the page after this one, or None when there is none or enough was read.
 
@@ -24,7 +26,7 @@ def next_request(
     """
     if not page_rows and paging.kind != "names":
         return None
-    if paging.enough is not None and truthy(evaluate(paging.enough, {**context, "rows": rows})):
+    if paging.enough is not None and truthy(evaluate(paging.enough, Layer(context, rows=rows))):
         return None
     if paging.kind == "link":
         return _by_link(request, context)
@@ -51,7 +53,7 @@ def _with(request: Request, parameter: str, value: str) -> Request:
     return replace(request, query=(*kept, (parameter, value)))
 
 
-def _by_name(paging: Paging, request: Request, context: Bindings) -> Request | None:
+def _by_name(paging: Paging, request: Request, context: OperationContext) -> Request | None:
     assert paging.at is not None
     names = [str(name) for name in as_list(evaluate(paging.at, context)) if isinstance(name, (str, int))]
     folder = request.url.rpartition("/")[0]
@@ -61,8 +63,8 @@ def _by_name(paging: Paging, request: Request, context: Bindings) -> Request | N
     return replace(request, url=urls[at]) if at < len(urls) else None
 
 
-def _by_link(request: Request, context: Bindings) -> Request | None:
-    for target, relations in _LINK.findall(context["headers"].get("link", "")):
+def _by_link(request: Request, context: OperationContext) -> Request | None:
+    for target, relations in _LINK.findall((context.headers or {}).get("link", "")):
         if "next" not in relations.lower().split():
             continue
         try:

@@ -11,10 +11,12 @@ from urllib.parse import quote, urlencode
 from specloom.core import Fault, Header, Request, Secret
 from specloom.language import Unworkable
 from specloom.language.evaluate import evaluate
-from specloom.model import Bindings, Operation, Provider, Step, Value
+from specloom.model import Operation, Provider, Step, Value
+
+from .context import OperationContext
 
 
-def build_request(provider: Provider, operation: Operation, step: Step, context: Bindings) -> Request:
+def build_request(provider: Provider, operation: Operation, step: Step, context: OperationContext) -> Request:
     """The exact request of a step in this context."""
     service = provider.service
     base = step.base or evaluate(service.base, context)
@@ -58,7 +60,7 @@ def _missing(provider: Provider) -> str:
 
 
 def _authorize(
-    auth: tuple[str, Value], context: Bindings, headers: dict[str, tuple[str, Header]], provider: Provider
+    auth: tuple[str, Value], context: OperationContext, headers: dict[str, tuple[str, Header]], provider: Provider
 ) -> None:
     kind, value = auth
     secret = evaluate(value, context)
@@ -111,7 +113,7 @@ def _decimal(value: float) -> str:
     return format(Decimal(text), "f") if "e" in text else text
 
 
-def _path(step: Step, context: Bindings) -> str:
+def _path(step: Step, context: OperationContext) -> str:
     parts = []
     for part in step.path:
         if isinstance(part, str):
@@ -129,7 +131,7 @@ def _path(step: Step, context: Bindings) -> str:
 
 
 def _body(
-    step: Step, context: Bindings, headers: dict[str, tuple[str, Header]]
+    step: Step, context: OperationContext, headers: dict[str, tuple[str, Header]]
 ) -> tuple[bytes | None, tuple[Secret, ...]]:
     """The encoded body, and the secrets that are in it."""
     if step.body is None:

@@ -9,10 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from specloom.core import KINDS, Fault, Response, clean
-from specloom.language import decode, how_many, truthy
+from specloom.language import Bindings, Layer, decode, how_many, truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import Bindings, ErrorRule, Provider, ResponseMapping, Row, Step, Value
+from specloom.model import ErrorRule, Provider, ResponseMapping, Row, Step, Value
 
+from .context import OperationContext
 from .rows import map_row
 
 LONGEST_SENTENCE = 300
@@ -28,7 +29,7 @@ class Empty(Exception):  # noqa: N818 - not an error: the upstream says "nothing
     """The upstream answered that there is nothing."""
 
 
-def read_response(provider: Provider, step: Step, response: Response, context: Bindings) -> list[Row]:
+def read_response(provider: Provider, step: Step, response: Response, context: OperationContext) -> list[Row]:
     """The rows of a response; raises Fault, or Empty where the upstream says in its own way that there is nothing."""
     refused: Fault | None = None
     document: Any = None
@@ -39,9 +40,9 @@ def read_response(provider: Provider, step: Step, response: Response, context: B
     _raise_for(provider, response, document if step.reading.decoder == "json" else _json_or_none(response), context)
     if refused is not None:
         raise Fault(refused.kind, f"{provider.title}: {_to_sentence(refused.message)}", detail=refused.detail)
-    context["page"] = document
-    context["headers"] = response.headers
-    context["moment"] = replace(context["moment"], url=response.url)
+    context.page = document
+    context.headers = response.headers
+    context.moment = replace(context.moment, url=response.url)
     return read_rows(provider, step.reading, document, context)
 
 
@@ -54,22 +55,16 @@ def _json_or_none(response: Response) -> Any:
         return None
 
 
-def _raise_for(provider: Provider, response: Response, body: Any, context: Bindings) -> None:
+def _raise_for(provider: Provider, response: Response, body: Any, context: OperationContext) -> None:
     rules = provider.service.errors
     if rules:
-        seen: Bindings = {
-            **context,
-            "status": response.status,
-            "headers": response.headers,
-            "body": body,
-            "text": _opening(response),
-        }
+        seen = Layer(context, status=response.status, headers=response.headers, body=body, text=_opening(response))
         for rule in rules:
             if _holds(provider, rule, response, seen):
                 raise _ruled(provider, rule, response, seen)
     # Nothing here asks for a part (RFC 9110 §15.3.7), so whoever sends one has left out the rest.
     if response.status >= 300 or response.status == 206:
-        raise _default_fault(provider, response, context["now"])
+        raise _default_fault(provider, response, context.now)
 
 
 def _holds(provider: Provider, rule: ErrorRule, response: Response, seen: Bindings) -> bool:
@@ -95,7 +90,7 @@ def _ruled(provider: Provider, rule: ErrorRule, response: Response, seen: Bindin
         return Empty()
     message = _to_sentence(_worked_out(rule.message, seen)) or _default_message(provider, rule.kind, response.status)
     delay = _to_delay(_worked_out(rule.retry_after, seen))
-    delay = _retry_after(response, seen["now"]) if delay is None else delay
+    delay = _retry_after(response, seen.get("now")) if delay is None else delay
     return Fault(rule.kind, message, provider=provider.name, retry_after=delay)
 
 
@@ -175,7 +170,7 @@ def _retry_after(response: Response, now: float) -> int | None:
     return None
 
 
-def read_rows(provider: Provider, reading: ResponseMapping, document: Any, context: Bindings) -> list[Row]:
+def read_rows(provider: Provider, reading: ResponseMapping, document: Any, context: OperationContext) -> list[Row]:
     """The rows of a decoded document.
 
     An empty list is an answer. A list that is missing, or an empty page, is a changed layout unless the spec says what
@@ -191,18 +186,15 @@ def read_rows(provider: Provider, reading: ResponseMapping, document: Any, conte
     most = how_many(reading.take, context)
     rows: list[Row] = []
     usable = False
-    seen = dict(context) if reading.needs_context or reading.keep else context
     for item in items:
         if most is not None and len(rows) >= most:
             break
-        row = map_row(reading.fields, item, seen)
+        row = map_row(reading.fields, item, context)
         if row is None:
             continue
         usable = True
-        if reading.keep is not None:
-            seen["row"] = row
-            if not truthy(evaluate(reading.keep, seen)):
-                continue
+        if reading.keep is not None and not truthy(evaluate(reading.keep, Layer(context, row=row))):
+            continue
         rows.append(row)
     if not usable and most != 0 and any(one.required for one in reading.fields):
         raise Fault(

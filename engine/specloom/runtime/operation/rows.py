@@ -6,9 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from specloom.language import MISSING, how_many, truthy
+from specloom.language import MISSING, Bindings, Layer, how_many, truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import NULL_KEPT, Bindings, Field, Operation, Row
+from specloom.model import NULL_KEPT, Field, Operation, Row
+
+from .context import OperationContext
 
 EARTH_RADIUS = 6_371_000.0  # metres, the mean radius (IUGG)
 
@@ -19,7 +21,7 @@ def interleave(lists: Sequence[list[Row]]) -> list[Row]:
     return [rows[at] for at in range(longest) for rows in lists if at < len(rows)]
 
 
-def arrange(operation: Operation, context: Bindings, rows: list[Row] | None) -> list[Row]:
+def arrange(operation: Operation, context: OperationContext, rows: list[Row] | None) -> list[Row]:
     """What comes out of an operation: its rows joined, sorted by distance, kept and cut as the spec says."""
     plan = operation.arrangement
     if plan.rows is not None:
@@ -37,7 +39,7 @@ def arrange(operation: Operation, context: Bindings, rows: list[Row] | None) -> 
             within = evaluate(plan.nearest.within, context) if plan.nearest.within else None
             found = nearest(found, float(lat), float(lon), float(within) if within else None)
     if plan.keep is not None:
-        found = [row for row in found if truthy(evaluate(plan.keep, {**context, "row": row}))]
+        found = [row for row in found if truthy(evaluate(plan.keep, Layer(context, row=row)))]
     return found[: how_many(plan.take, context)]
 
 

@@ -6,16 +6,17 @@ answers from a file makes a replay: the same code serves in all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from specloom.core import Answer, Fault, Request, Response, Secret
-from specloom.language import Moment, Unworkable, build, truthy
+from specloom.language import Unworkable, build, truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import Bindings, Operation, Provider, Row, Step
+from specloom.model import Operation, Provider, Row, Step
 
-from .oauth import Tokens, granted
+from .context import Note, OperationContext, Tokens, make_context
+from .oauth import granted
 from .paging import next_request
 from .request import build_request
 from .response import Empty, read_response
@@ -30,7 +31,6 @@ class Wait:
 
 
 Running = Generator[Request | Wait, Response | None, Answer]
-Note = Callable[[Request, Response], None]
 
 LONGEST_PAUSE = 10
 """Seconds that a call waits because an upstream says so; in what is longer than that, another one has answered."""
@@ -54,13 +54,11 @@ def perform(
     answers: list[Answer] = []
     tokens = {} if tokens is None else tokens
     for part in _shards(operation, given, config, now):
-        context = _context(operation, part, config, now)
-        context["tokens"] = tokens
-        context["note"] = note
+        context = make_context(operation, part, config, now, tokens, note)
         try:
             answers.append((yield from _once(provider, operation, context)))
         except Unworkable as fault:
-            if "headers" not in context:
+            if context.headers is None:
                 raise
             # What the spec was given came from the upstream, so it is the upstream that is not as it was.
             message = f"{provider.title} answered in a shape that its spec does not know"
@@ -78,28 +76,13 @@ def first_requests(
     given = {name: arguments[name] for name in operation.input if arguments.get(name) not in (None, "")}
     found = []
     for part in _shards(operation, given, config, now):
-        context = _context(operation, part, config, now)
+        context = make_context(operation, part, config, now)
         for step in operation.steps:
             if step.when is None or truthy(evaluate(step.when, context)):
                 found.append(build_request(provider, operation, step, context))
                 break
-            context["steps"][step.name] = None
+            context.steps[step.name] = None
     return found
-
-
-def _context(operation: Operation, arguments: Mapping[str, Any], config: Mapping[str, Any], now: float) -> Bindings:
-    context: Bindings = {
-        "args": arguments,
-        "config": config,
-        "steps": {},
-        "values": {},
-        "now": now,
-        "page": None,
-        "moment": Moment(now, ""),
-    }
-    for name, value in operation.values:
-        context["values"][name] = evaluate(value, context)
-    return context
 
 
 def _shards(
@@ -113,7 +96,7 @@ def _shards(
     def fits(part: list[Any]) -> bool:
         if shard.fits is None:
             return True
-        return truthy(evaluate(shard.fits, _context(operation, {**given, shard.over: part}, config, now)))
+        return truthy(evaluate(shard.fits, make_context(operation, {**given, shard.over: part}, config, now)))
 
     parts: list[list[Any]] = []
     rest = list(items)
@@ -126,8 +109,8 @@ def _shards(
     return [{**given, shard.over: part} for part in parts]
 
 
-def _once(provider: Provider, operation: Operation, context: Bindings) -> Running:
-    steps: dict[str, list[Row] | None] = context["steps"]
+def _once(provider: Provider, operation: Operation, context: OperationContext) -> Running:
+    steps = context.steps
     last: str | None = None
     for step in operation.steps:
         if not step.optional:
@@ -151,7 +134,7 @@ def _once(provider: Provider, operation: Operation, context: Bindings) -> Runnin
 Steps = Generator[Request | Wait, Response | None, list[Row]]
 
 
-def _step(provider: Provider, operation: Operation, step: Step, context: Bindings) -> Steps:
+def _step(provider: Provider, operation: Operation, step: Step, context: OperationContext) -> Steps:
     request = build_request(provider, operation, step, context)
     rows = found = yield from _exchange(provider, step, request, context)
     asked = [request]
@@ -174,7 +157,7 @@ def _step(provider: Provider, operation: Operation, step: Step, context: Binding
     return rows
 
 
-def _exchange(provider: Provider, step: Step, request: Request, context: Bindings) -> Steps:
+def _exchange(provider: Provider, step: Step, request: Request, context: OperationContext) -> Steps:
     """One request with its retries. A token that is no longer taken is renewed once."""
     retry = provider.service.retry
     attempt = 0
@@ -183,7 +166,7 @@ def _exchange(provider: Provider, step: Step, request: Request, context: Binding
         try:
             sent = request
             if provider.service.grant is not None:
-                token = yield from granted(provider, request.operation, context, context["tokens"])
+                token = yield from granted(provider, request.operation, context, context.tokens)
                 sent = replace(
                     request, headers=(*request.headers, ("Authorization", Secret(f"Bearer {token.reveal()}")))
                 )
@@ -193,7 +176,7 @@ def _exchange(provider: Provider, step: Step, request: Request, context: Binding
         except Unworkable:
             raise
         except Fault as fault:
-            if fault.kind == "auth_required" and not renewed and context["tokens"].pop(provider.name, None):
+            if fault.kind == "auth_required" and not renewed and context.tokens.pop(provider.name, None) is not None:
                 renewed = True
                 continue
             if retry is None or fault.kind not in retry.kinds or attempt >= retry.times or fault.ours:
@@ -207,7 +190,7 @@ def _exchange(provider: Provider, step: Step, request: Request, context: Binding
             yield Wait(pause)
 
 
-def _read(provider: Provider, step: Step, request: Request, response: Response, context: Bindings) -> list[Row]:
+def _read(provider: Provider, step: Step, request: Request, response: Response, context: OperationContext) -> list[Row]:
     """The rows of a response, which is noted where it is an answer; raises Fault or Empty."""
     try:
         rows = read_response(provider, step, response, context)
@@ -218,9 +201,9 @@ def _read(provider: Provider, step: Step, request: Request, response: Response, 
     return rows
 
 
-def _note(request: Request, response: Response, context: Bindings) -> None:
-    if context["note"] is not None:
-        context["note"](request, response)
+def _note(request: Request, response: Response, context: OperationContext) -> None:
+    if context.note is not None:
+        context.note(request, response)
 
 
 def _named(fault: Fault, provider: Provider) -> Fault:

@@ -9,8 +9,9 @@ from typing import Any
 from specloom.core import Answer, Fault, all_failed
 from specloom.language import truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import Bindings, Model, Pair, Part, Row, Strategy, Tool
+from specloom.model import Model, Pair, Part, Row, Strategy, Tool
 
+from .context import PlanContext
 from .effects import Ask, AskAll, Offer, ProviderOutcome, Run
 from .stages import run_stages
 
@@ -31,17 +32,11 @@ class _Open:
     meta: dict[str, Any] = field(default_factory=dict)
 
 
-def empty_parts(tool: Tool) -> dict[str, Any]:
-    """What `parts` holds before anything is asked."""
-    nothing: dict[str, Any] = {"rows": [], "fault": None, "provider": None, "asked": False, "meta": {}}
-    return {part.name: dict(nothing) for strategy in tool.plan for part in strategy.parts}
-
-
 def collect(
     strategy: Strategy,
     tool: Tool,
     model: Model,
-    context: Bindings,
+    context: PlanContext,
     offer: Offer,
     outcome: ProviderOutcome,
     arguments: Arguments,
@@ -59,18 +54,18 @@ def collect(
         yield from _ask_side_by_side(ready, model, context, offer, outcome, arguments, nobody)
         waiting = [part for part in waiting if part not in ready]
         for name, value in late:
-            context["values"][name] = evaluate(value, context)
-    answered = [part for part in strategy.parts if context["parts"][part.name]["provider"]]
-    first = next((part for part in answered if context["parts"][part.name]["rows"]), answered[0] if answered else None)
+            context.values[name] = evaluate(value, context)
+    answered = [part for part in strategy.parts if context.parts[part.name]["provider"]]
+    first = next((part for part in answered if context.parts[part.name]["rows"]), answered[0] if answered else None)
     if first is not None:
-        outcome.served_by, outcome.operation = context["parts"][first.name]["provider"], first.operation
-    return [row for name in strategy.rows for row in context["parts"][name]["rows"]]
+        outcome.served_by, outcome.operation = context.parts[first.name]["provider"], first.operation
+    return [row for name in strategy.rows for row in context.parts[name]["rows"]]
 
 
 def _ask_side_by_side(
     parts: list[Part],
     model: Model,
-    context: Bindings,
+    context: PlanContext,
     offer: Offer,
     outcome: ProviderOutcome,
     arguments: Arguments,
@@ -96,7 +91,7 @@ def _ask_side_by_side(
         if one.fault is not None:
             outcome.notes.append(one.fault.message)
         rows = yield from run_stages(one.part.after, model, one.rows, context, offer, outcome)
-        context["parts"][one.part.name] = {
+        context.parts[one.part.name] = {
             "rows": rows,
             "fault": {"kind": one.fault.kind, "message": one.fault.message} if one.fault else None,
             "provider": one.provider or None,
@@ -105,7 +100,7 @@ def _ask_side_by_side(
         }
 
 
-def _names(part: Part, context: Bindings, model: Model, offer: Offer) -> list[str]:
+def _names(part: Part, context: PlanContext, model: Model, offer: Offer) -> list[str]:
     said = evaluate(part.providers, context)
     names = said if isinstance(said, list) else [said] if said else []
     offering = model.offering(part.operation)

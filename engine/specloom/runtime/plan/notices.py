@@ -8,9 +8,10 @@ from typing import Any
 from specloom.core import Fault
 from specloom.language import truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import Bindings, Model, Tool, Value, questions
+from specloom.model import Model, Tool, Value, questions
 
 from ..arguments import Arguments
+from .context import PlanContext
 from .effects import Offer, ProviderOutcome
 
 
@@ -103,7 +104,7 @@ _MOST_ACTIONS = 3
 
 
 def make_hints(
-    tool: Tool, arguments: Arguments, context: Bindings, offer: Offer, outcome: ProviderOutcome
+    tool: Tool, arguments: Arguments, context: PlanContext, offer: Offer, outcome: ProviderOutcome
 ) -> dict[str, Any]:
     """The object that explains an empty answer: why, with which filters, and what to try."""
     assert tool.hints is not None
@@ -158,7 +159,7 @@ LEFT_OUT = "not_applied"
 
 
 def find_unheld(
-    tool: Tool, model: Model, arguments: Arguments, context: Bindings, outcome: ProviderOutcome
+    tool: Tool, model: Model, arguments: Arguments, context: PlanContext, outcome: ProviderOutcome
 ) -> list[str]:
     """The inputs that the caller set and that changed nothing at whoever answered, in the order of the tool.
 
@@ -185,7 +186,7 @@ def find_unheld(
     return found
 
 
-def _reached(name: str, tool: Tool, overrides: Collection[tuple[str, Value]], context: Bindings) -> set[str]:
+def _reached(name: str, tool: Tool, overrides: Collection[tuple[str, Value]], context: PlanContext) -> set[str]:
     """The arguments that an input has a part in, as far as they came to a value."""
     return {
         argument for argument, value in overrides if _is_in(name, value, tool) and evaluate(value, context) is not None

@@ -6,51 +6,20 @@ from collections.abc import Generator, Mapping
 from typing import Any
 
 from specloom.core import Answer, Fault, all_failed
-from specloom.language import Moment, build, how_many, may_be_null, truthy
+from specloom.language import Bindings, Layer, build, how_many, may_be_null, truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import Bindings, Field, Model, Pair, Row, Strategy, Tool, questions, stages_of
+from specloom.model import Field, Model, Pair, Row, Strategy, Tool, questions
 from specloom.plugins import HOOKS
 
 from ..arguments import Arguments
 from ..operation.rows import interleave, map_row
-from .collect import collect, empty_parts
+from .collect import collect
+from .context import PlanContext, plan_context
 from .effects import Ask, AskAll, Offer, ProviderOutcome, Run
 from .notices import LEFT_OUT, find_unheld, make_hints, none_configured, point_to_others, resolve
 from .stages import run_stages
 
 Pursuit = Generator[Ask | AskAll | Run, Any, ProviderOutcome]
-
-
-def plan_context(
-    tool: Tool, model: Model, arguments: Arguments, config: Mapping[str, Any], offer: Offer, now: float
-) -> Bindings:
-    """What the expressions of a tool see."""
-    stages = stages_of(tool.plan, tool.after)
-    context: Bindings = {
-        "args": arguments.given,
-        "requested": arguments.requested,
-        "config": config,
-        "route": {name: list(offer.orders.get(name, ())) for name in model.capabilities},
-        "providers": {name: list(model.offering(name)) for name in model.capabilities},
-        "configured": {
-            name: [one for one in model.offering(name) if one in offer.configured] for name in model.capabilities
-        },
-        "moment": Moment(now, ""),
-        "now": now,
-        "values": {},
-        "served_by": None,
-        "served_operation": None,
-        "not_applied": [],
-        "meta": {},
-        "dropped": {stage.label: 0 for stage in stages if stage.label and stage.kind != "group"},
-        "groups": {stage.label: [] for stage in stages if stage.kind == "group"},
-        "parts": empty_parts(tool),
-        "rows": [],
-        "result": None,
-    }
-    for name, value in tool.values:
-        context["values"][name] = evaluate(value, context)
-    return context
 
 
 def pursue(
@@ -60,16 +29,16 @@ def pursue(
     context = plan_context(tool, model, arguments, config, offer, now)
     outcome = ProviderOutcome()
     rows = yield from _strategies(tool, model, context, offer, outcome)
-    context["served_by"] = outcome.served_by or None
-    context["served_operation"] = outcome.operation or None
-    context["not_applied"] = find_unheld(tool, model, arguments, context, outcome)
+    context.served_by = outcome.served_by or None
+    context.served_operation = outcome.operation or None
+    context.not_applied = find_unheld(tool, model, arguments, context, outcome)
     outcome.meta.pop(LEFT_OUT, None)
-    context["meta"] = outcome.meta
+    context.meta = outcome.meta
     outcome.rows = yield from run_stages(tool.after, model, rows, context, offer, outcome)
-    context["rows"] = outcome.rows
+    context.rows = outcome.rows
     outcome.answer = _answer(tool, context)
     searched = any(questions(tool.plan))
-    if tool.hints is not None and not outcome.rows and (searched or not context["result"]):
+    if tool.hints is not None and not outcome.rows and (searched or not context.result):
         outcome.answer["hints"] = make_hints(tool, arguments, context, offer, outcome)
     if tool.cache is not None and tool.cache.age_as:
         outcome.answer[tool.cache.age_as] = 0
@@ -79,7 +48,7 @@ def pursue(
 
 
 def _strategies(
-    tool: Tool, model: Model, context: Bindings, offer: Offer, outcome: ProviderOutcome
+    tool: Tool, model: Model, context: PlanContext, offer: Offer, outcome: ProviderOutcome
 ) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
     failed = outcome.failed
     empty_from = of = ""
@@ -92,7 +61,7 @@ def _strategies(
             return HOOKS[strategy.hook].function([], build(strategy.overrides, context))
         if strategy.kind == "procedure":
             try:
-                context["result"] = yield Run(strategy.hook, build(strategy.overrides, context))
+                context.result = yield Run(strategy.hook, build(strategy.overrides, context))
             except Fault as fault:
                 failed.append(fault)
                 if (strategy.outcomes.get(fault.kind) or strategy.outcomes.get("error", "next")) == "stop":
@@ -124,7 +93,7 @@ def _in_turn(
     strategy: Strategy,
     tool: Tool,
     model: Model,
-    context: Bindings,
+    context: PlanContext,
     offer: Offer,
     outcome: ProviderOutcome,
     failed: list[Fault],
@@ -152,7 +121,7 @@ def _in_turn(
                 break
             continue
         rows = answer.rows
-        if strategy.again is not None and truthy(evaluate(strategy.again.when, {**context, "rows": rows})):
+        if strategy.again is not None and truthy(evaluate(strategy.again.when, Layer(context, rows=rows))):
             rows = yield from _try_again(strategy, tool, model, name, context, rows)
         outcome.served_by, outcome.operation = name, strategy.operation
         outcome.meta = dict(answer.meta)
@@ -170,12 +139,12 @@ def _in_turn(
 
 
 def _try_again(
-    strategy: Strategy, tool: Tool, model: Model, name: str, context: Bindings, rows: list[Row]
+    strategy: Strategy, tool: Tool, model: Model, name: str, context: PlanContext, rows: list[Row]
 ) -> Generator[Ask | AskAll, Any, list[Row]]:
     again = strategy.again
     assert again is not None
     overrides = (*strategy.overrides, *again.overrides)
-    arguments = _arguments(tool, model, name, strategy.operation, overrides, {**context, "rows": rows})
+    arguments = _arguments(tool, model, name, strategy.operation, overrides, Layer(context, rows=rows))
     if arguments == _arguments(tool, model, name, strategy.operation, strategy.overrides, context):
         return rows
     try:
@@ -189,7 +158,7 @@ def _gather(
     strategy: Strategy,
     tool: Tool,
     model: Model,
-    context: Bindings,
+    context: PlanContext,
     offer: Offer,
     outcome: ProviderOutcome,
     failed: list[Fault],
@@ -220,7 +189,7 @@ def _collect(
     strategy: Strategy,
     tool: Tool,
     model: Model,
-    context: Bindings,
+    context: PlanContext,
     offer: Offer,
     outcome: ProviderOutcome,
     _: list[Fault],
@@ -237,7 +206,7 @@ def _collect(
     return rows, strategy.outcomes.get("empty", "stop") == "next"
 
 
-def _names(strategy: Strategy, context: Bindings) -> list[str]:
+def _names(strategy: Strategy, context: PlanContext) -> list[str]:
     said = evaluate(strategy.providers, context) if strategy.providers else None
     names = said if isinstance(said, list) else [said] if said else []
     return list(dict.fromkeys(str(name) for name in names))
@@ -248,7 +217,8 @@ def _arguments(
 ) -> dict[str, Any]:
     """Arguments pass by name; `with` replaces them, and null there leaves one out."""
     taken = model.providers[provider].operations[operation].input
-    given = {name: context["args"][name] for name in tool.inputs if name in context["args"]}
+    passed = context.get("args")
+    given = {name: passed[name] for name in tool.inputs if name in passed}
     for name, value in overrides:
         given[name] = evaluate(value, context)
     return {name: given[name] for name in taken if given.get(name) is not None}
@@ -257,7 +227,7 @@ def _arguments(
 # --- the answer -----------------------------------------------------------------------------------------------------
 
 
-def _answer(tool: Tool, context: Bindings) -> dict[str, Any]:
+def _answer(tool: Tool, context: PlanContext) -> dict[str, Any]:
     if tool.whole is not None:
         return dict(evaluate(tool.whole, context))
     answer: dict[str, Any] = {}
@@ -274,6 +244,6 @@ def _answer(tool: Tool, context: Bindings) -> dict[str, Any]:
     return answer
 
 
-def _mapped(fields: tuple[Field, ...], row: Row, context: Bindings) -> Row:
+def _mapped(fields: tuple[Field, ...], row: Row, context: PlanContext) -> Row:
     mapped = map_row(fields, row, context)
     return mapped if mapped is not None else {}

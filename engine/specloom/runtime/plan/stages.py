@@ -6,11 +6,12 @@ from collections.abc import Generator, Iterable
 from typing import Any
 
 from specloom.core import KINDS, Answer, Fault, canonical_url
-from specloom.language import as_list, build, how_many, truthy
+from specloom.language import Layer, as_list, build, how_many, truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import Bindings, Model, Row, Stage
+from specloom.model import Model, Row, Stage
 from specloom.plugins import HOOKS
 
+from .context import PlanContext
 from .effects import Ask, AskAll, Offer, ProviderOutcome, Run
 
 # --- Which rows are about the same thing, and in which order rows come ------------------------------------------------
@@ -85,38 +86,38 @@ def group(rows: list[Row], keys: list[Any]) -> tuple[list[Row], list[tuple[Any, 
 
 
 def run_stages(
-    stages: tuple[Stage, ...], model: Model, rows: list[Row], context: Bindings, offer: Offer, outcome: ProviderOutcome
+    stages: tuple[Stage, ...],
+    model: Model,
+    rows: list[Row],
+    context: PlanContext,
+    offer: Offer,
+    outcome: ProviderOutcome,
 ) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
     """The rows after every stage; look-ups are yielded as questions, and procedures to be run."""
     for stage in stages:
         if stage.kind == "lookup":
             rows = yield from _look_up(stage, model, rows, context, offer, outcome)
             continue
-        if stage.when is not None and not truthy(evaluate(stage.when, {**context, "rows": rows})):
+        if stage.when is not None and not truthy(evaluate(stage.when, Layer(context, rows=rows))):
             continue
         if stage.kind == "procedure":
-            given = build(stage.parameters, {**context, "rows": rows})
-            context["result"] = {**(context["result"] or {}), **(yield Run(stage.hook, given))}
+            given = build(stage.parameters, Layer(context, rows=rows))
+            context.result = {**(context.result or {}), **(yield Run(stage.hook, given))}
             continue
         rows = _stage(stage, rows, context, outcome)
     return rows
 
 
-def _stage(stage: Stage, rows: list[Row], context: Bindings, outcome: ProviderOutcome) -> list[Row]:
+def _stage(stage: Stage, rows: list[Row], context: PlanContext, outcome: ProviderOutcome) -> list[Row]:
     if stage.kind in {"keep", "drop"}:
         assert stage.value is not None
         wanted = stage.kind == "keep"
-        inside = dict(context)
-        kept = []
-        for row in rows:
-            inside["row"] = row
-            if truthy(evaluate(stage.value, inside)) is wanted:
-                kept.append(row)
+        kept = [row for row in rows if truthy(evaluate(stage.value, Layer(context, row=row))) is wanted]
         if stage.label:
-            context["dropped"][stage.label] += len(rows) - len(kept)
+            context.dropped[stage.label] += len(rows) - len(kept)
         return kept
     if stage.kind == "take":
-        return rows[: how_many(stage.value, {**context, "rows": rows})]
+        return rows[: how_many(stage.value, Layer(context, rows=rows))]
     if stage.kind == "dedupe":
         return dedupe(rows, stage.keys)
     if stage.kind == "sort":
@@ -127,17 +128,17 @@ def _stage(stage: Stage, rows: list[Row], context: Bindings, outcome: ProviderOu
     if stage.kind == "set":
         made = []
         for row in rows:
-            more = {name: evaluate(value, {**context, "rows": rows, "row": row}) for name, value in stage.parameters}
+            more = {name: evaluate(value, Layer(context, rows=rows, row=row)) for name, value in stage.parameters}
             made.append({key: value for key, value in {**row, **more}.items() if value is not None})
         return made
     if stage.kind == "group":
         assert stage.value is not None
-        keys = [evaluate(stage.value, {**context, "rows": rows, "row": row}) for row in rows]
+        keys = [evaluate(stage.value, Layer(context, rows=rows, row=row)) for row in rows]
         rows, counts = group(rows, keys)
-        context["groups"][stage.label] = [{"key": key, "count": count} for key, count in counts]
+        context.groups[stage.label] = [{"key": key, "count": count} for key, count in counts]
         return rows
     try:
-        return HOOKS[stage.hook].function(rows, build(stage.parameters, {**context, "rows": rows}))
+        return HOOKS[stage.hook].function(rows, build(stage.parameters, Layer(context, rows=rows)))
     except Fault as fault:
         if not stage.optional:
             raise
@@ -146,16 +147,16 @@ def _stage(stage: Stage, rows: list[Row], context: Bindings, outcome: ProviderOu
 
 
 def _look_up(
-    stage: Stage, model: Model, rows: list[Row], context: Bindings, offer: Offer, outcome: ProviderOutcome
+    stage: Stage, model: Model, rows: list[Row], context: PlanContext, offer: Offer, outcome: ProviderOutcome
 ) -> Generator[Ask | AskAll, Any, list[Row]]:
     """Ask about each row that the stage applies to, all at once; a provider that fails is followed by the next."""
-    said = evaluate(stage.providers, {**context, "rows": rows}) if stage.providers else None
+    said = evaluate(stage.providers, Layer(context, rows=rows)) if stage.providers else None
     names = [str(name) for name in (said if isinstance(said, list) else [said] if said else [])]
     names = [name for name in names if name in offer.configured and name in model.offering(stage.operation)]
     found = [dict(row) for row in rows]
     waiting: dict[int, dict[str, Any]] = {}
     for at, row in enumerate(found):
-        inside = {**context, "rows": rows, "row": row}
+        inside = Layer(context, rows=rows, row=row)
         if stage.when is None or truthy(evaluate(stage.when, inside)):
             waiting[at] = build(stage.parameters, inside)
     failed: list[Fault] = []
