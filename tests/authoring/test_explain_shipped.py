@@ -21,6 +21,9 @@ from specloom.specs.yaml import to_plain
 
 MADE_UP = {"url": "https://instance.example.org", "credentials": "ann:made-up", "headers": "X-Key: made-up"}
 
+OF_WHAT_IS_KEPT = {"monitor_query_check"}
+"""Tools that ask only about what is kept of their caller, which a dry run does not read."""
+
 
 @functools.cache
 def shipped() -> tuple[Model, dict[str, dict[str, Any]]]:
@@ -28,7 +31,7 @@ def shipped() -> tuple[Model, dict[str, dict[str, Any]]]:
     model, library, _ = weave_from([shipped_root()])
     arguments = {}
     for name, tool in model.tools.items():
-        if not any(questions(tool.plan)):
+        if not any(questions(tool.plan)) or name in OF_WHAT_IS_KEPT:
             continue
         said = [to_plain(one) for one in maps_of(library.of("tool")[name].root.get("examples"))]
         given = (one["args"] for one in said if "expect" in one and "error" not in one["expect"])

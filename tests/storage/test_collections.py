@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from specloom.compiler.build import weave
-from specloom.compiler.collection import find_lack, keepers, load_collections
+from specloom.compiler.build import weave, weave_from
+from specloom.compiler.collection import find_lack, keepers, load_collections, reached_by
 from specloom.core.diagnostics import Report
 from specloom.plugins.collections import ENGINE_NEEDS, CollectionNeed, CollectionSpec
 from specloom.plugins.registry import OBSERVERS, PROCEDURES, load_hooks
@@ -136,15 +136,14 @@ def test_what_a_collection_lacks_is_the_end_of_a_sentence(needed, lack):
 
 
 def test_a_tool_whose_procedure_keeps_things_in_no_collection_is_told():
-    text = (shipped_root() / "tools.d/research/memory_save.yaml").read_text(encoding="utf-8")
+    text = (shipped_root() / "tools.d/research/sequential_search.yaml").read_text(encoding="utf-8")
     report, library = Report(), Library()
-    spec = parse_spec("memory/memory_save.yaml", text.encode(), report, library)
+    spec = parse_spec("memory/sequential_search.yaml", text.encode(), report, library)
     library.specs[spec.kind, spec.name] = spec
     weave(library, report)
 
-    assert [one.message for one in report if one.code == "E110"] == [
-        "'save_memory' keeps something in 'consents', and no collection is called that",
-        "'save_memory' keeps something in 'memories', and no collection is called that",
+    assert "'take_step' keeps something in 'sessions', and no collection is called that" in [
+        one.message for one in report if one.code == "E110"
     ]
 
 
@@ -153,8 +152,11 @@ def test_every_shipped_collection_is_kept_by_somebody_and_everything_kept_is_shi
     declared = load_collections([shipped_root()])
     needed = {one.name for one in ENGINE_NEEDS}
     needed |= {one.name for each in (*PROCEDURES.values(), *OBSERVERS) for one in each.keeps}
+    tools = weave_from([shipped_root()], examples=False)[0].tools.values()
+    needed |= {name for tool in tools for name in reached_by(tool)}
 
     assert set(declared) == needed
+    assert keepers("memories", tools) == ["memory_recall", "memory_save"]
     assert keepers("sessions") == ["export_session", "recover_session", "session_sources", "take_step"]
 
 
@@ -180,6 +182,14 @@ def lay(root: Path, name: str, text: str) -> Path:
     (root / "collections.d").mkdir(parents=True, exist_ok=True)
     (root / "collections.d" / f"{name}.yaml").write_text(text, encoding="utf-8")
     return root
+
+
+def test_a_later_layer_cannot_leave_out_the_consent_that_a_collection_was_declared_with(tmp_path):
+    text = (shipped_root() / "collections.d/memories.yaml").read_text(encoding="utf-8")
+    own = lay(tmp_path, "memories", text.replace("consent: memory\n", ""))
+
+    with pytest.raises(ValueError, match="without the consent that it was declared with"):
+        load_collections([shipped_root(), own])
 
 
 def test_a_later_layer_replaces_a_collection_whole(tmp_path):

@@ -274,13 +274,13 @@ def _judge_toolset(spec: Spec, model: Model, report: Report) -> None:
     compile_toolset(spec, model.tools, model.tools, (), report)
 
 
-def _judge_collection(spec: Spec, _model: Model, report: Report) -> None:
+def _judge_collection(spec: Spec, model: Model, report: Report) -> None:
     from specloom.compiler import check_needs, check_use, compile_collection
 
     found = compile_collection(spec, report)
     if found is not None:
         check_needs({found.name: found}, report)
-        check_use({found.name: found}, report)
+        check_use({found.name: found}, model.tools.values(), report)
 
 
 def _judge_capability(spec: Spec, model: Model, report: Report) -> None:

@@ -5,7 +5,7 @@ It sends nothing: the same generators run as in a real call, and every request i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from specloom.core import (
 )
 from specloom.language import truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import Operation, Step, Strategy, Tool, Value
+from specloom.model import Access, Operation, Step, Strategy, Tool, Value
 from specloom.plugins import PROCEDURES
 from specloom.runtime import (
     Arguments,
@@ -136,14 +136,20 @@ def explain(executor: Executor, name: str, raw: Mapping[str, Any]) -> Explanatio
         for part in one.parts
         if part.needs and part.when is not None and not truthy(evaluate(part.when, context))
     ]
-    found.then = _then(hook, waiting, tool, executor)
+    parts = [part for one in before for part in one.parts]
+    found.then = _then(hook, waiting, [part.access for part in parts if part.access], tool, executor)
     found.left_out = _left_out(executor, tool, found)
     return found
 
 
-def _then(strategy: Strategy | None, waiting: Sequence[str], tool: Tool, executor: Executor) -> str:
-    """What follows the questions that are known: parts that hang on answers, and registered Python and whom it asks."""
-    said = [f"what is found may lead to the parts {', '.join(waiting)}"] if waiting else []
+def _then(
+    strategy: Strategy | None, waiting: Sequence[str], reaching: Iterable[Access], tool: Tool, executor: Executor
+) -> str:
+    """What follows the questions that are known: what is kept, parts that hang on answers, and registered Python and
+    whom it asks."""
+    kept = {"recall": "is read", "save": "is written to"}
+    said = [f"the collection {one.collection} {kept[one.kind]} for the caller" for one in reaching]
+    said += [f"what is found may lead to the parts {', '.join(waiting)}"] if waiting else []
     said += [f"the hook {strategy.hook} makes the rows"] if strategy and strategy.kind == "hook" else []
     names = [strategy.hook] if strategy and strategy.kind == "procedure" else []
     names += [stage.hook for stage in tool.after if stage.kind == "procedure"]
@@ -168,8 +174,12 @@ def _asks(running: Pursuit) -> list[Ask]:
             if asked:
                 return asked
             raise
-        if isinstance(wanted, Run):
+        if isinstance(wanted, Run) and wanted.procedure in PROCEDURES:
             return asked
+        if isinstance(wanted, Run):
+            # Nothing is read in a dry run, and nothing written.
+            give = {"status": "ok", "reason": None, "rows": [], "was": None}
+            continue
         asks = wanted.asks if isinstance(wanted, AskAll) else (wanted,)
         asked += asks
         faults = [Fault("upstream_unavailable", "nothing is sent in a dry run", provider=ask.provider) for ask in asks]

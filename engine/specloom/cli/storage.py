@@ -130,7 +130,7 @@ def consent(options: Namespace) -> int:
     """Show or record what a user has agreed to."""
     import time
 
-    from specloom.plugins import CONSENTS
+    from specloom.plugins import CONSENTS, PURPOSES, find_decision
     from specloom.storage import consent as consents
 
     owner = _owner(options)
@@ -139,8 +139,8 @@ def consent(options: Namespace) -> int:
 
         async def look(store: StateStore) -> Any:
             drawer = store.drawer(CONSENTS.name, owner)
-            purposes = [options.purpose] if options.purpose else consents.PURPOSES
-            found = [one for name in purposes if (one := await consents.find_decision(drawer, name))]
+            purposes = [options.purpose] if options.purpose else PURPOSES
+            found = [one for name in purposes if (one := await find_decision(drawer, name))]
             # A refusal that an erasure left says for itself of nobody.
             who = {"tenantId": options.tenant, "userId": options.user}
             return [{**who, **one} for one in found]
@@ -148,7 +148,7 @@ def consent(options: Namespace) -> int:
         say(to_json({"consents": _with_store(look)}))
         return 0
     if not options.purpose:
-        raise UsageError(f"say what for: --purpose with one of {', '.join(consents.PURPOSES)}")
+        raise UsageError(f"say what for: --purpose with one of {', '.join(PURPOSES)}")
 
     async def decide(store: StateStore) -> Any:
         drawer = store.drawer(CONSENTS.name, owner)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from specloom.core import Report
-from specloom.language import Choice, ListOf, Shape, maybe
+from specloom.language import Choice, ListOf, RecordType, Shape, maybe
 from specloom.model import Argument, Capability, Lens
 from specloom.specs import Listing, Map, Node, Spec, YamlScalar, to_plain
 
@@ -21,25 +21,29 @@ def compile_capability(spec: Spec) -> Capability:
     """A capability with the shapes of its arguments and of its rows."""
     plain = to_plain(spec.root)
     routing = plain["routing"]
-    row = _arguments(spec.root.get("row"))
-    shape = whole({one.name: one.shape if one.required else maybe(one.shape) for one in row.values()})
+    row = compile_fields(spec.root.get("row"))
     return Capability(
         spec.name,
         plain["title"],
         " ".join(plain["description"].split()),
         spec.place,
-        _arguments(spec.root.get("arguments")),
+        compile_fields(spec.root.get("arguments")),
         row,
         routing.get("key", ""),
         tuple(routing["order"]),
-        shape,
+        row_shape(row),
     )
 
 
-def _arguments(node: Node | None) -> Mapping[str, Argument]:
-    assert isinstance(node, Map)
+def row_shape(row: Mapping[str, Argument]) -> RecordType:
+    """What a row of these fields looks like: one that is not required may be null."""
+    return whole({one.name: one.shape if one.required else maybe(one.shape) for one in row.values()})
+
+
+def compile_fields(node: Node | None) -> Mapping[str, Argument]:
+    """The typed fields of a mapping, by name."""
     found = {}
-    for entry in node:
+    for entry in node if isinstance(node, Map) else ():
         said = to_plain(entry.value)
         description = " ".join(said["description"].split())
         found[entry.key] = Argument(

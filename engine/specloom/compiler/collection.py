@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from specloom.core import VARIABLES, Place, Report, did_you_mean, parse_duration, parse_size
-from specloom.model import CollectionModel, Setting
-from specloom.plugins import ENGINE_NEEDS, OBSERVERS, PROCEDURES, CollectionNeed, CollectionSpec
+from specloom.language import ANY, OPEN
+from specloom.model import CollectionModel, Setting, Tool
+from specloom.plugins import ENGINE_NEEDS, OBSERVERS, PROCEDURES, PURPOSES, CollectionNeed, CollectionSpec
 from specloom.specs import BOUNDS, Listing, Map, Node, Spec, YamlScalar, load_library, to_plain
+
+from .capability import compile_fields, row_shape
 
 FOLDER = "collections.d"
 _FIELDS = {"lifetime": "lifetime", "items": "max_items", "events": "max_events"}
@@ -23,6 +27,9 @@ def compile_collection(spec: Spec, report: Report) -> CollectionModel | None:
     limits = plain.get("limits") or {}
     _check_lists(spec.root, report)
     _check_variables(spec.root, plain, report)
+    if plain.get("consent", PURPOSES[0]) not in PURPOSES:
+        hint = did_you_mean(plain["consent"], PURPOSES) or f"known: {', '.join(PURPOSES)}"
+        report.add("E110", _at(spec.root, "consent"), f"nobody consents to {plain['consent']!r}", hint)
     if plain.get("sliding") and "lifetime" not in plain:
         hint = "say `lifetime`, or leave `sliding` out"
         report.add("E105", _at(spec.root, "sliding"), "an item without a lifetime has none that could slide", hint)
@@ -34,6 +41,7 @@ def compile_collection(spec: Spec, report: Report) -> CollectionModel | None:
         **_limits(limits),
         indexes=tuple(plain.get("indexes") or ()),
         search=tuple(plain.get("search") or ()),
+        consent=plain.get("consent", ""),
         variables=tuple((_FIELDS[one["sets"]], name) for name, one in (plain.get("config") or {}).items()),
     )
     if said.max_value > said.max_bytes:
@@ -42,7 +50,10 @@ def compile_collection(spec: Spec, report: Report) -> CollectionModel | None:
     if len(report.errors) > before:
         return None
     description = " ".join(plain["description"].split())
-    return CollectionModel(spec.name, plain["title"], description, spec.place, said, _settings(spec.root, plain))
+    row = compile_fields(spec.root.get("fields"))
+    shape = row_shape({name: replace(one, shape=OPEN) if one.shape == ANY else one for name, one in row.items()})
+    settings = _settings(spec.root, plain)
+    return CollectionModel(spec.name, plain["title"], description, spec.place, said, settings, row, shape)
 
 
 def _limits(limits: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,6 +81,7 @@ def _settings(root: Map, plain: Mapping[str, Any]) -> Mapping[str, Setting]:
 
 
 def _check_lists(root: Map, report: Report) -> None:
+    fields = root.get("fields")
     for key in ("indexes", "search"):
         node = root.get(key)
         seen: set[Any] = set()
@@ -78,6 +90,9 @@ def _check_lists(root: Map, report: Report) -> None:
             if item.value in seen:
                 report.add("E104", item.place, f"{item.value} stands twice", "remove one")
             seen.add(item.value)
+            if isinstance(fields, Map) and str(item.value) not in fields:
+                hint = did_you_mean(str(item.value), fields.entries)
+                report.add("E110", item.place, f"there is no field {item.value!r}", hint)
 
 
 def _check_variables(root: Map, plain: Mapping[str, Any], report: Report) -> None:
@@ -120,13 +135,13 @@ def check_needs(collections: Mapping[str, CollectionModel], report: Report) -> N
         report.add("E125", collections[name].place, message, hint)
 
 
-def check_use(collections: Mapping[str, CollectionModel], report: Report) -> None:
-    """Warn of a collection in which no code keeps anything, such as one with a misspelt name (W308)."""
-    used = {needed.name for _, needed in _needs()}
+def check_use(collections: Mapping[str, CollectionModel], tools: Iterable[Tool], report: Report) -> None:
+    """Warn of a collection in which nothing is kept, such as one with a misspelt name (W308)."""
+    used = {needed.name for _, needed in _needs()} | {name for tool in tools for name in reached_by(tool)}
     for one in collections.values():
         if one.name not in used:
             near = did_you_mean(one.name, used)
-            needed = f"a procedure that keeps something here says so in `keeps`; {near}".rstrip("; ")
+            needed = f"a plan saves something here, or a procedure says so in `keeps`; {near}".rstrip("; ")
             hint = near if near.startswith("did") else needed
             report.add("W308", one.place, f"nothing is kept in {one.name!r}", hint)
 
@@ -157,9 +172,15 @@ def find_lack(spec: CollectionSpec, needed: CollectionNeed) -> str:
     return ""
 
 
-def keepers(name: str) -> list[str]:
-    """The registered procedures that keep something in a collection, sorted."""
-    return sorted(one.name for one in PROCEDURES.values() if any(needed.name == name for needed in one.keeps))
+def keepers(name: str, tools: Iterable[Tool] = ()) -> list[str]:
+    """The tools and the registered procedures that keep something in a collection, sorted."""
+    procedures = [one.name for one in PROCEDURES.values() if any(needed.name == name for needed in one.keeps)]
+    return sorted([*procedures, *(tool.name for tool in tools if name in reached_by(tool))])
+
+
+def reached_by(tool: Tool) -> list[str]:
+    """The collections that the plan of a tool reads or writes itself."""
+    return [part.access.collection for strategy in tool.plan for part in strategy.parts if part.access]
 
 
 def load_collections(roots: Sequence[Path]) -> dict[str, CollectionSpec]:

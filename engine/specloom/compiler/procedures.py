@@ -82,15 +82,14 @@ def check_kept(root: Map, around: Symbols, report: Report) -> None:
                     report.add("E110", node.place, message, did_you_mean(needed.name, around.collections))
 
 
-def check_cached(node: Node | None, procedures: Iterable[Procedure], report: Report) -> None:
+def check_cached(node: Node | None, procedures: Iterable[Procedure], personal: Iterable[str], report: Report) -> None:
     """What is kept of one owner may not get into answers that are kept for all of them (E133)."""
     if node is None:
         return
-    for one in procedures:
-        if one.keeps:
-            read = one.keeps[0].name
-            message = f"{one.name!r} reads {read!r} of its caller, and this would keep what it tells for others"
-            report.add("E133", node.place, message, "leave `cache` out")
+    reading = [f"{one.name!r} reads {one.keeps[0].name!r} of its caller" for one in procedures if one.keeps]
+    for said in (*reading, *personal):
+        message = f"{said}, and this would keep what it tells for others"
+        report.add("E133", node.place, message, "leave `cache` out")
 
 
 def _named(root: Map) -> list[tuple[str, Node]]:

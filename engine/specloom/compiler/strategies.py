@@ -11,6 +11,7 @@ from specloom.language import ANY, BOOLEAN, TEXT, ListOf, RecordType, Shape, joi
 from specloom.model import Again, Part, Strategy, Value
 from specloom.specs import Listing, Map, Node, YamlScalar, to_plain
 
+from .access import ACCESS, compile_access
 from .stages import compile_stages
 from .symbols import DependencyTracker, Symbols, added_by, check_given, overrides_of
 from .values import Scope, expand, items_of, whole
@@ -29,12 +30,15 @@ def declared_parts(plan: Node | None, around: Symbols) -> dict[str, Shape]:
         parts = collect.get("parts") if isinstance(collect, Map) else None
         for entry in parts if isinstance(parts, Map) else ():
             said = to_plain(entry.value)
-            capability = around.capabilities.get(str(said.get("operation")))
-            if capability is None:
+            word = next((word for word in ACCESS if word in said), "")
+            collection = around.collections.get(str(said[word].get(ACCESS[word]))) if word else None
+            source = collection or around.capabilities.get(str(said.get("operation")))
+            if source is None:
                 found[entry.key] = ANY
                 continue
             added = {name: ANY for stage in said.get("after", ()) for name in _added(stage)}
-            found[entry.key] = _part_shape(whole({**capability.shape.fields, **added}))
+            row = whole({**source.shape.fields, **added})
+            found[entry.key] = _shape(word, row, source.shape, always="when" not in said)
     return found
 
 
@@ -44,8 +48,17 @@ def _added(stage: Mapping[str, Any]) -> list[str]:
     return [*stage.get("set", ()), *expanded, *stage.get("lookup", {}).get("take", ())]
 
 
-def _part_shape(row: RecordType) -> RecordType:
-    return whole({"rows": ListOf(row), "fault": _FAULT, "provider": maybe(TEXT), "asked": BOOLEAN, "meta": ANY})
+def _shape(word: str, row: RecordType, item: RecordType, *, always: bool) -> RecordType:
+    """What stands under the name of a part: of a question, or of what reaches into a collection by this word."""
+    if not word:
+        return whole({"rows": ListOf(row), "fault": _FAULT, "provider": maybe(TEXT), "asked": BOOLEAN, "meta": ANY})
+    status: dict[str, Shape] = {"status": TEXT if always else maybe(TEXT), "reason": maybe(TEXT)}
+    was: dict[str, Shape] = {"was": maybe(item)} if word == "save" else {}
+    return whole({"rows": ListOf(row), "asked": BOOLEAN, **status, **was})
+
+
+def _shape_of(part: Part) -> RecordType:
+    return _shape(part.access.kind if part.access else "", part.shape, part.item, always=part.when is None)
 
 
 def compile_parts(
@@ -58,7 +71,7 @@ def compile_parts(
     for entry in node:
         assert isinstance(entry.value, Map)
         part = _part(entry.key, entry.value, scope.plus(parts=whole(dict(shapes))), around, tracker)
-        shapes[entry.key] = _part_shape(part.shape) if part else ANY
+        shapes[entry.key] = _shape_of(part) if part else ANY
         if part:
             found.append(part)
     return tuple(found) if len(found) == len(node.entries) else None
@@ -67,6 +80,18 @@ def compile_parts(
 def _part(name: str, node: Map, scope: Scope, around: Symbols, tracker: DependencyTracker) -> Part | None:
     what, inner = f"the part {name!r}", DependencyTracker()
     when = inner.text(what, "when", node, scope)
+    word = next((word for word in ACCESS if word in node), "")
+    if word:
+        for key in ("with", "on", "required"):
+            if key in node:
+                message = f"{what} reaches into a collection, which takes no `{key}`"
+                scope.report.add("E105", node.entries[key].place, message, "remove it")
+        access, item = compile_access(what, word, node.get(word), scope, around, inner)
+        after, shape = compile_stages(node.get("after"), scope, item, around, inner)
+        uses = tracker.absorb(inner)
+        if access is None or len(after) < len(items_of(node.get("after"))):
+            return None
+        return Part(name, node.place, access=access, when=when, after=after, shape=shape, item=item, uses=uses)
     capability = around.find_capability(node.get("operation"), scope.report)
     providers_node = node.get("providers")
     if capability is None or providers_node is None:
@@ -78,7 +103,20 @@ def _part(name: str, node: Map, scope: Scope, around: Symbols, tracker: Dependen
     if providers is None or len(after) < len(items_of(node.get("after"))):
         return None
     outcomes = to_plain(node.get("on")) or {}
-    return Part(name, node.place, capability.name, providers, when, overrides, outcomes, after, shape, uses)
+    required = to_plain(node.get("required")) is True
+    return Part(
+        name,
+        node.place,
+        capability.name,
+        providers,
+        required=required,
+        when=when,
+        overrides=overrides,
+        outcomes=outcomes,
+        after=after,
+        shape=shape,
+        uses=uses,
+    )
 
 
 def rows_of_parts(node: Map, parts: Iterable[Part], report: Report) -> tuple[str, ...]:
@@ -113,7 +151,7 @@ def settle_parts(plan: Iterable[Strategy], definitions: Mapping[str, Value], rep
 
 def shape_of_parts(plan: Iterable[Strategy]) -> RecordType:
     """What `parts` holds once the plan has run."""
-    return whole({part.name: _part_shape(part.shape) for strategy in plan for part in strategy.parts})
+    return whole({part.name: _shape_of(part) for strategy in plan for part in strategy.parts})
 
 
 _KINDS = ("call", "first_of", "gather", "collect", "hook", "procedure")

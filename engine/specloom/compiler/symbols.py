@@ -79,14 +79,26 @@ def symbols_of(model: Model) -> Symbols:
 def check_given(procedure: Procedure, given: Iterable[tuple[str, Value]], report: Report) -> None:
     """Report what a procedure is given that its parameter can never be, and null where it needs a value (E204)."""
     for name, value in given:
-        wanted, got = from_schema(procedure.parameters.get(name, {})), strip(value.shape)
-        kinds = {_kind(wanted), _kind(got)}
-        if len(kinds) == 2 and "" not in kinds:
-            message = f"the parameter {name!r} of {procedure.name!r} is {describe(wanted)}, and this is {describe(got)}"
-            report.add("E204", value.place, message)
-        elif name in procedure.needs and may_be_null(value.shape):
-            message = f"the parameter {name!r} of {procedure.name!r} is needed, and this may be null"
-            report.add("E204", value.place, message, "make the input required, give it a default, or write not_null(…)")
+        what = f"the parameter {name!r} of {procedure.name!r}"
+        if (
+            not check_kind(what, from_schema(procedure.parameters.get(name, {})), value, report)
+            and name in procedure.needs
+            and may_be_null(value.shape)
+        ):
+            report.add("E204", value.place, f"{what} is needed, and this may be null", NEVER_NULL)
+
+
+NEVER_NULL = "make the input required, give it a default, or write not_null(…)"
+
+
+def check_kind(what: str, wanted: Shape, value: Value, report: Report) -> bool:
+    """Whether a value can never be what is wanted, which is then reported (E204)."""
+    got = strip(value.shape)
+    kinds = {_kind(strip(wanted)), _kind(got)}
+    if len(kinds) < 2 or "" in kinds:
+        return False
+    report.add("E204", value.place, f"{what} is {describe(strip(wanted))}, and this is {describe(got)}")
+    return True
 
 
 def _kind(shape: Shape) -> str:

@@ -59,7 +59,7 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
         return None
     reached = _reached(tracker, dict(values), plan, hints, inputs, around)
     _prove(root.get("cache"), reached, report)
-    check_cached(root.get("cache"), procedures, report)
+    check_cached(root.get("cache"), procedures, _personal(tracker, dict(values), plan), report)
     for one in inputs.values():
         # A provider that is left out may be the one that uses it.
         if one.name not in reached and not (record and one.name == record[0]) and not report.left_out:
@@ -101,6 +101,16 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     )
 
 
+def _personal(tracker: DependencyTracker, definitions: Mapping[str, Value], plan: Iterable[Strategy]) -> list[str]:
+    """What the plan itself tells of its caller, in words."""
+    kept = [part.access.collection for strategy in plan for part in strategy.parts if part.access]
+    used = [what for what, path in tracker.paths(definitions) if path[0] == "caller"]
+    return [
+        *(f"the plan reaches into {name!r} of its caller" for name in kept),
+        *(f"{what} uses its caller" for what in used),
+    ]
+
+
 def _opt_in(node: Node | None, settings: Mapping[str, Setting], report: Report) -> str:
     """The switch that publishes a tool; it has to be a boolean setting of the tool or of what it runs."""
     if not isinstance(node, YamlScalar):
@@ -134,6 +144,7 @@ def _scope(
             "args": whole({one.name: one.shape for one in inputs.values()}),
             "requested": whole(dict(clamped)),
             "config": settings_shape(settings),
+            "caller": whole({"tenant": TEXT, "user": TEXT}),
             "route": whole(lists),
             "configured": whole(lists),
             "providers": whole(lists),

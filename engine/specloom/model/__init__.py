@@ -15,7 +15,8 @@ if TYPE_CHECKING:
         ResponseMapping, Retry, Service, Shard, Step,
     )
     from .tool import (
-        Advice, Again, AnswerKey, Cache, Hints, Input, LinkPolicy, Part, Stage, Strategy, Tool, questions, stages_of,
+        Access, Advice, Again, AnswerKey, Cache, Hints, Input, LinkPolicy, Part, Stage, Strategy, Tool,
+        questions, stages_of,
     )
     from .values import NULL_KEPT, Field, Pair, Row, Setting, Uses, Value, make_setting
 
@@ -27,7 +28,9 @@ __getattr__ = exports(
             "Argument Arrangement Capability ErrorRule Grant Join Nearest Operation Paging Provider "
             "ResponseMapping Retry Service Shard Step"
         ),
-        "tool": "Advice Again AnswerKey Cache Hints Input LinkPolicy Part Stage Strategy Tool questions stages_of",
+        "tool": (
+            "Access Advice Again AnswerKey Cache Hints Input LinkPolicy Part Stage Strategy Tool questions stages_of"
+        ),
         "values": "NULL_KEPT Field Pair Row Setting Uses Value make_setting",
     },
 )

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from specloom.core import Place
+from specloom.language import RecordType
 from specloom.plugins import CollectionSpec
 
-from .provider import Capability, Operation, Provider
+from .provider import Argument, Capability, Operation, Provider
 from .tool import Tool
 from .values import Setting
 
@@ -39,6 +40,9 @@ class CollectionModel:
     place: Place
     spec: CollectionSpec
     settings: Mapping[str, Setting] = field(default_factory=dict)
+    row: Mapping[str, Argument] = field(default_factory=dict)
+    """What a value holds, by name; empty where only code reads and writes it."""
+    shape: RecordType = field(default_factory=lambda: RecordType({}))
 
 
 @dataclass(frozen=True, slots=True)

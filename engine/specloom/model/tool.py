@@ -84,19 +84,45 @@ class Strategy:
 
 
 @dataclass(frozen=True, slots=True)
+class Access:
+    """How a part reads or writes a declared collection as the caller; `kind` is recall or save."""
+
+    kind: str
+    collection: str
+    key: Value | None = None
+    space: Value | None = None
+    """The shared place, where the collection is shared."""
+    where: tuple[Pair, ...] = ()
+    about: Value | None = None
+    take: Value | None = None
+    value: tuple[Pair, ...] = ()
+    lasts: Value | None = None
+    only_there: bool = False
+    """Nothing is written where there is no item yet."""
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
-    """One of several questions that are asked side by side; what comes of it stands under its name."""
+    """One of several questions that are asked side by side; what comes of it stands under its name.
+
+    It asks an operation, or reaches into a collection.
+    """
 
     name: str
     place: Place
-    operation: str
-    providers: Value
+    operation: str = ""
+    providers: Value | None = None
+    access: Access | None = None
+    required: bool = False
+    """Its fault is that of the call."""
     when: Value | None = None
     overrides: tuple[Pair, ...] = ()
     outcomes: Mapping[str, str] = field(default_factory=dict)
     after: tuple[Stage, ...] = ()
     shape: RecordType = field(default_factory=lambda: RecordType({}))
     """What a row is after the part's own stages."""
+    item: RecordType = field(default_factory=lambda: RecordType({}))
+    """What an item of the collection is that it reaches into."""
     uses: Uses = frozenset()
     needs: frozenset[str] = frozenset()
     """The parts that have to be there before this one is asked."""
@@ -220,7 +246,7 @@ def questions(plan: Iterable[Strategy]) -> Iterator[Strategy | Part]:
     for strategy in plan:
         if strategy.operation:
             yield strategy
-        yield from strategy.parts
+        yield from (part for part in strategy.parts if part.operation)
 
 
 def stages_of(plan: Iterable[Strategy], after: Iterable[Stage]) -> list[Stage]:

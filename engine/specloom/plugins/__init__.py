@@ -10,13 +10,15 @@ from specloom.core.lazy import exports
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .collections import (
-        ARTIFACTS, CONSENTS, ENGINE_NEEDS, MEMBERS, NOTHING, Change, Collection, CollectionNeed, CollectionSpec,
-        Collections, Erased, Event, Item, Json, SearchHit, WriteConflict, is_anonymous, join_owner, split_owner,
+        ARTIFACTS, CONSENTS, ENGINE_NEEDS, MEMBERS, NOTHING, PURPOSES, Change, Collection, CollectionNeed,
+        CollectionSpec, Collections, Erased, Event, Item, Json, SearchHit, WriteConflict, is_anonymous, join_owner,
+        split_owner,
     )
+    from .consent import NOT_MEMBER, REASONS, Refusal, find_decision, find_refusal, is_member, member_key
     from .context import Artifact, ArtifactKeeper, CallRecord, Context, Kept
     from .registry import (
         CLOSERS, ENVELOPES, GROUP, HOOKS, OBSERVERS, PLACES, PROCEDURES, Envelope, Hook, ObservedCall, Observer,
-        Procedure, Row, StoragePlace, envelope, hook, load_hooks, observer, procedure,
+        Procedure, ProcedureFunction, Row, StoragePlace, envelope, hook, load_hooks, observer, procedure,
     )
     from .schemas import FLAG, NUMBER, OBJECT, TEXT, WHOLE, closed, listed, record, texts
 
@@ -24,13 +26,15 @@ __getattr__ = exports(
     __name__,
     {
         "collections": (
-            "ARTIFACTS CONSENTS ENGINE_NEEDS MEMBERS NOTHING Change Collection CollectionNeed CollectionSpec "
-            "Collections Erased Event Item Json SearchHit WriteConflict is_anonymous join_owner split_owner"
+            "ARTIFACTS CONSENTS ENGINE_NEEDS MEMBERS NOTHING PURPOSES Change Collection CollectionNeed "
+            "CollectionSpec Collections Erased Event Item Json SearchHit WriteConflict is_anonymous join_owner "
+            "split_owner"
         ),
+        "consent": "NOT_MEMBER REASONS Refusal find_decision find_refusal is_member member_key",
         "context": "Artifact ArtifactKeeper CallRecord Context Kept",
         "registry": (
             "CLOSERS ENVELOPES GROUP HOOKS OBSERVERS PLACES PROCEDURES Envelope Hook ObservedCall Observer "
-            "Procedure Row StoragePlace envelope hook load_hooks observer procedure"
+            "Procedure ProcedureFunction Row StoragePlace envelope hook load_hooks observer procedure"
         ),
         "schemas": "FLAG NUMBER OBJECT TEXT WHOLE closed listed record texts",
     },

@@ -15,6 +15,8 @@ from specloom.core import Fault
 Json = Any
 """JSON data: None, bool, int, float, str, list, dict with text keys."""
 
+PURPOSES = ("memory", "analytics", "workspace", "monitoring")
+"""What consent is given for; the contract's words."""
 DEFAULT_TENANT = "default"
 ANONYMOUS = "anonymous"
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -55,6 +57,8 @@ class CollectionSpec:
     """Fields of a value (text, or lists of text) that `where` finds exactly."""
     search: tuple[str, ...] = ()
     """Fields of a value (text, or lists of text) that `search` reads."""
+    consent: str = ""
+    """What an owner has to have agreed to before a plan reads or writes anything of them; empty: nothing."""
     variables: tuple[tuple[str, str], ...] = ()
     """Environment variables by which an operator sets a bound: pairs of a field above and a name."""
 
@@ -142,8 +146,11 @@ class Collection(Protocol):
     async def put(self, key: str, value: Json, *, expect: int | None = None) -> Item:
         """Write a value in place of whatever is there; `expect` is the version that must be there, 0 for none."""
 
-    async def update(self, key: str, change: Change) -> Item | None:
-        """Write what `change` makes of the value; the item as it is afterwards."""
+    async def update(self, key: str, change: Change, *, lasts: float | None = None) -> Item | None:
+        """Write what `change` makes of the value; the item as it is afterwards.
+
+        `lasts` is after how many seconds it ends, where that is earlier than its collection says.
+        """
 
     async def append(
         self, key: str, event: Json, *, expect: int | None = None, change: Callable[[Json, int], Json] | None = None

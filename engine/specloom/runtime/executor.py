@@ -14,16 +14,7 @@ from typing import Any
 from specloom.cache import AnswerCache, CacheEntry
 from specloom.core import KINDS, Answer, Fault, did_you_mean
 from specloom.model import Model, Row, Tool
-from specloom.plugins import (
-    CLOSERS,
-    ENVELOPES,
-    PROCEDURES,
-    Artifact,
-    ArtifactKeeper,
-    CallRecord,
-    Collections,
-    split_owner,
-)
+from specloom.plugins import CLOSERS, ENVELOPES, Artifact, ArtifactKeeper, CallRecord, Collections, split_owner
 
 from .answer_check import check_answer
 from .arguments import Arguments, parse_arguments
@@ -329,9 +320,9 @@ class Executor:
             return await self.upstreams.ask(one.provider, one.operation, one.arguments, within=within)
 
         async def run(one: Run) -> Row:
-            return await PROCEDURES[one.procedure].function(LiveContext(self, tool, owner, progress), one.parameters)
+            return await one.function(LiveContext(self, tool, owner, progress), one.parameters)
 
-        running = pursue(tool, self.model, arguments, self.tool_settings[tool.name], self.offer(), self.clock())
+        running = pursue(tool, self.model, arguments, self.tool_settings[tool.name], self.offer(), self.clock(), owner)
         return await conduct(running, ask, run, deadline=tool.deadline, progress=progress)
 
     async def aclose(self) -> None:

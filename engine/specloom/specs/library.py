@@ -13,7 +13,7 @@ from specloom.core import PROMPT_SUFFIX, PROMPTS, Place, Report, did_you_mean, s
 
 from .grammar.kinds import GRAMMARS
 from .grammar.rules import check
-from .yaml import Map, SourceText, YamlScalar, parse_source
+from .yaml import Map, SourceText, YamlScalar, parse_source, to_plain
 
 FOLDERS = ("providers.d", "tools.d", "lenses", "collections.d")
 
@@ -128,7 +128,16 @@ def _load_layer(
                 "E011", spec.place, f"{spec.kind} {spec.name!r} is defined twice", f"also in {layer[key].source.file}"
             )
         layer[key] = spec
+        _keep_consent(library.specs.get(key), spec, report)
     library.specs.update(layer)
+
+
+def _keep_consent(earlier: Spec | None, spec: Spec, report: Report) -> None:
+    """A file that replaces a collection asks for the consent that the earlier one asks for (E125)."""
+    consent = earlier.root.get("consent") if earlier and spec.kind == "collection" else None
+    if isinstance(consent, YamlScalar) and to_plain(spec.root.get("consent")) != consent.value:
+        message = f"the collection {spec.name!r} would be kept without the consent that it was declared with"
+        report.add("E125", spec.place, message, f"say `consent: {consent.value}`")
 
 
 def parse_spec(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .artifacts import Artifacts
     from .audit_files import verify
     from .audit_log import AuditRecord, audit_key, audit_path, open_audit
-    from .consent import REASONS, add_member, check_space, find_refusal, is_member, list_members, remove_member
+    from .consent import add_member, check_space, list_members, remove_member
     from .keys import load_master_keys
     from .location import FOLDER_VARIABLE, state_folder
     from .open import Audit, StateStores, local_owner
@@ -24,7 +24,7 @@ __getattr__ = exports(
         "artifacts": "Artifacts",
         "audit_files": "verify",
         "audit_log": "AuditRecord audit_key audit_path open_audit",
-        "consent": "REASONS add_member check_space find_refusal is_member list_members remove_member",
+        "consent": "add_member check_space list_members remove_member",
         "keys": "load_master_keys",
         "location": "FOLDER_VARIABLE state_folder",
         "open": "Audit StateStores local_owner",

@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from specloom.core import Fault, from_epoch
-from specloom.plugins import is_anonymous, split_owner
+from specloom.plugins import PURPOSES, find_decision, is_anonymous, is_member, member_key, split_owner
 
 if TYPE_CHECKING:
     from specloom.plugins import Collection
 
 
-PURPOSES = ("memory", "analytics", "workspace", "monitoring")
-"""What consent is given for; the contract's words."""
 GRANTED_LOCALLY = ("memory", "analytics", "monitoring")
 """Purposes that the single local user of a server without sign-in has agreed to by naming themself."""
 LONGEST_TERMS = 100
 ERASURE = "erasure"
 """Through what a decision was made that stands for a person whose data was erased."""
-
-Refusal = Literal["unavailable", "no_consent"]
-REASONS: Mapping[Refusal, str] = MappingProxyType(
-    {
-        "unavailable": (
-            "This is kept for signed-in users only, and nobody is signed in; "
-            "on a local server, STDIO_USER_ID names the user."
-        ),
-        "no_consent": (
-            "The user has not agreed to this being kept. The host application records their consent; "
-            "on a local server, `specloom data consent` does."
-        ),
-    }
-)
 
 
 async def decide(
@@ -66,20 +48,6 @@ def to_refusals(now: float) -> dict[str, dict[str, Any]]:
     return {purpose: {"purpose": purpose, **said} for purpose in PURPOSES}
 
 
-async def find_decision(drawer: Collection, purpose: str) -> dict[str, Any] | None:
-    """The latest decision about a purpose, or None when there was none."""
-    item = await drawer.get(purpose)
-    return None if item is None else item.value
-
-
-async def find_refusal(drawer: Collection, owner: str, purpose: str) -> Refusal | None:
-    """Why nothing may be kept for this owner and purpose, or None when it may."""
-    if is_anonymous(owner):
-        return "unavailable"
-    decision = await find_decision(drawer, purpose)
-    return None if decision and decision["granted"] else "no_consent"
-
-
 async def grant_locally(drawer: Collection, owner: str, now: float) -> list[str]:
     """Record the local user's consent where there is no decision yet; a withdrawal stays. The purposes recorded."""
     granted = []
@@ -95,7 +63,6 @@ async def grant_locally(drawer: Collection, owner: str, now: float) -> list[str]
 
 LONGEST_SPACE = 200
 MOST_LISTED = 10_000
-_MEMBER = "member"
 
 
 def check_space(space: str) -> str:
@@ -103,16 +70,6 @@ def check_space(space: str) -> str:
     if not space.strip() or len(space) > LONGEST_SPACE:
         raise Fault("validation", f"workspace_id has to be a name of 1 to {LONGEST_SPACE} characters.")
     return space.strip()
-
-
-def member_key(owner: str) -> str:
-    """Under which key a member's entry lies in a workspace."""
-    return f"{_MEMBER}:{owner}"
-
-
-async def is_member(members: Collection, owner: str) -> bool:
-    """Whether the owner belongs to the workspace that the drawer shows."""
-    return await members.get(member_key(owner)) is not None
 
 
 async def add_member(members: Collection, owner: str, now: float) -> None:

@@ -239,10 +239,10 @@ class _Drawer:
 
         return await self._store.write(lambda rows: writing.put(rows, self._place(rows), key, value, expect))
 
-    async def update(self, key: str, change: Change) -> Item | None:
+    async def update(self, key: str, change: Change, *, lasts: float | None = None) -> Item | None:
         from . import writes as writing
 
-        return await self._store.write(lambda rows: writing.update(rows, self._place(rows), key, change))
+        return await self._store.write(lambda rows: writing.update(rows, self._place(rows), key, change, lasts))
 
     async def append(
         self, key: str, event: Json, *, expect: int | None = None, change: Callable[[Json, int], Json] | None = None

@@ -22,13 +22,13 @@ def put(rows: Rows, place: ViewAddress, key: str, value: Json, expect: int | Non
     return _write(rows, place, key, value, row)
 
 
-def update(rows: Rows, place: ViewAddress, key: str, change: Change) -> Item | None:
+def update(rows: Rows, place: ViewAddress, key: str, change: Change, lasts: float | None = None) -> Item | None:
     """Write what `change` gives; see Drawer.update."""
     found = rows.get(place, key)
     value = change(found[0].value if found else None)
     if value is None:
         return found[0] if found else None
-    return _write(rows, place, key, value, found[1] if found else None)
+    return _write(rows, place, key, value, found[1] if found else None, lasts=lasts)
 
 
 def append(
@@ -109,6 +109,7 @@ def _write(
     *,
     last: int | None = None,
     more: int = 0,
+    lasts: float | None = None,
 ) -> Item:
     spec, now = place.spec, rows.clock()
     if row is not None and row.author != place.author:
@@ -122,6 +123,8 @@ def _write(
     sealed = seal_value(rows.keys.current, salt, plain, bind("item", place, name, place.author, version))
     size = (row.size - len(row.value) if row else 0) + len(sealed) + more
     expires = _end(spec, now)
+    if lasts is not None:
+        expires = min(now + lasts, now + lasts if expires is None else expires)
     _make_room(rows, place, row, size)
     if row is None:
         cursor = rows.connection.execute(

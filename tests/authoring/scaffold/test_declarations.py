@@ -186,7 +186,7 @@ def shipped() -> Model:
 
 
 def test_a_tool_over_what_is_kept_is_not_cached(shipped: Model) -> None:
-    text = draft_tool(shipped, "recall", "nature", [], "recall_memories")
+    text = draft_tool(shipped, "recall", "nature", [], "recover_session")
 
     assert "cache:" not in text
     assert "read_only: false" in text
@@ -250,10 +250,10 @@ def test_a_toolset_wants_a_tool_first(model: Model) -> None:
 
 
 def test_a_collection_that_is_there_is_copied_with_what_may_be_changed(shipped: Model, layer: Path) -> None:
-    text = draft_collection(shipped, "memories")
+    text = draft_collection(shipped, "sessions")
 
-    assert said_of(layer, "collection", "memories", text) == []
-    assert "lifetime: 90d" in text
+    assert said_of(layer, "collection", "sessions", text) == []
+    assert "lifetime: 4h" in text
     assert "`lifetime`, `limits` and `config` are yours to change" in text
 
 

@@ -1,19 +1,20 @@
 """Notes, shared findings, counts of use and watched questions: per owner, with consent, within their time."""
 
 import asyncio
+import json
 
 import pytest
 
 from specloom.compiler.collection import load_collections
 from specloom.core.faults import Fault
-from specloom.domains.sessions import memories
-from specloom.domains.sessions import memories as findings
-from specloom.domains.sessions import memories as usage
-from specloom.domains.sessions import memories as watches
-from specloom.plugins.collections import join_owner, split_owner
+from specloom.domains.sessions.observer import count_call
+from specloom.plugins.collections import PURPOSES, join_owner, split_owner
+from specloom.plugins.consent import find_decision, find_refusal
+from specloom.runtime.executor import Executor
 from specloom.specs.library import shipped_root
 from specloom.storage import consent
 from specloom.storage.store import open_memory
+from tests.support.research_server import ENVIRON, Web, shipped
 
 ANN, BOB = join_owner("acme", "ann"), join_owner("acme", "bob")
 NOW = 1_700_000_000.0
@@ -45,13 +46,13 @@ def store(clock):
 
 async def test_nothing_is_allowed_until_it_was_agreed_to_and_the_latest_decision_holds(store):
     drawer = store.drawer("consents", ANN)
-    refusals = [await consent.find_refusal(drawer, ANN, "memory")]
+    refusals = [await find_refusal(drawer, ANN, "memory")]
     record = await consent.decide(drawer, ANN, "memory", granted=True, now=NOW, terms="v2", where="admin")
-    refusals.append(await consent.find_refusal(drawer, ANN, "memory"))
-    refusals.append(await consent.find_refusal(drawer, ANN, "analytics"))
+    refusals.append(await find_refusal(drawer, ANN, "memory"))
+    refusals.append(await find_refusal(drawer, ANN, "analytics"))
     await consent.decide(drawer, ANN, "memory", granted=False, now=NOW + 5)
-    refusals.append(await consent.find_refusal(drawer, ANN, "memory"))
-    refusals.append(await consent.find_refusal(store.drawer("consents", BOB), BOB, "memory"))
+    refusals.append(await find_refusal(drawer, ANN, "memory"))
+    refusals.append(await find_refusal(store.drawer("consents", BOB), BOB, "memory"))
 
     assert refusals == ["no_consent", None, "no_consent", "no_consent", "no_consent"]
     assert record == {
@@ -69,7 +70,7 @@ async def test_nothing_is_allowed_until_it_was_agreed_to_and_the_latest_decision
 async def test_nobody_in_particular_can_neither_agree_nor_be_remembered(store, owner):
     drawer = store.drawer("consents", owner)
 
-    assert await consent.find_refusal(drawer, owner, "memory") == "unavailable"
+    assert await find_refusal(drawer, owner, "memory") == "unavailable"
     with pytest.raises(Fault, match="name the user"):
         await consent.decide(drawer, owner, "memory", granted=True, now=NOW)
 
@@ -87,8 +88,8 @@ async def test_the_local_user_agrees_once_and_a_withdrawal_stays(store):
     second = await consent.grant_locally(drawer, ANN, NOW)
 
     assert (first, second) == (["memory", "analytics", "monitoring"], [])
-    assert await consent.find_refusal(drawer, ANN, "memory") == "no_consent"
-    assert await consent.find_refusal(drawer, ANN, "workspace") == "no_consent"
+    assert await find_refusal(drawer, ANN, "memory") == "no_consent"
+    assert await find_refusal(drawer, ANN, "workspace") == "no_consent"
 
 
 async def test_who_is_erased_refuses_everything_from_then_on_and_is_not_granted_anew(store):
@@ -100,9 +101,9 @@ async def test_who_is_erased_refuses_everything_from_then_on_and_is_not_granted_
     again = await consent.grant_locally(drawer, ANN, NOW)
 
     assert again == []
-    refusals = [await consent.find_refusal(drawer, ANN, purpose) for purpose in consent.PURPOSES]
-    assert refusals == ["no_consent"] * len(consent.PURPOSES)
-    kept = await consent.find_decision(drawer, "memory")
+    refusals = [await find_refusal(drawer, ANN, purpose) for purpose in PURPOSES]
+    assert refusals == ["no_consent"] * len(PURPOSES)
+    kept = await find_decision(drawer, "memory")
     assert kept is not None
     assert set(kept) == {"purpose", "granted", "decidedAt", "decidedFrom"}
     assert (kept["granted"], kept["decidedFrom"]) == (False, "erasure")
@@ -127,7 +128,7 @@ async def test_a_tenant_that_is_erased_keeps_the_refusals_of_each_of_its_users(s
     for owner in (ANN, other):
         drawer = store.drawer("consents", owner)
         assert await consent.grant_locally(drawer, owner, NOW) == []
-        assert await consent.find_refusal(drawer, owner, "memory") == "no_consent"
+        assert await find_refusal(drawer, owner, "memory") == "no_consent"
 
 
 async def test_a_new_decision_after_an_erasure_holds(store):
@@ -137,144 +138,132 @@ async def test_a_new_decision_after_an_erasure_holds(store):
 
     await consent.decide(drawer, ANN, "memory", granted=True, now=NOW)
 
-    assert await consent.find_refusal(drawer, ANN, "memory") is None
+    assert await find_refusal(drawer, ANN, "memory") is None
 
 
 # --- notes ------------------------------------------------------------------------------------------------------------
 
 
-NOTES = {
-    "1": ("Lithium batteries lose capacity in the heat.", "energy storage"),
-    "2": ("Penguins were counted from satellite images.", "birds"),
-    "3": ("An automobile battery weighs 15 kg.", "cars"),
-    "4": ("Die Größe der Kolonie wächst; ökologische Folgen unklar.", "birds"),
-    "5": ("固体電池の寿命について", "energy storage"),
-    "6": ("A car, that is an automobile, was taxed by weight.", "taxes"),
-    "7": ("Every automobile is a car in this law.", "taxes"),
-}
+NOTES = (
+    ("Lithium batteries lose capacity in the heat.", "energy storage"),
+    ("Penguins were counted from satellite images.", "birds"),
+    ("An automobile battery weighs 15 kg.", "cars"),
+    ("Die Größe der Kolonie wächst; ökologische Folgen unklar.", "birds"),
+    ("固体電池の寿命について", "energy storage"),
+    ("A car, that is an automobile, was taxed by weight.", "taxes"),
+    ("Every automobile is a car in this law.", "taxes"),
+)
 
 
-async def keep_notes(drawer):
-    for id_, (note, topic) in NOTES.items():
-        await memories.save(drawer, memories.make_note(note=note, topic=topic), new_id=id_, now=NOW)
+class Tools:
+    """The shipped tools over one store, for users who have agreed to everything."""
+
+    def __init__(self, store, clock):
+        self.store, self.clock, self.web = store, clock, Web()
+        self.executor = Executor(shipped(), environ=ENVIRON, sender=self.web, drawers=store, clock=clock, validate=True)
+
+    async def agree(self, *owners):
+        for owner in owners:
+            for purpose in PURPOSES:
+                drawer = self.store.drawer("consents", owner)
+                await consent.decide(drawer, owner, purpose, granted=True, now=self.clock())
+
+    async def ask(self, tool, owner=ANN, **arguments):
+        return json.loads((await self.executor.call(tool, arguments, owner=owner)).body)
+
+    async def recall(self, **arguments):
+        return [one["note"] for one in (await self.ask("memory_recall", **arguments))["memories"]]
+
+    def find(self, *urls):
+        self.web.results = [{"title": url, "url": url, "description": ""} for url in urls]
+
+
+@pytest.fixture
+async def tools(store, clock):
+    made = Tools(store, clock)
+    await made.agree(ANN, BOB)
+    yield made
+    await made.executor.aclose()
+
+
+async def keep_notes(tools):
+    for note, topic in NOTES:
+        await tools.ask("memory_save", note=note, topic=topic)
 
 
 @pytest.mark.parametrize(
     ("asked", "first"),
     [
-        ({"query": "battery degradation in hot weather heat"}, ["1", "3"]),
-        ({"query": "penguin"}, ["2"]),
-        ({"query": "counting penguin colonies by satellite"}, ["2"]),
-        ({"query": "ökologisch"}, ["4"]),
-        ({"query": "okologische"}, ["4"]),
-        ({"query": "電池"}, ["5"]),
-        ({"query": "batteries", "topic": "cars"}, ["3"]),
-        ({"topic": "birds"}, ["4", "2"]),
-        ({"topic": "storing energy"}, ["1", "5"]),
-        ({"topic": "bird"}, ["2", "4"]),
+        ({"query": "battery degradation in hot weather heat"}, [1, 3]),
+        ({"query": "penguin"}, [2]),
+        ({"query": "counting penguin colonies by satellite"}, [2]),
+        ({"query": "ökologisch"}, [4]),
+        ({"query": "okologische"}, [4]),
+        ({"query": "電池"}, [5]),
+        ({"query": "batteries", "topic": "cars"}, [3]),
+        ({"topic": "birds"}, [4, 2]),
+        ({"topic": "storing energy"}, [1, 5]),
+        ({"topic": "bird"}, [2, 4]),
         ({"query": "nothing of this kind"}, []),
         ({"query": "the of and"}, []),
-        ({"limit": 2}, ["7", "6"]),
+        ({"limit": 2}, [7, 6]),
     ],
 )
-async def test_notes_are_found_by_what_they_are_about(store, asked, first):
-    drawer = store.drawer("memories", ANN)
-    await keep_notes(drawer)
+async def test_notes_are_found_by_what_they_are_about(tools, asked, first):
+    await keep_notes(tools)
 
-    found = [one["id"] for one in await memories.recall(drawer, **asked)]
+    found = await tools.recall(**asked)
 
-    assert found[: len(first)] == first
+    assert found[: len(first)] == [NOTES[at - 1][0] for at in first]
     assert bool(found) == bool(first)
 
 
-async def test_a_word_brings_up_notes_about_the_word_that_keeps_it_company(store):
+async def test_a_word_brings_up_notes_about_the_word_that_keeps_it_company(tools):
     """`car` is not in note 3, but the owner's notes use it together with `automobile`, which is."""
-    drawer = store.drawer("memories", ANN)
-    await keep_notes(drawer)
+    await keep_notes(tools)
 
-    found = [one["id"] for one in await memories.recall(drawer, query="car")]
+    found = await tools.recall(query="car")
 
-    assert set(found[:2]) == {"6", "7"}
-    assert found[2] == "3"
-
-
-async def test_a_note_has_its_provenance_and_bounds(store):
-    drawer = store.drawer("memories", ANN)
-
-    note = memories.make_note(note="n", url="https://a.example", tags=["t"], tenantId="acme", userId="ann")
-    kept = await memories.save(drawer, note, new_id="1", now=NOW)
-
-    assert kept == {"id": "1", "createdAt": "2023-11-14T22:13:20Z"}
-    assert await memories.recall(drawer) == [
-        {
-            "id": "1",
-            "tenantId": "acme",
-            "userId": "ann",
-            "note": "n",
-            "url": "https://a.example",
-            "tags": ["t"],
-            "createdAt": kept["createdAt"],
-        }
-    ]
-    for wrong, sentence in (
-        ({"note": " "}, "note is empty"),
-        ({"note": "é" * 33_000}, "has 66000 bytes, and the most is 65536"),
-        ({"note": "n", "topic": "x" * 201}, "topic has 201"),
-        ({"note": "n", "url": "javascript:1"}, "not an http or https address"),
-        ({"note": "n", "tags": ["t"] * 51}, "tags may be 50"),
-    ):
-        with pytest.raises(Fault, match=sentence):
-            memories.make_note(**wrong)
+    assert set(found[:2]) == {NOTES[5][0], NOTES[6][0]}
+    assert found[2] == NOTES[2][0]
 
 
-async def test_notes_go_after_ninety_days(store, clock):
-    drawer = store.drawer("memories", ANN)
-    await keep_notes(drawer)
+async def test_notes_go_after_ninety_days(tools, clock):
+    await keep_notes(tools)
 
     clock.now += 90 * DAY
 
-    assert await memories.recall(drawer) == []
-    assert await memories.recall(drawer, query="penguin") == []
+    assert await tools.recall() == []
+    assert await tools.recall(query="penguin") == []
 
 
 @pytest.mark.parametrize("sign", ["x", '"', "\n", "\x00", "é"])
-async def test_the_longest_note_is_kept_whatever_it_is_made_of(store, sign):
-    note = "x" + sign * ((memories.MOST_NOTE_BYTES - 1) // len(sign.encode()))
-    kept = memories.make_note(note=note, topic='"' * 200, tags=['"' * 100] * 50, url="https://a.example/" + "x" * 2000)
+async def test_the_longest_note_is_kept_whatever_it_is_made_of(tools, sign):
+    note = "x" + sign * 65_534 + "x"
 
-    await memories.save(store.drawer("memories", ANN), kept, new_id="1", now=NOW)
+    kept = await tools.ask("memory_save", note=note, topic='"' * 200, url="https://a.example/" + "x" * 2000)
 
-    (found,) = await memories.recall(store.drawer("memories", ANN))
-    assert found["note"] == note
+    assert kept["status"] == "ok"
+    assert await tools.recall() == [note]
 
 
 # --- shared -----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_space_is_shared_by_its_members_and_a_member_who_is_erased_is_gone_from_it(store):
+async def test_a_space_is_shared_by_its_members_and_a_member_who_is_erased_is_gone_from_it(tools, store):
     def view(owner):
         return store.drawer("members", owner, space="team")
 
     for owner in (ANN, BOB):
         await consent.add_member(view(owner), owner, NOW)
-    for user, owner in (("ann", ANN), ("bob", BOB)):
-        await findings.contribute(
-            store.drawer("findings", owner, space="team"),
-            space="team",
-            tenant="acme",
-            user=user,
-            new_id=f"of-{user}",
-            now=NOW,
-            note="n",
-            tags=("t",),
-        )
-    read = await findings.read(store.drawer("findings", BOB, space="team"))
+        await tools.ask("workspace_contribute", owner, workspace_id="team", note="n", tags=["t"])
+    read = (await tools.ask("workspace_read", BOB, workspace_id="team"))["contributions"]
 
     erased = await store.erase(ANN)
 
+    assert [one.pop("id") != "" for one in read] == [True, True]
     assert [one["contributorUser"] for one in read] == ["bob", "ann"]
     assert read[1] == {
-        "id": "of-ann",
         "workspaceId": "team",
         "contributorTenant": "acme",
         "contributorUser": "ann",
@@ -282,12 +271,13 @@ async def test_a_space_is_shared_by_its_members_and_a_member_who_is_erased_is_go
         "tags": ["t"],
         "createdAt": "2023-11-14T22:13:20Z",
     }
-    assert erased.deleted == {"findings": 1, "members": 1}
-    assert [one["id"] for one in await findings.read(store.drawer("findings", BOB, space="team"))] == ["of-bob"]
-    assert [await consent.is_member(view(owner), owner) for owner in (ANN, BOB)] == [False, True]
-    assert await consent.is_member(store.drawer("members", BOB, space="other"), BOB) is False
+    assert {name: erased.deleted[name] for name in ("findings", "members")} == {"findings": 1, "members": 1}
+    left = await tools.ask("workspace_read", BOB, workspace_id="team")
+    assert [one["contributorUser"] for one in left["contributions"]] == ["bob"]
+    assert (await tools.ask("workspace_read", ANN, workspace_id="team"))["status"] == "no_consent"
+    assert (await tools.ask("workspace_read", BOB, workspace_id="other"))["status"] == "not_member"
     assert await consent.remove_member(view(BOB), BOB) is True
-    assert await consent.is_member(view(BOB), BOB) is False
+    assert (await tools.ask("workspace_read", BOB, workspace_id="team"))["status"] == "not_member"
 
 
 @pytest.mark.parametrize("space", ["", "  ", "x" * 201])
@@ -299,82 +289,73 @@ def test_a_space_needs_a_name(space):
 # --- counts of use ----------------------------------------------------------------------------------------------------
 
 
-async def test_use_is_counted_for_the_owner_alone(store):
+async def test_use_is_counted_for_the_owner_alone(tools, store):
     drawer = store.drawer("usage", ANN)
     for at, tool in enumerate(["a", "b", "a", *(f"t{at}" for at in range(12)), "a"]):
-        await usage.count_call(drawer, tool, NOW + at)
-    await asyncio.gather(*(usage.count_call(drawer, "b", NOW + 99) for _ in range(5)))
+        await count_call(drawer, tool, NOW + at)
+    await asyncio.gather(*(count_call(drawer, "b", NOW + 99) for _ in range(5)))
 
-    counted = await usage.read_usage(drawer, "acme", "ann")
+    counted = (await tools.ask("get_my_analytics"))["analytics"]
 
+    assert (counted["tenantId"], counted["userId"]) == ("acme", "ann")
     assert (counted["totalCalls"], counted["toolCounts"]["a"], counted["toolCounts"]["b"]) == (21, 3, 6)
     assert (counted["firstSeen"], counted["lastSeen"]) == ("2023-11-14T22:13:20Z", "2023-11-14T22:14:59Z")
     assert counted["recentTools"] == ["b", "a", *(f"t{at}" for at in range(11, 3, -1))]
-    assert await usage.read_usage(store.drawer("usage", BOB), "acme", "bob") is None
+    assert (await tools.ask("get_my_analytics", BOB))["status"] == "empty"
 
 
 # --- watched ----------------------------------------------------------------------------------------------------------
 
 
-def rows(*urls):
-    return [{"url": url, "title": url} for url in urls]
+async def test_a_watch_tells_what_is_new_once(tools, clock):
+    tools.find("https://a.example/1")
+    saved = await tools.ask("monitor_query_save", query="Otter news", provider="brave")
+    tools.find("http://www.a.example/1/#x", "https://b.example/")
+    clock.now += 60
 
+    first = await tools.ask("monitor_query_check", query=" otter  NEWS", provider="brave")
+    second = await tools.ask("monitor_query_check", query="otter news", provider="brave")
 
-async def test_a_watch_tells_what_is_new_once(store):
-    drawer = store.drawer("watches", ANN)
-    saved = await watches.save_watch(
-        drawer, query="Otter news", provider="north", urls=["https://a.example/1"], days=30, now=NOW
-    )
-
-    first = await watches.check(
-        drawer,
-        query=" otter  NEWS",
-        provider="north",
-        rows=rows("http://www.a.example/1/#x", "https://b.example"),
-        now=NOW + 60,
-    )
-    second = await watches.check(drawer, query="otter news", provider="north", rows=rows("https://b.example"), now=NOW)
-
-    assert saved == {
+    assert {name: saved[name] for name in ("query", "provider", "savedAt", "ttlDays", "seenCount")} == {
         "query": "Otter news",
-        "provider": "north",
+        "provider": "brave",
         "savedAt": "2023-11-14T22:13:20Z",
         "ttlDays": 30,
         "seenCount": 1,
     }
-    assert first == {"newCount": 1, "newResults": rows("https://b.example"), "lastRunAt": "2023-11-14T22:14:20Z"}
+    assert (first["newCount"], first["lastRunAt"]) == (1, "2023-11-14T22:14:20Z")
+    assert [one["url"] for one in first["newResults"]] == ["https://b.example/"]
     assert second["newCount"] == 0
-    assert await watches.check(drawer, query="otter news", provider="south", rows=[], now=NOW) is None
-    assert (
-        await watches.check(store.drawer("watches", BOB), query="otter news", provider="north", rows=[], now=NOW)
-        is None
-    )
+    assert (await tools.ask("monitor_query_check", query="otter news"))["status"] == "not_found"
+    assert (await tools.ask("monitor_query_check", BOB, query="otter news", provider="brave"))["status"] == "not_found"
 
 
-async def test_what_is_found_twice_in_one_look_is_new_once(store):
-    drawer = store.drawer("watches", ANN)
-    await watches.save_watch(drawer, query="otters", provider="", urls=[], days=30, now=NOW)
-    found = rows("https://b.example/x", "http://www.b.example/x/?utm_source=y", "https://c.example")
+async def test_what_is_found_twice_in_one_look_is_new_once(tools):
+    tools.find()
+    await tools.ask("monitor_query_save", query="otters")
+    tools.find("https://b.example/x", "http://www.b.example/x/?utm_source=y", "https://c.example/")
 
-    told = await watches.check(drawer, query="otters", provider="", rows=found, now=NOW)
+    told = await tools.ask("monitor_query_check", query="otters")
 
     assert told["newCount"] == 2
-    assert told["newResults"] == rows("https://b.example/x", "https://c.example")
+    assert [one["url"] for one in told["newResults"]] == ["https://b.example/x", "https://c.example/"]
 
 
-async def test_a_watch_is_over_after_its_days_and_no_longer_counts(store, clock):
-    drawer = store.drawer("watches", ANN)
+async def test_a_watch_is_over_after_its_days_and_no_longer_counts(tools, clock):
+    tools.find()
     for at in range(100):
-        assert await watches.save_watch(drawer, query=f"q{at}", provider="p", urls=[], days=1 + at, now=clock())
-    refused = await watches.save_watch(drawer, query="one more", provider="p", urls=[], days=1, now=clock())
-    again = await watches.save_watch(drawer, query="q7", provider="p", urls=[], days=8, now=clock())
+        saved = await tools.ask("monitor_query_save", query=f"q{at}", ttl_days=1 + at % 90)
+        assert saved["status"] == "ok"
+    refused = await tools.ask("monitor_query_save", query="one more", ttl_days=1)
+    again = await tools.ask("monitor_query_save", query="q7", ttl_days=8)
 
     clock.now += DAY
-    allowed = await watches.save_watch(drawer, query="one more", provider="p", urls=[], days=1, now=clock())
+    allowed = await tools.ask("monitor_query_save", query="one more", ttl_days=1)
 
-    assert (refused, again is not None, allowed is not None) == (None, True, True)
-    assert await watches.find(drawer, "q0", "p", clock()) is None
-    assert (await watches.find(drawer, "Q7", "p", clock()))["query"] == "q7"
+    assert [one["status"] for one in (refused, again, allowed)] == ["limit_reached", "ok", "ok"]
+    assert refused["reason"] == "There are 100 watched queries already; they end when their days are over."
+    assert (await tools.ask("monitor_query_check", query="q0"))["status"] == "not_found"
+    assert (await tools.ask("monitor_query_check", query="Q7"))["status"] == "ok"
 
 
 async def test_everything_an_owner_has_is_exported_and_erased(store):

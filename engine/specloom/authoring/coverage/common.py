@@ -10,7 +10,7 @@ from typing import Any
 from specloom.core import Place, Report
 from specloom.language import Bindings, truthy
 from specloom.model import Setting, Value
-from specloom.specs import Listing, Map, Node, Spec, YamlEntry, YamlScalar
+from specloom.specs import Listing, Map, Node, Spec, YamlEntry, YamlScalar, to_plain
 
 
 @dataclass(slots=True)
@@ -38,6 +38,7 @@ def cover_settings(spec: Spec, settings: Mapping[str, Setting], report: Report) 
     declared = {entry.key for entry in entries_of(spec.root.get("config"))}
     texts = [text for entry in spec.root if entry.key not in {"config", "examples"} for text in _texts(entry.value)]
     used = {name for text in texts for name in re.findall(r"\bconfig\.(\w+)", text)}
+    used.add(str(to_plain(spec.root.get("opt_in"))))
     for one in settings.values():
         if one.name in declared and one.name not in used:
             report.add(

@@ -33,7 +33,7 @@ def check_coverage(library: Library, model: Model, report: Report) -> None:
     for name, spec in library.of("tool").items():
         if name in model.tools and spec.source.file not in wrong and not report.left_out:
             cover_tool(spec, model.tools[name], model, report)
-    check_use(model.collections, report)
+    check_use(model.collections, model.tools.values(), report)
     check_catalogue(model, report)
 
 

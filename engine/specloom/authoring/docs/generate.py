@@ -197,7 +197,7 @@ def _facts(model: Model, library: Library) -> dict[str, Any]:
         "sources": {key: spec.source.file for key, spec in library.specs.items()},
         "toolsets": dict(sorted(toolsets.items())),
         "uses": uses,
-        "keepers": {name: keepers(name) for name in model.collections},
+        "keepers": {name: keepers(name, model.tools.values()) for name in model.collections},
         "variables": list(VARIABLES.values()),
         "registry": [*map(_registry_variable, VARIABLES.values()), *map(_registry_setting, uses)],
         "converters": list(CONVERTERS.values()),

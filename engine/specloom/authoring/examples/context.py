@@ -144,7 +144,7 @@ def run_procedure(run: Run, context: ExampleContext) -> Row | Fault:
 
     async def work() -> Row | Fault:
         try:
-            return await PROCEDURES[run.procedure].function(context, run.parameters)
+            return await run.function(context, run.parameters)
         except Fault as fault:
             return fault
         except Exception as error:  # noqa: BLE001 - it is told at the example, and the others still run

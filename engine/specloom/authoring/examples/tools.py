@@ -172,7 +172,7 @@ def _call(
         arguments = parse_arguments(tool, said["args"])
         trace.given = arguments.given
         offer = _offer(parts, model)
-        running = pursue(tool, model, arguments, config, offer, room.now)
+        running = pursue(tool, model, arguments, config, offer, room.now, room.owner)
         give: Any = None
 
         def answer(ask: Ask) -> Answer | Fault:

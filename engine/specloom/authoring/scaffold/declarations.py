@@ -141,7 +141,7 @@ def _copied(model: Model, name: str) -> str:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ScaffoldError(f"{path} cannot be read: {error.strerror}") from None
-    code = ", ".join(keepers(name)) or "the engine"
+    code = ", ".join(keepers(name, model.tools.values())) or "the engine"
     note = f"""\
 # This replaces the collection of the same name. `lifetime`, `limits` and `config` are yours to change;
 # the rest is what the code that keeps things in it ({code}) relies on.

@@ -1,52 +1,57 @@
-"""Who looks at calls for this package. Work is imported when done."""
+"""What calls leave behind: sources and outcomes in their session, and a count for a user who agreed to it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from specloom.plugins import CONSENTS, ObservedCall, observer
-from specloom.storage import find_refusal
+from specloom.core import from_epoch
+from specloom.plugins import CONSENTS, ObservedCall, find_refusal, observer
 
-from . import memories as usage
-from . import store
-from .consent import USAGE_COUNTS
-from .memories import LONGEST_URL
-from .session import CallOutcome
-from .store import SESSIONS, USAGE
+from .store import SESSIONS, USAGE, note_call
 
 if TYPE_CHECKING:
-    from specloom.plugins import Collections
+    from specloom.plugins import Collection, Collections
+
+ANALYTICS = "USER_ANALYTICS_ENABLED"
+KEY = "usage"
+RECENT = 10
+"""Tools that were used last and are named in order; the contract's number."""
 
 
-@observer(settings=USAGE_COUNTS, every="USER_ANALYTICS_ENABLED", keeps=(SESSIONS, CONSENTS, USAGE))
+@observer(
+    settings={
+        ANALYTICS: {
+            "type": "boolean",
+            "default": False,
+            "description": "Whether calls of users who agreed are counted, for themselves to see.",
+        }
+    },
+    every=ANALYTICS,
+    keeps=(SESSIONS, CONSENTS, USAGE),
+)
 async def remember_call(drawers: Collections, seen: ObservedCall) -> None:
     """Put what a call found and met into its session, and count it for a user who agreed to that."""
-
     if seen.session:
-        await note_in_session(drawers, seen)
-    if seen.config.get("USER_ANALYTICS_ENABLED"):
-        await count_for_user(drawers, seen)
+        await note_call(drawers.drawer(SESSIONS.name, seen.owner), seen)
+    if seen.config.get(ANALYTICS):
+        refusal = await find_refusal(drawers.drawer(CONSENTS.name, seen.owner), seen.owner, "analytics")
+        if refusal is None:
+            await count_call(drawers.drawer(USAGE.name, seen.owner), seen.tool, seen.at)
 
 
-# --- What calls leave behind: sources and outcomes in their session, and a count for a user who agreed to it ----------
+async def count_call(usage: Collection, tool: str, now: float) -> None:
+    """Count one call of a tool for the owner: counts and dates, no arguments and no answers."""
+    at = from_epoch(now) or ""
 
+    def change(value: Any) -> dict[str, Any]:
+        counted = value or {"totalCalls": 0, "toolCounts": {}, "firstSeen": at, "recentTools": []}
+        counts = counted["toolCounts"]
+        return {
+            **counted,
+            "totalCalls": counted["totalCalls"] + 1,
+            "toolCounts": {**counts, tool: counts.get(tool, 0) + 1},
+            "lastSeen": at,
+            "recentTools": [tool, *(name for name in counted["recentTools"] if name != tool)][:RECENT],
+        }
 
-async def note_in_session(drawers: Collections, seen: ObservedCall) -> None:
-    """Keep the sources and the outcomes of a call in its session; one that does not exist is nobody's loss."""
-    drawer = drawers.drawer("sessions", seen.owner)
-    if seen.rows and seen.kind:
-        await store.note_rows(drawer, seen.session, seen.kind, seen.rows)
-    if seen.outcomes:
-        ended = [
-            CallOutcome(
-                str(one["provider"]), str(one.get("error", "")), str(one.get("url", ""))[:LONGEST_URL], at=seen.at
-            )
-            for one in seen.outcomes
-        ]
-        await store.note_outcomes(drawer, seen.session, ended)
-
-
-async def count_for_user(drawers: Collections, seen: ObservedCall) -> None:
-    """Count a call, if its user agreed to being counted."""
-    if await find_refusal(drawers.drawer("consents", seen.owner), seen.owner, "analytics") is None:
-        await usage.count_call(drawers.drawer("usage", seen.owner), seen.tool, seen.at)
+    await usage.update(KEY, change)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from specloom.core import Fault, canonical_url, from_epoch
-from specloom.plugins import CollectionNeed
+from specloom.plugins import CollectionNeed, ObservedCall
 
 from .session import (
     GOAL_CHARACTERS,
@@ -223,7 +223,7 @@ def provider_stats(outcomes: Iterable[CallOutcome]) -> dict[str, dict[str, int]]
     return dict(sorted(stats.items()))
 
 
-LONGEST_ID = 100
+LONGEST_ID, LONGEST_URL = 100, 2048
 
 
 class SessionLost(Fault):
@@ -301,6 +301,20 @@ async def find(drawer: Collection, id_: str, *, last_step: int = 0) -> Trail:
     return Trail(from_json(item.value), tuple(step_from_json(event.value) for event in events))
 
 
+async def note_call(drawer: Collection, seen: ObservedCall) -> None:
+    """Keep the sources and the outcomes of a call in its session; one that does not exist is nobody's loss."""
+    if seen.rows and seen.kind:
+        await note_rows(drawer, seen.session, seen.kind, seen.rows)
+    if seen.outcomes:
+        ended = [
+            CallOutcome(
+                str(one["provider"]), str(one.get("error", "")), str(one.get("url", ""))[:LONGEST_URL], at=seen.at
+            )
+            for one in seen.outcomes
+        ]
+        await note_outcomes(drawer, seen.session, ended)
+
+
 async def note_rows(drawer: Collection, id_: str, kind: str, rows: Sequence[Any], step: int = 0) -> bool:
     """Keep the sources in the rows of a call; whether there is such a session. `kind` is theirs where none is said."""
     found = read_sources(rows, kind, step)
@@ -336,7 +350,4 @@ def _say(seconds: float) -> str:
 
 
 SESSIONS = CollectionNeed("sessions", events=True)
-MEMORIES = CollectionNeed("memories", indexes=("topic",), search=True)
-FINDINGS = CollectionNeed("findings", "shared")
 USAGE = CollectionNeed("usage")
-WATCHES = CollectionNeed("watches")

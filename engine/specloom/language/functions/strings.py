@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
+from specloom.core import canonical_url
+
 from ..signatures import is_true, null_or, registrar, to_text
 from ..types import BOOLEAN, INTEGER, TEXT, ListOf, maybe
 
@@ -34,6 +36,16 @@ _function = registrar(TEXTS)
 def placeholders(template: str) -> list[str]:
     """The names that a template of `fill` takes from its object."""
     return _PLACEHOLDER.findall(template)
+
+
+@_function(
+    "nullable string",
+    result=null_or(TEXT),
+    examples=(("canonical_url('http://www.example.org/a/?utm_source=b#c')", "example.org/a"),),
+)
+def _canonical_url(url: str | None) -> str | None:
+    """The address for comparison, without scheme, `www.`, fragment and what only tracks; null gives null."""
+    return None if url is None else canonical_url(url)
 
 
 @_function(

@@ -11,6 +11,7 @@ from specloom.language import truthy
 from specloom.language.evaluate import evaluate
 from specloom.model import Model, Pair, Part, Row, Strategy, Tool
 
+from .access import reach
 from .context import PlanContext
 from .effects import Ask, AskAll, Offer, ProviderOutcome, Run
 from .stages import run_stages
@@ -51,11 +52,18 @@ def collect(
     while waiting:
         names = {part.name for part in waiting}
         ready = [part for part in waiting if not part.needs & names]
-        yield from _ask_side_by_side(ready, model, context, offer, outcome, arguments, nobody)
+        due = [part for part in ready if part.when is None or truthy(evaluate(part.when, context))]
+        for part in due:
+            if part.access is not None:
+                kept = yield reach(part.access, context)
+                rows = yield from run_stages(part.after, model, kept["rows"], context, offer, outcome)
+                context.parts[part.name] |= {**kept, "rows": rows, "asked": True}
+        questions = [part for part in due if part.access is None]
+        yield from _ask_side_by_side(questions, model, context, offer, outcome, arguments, nobody)
         waiting = [part for part in waiting if part not in ready]
         for name, value in late:
             context.values[name] = evaluate(value, context)
-    answered = [part for part in strategy.parts if context.parts[part.name]["provider"]]
+    answered = [part for part in strategy.parts if context.parts[part.name].get("provider")]
     first = next((part for part in answered if context.parts[part.name]["rows"]), answered[0] if answered else None)
     if first is not None:
         outcome.served_by, outcome.operation = context.parts[first.name]["provider"], first.operation
@@ -71,11 +79,7 @@ def _ask_side_by_side(
     arguments: Arguments,
     nobody: Nobody,
 ) -> Generator[Ask | AskAll | Run, Any, None]:
-    asked = [
-        _Open(part, _names(part, context, model, offer))
-        for part in parts
-        if part.when is None or truthy(evaluate(part.when, context))
-    ]
+    asked = [_Open(part, _names(part, context, model, offer)) for part in parts]
     for one in asked:
         one.fault = None if one.names else nobody(one.part.operation)
     going = [one for one in asked if one.names]
@@ -88,6 +92,8 @@ def _ask_side_by_side(
         got: list[Answer | Fault] = yield AskAll(tuple(asks))
         going = [one for one, answer in zip(going, got, strict=True) if not _is_done(one, answer)]
     for one in asked:
+        if one.fault is not None and one.part.required:
+            raise one.fault
         if one.fault is not None:
             outcome.notes.append(one.fault.message)
         rows = yield from run_stages(one.part.after, model, one.rows, context, offer, outcome)
@@ -101,7 +107,7 @@ def _ask_side_by_side(
 
 
 def _names(part: Part, context: PlanContext, model: Model, offer: Offer) -> list[str]:
-    said = evaluate(part.providers, context)
+    said = evaluate(part.providers, context) if part.providers else None
     names = said if isinstance(said, list) else [said] if said else []
     offering = model.offering(part.operation)
     return [name for name in dict.fromkeys(map(str, names)) if name in offering and name in offer.configured]

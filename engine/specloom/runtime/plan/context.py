@@ -9,6 +9,7 @@ from typing import Any
 from specloom.language import Moment
 from specloom.language.evaluate import evaluate
 from specloom.model import Model, Row, Tool, stages_of
+from specloom.plugins import split_owner
 
 from ..arguments import Arguments
 from .effects import Offer
@@ -38,6 +39,8 @@ class PlanContext:
     requested: Mapping[str, Any]
     """What was asked for where an argument was clamped."""
     config: Mapping[str, Any]
+    caller: Mapping[str, str]
+    """Whose call it is: `tenant` and `user`."""
     route: PerCapability
     """The providers that are asked, in their order."""
     providers: PerCapability
@@ -65,15 +68,24 @@ class PlanContext:
 
 
 def plan_context(
-    tool: Tool, model: Model, arguments: Arguments, config: Mapping[str, Any], offer: Offer, now: float
+    tool: Tool,
+    model: Model,
+    arguments: Arguments,
+    config: Mapping[str, Any],
+    offer: Offer,
+    now: float,
+    owner: str = "",
 ) -> PlanContext:
     """The context at the beginning of a run, with the tool's own values worked out."""
     stages = stages_of(tool.plan, tool.after)
     nothing: dict[str, Any] = {"rows": [], "fault": None, "provider": None, "asked": False, "meta": {}}
+    unread: dict[str, Any] = {"rows": [], "status": None, "reason": None, "was": None, "asked": False}
+    parts = [part for strategy in tool.plan for part in strategy.parts]
     context = PlanContext(
         args=arguments.given,
         requested=arguments.requested,
         config=config,
+        caller=dict(zip(("tenant", "user"), split_owner(owner), strict=True)),
         route=PerCapability(lambda name: list(offer.orders.get(name, ()))),
         providers=PerCapability(lambda name: list(model.offering(name))),
         configured=PerCapability(lambda name: [one for one in model.offering(name) if one in offer.configured]),
@@ -81,7 +93,7 @@ def plan_context(
         moment=Moment(now, ""),
         dropped={stage.label: 0 for stage in stages if stage.label and stage.kind != "group"},
         groups={stage.label: [] for stage in stages if stage.kind == "group"},
-        parts={part.name: dict(nothing) for strategy in tool.plan for part in strategy.parts},
+        parts={part.name: dict(unread if part.access else nothing) for part in parts},
     )
     for name, value in tool.values:
         context.values[name] = evaluate(value, context)

@@ -8,6 +8,7 @@ from typing import Any
 
 from specloom.core import Fault
 from specloom.model import Row
+from specloom.plugins import ProcedureFunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +34,11 @@ class AskAll:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Run a procedure: its record, or its fault, is wanted."""
+    """Run a procedure, or reach into a collection: the record of it, or its fault, is wanted."""
 
     procedure: str
     parameters: Mapping[str, Any]
+    function: ProcedureFunction
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from specloom.core import Answer, Fault, all_failed
 from specloom.language import Bindings, Layer, build, how_many, may_be_null, truthy
 from specloom.language.evaluate import evaluate
 from specloom.model import Field, Model, Pair, Row, Strategy, Tool, questions
-from specloom.plugins import HOOKS
+from specloom.plugins import HOOKS, PROCEDURES
 
 from ..arguments import Arguments
 from ..operation.rows import interleave, map_row
@@ -23,10 +23,16 @@ Pursuit = Generator[Ask | AskAll | Run, Any, ProviderOutcome]
 
 
 def pursue(
-    tool: Tool, model: Model, arguments: Arguments, config: Mapping[str, Any], offer: Offer, now: float
+    tool: Tool,
+    model: Model,
+    arguments: Arguments,
+    config: Mapping[str, Any],
+    offer: Offer,
+    now: float,
+    owner: str = "",
 ) -> Pursuit:
     """Run the plan: strategies in order until one answers, then the stages, then the answer."""
-    context = plan_context(tool, model, arguments, config, offer, now)
+    context = plan_context(tool, model, arguments, config, offer, now, owner)
     outcome = ProviderOutcome()
     rows = yield from _strategies(tool, model, context, offer, outcome)
     context.served_by = outcome.served_by or None
@@ -61,7 +67,8 @@ def _strategies(
             return HOOKS[strategy.hook].function([], build(strategy.overrides, context))
         if strategy.kind == "procedure":
             try:
-                context.result = yield Run(strategy.hook, build(strategy.overrides, context))
+                given, function = build(strategy.overrides, context), PROCEDURES[strategy.hook].function
+                context.result = yield Run(strategy.hook, given, function)
             except Fault as fault:
                 failed.append(fault)
                 if (strategy.outcomes.get(fault.kind) or strategy.outcomes.get("error", "next")) == "stop":

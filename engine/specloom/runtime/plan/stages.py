@@ -9,7 +9,7 @@ from specloom.core import KINDS, Answer, Fault, canonical_url
 from specloom.language import Layer, as_list, build, how_many, truthy
 from specloom.language.evaluate import evaluate
 from specloom.model import Model, Row, Stage
-from specloom.plugins import HOOKS
+from specloom.plugins import HOOKS, PROCEDURES
 
 from .context import PlanContext
 from .effects import Ask, AskAll, Offer, ProviderOutcome, Run
@@ -101,8 +101,8 @@ def run_stages(
         if stage.when is not None and not truthy(evaluate(stage.when, Layer(context, rows=rows))):
             continue
         if stage.kind == "procedure":
-            given = build(stage.parameters, Layer(context, rows=rows))
-            context.result = {**(context.result or {}), **(yield Run(stage.hook, given))}
+            given, function = build(stage.parameters, Layer(context, rows=rows)), PROCEDURES[stage.hook].function
+            context.result = {**(context.result or {}), **(yield Run(stage.hook, given, function))}
             continue
         rows = _stage(stage, rows, context, outcome)
     return rows

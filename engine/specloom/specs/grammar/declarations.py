@@ -5,7 +5,7 @@ from __future__ import annotations
 from .common import IDENTIFIER, SCALAR_TYPES, SETTING, STEM, duration, name, prose, record
 from .rules import Flag, Grammar, Items, Key, Named, Number, Text
 
-_typed = {
+TYPED = {
     "type": Key(Text(choices=SCALAR_TYPES), "What kind of value.", required=True),
     "description": Key(prose, "What it means; units where there are any.", required=True),
     "enum": Key(Items(Text("value"), 1), "The values that it can have."),
@@ -25,9 +25,9 @@ _routing = record(
     },
 )
 
-_argument = record("an argument", _typed)
+_argument = record("an argument", TYPED)
 
-_row_field = record("a row field", {**_typed, "required": Key(Flag(), "Every provider maps it.")})
+_row_field = record("a row field", {**TYPED, "required": Key(Flag(), "Every provider maps it.")})
 
 _capability = record(
     "a capability",
@@ -77,6 +77,8 @@ _bound = record(
     },
 )
 
+_field = record("a field", {**TYPED, "required": Key(Flag(), "Every item has it.")})
+
 _collection = record(
     "a collection",
     {
@@ -94,6 +96,13 @@ _collection = record(
             "Under whose key it lies. `author`: AES-256-GCM, with a key of who wrote it that an erasure destroys; "
             "nothing is kept in the clear.",
             required=True,
+        ),
+        "consent": Key(
+            name,
+            "The purpose that an owner has to have agreed to before a plan may read or write anything of them here.",
+        ),
+        "fields": Key(
+            Named(_field, IDENTIFIER, "the name of a field"), "What a value holds, for plans that recall or save items."
         ),
         "lifetime": Key(duration, "How long an item is kept after it was written; without it until it is deleted."),
         "sliding": Key(Flag(), "Reading an item starts its lifetime anew."),

@@ -163,6 +163,40 @@ stage = record(
     one_of=((_STAGES, True),),
 )
 
+_part_space = Key(expression, "The shared place, for a collection that is shared; only its members reach it.")
+
+_recall = record(
+    "`recall`",
+    {
+        "from": Key(Text("name", NAME), "The collection that is read, as the caller sees it.", required=True),
+        "space": _part_space,
+        "key": Key(expression, "The one item of that key; a list of texts is a key of several parts."),
+        "where": Key(
+            Named(expression, IDENTIFIER, "an index"), "Items of which an index has this text; null asks for all."
+        ),
+        "about": Key(expression, "Items about the words of this text, best first; the newest first where it is null."),
+        "take": Key(expression, "How many at most; 100 when left out."),
+    },
+)
+
+_save = record(
+    "`save`",
+    {
+        "into": Key(Text("name", NAME), "The collection that is written, as the caller.", required=True),
+        "space": _part_space,
+        "key": Key(
+            expression, "Under which key; a list of texts is a key of several parts. A new identifier when left out."
+        ),
+        "value": Key(
+            Named(expression, IDENTIFIER, "a field of the collection"),
+            "The fields, which see the `key` and what `was` there, null for nothing; null leaves a field out.",
+            required=True,
+        ),
+        "lasts": Key(expression, "After how many seconds it ends, where that is before the collection's lifetime."),
+        "only_there": Key(Flag(), "Only an item that is there is written."),
+    },
+)
+
 _collect = record(
     "`collect`",
     {
@@ -172,14 +206,21 @@ _collect = record(
                     "a part",
                     {
                         "when": Key(expression, "The part is left out when this does not hold."),
-                        "operation": Key(Text("name", NAME), "The operation that is asked.", required=True),
-                        "providers": Key(Text("value"), "Who is asked, in order, until one answers.", required=True),
+                        "operation": Key(Text("name", NAME), "The operation that is asked."),
+                        "recall": Key(_recall, "Items of a collection are the rows."),
+                        "save": Key(_save, "An item of a collection is written, and is the row."),
+                        "providers": Key(Text("value"), "Who is asked, in order, until one answers."),
+                        "required": Key(Flag(), "Its fault is the call's; otherwise it is told as the part's."),
                         "with": Key(
                             values, "Arguments that differ from the tool's inputs; the rest is passed by name."
                         ),
                         "on": Key(_on, "What a fault or an empty answer of one provider leads to: `next` or `stop`."),
                         "after": Key(Items(stage), "What happens to the rows of this part."),
                     },
+                    one_of=(
+                        (("operation", "recall", "save"), True),
+                        (("providers", "recall", "save"), True),
+                    ),
                 ),
                 IDENTIFIER,
                 "a part's name",
@@ -204,7 +245,8 @@ strategy = record(
         "gather": Key(_gather, "Ask several at once and interleave their rows."),
         "collect": Key(
             _collect,
-            "Ask several things at once; parts.NAME has `rows`, `fault`, `provider`, `asked` and `meta` of each.",
+            "Ask several things at once; parts.NAME has `rows` and `asked`, a question also `fault`, `provider` and "
+            "`meta`, what reaches into a collection `status` and `reason`.",
         ),
         "hook": Key(_hook, "Registered Python makes the rows."),
         "procedure": Key(_procedure, "Registered Python does the work, asking as it goes, and gives the `result`."),
