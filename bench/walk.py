@@ -65,9 +65,10 @@ class Walk:
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
         """Note a function when it is entered."""
-        if event == "call" and ENGINE in frame.f_code.co_filename:
-            module = frame.f_code.co_filename.partition(ENGINE)[2]
-            self.passed.setdefault(module, set()).add(frame.f_code.co_qualname if sys.version_info >= (3, 11) else "")
+        code = frame.f_code
+        # A comprehension is part of the function that it stands in, as Python 3.12 and later run it.
+        if event == "call" and ENGINE in code.co_filename and not code.co_name.endswith(("comp>", "genexpr>")):
+            self.passed.setdefault(code.co_filename.partition(ENGINE)[2], set()).add(code.co_qualname)
 
     def lines(self, *, names: bool) -> list[str]:
         """A line a module, with the functions where they are wanted."""
