@@ -49,6 +49,7 @@ specs: setup ## compile all specs and run their examples
 
 docs-check: setup ## fail if a generated page is not what would be generated
 	$(VENV)/specloom docs --check
+	$(PYTHON_IN) scripts/rooms.py --check
 
 fix: setup ## repair what ruff can repair, and format
 	$(VENV)/ruff check --fix
@@ -56,6 +57,7 @@ fix: setup ## repair what ruff can repair, and format
 
 docs: setup ## generate the pages, tables and schemas that are generated
 	$(VENV)/specloom docs
+	$(PYTHON_IN) scripts/rooms.py
 
 new: setup ## start a provider: make new NAME=openlibrary CAPABILITY=web
 	@test -n "$(NAME)" || { echo 'new: say which: make new NAME=openlibrary [CAPABILITY=web]' >&2; exit 2; }

@@ -5,15 +5,12 @@ from __future__ import annotations
 import ast
 import graphlib
 import importlib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-ENGINE = Path(__file__).parents[1] / "engine" / "specloom"
+from scripts.rooms import ENGINE, PAGE, Tree, draw
 
 ROOMS: Mapping[str, str] = {
     "core": "",
@@ -36,69 +33,6 @@ ROOMS: Mapping[str, str] = {
     "domains.papers": "core plugins net domains.text domains.trust domains.scrape",
 }
 """What each room may import. The root (`__main__`) may import all, and every room the version."""
-
-
-class Import(NamedTuple):
-    """One import of a module of the engine: where it stands, what it names, and the module that has that name."""
-
-    importer: str
-    line: int
-    written: str
-    target: str
-
-
-class Tree:
-    """The modules of a package as syntax trees, and what each import in them means, deferred and type-only ones too."""
-
-    def __init__(self, root: Path) -> None:
-        files = sorted(path for path in root.rglob("*.py") if "__pycache__" not in path.parts)
-        self.root = root.name
-        self.packages = {self._name(root, path) for path in files if path.name == "__init__.py"}
-        self.trees = {self._name(root, path): ast.parse(path.read_text(encoding="utf-8")) for path in files}
-
-    def _name(self, root: Path, path: Path) -> str:
-        parts = (self.root, *path.relative_to(root).with_suffix("").parts)
-        return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-    def imports(self, module: str) -> Iterator[Import]:
-        """Every import of this package in a module, wherever it stands."""
-        for line, base, name in self._statements(module):
-            target = self._resolve(base, name)
-            if target is not None:
-                yield Import(module, line, base, target)
-
-    def _statements(self, module: str) -> Iterator[tuple[int, str, str]]:
-        for node in ast.walk(self.trees[module]):
-            if isinstance(node, ast.Import):
-                yield from ((node.lineno, alias.name, "") for alias in node.names)
-            elif isinstance(node, ast.ImportFrom):
-                base = node.module or ""
-                if node.level:
-                    parts = module.split(".")
-                    above = parts[: len(parts) - node.level + (module in self.packages)]
-                    base = ".".join([*above, base] if base else above)
-                yield from ((node.lineno, base, alias.name) for alias in node.names)
-
-    def _resolve(self, base: str, name: str, seen: frozenset[str] = frozenset()) -> str | None:
-        """The module that an import means: a module by its name, or the one whose name a package passes on."""
-        if f"{base}.{name}" in self.trees:
-            return f"{base}.{name}"
-        if base in self.packages and name and base not in seen:
-            for _, further, offered in self._statements(base):
-                if offered == name:
-                    return self._resolve(further, offered, seen | {base})
-        return base if base in self.trees else None
-
-    def room(self, module: str) -> str:
-        """The room of a module: the folder below the package, and below `domains` the one in there."""
-        parts = module.split(".")[1:]
-        return ".".join(parts[: 2 if parts[:1] == ["domains"] else 1])
-
-    def graph(self) -> dict[str, set[str]]:
-        """What each module imports; packages are left out, because they only pass names on."""
-        modules = [name for name in self.trees if name not in self.packages]
-        edges = {name: {found.target for found in self.imports(name)} for name in modules}
-        return {name: {to for to in edges[name] if to != name and to in edges} for name in modules}
 
 
 def misplaced(tree: Tree, rooms: Mapping[str, str]) -> list[str]:
@@ -186,6 +120,12 @@ def test_the_engine_is_reached_by_no_domain_but_through_its_doors(tree: Tree) ->
     assert [
         found for module in engine for found in tree.imports(module) if tree.room(found.target)[:7] == "domains"
     ] == []
+
+
+def test_the_picture_of_the_rooms_is_drawn_from_the_imports(tree: Tree) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+
+    assert draw(page, tree) == page, "run `make docs`"
 
 
 # --- that the checks can fail ---------------------------------------------------------------------------------------
