@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from .audit_files import verify
     from .audit_log import AuditRecord, audit_key, audit_path, open_audit
     from .consent import add_member, check_space, list_members, remove_member
+    from .files import FileLock, append_whole, sync_folder, write_whole
+    from .hash_chain import ChainedLog, ChainVerdict, RowFormat
     from .keys import load_master_keys
     from .location import FOLDER_VARIABLE, state_folder
     from .open import Audit, StateStores, local_owner
@@ -25,6 +27,8 @@ __getattr__ = exports(
         "audit_files": "verify",
         "audit_log": "AuditRecord audit_key audit_path open_audit",
         "consent": "add_member check_space list_members remove_member",
+        "files": "FileLock append_whole sync_folder write_whole",
+        "hash_chain": "ChainedLog ChainVerdict RowFormat",
         "keys": "load_master_keys",
         "location": "FOLDER_VARIABLE state_folder",
         "open": "Audit StateStores local_owner",

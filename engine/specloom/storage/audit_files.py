@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import hmac
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from specloom.core import from_epoch
+
+from .files import FileLock, append_whole
+from .hash_chain import ChainVerdict, RowFormat
 
 # --- The rows of an audit log as a chain: each is bound to the one before it by a key, so that no change goes
 # unnoticed ------------------------------------------------------------------------------------------------------------
@@ -35,24 +39,9 @@ class Seal:
     hash: str = BEGINNING
 
 
-@dataclass(frozen=True, slots=True)
-class ChainVerdict:
-    """What a look at a whole log gave: how many rows hold, and the first thing that does not (empty: nothing)."""
-
-    rows: int
-    problem: str = ""
-
-    @property
-    def ok(self) -> bool:
-        """Whether everything holds."""
-        return not self.problem
-
-
-def write_row(key: bytes, fields: dict[str, Any], number: int, before: str) -> tuple[str, str]:
-    """The line of a row and its hash."""
-    row = {"row": number, **fields, "prev_hash": before}
-    hash_ = _hash(key, row)
-    return json.dumps({**row, "hash": hash_}, ensure_ascii=True, separators=(",", ":")) + "\n", hash_
+def row_format(keys: Sequence[bytes]) -> RowFormat:
+    """How rows are written under the first of these keys, and hold under any of them."""
+    return RowFormat("row", "hash", [functools.partial(_mac, key) for key in keys], BEGINNING, is_ascii=True)
 
 
 def write_seal(key: bytes, seal: Seal) -> str:
@@ -97,12 +86,13 @@ def verify(path: Path, keys: Sequence[bytes]) -> ChainVerdict:
     if seal is None:
         return ChainVerdict(0, f"{seal_path(path).name} does not hold: it was changed, or written under another key")
     number, before, count = seal.first, seal.anchor, 0
+    format_ = row_format(keys)
     is_sealed = seal.last < seal.first
     for where, line in _lines(path):
         if number == seal.first and _number(line) < seal.first:
             # Its time is over, and a crash kept the file from being deleted.
             continue
-        row, problem = _check_row(keys, line, number, before)
+        row, problem = format_.check(line, number, before)
         if row is None:
             # What a crash left of the last row is no change; the next start cuts it off.
             if not line.endswith(b"\n") and number > seal.last and is_sealed:
@@ -133,27 +123,12 @@ def _number(line: bytes) -> int:
         return sys.maxsize
 
 
-def _check_row(keys: Sequence[bytes], line: bytes, number: int, before: str) -> tuple[dict[str, Any] | None, str]:
-    """The row, or None and why it does not hold."""
-    try:
-        row = json.loads(line)
-    except ValueError:
-        return None, "is not a row"
-    if not isinstance(row, dict) or not isinstance(row.get("hash"), str):
-        return None, "is not a row"
-    fields = {name: value for name, value in row.items() if name != "hash"}
-    if row.get("row") != number:
-        return None, f"is missing: row {row.get('row')} stands in its place"
-    if row.get("prev_hash") != before:
-        return None, "does not follow the row before it"
-    if not any(hmac.compare_digest(_hash(key, fields), row["hash"]) for key in keys):
-        return None, "was changed"
-    return row, ""
-
-
 def _hash(key: bytes, fields: dict[str, Any]) -> str:
-    text = json.dumps(fields, ensure_ascii=True, separators=(",", ":"), sort_keys=True)
-    return hmac.digest(key, b"specloom audit\0" + text.encode(), "sha256").hex()
+    return _mac(key, json.dumps(fields, ensure_ascii=True, separators=(",", ":"), sort_keys=True).encode())
+
+
+def _mac(key: bytes, data: bytes) -> str:
+    return hmac.digest(key, b"specloom audit\0" + data, "sha256").hex()
 
 
 SMALLEST_BYTES = 4096
@@ -180,6 +155,7 @@ class LogFiles:
     ) -> None:
         self.path = path
         self._keys = list(keys)
+        self._format = row_format(self._keys)
         self._max_bytes = max(SMALLEST_BYTES, max_bytes)
         self._retention = retention_days * DAY
         self._clock = clock
@@ -191,7 +167,7 @@ class LogFiles:
     def write(self, rows: Sequence[dict[str, Any]]) -> None:
         """Put rows at the end of the chain; all of them are on the disk afterwards, or none after an OSError."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _locked(self.path):
+        with FileLock(self.path.with_name(self.path.name + ".lock"), wait=math.inf, poll=0.002):
             seal, size = self._resume()
             seal = self._look_at_ages(seal)
             if size and (size >= self._max_bytes or self._is_old):
@@ -201,26 +177,13 @@ class LogFiles:
             number, before = seal.last, seal.hash
             for fields in rows:
                 number += 1
-                line, before = write_row(self._keys[0], fields, number, before)
-                lines.append(line)
-            self._append("".join(lines).encode("ascii"), size)
+                row = self._format.bind({"row": 0, **fields}, number, before)
+                before = row["hash"]
+                lines.append(self._format.to_line(row))
+            append_whole(self.path, b"".join(lines))
             seal = Seal(seal.first, seal.anchor, number, before)
             self._write_seal(seal)
             self._left = self._look(), seal
-
-    def _append(self, data: bytes, size: int) -> None:
-        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
-        try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(handle, view) :]
-            os.fsync(handle)
-        except OSError:
-            # Half a batch would be a chain without its end; all of it is counted as lost instead.
-            os.ftruncate(handle, size)
-            raise
-        finally:
-            os.close(handle)
 
     def _write_seal(self, seal: Seal) -> None:
         draft = self.path.with_name(f"{self.path.name}.seal.{os.getpid()}")
@@ -322,22 +285,3 @@ def _read_row(line: bytes) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError):
         return {}
     return row if complete else {}
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock that all writers of a log take, also in other processes."""
-    handle = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        if os.name == "nt":
-            import msvcrt
-
-            msvcrt.locking(handle, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined,unused-ignore]
-        else:
-            import fcntl
-
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        # Closing gives the lock back.
-        os.close(handle)

@@ -20,7 +20,8 @@ from typing import Any
 
 from specloom.core import from_epoch, mask, mask_values
 
-from .audit_files import ChainVerdict, LogFiles, verify
+from .audit_files import LogFiles, verify
+from .hash_chain import ChainVerdict
 
 __all__ = ["AuditLog", "AuditRecord", "audit_key", "describe_query", "open_audit", "verify"]
 
