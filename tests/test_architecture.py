@@ -30,7 +30,7 @@ ROOMS: Mapping[str, str] = {
     "domains.trust": "core plugins net domains.text",
     "domains.scrape": "core plugins net domains.text domains.trust",
     "domains.sessions": "core plugins net storage domains.text domains.trust domains.scrape",
-    "domains.papers": "core plugins net domains.text domains.trust domains.scrape",
+    "domains.papers": "core plugins net storage domains.text domains.trust domains.scrape",
 }
 """What each room may import. The root (`__main__`) may import all, and every room the version."""
 

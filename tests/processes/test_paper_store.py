@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from specloom.domains.papers import provenance_log
+from specloom.domains.papers import provenance_log as log
 from tests.support.loopback import Call, Loopback, Raw, Reply
 from tests.support.paper_store import PDF, World, crossref, pdf, unpaywall
 
@@ -33,7 +33,8 @@ print(json.dumps(told[0]))
 
 def start(world: World, url: str) -> subprocess.Popen[str]:
     """A process that fetches the paper into the store of this world, from the publisher at `url`."""
-    paths = (str(Path(__file__).parents[2]), *filter(None, sys.path))
+    folder = Path(__file__).parent
+    paths = (str(folder), str(folder.parent), *filter(None, sys.path))
     return subprocess.Popen(
         [sys.executable, "-c", FETCH, str(world.folder), url],
         stdout=subprocess.PIPE,
@@ -66,7 +67,7 @@ def test_two_processes_that_fetch_a_paper_write_it_once(world: World) -> None:
     assert [one["size_bytes"] for one in told] == [len(body)] * 2
     assert told[0]["path"] == told[1]["path"] == str(world.root / f"{KEY}.pdf")
     assert not list(world.root.rglob("*.tmp"))
-    assert provenance_log.verify(world.log) == provenance_log.LogVerdict(12)
+    assert log.verify(world.log) == log.ChainVerdict(12)
     assert len({row["session_id"] for row in world.rows()}) == 2
 
 
@@ -94,7 +95,7 @@ def test_a_process_that_is_killed_while_it_downloads_leaves_nothing_in_the_way(w
 
     assert again["pdf"] == {"status": "fetched"}
     assert (world.root / f"{KEY}.pdf").read_bytes() == PDF
-    assert provenance_log.verify(world.log) == provenance_log.LogVerdict(9)
+    assert log.verify(world.log) == log.ChainVerdict(9)
 
 
 class Killed(BaseException):
@@ -131,4 +132,4 @@ def test_an_end_at_any_step_leaves_what_the_next_call_completes(
     assert (told["pdf"], told["size_bytes"]) == ({"status": "fetched"}, len(PDF))
     assert (world.root / f"{KEY}.pdf").read_bytes() == PDF
     assert not list(world.root.rglob("*.tmp"))
-    assert provenance_log.verify(world.log).problem == ""
+    assert log.verify(world.log).problem == ""

@@ -14,8 +14,7 @@ import pytest
 
 from specloom.compiler.build import weave_from
 from specloom.core.messages import Request, Response
-from specloom.domains.papers import pacing, provenance_log
-from specloom.domains.papers import pacing as replays
+from specloom.domains.papers import limits, provenance_log
 from specloom.model.model import Model
 from specloom.net.transport import Transport
 from specloom.runtime.executor import Executor
@@ -211,7 +210,7 @@ class Turns:
 def isolate(monkeypatch: pytest.MonkeyPatch) -> Turns:
     """Give the paper store a clock of its own, and nothing remembered from the test before."""
     made = Turns()
-    monkeypatch.setattr(pacing, "SHARED", pacing.Pacer(made.clock, made.sleep))
-    monkeypatch.setattr(replays, "REPLAYS_SHARED", replays.Replays())
-    monkeypatch.setattr(provenance_log, "_LOGS", {})
+    monkeypatch.setattr(limits, "PACER", limits.Pacer(*limits.PACE, clock=made.clock, sleep=made.sleep))
+    monkeypatch.setattr(limits, "REPLAYS", limits.Replays())
+    monkeypatch.setattr(provenance_log, "LOGS", {})
     return made

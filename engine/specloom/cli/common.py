@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from specloom.core import Paint
+from specloom.core import Fault, Paint, fault_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,20 @@ if TYPE_CHECKING:
 
 
 PROBLEMS, USAGE, INTERRUPTED, READER_LEFT = 1, 2, 130, 141
+NOT_ALLOWED, LATER = 3, 75
+
+EXITS: Mapping[str, int] = {
+    **dict.fromkeys(("validation", "bad_request"), USAGE),
+    **dict.fromkeys(("config", "auth_required", "not_in_plan", "blocked"), NOT_ALLOWED),
+    **dict.fromkeys(("rate_limited", "network", "upstream_unavailable", "circuit_open"), LATER),
+}
+"""What a call that failed exits with, by the kind of its fault; any other is PROBLEMS."""
+CALL_EXITS = """exit codes:
+  0   it was answered
+  1   there is no answer: what was asked for does not exist, or cannot be read
+  2   it was asked for in the wrong way
+  3   it is not allowed, or a setting is missing
+  75  an upstream is late, busy or down: try again later"""
 
 
 class UsageError(Exception):
@@ -31,6 +45,13 @@ def say(text: str) -> None:
 def tell(text: str) -> None:
     """One line beside the answer, for the person."""
     sys.stderr.write(text + "\n")
+
+
+def tell_fault(fault: Fault) -> None:
+    """Why there is no answer, and what a person may look at."""
+    tell(f"specloom: {fault_line(fault)}")
+    if "not be reached" in fault.message or "cannot be reached" in fault.message:
+        tell("  look at the network or a firewall; `specloom doctor --reach` shows which providers can be reached")
 
 
 def show(lines: Sequence[str]) -> int:

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from specloom import __version__
-from specloom.core import Fault, fault_line
+from specloom.core import Fault
 from specloom.server import OUTPUT_SCHEMAS
 
 from .authoring import add_commands as add_new_commands
-from .common import INTERRUPTED, PROBLEMS, READER_LEFT, USAGE, UsageError, say, tell
-from .papers import add_commands as add_paper_commands
+from .common import CALL_EXITS, INTERRUPTED, PROBLEMS, READER_LEFT, USAGE, UsageError, say, tell, tell_fault
 from .storage import add_commands as add_state_commands
 
 
@@ -43,9 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         tell(f"specloom: {error}")
         return USAGE
     except Fault as fault:
-        tell(f"specloom: {fault_line(fault)}")
-        if "not be reached" in fault.message or "cannot be reached" in fault.message:
-            tell("  look at the network or a firewall; `specloom doctor --reach` shows which providers can be reached")
+        tell_fault(fault)
         return PROBLEMS
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -107,6 +104,7 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("--no-cache", action="store_true", help="look at everything again although nothing changed")
     _add_json(one)
     one = add("call", _late("run", "call"), "run a tool", "specloom call TOOL query='sea otters' num_results=3")
+    one.epilog = f"{one.epilog}\n\n{CALL_EXITS}"
     _add_tool(one)
     one.add_argument("--replay", default="", metavar="DIR", help="answer from recordings, offline")
     one.add_argument("--cache", action="store_true", help="use and fill the cache on disk")
@@ -163,7 +161,6 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("--floor", type=_share, metavar="SHARE", help="exit 1 when fewer are noticed, 0 to 1")
     _add_json(one)
     add_state_commands(add)
-    add_paper_commands(add)
     return parser
 
 

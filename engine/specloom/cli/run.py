@@ -13,7 +13,19 @@ from typing import Any
 
 from specloom.core import Fault, answer_lines, columns, fault_line, table, to_json
 
-from .common import PROBLEMS, UsageError, paint_stdout, say, show, tell, to_pairs, to_raw, workbench
+from .common import (
+    EXITS,
+    PROBLEMS,
+    UsageError,
+    paint_stdout,
+    say,
+    show,
+    tell,
+    tell_fault,
+    to_pairs,
+    to_raw,
+    workbench,
+)
 
 
 def serve(options: Namespace) -> int:
@@ -75,14 +87,18 @@ def call(options: Namespace) -> int:
         finally:
             await executor.aclose()
 
-    done = asyncio.run(run())
+    try:
+        done = asyncio.run(run())
+    except Fault as fault:
+        tell_fault(fault)
+        return EXITS.get(fault.kind, PROBLEMS)
     if options.raw:
         say(done.body)
     elif options.json or not sys.stdout.isatty():
         say(to_json({"answer": done.answer, "_meta": done.meta}))
     else:
         show(answer_lines(done.answer, paint_stdout(), columns()))
-    return 0
+    return EXITS.get(done.fault, PROBLEMS) if done.fault else 0
 
 
 def explain(options: Namespace) -> int:

@@ -57,6 +57,7 @@ def add_commands(add: Callable[[str, Callable[[Namespace], int], str, str], Argu
     )
     one = acts.add_parser("verify", help="whether every row holds; exit 1 names the first that does not")
     one.add_argument("path", nargs="?", default="", metavar="FILE", help="the log (default: the configured one)")
+    one.add_argument("--log", default="", metavar="NAME", help="another log of this installation, such as provenance")
     one.add_argument("--json", action="store_true", help="for programs")
     one.set_defaults(act=verify_audit)
 
@@ -194,7 +195,25 @@ def members(options: Namespace) -> int:
 
 
 def verify_audit(options: Namespace) -> int:
-    """Look at every row of the audit log; exit 1 when one does not hold."""
+    """Look at every row of a log; exit 1 when one does not hold."""
+    path, verify = _find_log(options.log) if options.log else _find_audit_log()
+    path = Path(options.path) if options.path else path
+    if options.path and not path.is_file():
+        raise UsageError(f"there is no log {path}")
+    try:
+        rows, problem = verify(path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    if options.json:
+        say(to_json({"path": str(path), "rows": rows, "ok": not problem, "problem": problem}))
+    elif not problem:
+        say(f"{path}: {rows} rows, and all of them hold")
+    else:
+        say(f"{path}: {problem}; {rows} rows before it hold")
+    return PROBLEMS if problem else 0
+
+
+def _find_audit_log() -> tuple[Path, Callable[[Path], tuple[int, str]]]:
     from specloom.storage import audit_key, load_master_keys, open_audit, verify
 
     folder = _folder()
@@ -203,17 +222,23 @@ def verify_audit(options: Namespace) -> int:
         keys = [audit_key(key) for key in load_master_keys(folder, os.environ).all]
     except ValueError as error:
         raise UsageError(str(error)) from None
-    path = Path(options.path) if options.path else log.path if log else folder / "audit.jsonl"
-    if options.path and not path.exists():
-        raise UsageError(f"there is no log {path}")
-    verdict = verify(path, keys)
-    if options.json:
-        say(to_json({"path": str(path), "rows": verdict.rows, "ok": verdict.ok, "problem": verdict.problem}))
-    elif verdict.ok:
-        say(f"{path}: {verdict.rows} rows, and all of them hold")
-    else:
-        say(f"{path}: {verdict.problem}; {verdict.rows} rows before it hold")
-    return 0 if verdict.ok else PROBLEMS
+
+    def look(path: Path) -> tuple[int, str]:
+        verdict = verify(path, keys)
+        return verdict.rows, verdict.problem
+
+    return log.path if log else folder / "audit.jsonl", look
+
+
+def _find_log(name: str) -> tuple[Path, Callable[[Path], tuple[int, str]]]:
+    from specloom.plugins import PLACES, load_hooks
+
+    load_hooks()
+    logs = {about.partition(" ")[0]: place for about, place in PLACES.items() if place.verify is not None}
+    place = logs.get(name)
+    if place is None or place.verify is None:
+        raise UsageError(f"there is no log {name!r}; there are audit (left out) and {', '.join(sorted(logs))}")
+    return place.find(os.environ), place.verify
 
 
 def _owner(options: Namespace) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .environment import VARIABLES, Variable, VariableError, read_variable
     from .faults import KINDS, Action, Fault, all_failed
     from .garbage_collection import collect_seldom, keep
-    from .limits import Limiter, Rate, parse_duration, parse_rate, parse_size
+    from .limits import Limiter, Pacer, Rate, parse_duration, parse_rate, parse_size
     from .messages import Answer, Header, Policy, Request, Response
     from .paths import NAME, PROMPTS, PROMPT_SUFFIX, cache_folder, config_folder, shipped_folder, spec_layers
     from .process import Ended, end, restrict, run, start
@@ -36,7 +36,7 @@ __getattr__ = exports(
         "environment": "VARIABLES Variable VariableError read_variable",
         "faults": "KINDS Action Fault all_failed",
         "garbage_collection": "collect_seldom keep",
-        "limits": "Limiter Rate parse_duration parse_rate parse_size",
+        "limits": "Limiter Pacer Rate parse_duration parse_rate parse_size",
         "messages": "Answer Header Policy Request Response",
         "paths": "NAME PROMPTS PROMPT_SUFFIX cache_folder config_folder shipped_folder spec_layers",
         "process": "Ended end restrict run start",

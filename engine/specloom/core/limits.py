@@ -7,14 +7,15 @@ import math
 import re
 import time
 from collections import deque
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from .faults import Fault
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
@@ -193,3 +194,57 @@ class Limiter:
             retry_after=seconds,
             ours=True,
         )
+
+
+class Pacer:
+    """Turns for requests under two limits that hold for one start: a rate over all, and a gap between two of a kind.
+
+    A kind in `gaps` wants more than the common gap, and one request at a time.
+    """
+
+    def __init__(
+        self,
+        per_second: int,
+        at_once: int,
+        gap: float,
+        gaps: Mapping[str, float],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._at_once, self._gap, self._gaps = at_once, gap, gaps
+        self._clock, self._sleep = clock, sleep
+        self._starts: deque[float] = deque(maxlen=per_second)
+        self._last: dict[str, float] = {}
+        self._slots: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]] = WeakKeyDictionary()
+        self.waiting = 0
+        """Those who have a turn or wait for one."""
+
+    @asynccontextmanager
+    async def turn(self, kind: str) -> AsyncIterator[None]:
+        """Wait until a request of a kind may start."""
+        self.waiting += 1
+        try:
+            # Who waits for a kind of one at a time keeps no place from those of another.
+            async with self._slot(kind, 1) if kind in self._gaps else nullcontext(), self._slot("", self._at_once):
+                await self._wait(kind)
+                yield
+        finally:
+            self.waiting -= 1
+
+    async def _wait(self, kind: str) -> None:
+        now = self._clock()
+        start = max(now, self._last.get(kind, -math.inf) + self._gaps.get(kind, self._gap))
+        if len(self._starts) == self._starts.maxlen:
+            start = max(start, self._starts[0] + 1.0)
+        # The turn is taken before it is waited for, so that two calls never share one. A kind that has to wait long
+        # would push later starts behind it, so starts are kept in order.
+        self._last[kind] = start
+        self._starts.append(start)
+        self._starts = deque(sorted(self._starts), self._starts.maxlen)
+        if start > now:
+            await self._sleep(start - now)
+
+    def _slot(self, kind: str, most: int) -> asyncio.Semaphore:
+        slots = self._slots.setdefault(asyncio.get_running_loop(), {})
+        return slots.setdefault(kind, asyncio.Semaphore(most))

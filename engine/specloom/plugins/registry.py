@@ -196,6 +196,8 @@ class StoragePlace:
     variable: str
     otherwise: str
     is_file: bool = False
+    verify: Callable[[Path], tuple[int, str]] | None = None
+    """For a hash-chained log: how many rows hold, and what is wrong with the next one."""
 
 
 PLACES: dict[str, StoragePlace] = {}

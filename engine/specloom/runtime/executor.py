@@ -63,6 +63,8 @@ class Done:
     meta: dict[str, Any]
     linked: Artifact | None = None
     """Where the whole answer is, when `body` only stands for it."""
+    fault: str = ""
+    """The kind of the fault that the answer tells in the envelope of its tool."""
 
     @property
     def answer(self) -> dict[str, Any]:
@@ -193,17 +195,16 @@ class Executor:
                 linked = await link_large(tool, arguments.given, done.body, self.artifacts, owner)
                 done = Done(linked[0], done.meta, linked[1]) if linked else done
             error = ""
-        except Fault as fault:
-            self.tool_counts[name].add(time.perf_counter() - began, fault, at=self.clock())
+        except Exception as raised:
+            fault = _to_fault(raised)
             error = KINDS[fault.kind].wire
-            self.recent.appendleft(Failed(self.clock(), owner, name, error, fault.provider, fault.message))
+            if fault is raised or tool.envelope:
+                self.tool_counts[name].add(time.perf_counter() - began, fault, at=self.clock())
+                self.recent.appendleft(Failed(self.clock(), owner, name, error, fault.provider, fault.message))
             if not tool.envelope:
                 raise
-            told = ENVELOPES[tool.envelope].function(fault, raw or {})
-            done = Done(json.dumps(told, ensure_ascii=False, separators=(",", ":")), {})
-        except Exception:
-            error = KINDS["internal"].wire
-            raise
+            told = ENVELOPES[tool.envelope].function(fault, given)
+            done = Done(json.dumps(told, ensure_ascii=False, separators=(",", ":")), {}, fault=fault.kind)
         finally:
             self._audit(tool, owner, given, began, error)
         return done
@@ -334,3 +335,8 @@ class Executor:
             await close()
         if self.cache is not None:
             self.cache.close()
+
+
+def _to_fault(error: Exception) -> Fault:
+    """What ended a call; where failures are answers, a defect is one too."""
+    return error if isinstance(error, Fault) else Fault("internal", f"A defect of the server: {type(error).__name__}.")

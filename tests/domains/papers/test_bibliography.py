@@ -7,12 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from specloom.domains.papers import fetch, metadata
-from specloom.domains.papers.bibliography import ImportedEntry, find_format, find_identifier, to_entry
-from specloom.domains.papers.identifiers import PaperId
+from specloom.domains.papers import metadata
+from specloom.domains.text.paper_refs import PaperId
 from tests.support.paper_store import World, as_json, crossref, pdf, unpaywall
 
 DOI = "10.1234/Otters"
@@ -46,80 +43,21 @@ def known(world: World, doi: str = DOI) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "text"),
-    [
-        ({"doi": "10.1234/Abc"}, "10.1234/Abc"),
-        ({"DOI": "https://doi.org/10.1234/a%28b%29"}, "10.1234/a(b)"),
-        ({"doi": r"10.1234/a\_b"}, "10.1234/a_b"),
-        ({"doi": "{10.1234/a--b}"}, "10.1234/a--b"),
-        ({"DOI": ["10.1234/a", "10.1234/b"]}, "10.1234/a"),
-        ({"doi": "", "url": "http://dx.doi.org/10.1234/a"}, "10.1234/a"),
-        ({"doi": "10.1234/a", "eprint": "2401.12345"}, "10.1234/a"),
-        ({"eprint": "2401.12345v2"}, "arXiv:2401.12345v2"),
-        ({"eprint": "arXiv:2401.12345", "eprinttype": "arxiv"}, "arXiv:2401.12345"),
-        ({"eprint": "otters", "archiveprefix": "arXiv"}, "arXiv:otters"),
-        ({"eprint": "27654321", "eprinttype": "pubmed"}, ""),
-        ({"eprint": "27654321", "eprinttype": "pubmed", "pmid": "27654321"}, "pmid:27654321"),
-        ({"arxivId": "math.CO/0701105"}, "arXiv:math.CO/0701105"),
-        ({"number": "arXiv:2401.12345"}, "arXiv:2401.12345"),
-        ({"note": "arXiv: 2401.12345 [cs.LG], to appear"}, "arXiv:2401.12345"),
-        ({"URL": "http://arxiv.org/abs/cond-mat/9501001"}, "arXiv:cond-mat/9501001"),
-        ({"URL": "https://arxiv.org/pdf/2401.12345v1.pdf"}, "arXiv:2401.12345v1"),
-        ({"URL": "https://arxiv.org/list/cs"}, ""),
-        ({"PMID": 27654321}, "pmid:27654321"),
-        ({"PMCID": "PMC5031234"}, "PMC5031234"),
-        ({"URL": "https://pubmed.ncbi.nlm.nih.gov/27654321/"}, "https://pubmed.ncbi.nlm.nih.gov/27654321/"),
-        ({"URL": "https://otters.example/", "title": "10.1234/in-a-title"}, ""),
-        ({"DOI": True, "URL": {"a": 1}}, ""),
-    ],
-)
-def test_an_entry_names_its_paper_by_the_surest_of_what_it_has(fields: dict[str, Any], text: str) -> None:
-    assert find_identifier(fields) == text
-
-
-@pytest.mark.parametrize(
     ("fields", "code"),
     [
-        ({"id": "a", "doi": "11.1234/a"}, "INVALID_REF"),
-        ({"id": "a", "eprint": "otters", "archiveprefix": "arXiv"}, "INVALID_REF"),
-        ({"id": "a", "title": "Otters"}, "INVALID_REF"),
-        ({"id": "a", "type": "software"}, "NOT_IMPLEMENTED"),
-        ({"id": "a", "type": "webpage", "URL": "https://www.github.com/otters"}, "NOT_IMPLEMENTED"),
-        ({"id": "a", "type": "webpage", "URL": "https://[otters"}, "INVALID_REF"),
+        ({"doi": "11.1234/a"}, "INVALID_REF"),
+        ({"eprint": "otters", "archiveprefix": "arXiv"}, "INVALID_REF"),
+        ({"title": "Otters"}, "INVALID_REF"),
+        ({"type": "software"}, "NOT_IMPLEMENTED"),
+        ({"type": "webpage", "URL": "https://www.github.com/otters"}, "NOT_IMPLEMENTED"),
+        ({"type": "webpage", "URL": "https://[otters"}, "INVALID_REF"),
     ],
 )
-def test_an_entry_without_a_paper_says_why(fields: dict[str, Any], code: str) -> None:
-    entry = to_entry(1, fields, "", key="id")
+def test_an_entry_without_a_paper_says_why(world: World, fields: dict[str, Any], code: str) -> None:
+    told = world.call("batch_from_bibliography", path=written(world, json.dumps([{"id": "a", **fields}])))
 
-    assert entry.key == "a"
-    assert entry.ref is None
-    assert entry.refusal is not None
-    assert entry.refusal.code == code
-
-
-@given(
-    st.dictionaries(st.text(max_size=8), st.recursive(st.none() | st.text() | st.integers(), st.lists, max_leaves=3))
-)
-def test_any_item_is_an_entry_with_a_paper_or_a_reason(fields: dict[str, Any]) -> None:
-    entry = to_entry(1, fields, "", key="id")
-
-    assert isinstance(entry, ImportedEntry)
-    assert (entry.ref is None) != (entry.refusal is None)
-
-
-@pytest.mark.parametrize(
-    ("text", "format_"),
-    [
-        ("\ufeff [{}]", "csl-json"),
-        ('{"DOI": "10.1234/a"}', "csl-json"),
-        ("% of mine\n@Article {a, doi = {x}}", "bibtex"),
-        ("10.1234/a\n", "refs"),
-        ("ann@otters.example", "refs"),
-        ("", "refs"),
-    ],
-)
-def test_a_format_is_told_by_what_stands_in_a_file(text: str, format_: str) -> None:
-    assert find_format(text.removeprefix("\ufeff")) == format_
+    [row] = told["results"]
+    assert (row["entry_key"], row["ok"], row["error"]["code"]) == ("a", False, code)
 
 
 # --- the call -----------------------------------------------------------------------------------------------------
@@ -218,10 +156,12 @@ def test_a_pubmed_identifier_stands_for_its_doi_and_without_one_is_not_taken(wor
 def test_a_defect_that_one_entry_brings_to_light_stops_no_other(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     known(world)
 
-    async def resolve(context: Any, ref: PaperId, *more: Any) -> Any:
-        return 1 / 0 if ref.value == "10.1234/bad" else await metadata.resolve(context, ref, *more)
+    resolve = metadata.PaperLookup.resolve
 
-    monkeypatch.setattr(fetch, "resolve", resolve)
+    async def resolve_one(lookup: Any, ref: PaperId) -> Any:
+        return 1 / 0 if ref.value == "10.1234/bad" else await resolve(lookup, ref)
+
+    monkeypatch.setattr(metadata.PaperLookup, "resolve", resolve_one)
 
     told = world.call("batch_from_bibliography", path=written(world, f"10.1234/bad\n{DOI}\n"))
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from specloom.domains.papers import discovery, provenance_log
-from specloom.domains.papers.errors import Refusal
+from specloom.domains.papers.errors import PaperFault
 from specloom.server.backend import ExecutorBackend
 from tests.support.loopback import Call, Loopback, Reply
 from tests.support.paper_store import Quiet, Rerouted, World, as_json
@@ -61,7 +61,7 @@ def test_a_search_tells_every_key_of_a_result_and_writes_what_it_asked(world: Wo
         ("resolve", None, "openalex", "ok"),
         ("session_end", None, None, "ok"),
     ]
-    assert provenance_log.verify(world.log) == provenance_log.LogVerdict(3)
+    assert provenance_log.verify(world.log) == provenance_log.ChainVerdict(3)
     assert not world.root.exists()
 
 
@@ -140,7 +140,7 @@ def test_a_name_means_the_only_one_of_it_or_by_far_the_largest(
 
     try:
         got = discovery.choose("author", name, listed)
-    except Refusal as refusal:
+    except PaperFault as refusal:
         got = refusal.code
 
     assert got == wanted

@@ -15,12 +15,13 @@ from jsonschema import Draft7Validator
 from mcp import Client
 
 from specloom.core.faults import Fault
-from specloom.domains.papers import download, locks, pacing
-from specloom.domains.papers.errors import DISPOSITIONS, POLICY, REASONS, from_fault
+from specloom.domains.papers import download, limits
+from specloom.domains.papers.errors import CODES, POLICY, to_paper_fault
 from specloom.server.backend import ExecutorBackend
 from specloom.server.catalogue import make_catalogue
 from specloom.server.sdk_host import Host
 from specloom.server.selection import Selection
+from specloom.storage import files
 from tests.support.loopback import RESET, Loopback, Raw
 from tests.support.paper_store import Rerouted, World, as_json, crossref, model, pdf, unpaywall
 
@@ -46,6 +47,12 @@ ERROR = {
     *("denial_context", "remediation", "retry_after_ms", "replayed"),
 }
 """The closed keys of an `error`."""
+
+REASONS = {
+    *("redirect_not_in_allowlist", "insecure_scheme", "host_in_block_list", "size_cap_exceeded", "schema_drift"),
+    *("capability_not_granted", "rate_limit_window", "ssrf_private_address", "content_type_mismatch"),
+}
+"""Every reason of a `denial_context`."""
 
 Arrange = Callable[[World, pytest.MonkeyPatch], Any]
 
@@ -124,7 +131,7 @@ def throttled(world: World, patch: pytest.MonkeyPatch) -> None:
 
 
 def crowded(world: World, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(pacing, "QUEUE", -pacing.AT_ONCE)
+    patch.setattr(limits, "QUEUE", -limits.AT_ONCE)
 
 
 def unreachable(world: World, patch: pytest.MonkeyPatch) -> None:
@@ -165,19 +172,19 @@ def newer(world: World, patch: pytest.MonkeyPatch) -> None:
 @contextlib.contextmanager
 def kept_lock(world: World) -> Iterator[None]:
     """The lock of the entry is in other hands."""
-    with locks.held_now(world.root / ".metadata" / f"{KEY}.toml.lock"):
+    with files.FileLock(world.root / ".metadata" / f"{KEY}.toml.lock"):
         yield
 
 
 def locked(world: World, patch: pytest.MonkeyPatch) -> Any:
     stored(world, patch)
-    patch.setattr(locks, "POLL", 0.001)
-    patch.setattr(locks, "WAIT", 0.003)
+    patch.setattr(files, "POLL", 0.001)
+    patch.setattr(files, "WAIT", 0.003)
     return kept_lock(world)
 
 
 def defective(world: World, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("specloom.domains.papers.tools.parse_ref", lambda _: 1 / 0)
+    patch.setattr("specloom.domains.papers.procedures.parse_ref", lambda _: 1 / 0)
 
 
 def software(world: World, patch: pytest.MonkeyPatch) -> None:
@@ -213,7 +220,7 @@ CASES = [
     Case("throttled", **FETCH, code="RATE_LIMITED", arrange=throttled),
     Case(
         "a full queue", "link", {"ref": DOI}, "RATE_LIMITED", "rate_limit_window", arrange=crowded,
-        context={"source": "openalex", "cap": -pacing.AT_ONCE},
+        context={"source": "openalex", "cap": -limits.AT_ONCE},
     ),
     Case("nobody answers", "resolve_paper", {"ref": DOI}, "NETWORK_ERROR", arrange=unreachable),
     Case("nobody knows it", "metadata_only", {"ref": DOI}, "NOT_FOUND"),
@@ -282,7 +289,7 @@ def test_a_client_is_told_the_code_and_the_reason(world: World, monkeypatch: pyt
     error = case.error(told)
     assert set(error) <= ERROR
     assert error["code"] == case.code
-    assert error["disposition"] == DISPOSITIONS[case.code]
+    assert error["disposition"] == CODES[case.code][1]
     assert told["ok"] is (case.at != "error")
     context = error.get("denial_context")
     assert (context or {}).get("reason", "") == case.reason
@@ -298,8 +305,8 @@ def test_a_client_is_told_the_code_and_the_reason(world: World, monkeypatch: pyt
 
 
 def test_the_table_has_every_code_and_every_reason() -> None:
-    assert {case.code for case in CASES} == set(DISPOSITIONS)
-    assert {case.reason for case in CASES} - {""} == set(REASONS)
+    assert {case.code for case in CASES} == set(CODES)
+    assert {case.reason for case in CASES} - {""} == REASONS
 
 
 async def test_a_client_that_asks_for_the_toolset_is_shown_all_its_tools_and_no_other(world: World) -> None:
@@ -334,4 +341,4 @@ def test_a_row_of_a_batch_has_the_context_of_its_denial_or_null(world: World) ->
 def test_a_delay_is_told_where_the_upstream_named_one_also_if_it_is_the_usual_one(
     said: int | None, told: int | None
 ) -> None:
-    assert from_fault(Fault("rate_limited", "slow down", retry_after=said)).retry_after_ms == told
+    assert to_paper_fault(Fault("rate_limited", "slow down", retry_after=said)).retry_after_ms == told

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from specloom.domains.papers import download, pacing, provenance_log
+from specloom.domains.papers import download, limits, provenance_log
 from specloom.domains.papers.download import HOSTS
 from tests.support.loopback import RESET, Raw
 from tests.support.paper_store import NOW, PDF, World, arxiv, as_json, crossref, pdf, unpaywall
@@ -90,7 +90,7 @@ def test_everything_that_was_asked_and_kept_is_in_the_log(world: World) -> None:
         ("store_write", "unpaywall", "ok", "oa", f"{KEY}.pdf"),
         ("session_end", None, "ok", "oa", None),
     ]
-    assert provenance_log.verify(world.log) == provenance_log.LogVerdict(6)
+    assert provenance_log.verify(world.log) == provenance_log.ChainVerdict(6)
 
 
 def test_a_paper_that_is_stored_is_not_asked_for_again(world: World) -> None:
@@ -458,7 +458,7 @@ def test_a_refused_paper_is_refused_again_with_its_reason(world: World) -> None:
     known(world, "https://elsewhere.example.com/otters.pdf")
     world.call("fetch_paper", ref=DOI)
 
-    world.now += pacing.LASTING - 1
+    world.now += limits.LASTING - 1
     again = world.call("fetch_paper", ref=DOI)
     assert again["error"]["code"] == "CAPABILITY_DENIED"
     assert again["error"]["denial_context"]["reason"] == "redirect_not_in_allowlist"
@@ -724,7 +724,7 @@ def test_a_store_that_cannot_be_made_is_told(world: World) -> None:
 
 
 def test_a_defect_is_told_in_the_envelope(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("specloom.domains.papers.tools.parse_ref", lambda _: 1 / 0)
+    monkeypatch.setattr("specloom.domains.papers.procedures.parse_ref", lambda _: 1 / 0)
 
     told = world.call("fetch_paper", ref=DOI)
 
@@ -800,7 +800,7 @@ RIVAL = """
 import asyncio, sys
 from pathlib import Path
 from specloom.domains.papers.entries import make_entry
-from specloom.domains.papers.identifiers import PaperId
+from specloom.domains.text.paper_refs import PaperId
 from specloom.domains.papers.store import PaperStore
 
 body = b"%PDF-" + sys.argv[2].encode() * 200_000

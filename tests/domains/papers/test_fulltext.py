@@ -13,10 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.domains.papers import fulltext
-from specloom.domains.papers.errors import Refusal
-from specloom.domains.papers.fulltext import BundleError, cut, read_bundle, split_sections
+from specloom.core.faults import Fault
+from specloom.domains.papers.fulltext import cut
 from specloom.domains.papers.provenance_log import verify
+from specloom.domains.scrape.documents import tex_source
+from specloom.domains.scrape.documents.tex_source import BundleError, read_bundle
+from specloom.domains.scrape.sections import split_sections
 from tests.support.paper_store import World
 
 if TYPE_CHECKING:
@@ -193,25 +195,25 @@ def test_a_link_among_files_is_passed_over() -> None:
 
 def test_the_bounds_of_a_bundle_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = gzip.compress(b"\\input " + b" " * 3_000_000)
-    monkeypatch.setattr(fulltext, "MOST_TEXT", 1_000_000)
+    monkeypatch.setattr(tex_source, "MOST_TEXT", 1_000_000)
     with pytest.raises(BundleError, match="more than 1000000 bytes"):
         read_bundle(bomb)
     with pytest.raises(BundleError, match="more than 1000000 bytes"):
         read_bundle(archive({"a.tex": "x" * 600_000, "b.tex": "x" * 600_000}))
 
-    monkeypatch.setattr(fulltext, "MOST_BYTES", 2_000_000)
+    monkeypatch.setattr(tex_source, "MOST_BYTES", 2_000_000)
     with pytest.raises(BundleError, match="unpacks to more than 2000000 bytes"):
         read_bundle(archive({"a.bin": b"\0" * 3_000_000, "b.tex": DOCUMENT}))
 
-    monkeypatch.setattr(fulltext, "MOST_FILES", 3)
+    monkeypatch.setattr(tex_source, "MOST_FILES", 3)
     with pytest.raises(BundleError, match="more than 3 files"):
         read_bundle(archive({f"{at}.tex": "x" for at in range(4)}))
 
 
 def test_a_bundle_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fulltext, "SECONDS", 0.0)
+    monkeypatch.setattr(tex_source, "SECONDS", 0.0)
 
-    said = asyncio.run(fulltext._ask(archive({"a.tex": DOCUMENT})))
+    said = asyncio.run(tex_source._read_apart(archive({"a.tex": DOCUMENT})))
 
     assert said == {"problem": "the bundle needs more time or memory than it may take"}
 
@@ -219,33 +221,33 @@ def test_a_bundle_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatc
 def test_a_process_that_cannot_be_started_is_no_fault_of_the_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("specloom.core.process.sys", SimpleNamespace(executable="/no/such/interpreter"))
 
-    with pytest.raises(Refusal, match="No process could be started to read the source: No such file") as caught:
-        asyncio.run(fulltext.read_source(archive({"a.tex": DOCUMENT}), apart=True))
+    with pytest.raises(Fault, match="No process could be started to read the source: No such file") as caught:
+        asyncio.run(tex_source.read_source(archive({"a.tex": DOCUMENT}), apart=True))
 
-    assert caught.value.code == "INTERNAL_ERROR"
+    assert caught.value.kind == "internal"
 
 
 def test_a_process_of_its_own_tells_what_this_one_would() -> None:
     bundle = archive({"a.tex": DOCUMENT % "Ötters \ud7ff"})
 
-    assert asyncio.run(fulltext.read_source(bundle, apart=True)) == asyncio.run(
-        fulltext.read_source(bundle, apart=False)
+    assert asyncio.run(tex_source.read_source(bundle, apart=True)) == asyncio.run(
+        tex_source.read_source(bundle, apart=False)
     )
 
 
 def test_files_that_take_each_other_in_end() -> None:
     texts = {"main.tex": DOCUMENT % "\\input{a}", "a.tex": "A\\input{b}", "b.tex": "B\\input{a.tex}\\input main "}
 
-    main, whole = fulltext.assemble(texts)
+    main, whole = tex_source.assemble(texts)
 
     assert (main, whole) == ("main.tex", DOCUMENT % "AB\\input{a.tex}\\input main ")
 
 
 def test_a_text_that_would_grow_without_end_stays_as_long_as_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fulltext, "MOST_TEXT", 100_000)
+    monkeypatch.setattr(tex_source, "MOST_TEXT", 100_000)
     texts = {f"{name}.tex": f"\\input{{{taken}}}" * 20 for name, taken in ("ab", "bc", "cd")} | {"d.tex": "x" * 500}
 
-    assert len(fulltext.assemble({**texts, "main.tex": DOCUMENT % "\\input{a}"})[1]) < 200_000
+    assert len(tex_source.assemble({**texts, "main.tex": DOCUMENT % "\\input{a}"})[1]) < 200_000
 
 
 @pytest.mark.parametrize(
@@ -260,12 +262,12 @@ def test_a_text_that_would_grow_without_end_stays_as_long_as_its_bound(monkeypat
     ],
 )
 def test_the_main_file_is_the_one_that_begins_a_document(texts: dict[str, str], main: str) -> None:
-    assert fulltext.find_main(texts) == main
+    assert tex_source.find_main(texts) == main
 
 
 @given(st.binary(max_size=2000), st.booleans())
 def test_any_bytes_are_texts_or_a_reason(body: bytes, packed: bool) -> None:
-    said = fulltext.tell(gzip.compress(body) if packed else body)
+    said = tex_source.read_here(gzip.compress(body) if packed else body)
 
     assert set(said) in ({"problem"}, {"main", "text"})
 
@@ -276,7 +278,7 @@ def test_a_damaged_archive_is_texts_or_a_reason(data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 8))):
         raw[data.draw(st.integers(0, 3000))] = data.draw(st.integers(0, 255))
 
-    said = fulltext.tell(bytes(raw))
+    said = tex_source.read_here(bytes(raw))
 
     assert set(said) in ({"problem"}, {"main", "text"})
 
@@ -296,7 +298,7 @@ def test_a_text_that_is_no_utf_8_is_one_of_windows(body: bytes, text: str) -> No
 
 @pytest.mark.parametrize("name", ["koi8-r", "cp1251", "maccyr", "utf8"])
 def test_texts_are_read_in_the_encoding_that_one_of_them_says(name: str) -> None:
-    codec = fulltext.ENCODINGS.get(name, "utf-8")
+    codec = tex_source.ENCODINGS.get(name, "utf-8")
     main = f"\\documentclass{{a}}\n% \\usepackage[latin2]{{inputenc}}\n\\usepackage[{name}]{{inputenc}}\n\\input{{a}}"
 
     texts = read_bundle(archive({"a.tex": "Выдры".encode(codec), "main.tex": main}))
@@ -304,6 +306,6 @@ def test_texts_are_read_in_the_encoding_that_one_of_them_says(name: str) -> None
     assert texts["a.tex"] == "Выдры"
 
 
-@pytest.mark.parametrize("name", sorted(fulltext.ENCODINGS))
+@pytest.mark.parametrize("name", sorted(tex_source.ENCODINGS))
 def test_every_encoding_is_one_of_letters(name: str) -> None:
-    assert b"a".decode(fulltext.ENCODINGS[name]) == "a"
+    assert b"a".decode(tex_source.ENCODINGS[name]) == "a"

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from specloom.domains.papers import locks
 from specloom.domains.papers import store as store_module
 from specloom.domains.papers.download import check_hop
-from specloom.domains.papers.entries import to_bibtex
-from specloom.domains.papers.errors import Refusal
-from specloom.domains.papers.pacing import LASTING, Replays
-from specloom.domains.papers.provenance_log import Log, verify
+from specloom.domains.papers.errors import PaperFault
+from specloom.domains.papers.formats import to_bibtex
+from specloom.domains.papers.limits import LASTING, Replays
+from specloom.domains.papers.provenance_log import ProvenanceLog, verify
 from specloom.domains.papers.store import PaperStore
+from specloom.storage import files
 from tests.support.paper_store import PDF, World, as_json, crossref, pdf, unpaywall
 
 DOI = "10.1234/otters"
@@ -309,23 +309,23 @@ def full(path: Path, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
             raise OSError(errno.ENOSPC, "No space left on device")
         sync(handle)
 
-    monkeypatch.setattr(locks.os, "fsync", fsync)
+    monkeypatch.setattr(files.os, "fsync", fsync)
 
 
 def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     full(tmp_path, 1, monkeypatch)
 
     with pytest.raises(OSError, match="No space"):
-        locks.write_whole(tmp_path / "x.pdf", PDF)
+        files.write_whole(tmp_path / "x.pdf", PDF)
 
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_row_that_the_disk_has_no_room_for_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = Log(tmp_path / "log.jsonl")
+    log = ProvenanceLog(tmp_path / "log.jsonl")
     log.append("session_start", now=0.0)
     full(tmp_path, 1, monkeypatch)
-    with pytest.raises(Refusal, match="No space"):
+    with pytest.raises(PaperFault, match="No space"):
         log.append("session_end", now=1.0)
 
     log.append("session_end", now=2.0)
@@ -335,33 +335,33 @@ def test_a_row_that_the_disk_has_no_room_for_is_taken_back(tmp_path: Path, monke
 
 def test_a_last_row_without_its_line_end_is_followed_by_a_line_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
-    Log(path).append("session_start", now=0.0)
+    ProvenanceLog(path).append("session_start", now=0.0)
     path.write_bytes(path.read_bytes().rstrip(b"\n"))
 
-    Log(path).append("session_end", now=1.0)
+    ProvenanceLog(path).append("session_end", now=1.0)
 
     assert verify(path).rows == 2
 
 
 def test_a_row_that_was_cut_off_is_told_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
-    log = Log(path)
+    log = ProvenanceLog(path)
     log.append("session_start", now=0.0)
     whole = path.read_bytes()
     path.write_bytes(whole + whole[:40])
 
-    for one in (log, Log(path)):
-        with pytest.raises(Refusal, match="line 2 was cut off while it was written; remove it"):
+    for one in (log, ProvenanceLog(path)):
+        with pytest.raises(PaperFault, match="line 2 was cut off while it was written; remove it"):
             one.append("session_end", now=1.0)
     assert "row 2 was cut off while it was written; remove it" in verify(path).problem
 
 
 def test_a_log_that_somebody_keeps_locked_ends_the_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks, "WAIT", 0.1)
+    monkeypatch.setattr(files, "WAIT", 0.1)
     path = tmp_path / "log.jsonl"
 
-    with locks.held_now(tmp_path / "log.jsonl.lock"), pytest.raises(Refusal, match="locked") as caught:
-        Log(path).append("session_start", now=0.0)
+    with files.FileLock(tmp_path / "log.jsonl.lock"), pytest.raises(PaperFault, match="locked") as caught:
+        ProvenanceLog(path).append("session_start", now=0.0)
 
     assert caught.value.code == "LOG_ERROR"
     assert not path.exists()
@@ -373,8 +373,8 @@ def test_a_line_of_any_kind_is_told_and_not_stumbled_over(tmp_path: Path, line: 
     path.write_text(line + "\n", "utf-8")
 
     assert verify(path).problem
-    with pytest.raises(Refusal) as caught:
-        Log(path).append("session_start", now=0.0)
+    with pytest.raises(PaperFault) as caught:
+        ProvenanceLog(path).append("session_start", now=0.0)
     assert caught.value.code == "LOG_ERROR"
 
 
@@ -391,14 +391,14 @@ def test_a_clock_that_goes_back_forgets_nothing_and_keeps_the_chain(world: World
 
 
 def test_what_was_refused_keeps_its_first_time_although_it_was_asked_again() -> None:
-    known, refusal = Replays(), Refusal("NOT_FOUND", "Nobody knows it.")
+    known, refusal = Replays(), PaperFault("NOT_FOUND", "Nobody knows it.")
     known.note("x", refusal, 0.0)
     known.note("x", refusal, LASTING - 1)
 
     known.check("x", LASTING + 1)
 
     known.note("x", refusal, LASTING + 1)
-    with pytest.raises(Refusal):
+    with pytest.raises(PaperFault):
         known.check("x", LASTING + 2)
 
 
@@ -453,5 +453,5 @@ def test_a_place_whose_host_is_none_is_not_told(world: World, place: str) -> Non
 
 
 def test_a_host_with_signs_that_do_not_show_is_none() -> None:
-    with pytest.raises(Refusal, match="something that is not a URL"):
+    with pytest.raises(PaperFault, match="something that is not a URL"):
         check_hop("https://a\u2028b.example/", "oa-publisher", {}, None)

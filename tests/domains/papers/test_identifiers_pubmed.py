@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from specloom.domains.papers.identifiers import parse_ref, pubmed_number
+from specloom.domains.papers.identifiers import parse_ref
+from specloom.domains.text.paper_refs import pubmed_number
 from tests.support.paper_store import World, as_json, crossref, pdf, unpaywall
 
 DOI = "10.1234/otters"

@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 from specloom.domains.papers import errors
-from specloom.plugins.registry import PROCEDURES, load_hooks
+from specloom.plugins.registry import PROCEDURES
 from tests.support.paper_store import World, crossref, model, unpaywall
 
 PACKAGE = Path(errors.__file__).parent
-load_hooks()
 DOI = "10.1234/otters"
 
 WATCHED = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree", "socket.connect", "socket.bind"}
@@ -48,7 +47,7 @@ def watched() -> Iterator[list[str]]:
 
 
 class NoDesk:
-    """A context at which nothing may be asked, sent or kept."""
+    """A desk at which nothing may be asked, sent or kept."""
 
     owner = ""
     allow_private = False
@@ -57,7 +56,7 @@ class NoDesk:
         self.config = {"DOIGET_STORE_ROOT": str(root / "papers"), "DOIGET_LOG_PATH": str(root / "log" / "log.jsonl")}
 
     def __getattr__(self, name: str) -> Any:
-        raise AssertionError(f"a dry run used context.{name}")
+        raise AssertionError(f"a dry run used desk.{name}")
 
 
 DRY = [
@@ -132,7 +131,7 @@ def may_call() -> Graph:
             elif isinstance(one, ast.Attribute):
                 called |= by_name.get(one.attr, set())
                 if one.attr == "send":
-                    called.add("context.send")
+                    called.add("desk.send")
     return graph
 
 
@@ -148,7 +147,7 @@ def reached_from(start: str, graph: Graph) -> set[str]:
     return found
 
 
-DOCUMENTS = {"context.send", "download.download", "fetch.acquire", "fetch.fetch", "fetch.fetch_all"}
+DOCUMENTS = {"desk.send", "download.download", "copies.acquire", "fetch.fetch", "fetch.fetch_all"}
 
 
 @pytest.mark.parametrize("start", ["procedures.paper_metadata", "procedures.resolve_paper"])
@@ -156,7 +155,7 @@ def test_no_call_leads_from_the_tools_of_metadata_to_a_document(start: str) -> N
     graph = may_call()
     reached = reached_from(start, graph)
 
-    assert "metadata.resolve" in reached
+    assert "metadata._resolve_preprint" in reached
     assert reached & DOCUMENTS == set()
     assert reached_from("procedures.fetch_paper", graph) >= DOCUMENTS - {"fetch.fetch_all"}
 
@@ -164,9 +163,9 @@ def test_no_call_leads_from_the_tools_of_metadata_to_a_document(start: str) -> N
 @pytest.mark.parametrize(
     "start",
     [
-        *("procedures.discover_papers", "procedures.preprint_of_paper"),
-        *("procedures.resolve_citation", "procedures.resolve_citations"),
-        *("procedures.paper_citation_graph", "procedures.paper_info", "procedures.search_papers"),
+        *("discovery.discover_papers", "discovery.preprint_of_paper"),
+        *("discovery.resolve_citation", "discovery.resolve_citations"),
+        *("discovery.paper_citation_graph", "procedures.paper_info", "procedures.search_papers"),
     ],
 )
 def test_neither_does_one_from_the_tools_that_find_and_list(start: str) -> None:
@@ -178,11 +177,11 @@ def test_neither_does_one_from_the_tools_that_find_and_list(start: str) -> None:
 
 def test_only_one_module_sends_requests_and_only_one_fetches_documents() -> None:
     graph = may_call()
-    sending = {name.partition(".")[0] for name, called in graph.items() if "context.send" in called}
+    sending = {name.partition(".")[0] for name, called in graph.items() if "desk.send" in called}
     fetching = {name.partition(".")[0] for name, called in graph.items() if "download.download" in called}
 
     assert sending == {"download"}
-    assert fetching == {"fetch"}
+    assert fetching == {"copies"}
 
 
 def test_no_capability_that_metadata_comes_from_gives_a_document() -> None:

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.papers.entries import make_entry, merge
-from specloom.domains.papers.errors import Refusal
-from specloom.domains.papers.identifiers import PaperId
-from specloom.domains.papers.locks import held, held_now
-from specloom.domains.papers.store import PaperStore, write_toml
+from specloom.domains.papers.errors import PaperFault
+from specloom.domains.papers.formats import write_toml
+from specloom.domains.papers.store import PaperStore
+from specloom.domains.text.paper_refs import PaperId
 
 EXAMPLE = """\
 schema_version = "1.0"
@@ -64,7 +64,7 @@ def test_what_is_written_is_read_back(plain: dict[str, Any], own: dict[str, str]
 
 
 def test_a_table_inside_an_unknown_table_is_refused_and_not_dropped() -> None:
-    with pytest.raises(Refusal, match="a table inside a table"):
+    with pytest.raises(PaperFault, match="a table inside a table"):
         write_toml({"schema_version": "1.0", "other": {"deep": {"a": 1}}})
 
 
@@ -153,7 +153,7 @@ def test_an_entry_of_a_newer_program_is_read_and_not_written(
     before = path.read_bytes()
 
     assert store.find(REF) is not None
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(PaperFault) as caught:
         asyncio.run(store.commit(REF, entry()))
 
     assert caplog.messages == [f"{path} was written by a newer program (schema {version})"]
@@ -167,27 +167,10 @@ def test_two_papers_with_one_file_name_are_a_fault_and_never_the_wrong_paper(tmp
     store = PaperStore(tmp_path)
     asyncio.run(store.commit(PaperId("doi", "10.1234/a_b_"), {**entry(), "doi": "10.1234/a_b_"}))
 
-    with pytest.raises(Refusal, match="same file name") as caught:
+    with pytest.raises(PaperFault, match="same file name") as caught:
         store.find(PaperId("doi", "10.1234/a(b)"))
 
     assert caught.value.code == "STORE_ERROR"
-
-
-def test_a_lock_that_is_held_is_waited_for_five_seconds(tmp_path: Path) -> None:
-    slept: list[float] = []
-
-    async def sleep(seconds: float) -> None:
-        slept.append(seconds)
-
-    async def wait() -> None:
-        async with held(tmp_path / "x.lock", sleep=sleep):
-            pass
-
-    with held_now(tmp_path / "x.lock"), pytest.raises(Refusal) as caught:
-        asyncio.run(wait())
-
-    assert caught.value.code == "LOCK_TIMEOUT"
-    assert sum(slept) == pytest.approx(5.0)
 
 
 def test_only_entries_that_changed_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,7 +195,7 @@ def test_a_broken_entry_is_passed_over_in_lists_and_told_when_it_is_asked_for(tm
     store.metadata_path("doi_10.1234_example").write_text("title = ", "utf-8")
 
     assert store.summaries() == []
-    with pytest.raises(Refusal, match="no valid TOML") as caught:
+    with pytest.raises(PaperFault, match="no valid TOML") as caught:
         store.find(REF)
     assert caught.value.code == "STORE_ERROR"
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import tomllib
-from pathlib import Path
 
 import pytest
 
-from specloom.domains.papers import errors, pacing
-from specloom.domains.papers import pacing as replays
-from specloom.domains.papers.errors import DISPOSITIONS, REASONS, Refusal
+from specloom.domains.papers import limits
+from specloom.domains.papers.errors import PaperFault
 from tests.support.paper_store import PDF, World, as_json, crossref, pdf, unpaywall
 
-PACKAGE = Path(errors.__file__).parent
 DOI = "10.1234/otters"
 KEY = "doi_10.1234_otters"
 
@@ -250,37 +246,8 @@ def test_a_seed_that_is_not_known_ends_the_walk(world: World) -> None:
 # --- codes and reasons --------------------------------------------------------------------------------------------
 
 
-def literals(name: str) -> set[str]:
-    """The first argument of every `Refusal(…)` in the package, or every `reason` of a denial."""
-    found: set[str] = set()
-    for file in PACKAGE.glob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            if (
-                name == "code"
-                and isinstance(node, ast.Call)
-                and getattr(node.func, "id", "") == "Refusal"
-                and node.args
-            ):
-                found |= {one.value for one in ast.walk(node.args[0]) if isinstance(one, ast.Constant)}
-            if name == "reason" and isinstance(node, ast.Dict):
-                for key, value in zip(node.keys, node.values, strict=True):
-                    if isinstance(key, ast.Constant) and key.value == "reason" and isinstance(value, ast.Constant):
-                        found.add(str(value.value))
-    return found
-
-
-def test_every_code_has_a_producer_and_none_is_made_that_is_not_declared() -> None:
-    made = literals("code") | set(errors._CODES.values())
-
-    assert made == set(DISPOSITIONS)
-
-
-def test_every_denial_reason_has_a_producer() -> None:
-    assert literals("reason") == set(REASONS)
-
-
 def test_a_queue_that_is_full_refuses_the_next(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pacing, "QUEUE", -pacing.AT_ONCE)
+    monkeypatch.setattr(limits, "QUEUE", -limits.AT_ONCE)
 
     told = world.call("resolve_paper", ref=DOI)
 
@@ -288,18 +255,18 @@ def test_a_queue_that_is_full_refuses_the_next(world: World, monkeypatch: pytest
     assert told["error"]["denial_context"] == {
         "reason": "rate_limit_window",
         "source": "crossref",
-        "cap": -pacing.AT_ONCE,
+        "cap": -limits.AT_ONCE,
     }
 
 
 def test_a_lock_that_another_process_keeps_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    from specloom.domains.papers import locks
+    from specloom.storage import files
 
     fetched(world)
-    monkeypatch.setattr(locks, "POLL", 0.001)
-    monkeypatch.setattr(locks, "WAIT", 0.003)
+    monkeypatch.setattr(files, "POLL", 0.001)
+    monkeypatch.setattr(files, "WAIT", 0.003)
 
-    with locks.held_now(world.root / ".metadata" / f"{KEY}.toml.lock"):
+    with files.FileLock(world.root / ".metadata" / f"{KEY}.toml.lock"):
         told = world.call("tag", ref=DOI, add=["x"])
 
     assert told["error"]["code"] == "LOCK_TIMEOUT"
@@ -314,12 +281,12 @@ def test_what_an_example_came_to_is_nothing_to_the_next_nor_to_a_call() -> None:
         is_live = True
 
     one, other = Desk(), Desk()
-    replays.known_to(one).note("paper", Refusal("NOT_FOUND", "x"), 0.0)  # type: ignore[arg-type]
+    limits.replays_of(one).note("paper", PaperFault("NOT_FOUND", "x"), 0.0)  # type: ignore[arg-type]
 
-    with pytest.raises(Refusal):
-        replays.known_to(one).check("paper", 1.0)  # type: ignore[arg-type]
-    replays.known_to(other).check("paper", 1.0)  # type: ignore[arg-type]
-    replays.known_to(Call()).check("paper", 1.0)  # type: ignore[arg-type]
+    with pytest.raises(PaperFault):
+        limits.replays_of(one).check("paper", 1.0)  # type: ignore[arg-type]
+    limits.replays_of(other).check("paper", 1.0)  # type: ignore[arg-type]
+    limits.replays_of(Call()).check("paper", 1.0)  # type: ignore[arg-type]
 
 
 def test_turns_of_one_source_keep_their_distance() -> None:
@@ -330,7 +297,9 @@ def test_turns_of_one_source_keep_their_distance() -> None:
         now[0] += seconds
 
     async def run() -> None:
-        pacer = pacing.Pacer(lambda: now[0], sleep)
+        pacer = limits.Pacer(
+            limits.PER_SECOND, limits.AT_ONCE, limits.GAP, limits.GAPS, clock=lambda: now[0], sleep=sleep
+        )
         for source in ("a", "a", "b", "arxiv", "c", "c", "arxiv"):
             async with pacer.turn(source):
                 starts.append((source, round(now[0], 3)))
@@ -344,8 +313,8 @@ def test_turns_of_one_source_keep_their_distance() -> None:
 
 
 def test_a_refusal_in_a_row_always_has_its_context() -> None:
-    assert Refusal("NOT_FOUND", "x").to_json(in_row=True)["denial_context"] is None
-    assert "denial_context" not in Refusal("NOT_FOUND", "x").to_json()
+    assert PaperFault("NOT_FOUND", "x").to_error(in_row=True)["denial_context"] is None
+    assert "denial_context" not in PaperFault("NOT_FOUND", "x").to_json()
 
 
 def test_what_a_registry_writes_as_entities_is_kept_as_characters(world: World) -> None:
@@ -377,7 +346,10 @@ def test_requests_to_a_source_that_wants_one_connection_do_not_overlap_and_hold_
         now[0] += seconds
 
     async def run() -> None:
-        pacer, done = pacing.Pacer(lambda: now[0], sleep), asyncio.Event()
+        pacer, done = (
+            limits.Pacer(*limits.PACE, clock=lambda: now[0], sleep=sleep),
+            asyncio.Event(),
+        )
 
         async def ask(source: str) -> None:
             async with pacer.turn(source):
@@ -386,7 +358,7 @@ def test_requests_to_a_source_that_wants_one_connection_do_not_overlap_and_hold_
                 await done.wait()
                 running[0] -= 1
 
-        waiting = [asyncio.create_task(ask(name)) for name in (*["arxiv"] * (pacing.AT_ONCE + 1), "crossref")]
+        waiting = [asyncio.create_task(ask(name)) for name in (*["arxiv"] * (limits.AT_ONCE + 1), "crossref")]
         for _ in range(10):
             await asyncio.sleep(0)
         assert told == [("arxiv", 1), ("crossref", 2)]
@@ -395,4 +367,4 @@ def test_requests_to_a_source_that_wants_one_connection_do_not_overlap_and_hold_
 
     asyncio.run(run())
 
-    assert told[2:] == [("arxiv", 1)] * pacing.AT_ONCE
+    assert told[2:] == [("arxiv", 1)] * limits.AT_ONCE

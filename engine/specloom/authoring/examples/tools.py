@@ -193,7 +193,9 @@ def _call(
         trace.outcome = stop.value
     except Fault as fault:
         if tool.envelope:
-            trace.outcome = ProviderOutcome(answer=ENVELOPES[tool.envelope].function(fault, said["args"]))
+            trace.outcome = ProviderOutcome(
+                answer=ENVELOPES[tool.envelope].function(fault, trace.given or said["args"])
+            )
         else:
             trace.fault = fault
     return trace

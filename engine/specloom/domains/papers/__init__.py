@@ -1,4 +1,4 @@
 """Papers that are resolved, fetched once and kept in a store that people and other programs read.
 
-Imports `domains.text`, `domains.trust` and `domains.scrape`.
+Imports `storage`, `domains.text`, `domains.trust` and `domains.scrape`.
 """

@@ -1,4 +1,4 @@
-"""What an index of works knows beyond one record: which works there are for some words, and the preprint of one."""
+"""What indexes know beyond one record: works for some words, the preprint of one, its references, and citations."""
 
 from __future__ import annotations
 
@@ -9,190 +9,292 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
-from specloom.core import Fault
+from specloom.domains.text import PaperId
+from specloom.plugins import FLAG, NUMBER, OBJECT, TEXT, WHOLE, listed, texts
 
-from . import pacing
-from .errors import Refusal, from_fault, to_refusal
-from .identifiers import PaperId, parse_entry_ref
+from .answers import OPEN, REF, TEXTS, paper_procedure
+from .config import LOG, SOURCES
+from .errors import PaperFault, to_paper_fault
+from .identifiers import parse_entry_ref
+from .limits import turn
 from .provenance_log import Journal, open_journal
+from .sources import OPENALEX
 
 if TYPE_CHECKING:
-    from specloom.core import Answer
     from specloom.plugins import Context
 
-
-SOURCE, PROVIDER = "openalex", "openalex_discovery"
-
+INDEX = "openalex_discovery"
+"""The provider of searches, which may be asked without an address of one's own."""
 KINDS: Mapping[str, str] = {"author": "A", "venue": "S", "publisher": "P"}
 """The names that a search may be held to, and the letter that identifiers of each begin with."""
-
 CANDIDATES = 5
 """Records that are asked for of a name."""
-
 DOMINANT = 10
 """How many times the works of any other record of a name the first one has, to be the one that is meant."""
-
 MANY_WORDS = 8
 """Words beyond which a search in full texts finds next to nothing, because all of them have to be there."""
+DEPTH, TOTAL, PER_PAPER = 3, 100, 20
+"""The most steps, works, and references of a work that a walk follows, whatever is asked for."""
+CITATIONS, LONGEST = 50, 2000
+"""The most citations of one call, and characters of one, which has to fit into an address."""
+AT_ONCE = 5
+"""Citations that are looked for at a time."""
+LEAST, PROBABLE, EXACT = 0.5, 0.8, 0.999
+"""Shares of found words: below the first no candidate is told, the others part weak, probable and exact."""
 
 _BOUNDS = {
     "limit": "num_results",
     "from_year": "year_from",
     "to_year": "year_to",
-    "min_citations": "min_citations",
-    "min_fwci": "min_fwci",
-    "min_percentile": "min_percentile",
     "sort": "sort_by",
+    **{name: name for name in ("min_citations", "min_fwci", "min_percentile")},
 }
 """Arguments that are passed on, by the name that the capability has for each."""
+_WORK = {
+    "doi": "doi",
+    "openalex_id": "id",
+    "arxiv": "arxiv_id",
+    "title": "title",
+    "authors": "authors",
+    "year": "year",
+    "venue": "venue",
+    "abstract": "abstract",
+    "cited_by_count": "citation_count",
+    "oa_status": "oa_status",
+}
+"""The keys of a result, by the field of the row; what is not known is null, and no key is left out."""
+_RUN = re.compile(r"[^\W_]+")
 
 
-async def paper_search(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Works for some words; AMBIGUOUS or NOT_FOUND where a name cannot be made out, for none is left out in silence."""
-    journal = open_journal(context)
-    with journal.session():
-        asked = {theirs: given.get(ours) for ours, theirs in _BOUNDS.items()}
-        asked |= {"query": given["query"], "open_access": given.get("oa_only") or None}
-        for kind in KINDS:
-            name = str(given.get(kind) or "").strip()
-            if name:
-                asked[f"{kind}_id"] = await _identify(context, journal, kind, name)
-        answer = await _ask(context, journal, None, "discovery", asked)
-    # A work may move to the next page while the first one is read.
-    results = [_tell(row) for row in {row["id"]: row for row in answer.rows}.values()]
-    said = {
-        "scope": "external",
-        "query": given["query"],
-        "total_results": int(answer.meta.get("total") or len(results)),
-        "count": len(results),
-        "results": results,
+_WORKS = listed(
+    {
+        "type": "object",
+        "properties": {**texts("openalex_id", "source"), **{k: OPEN for k in _WORK if k != "openalex_id"}},
     }
-    words = len(str(given["query"]).split())
+)
+_CANDIDATE = {
+    **texts("doi", "confidence", "source"),
+    **dict.fromkeys(("title", "author", "year"), OPEN),
+    "score": NUMBER,
+    "matched": TEXTS,
+}
+_CANDIDATES = listed({"type": "object", "properties": _CANDIDATE})
+_RESOLVED = {"query": TEXT, "candidates": _CANDIDATES, "error": OBJECT}
+
+
+@paper_procedure(
+    "discover_papers",
+    {
+        **texts("query", "author", "venue", "publisher", "sort"),
+        **dict.fromkeys(("limit", "from_year", "to_year", "min_citations", "min_percentile"), WHOLE),
+        "min_fwci": NUMBER,
+        "oa_only": FLAG,
+    },
+    {**REF, **texts("scope", "query", "hint"), "total_results": WHOLE, "count": WHOLE, "results": _WORKS},
+    asks=("discovery", "authorities"),
+    settings=LOG,
+)
+async def discover_papers(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Works for some words; AMBIGUOUS or NOT_FOUND where a name cannot be made out, for none is left out in silence."""
+    query, journal = str(arguments["query"]), open_journal(context)
+    asked = {theirs: arguments.get(ours) for ours, theirs in _BOUNDS.items()}
+    asked |= {"query": query, "open_access": arguments.get("oa_only") or None}
+    with journal.session():
+        for kind in KINDS:
+            if name := str(arguments.get(kind) or "").strip():
+                asked[f"{kind}_id"] = await _identify(journal, kind, name)
+        answer = await journal.ask(None, "openalex", "discovery", asked, provider=INDEX, event="resolve")
+    # A work may move to the next page while the first one is read.
+    rows = {row["id"]: row for row in answer.rows}.values()
+    results = [{key: row.get(name) for key, name in _WORK.items()} | {"source": "openalex"} for row in rows]
+    total, words = int(answer.meta.get("total") or len(results)), len(query.split())
+    found = {"scope": "external", "query": query, "total_results": total, "count": len(results), "results": results}
     if not results and words > MANY_WORDS:
-        said["hint"] = f"All of the {words} words have to be found; ask with {MANY_WORDS} or fewer."
-    return said
+        found["hint"] = f"All of the {words} words have to be found; ask with {MANY_WORDS} or fewer."
+    return found
 
 
-async def link(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arXiv preprint that belongs to a DOI, null where none is known; NOT_FOUND where the work is not."""
-    ref = parse_entry_ref(given["ref"])
-    if ref.kind != "doi":
-        raise Refusal("INVALID_REF", f"{given['ref']!r} is no DOI, and preprints are looked up by DOI only.")
-    journal = open_journal(context)
-    with journal.session(ref):
-        rows = (await _ask(context, journal, ref, "preprint_of", {"doi": ref.value})).rows
-        if not rows:
-            raise Refusal("NOT_FOUND", _absent(ref))
-    row = rows[0]
-    return {"doi": ref.value, "arxiv": row.get("arxiv_id"), "openalex_id": row["id"], "title": row.get("title")}
-
-
-async def _ask(
-    context: Context, journal: Journal, ref: PaperId | None, capability: str, arguments: Mapping[str, Any]
-) -> Answer:
-    """The answer of the index, written down."""
-    try:
-        async with pacing.turn(SOURCE, live=context.is_live):
-            answer = await context.ask(capability, arguments, provider=PROVIDER)
-    except Fault as fault:
-        refusal = from_fault(fault, absent=_absent(ref) if ref else "")
-        journal.asked(ref, SOURCE, refusal=refusal, event="resolve")
-        raise refusal from None
-    journal.asked(ref, SOURCE, event="resolve")
-    return answer
-
-
-def _absent(ref: PaperId) -> str:
-    return f"{SOURCE} has no record of {ref.value}."
-
-
-async def _identify(context: Context, journal: Journal, kind: str, name: str) -> str:
+async def _identify(journal: Journal, kind: str, name: str) -> str:
     """The identifier of whoever a name means; what is an identifier already is taken as it is."""
     if name[0].upper() == KINDS[kind] and name[1:].isascii() and name[1:].isdigit():
         return name.upper()
     asked = {"kind": kind, "name": name, "num_results": CANDIDATES}
-    return choose(kind, name, (await _ask(context, journal, None, "authorities", asked)).rows)
+    answer = await journal.ask(None, "openalex", "authorities", asked, provider=INDEX, event="resolve")
+    return choose(kind, name, answer.rows)
 
 
 def choose(kind: str, name: str, rows: Sequence[Mapping[str, Any]]) -> str:
     """The one record that a name means: the only one, the only one of just that name, or by far the largest."""
     if not rows:
-        raise Refusal("NOT_FOUND", f"{SOURCE} has no {kind} called {name!r}.")
+        raise PaperFault("NOT_FOUND", f"openalex has no {kind} called {name!r}.")
     same = [row for row in rows if row["name"].casefold() == name.casefold()]
     first, *others = same or rows
     most = max((row.get("works_count") or 0 for row in others), default=0)
     if not others or (first.get("works_count") or 0) >= DOMINANT * max(most, 1):
         return str(first["id"])
-    told = "; ".join(_show(row) for row in rows)
-    raise Refusal("AMBIGUOUS", f"The {kind} {name!r} may be one of: {told}. Name one in full, or by its identifier.")
+    candidates = "; ".join(
+        f"{row['name']} ({row['of'] + ', ' if row.get('of') else ''}{row.get('works_count') or 0} works, {row['id']})"
+        for row in rows
+    )
+    raise PaperFault(
+        "AMBIGUOUS", f"The {kind} {name!r} may be one of: {candidates}. Name one in full, or by its identifier."
+    )
 
 
-def _show(row: Mapping[str, Any]) -> str:
-    of = f"{row['of']}, " if row.get("of") else ""
-    return f"{row['name']} ({of}{row.get('works_count') or 0} works, {row['id']})"
+@paper_procedure(
+    "preprint_of_paper",
+    {"ref": TEXT},
+    {**REF, **texts("doi", "openalex_id"), "arxiv": OPEN, "title": OPEN},
+    asks=("preprint_of",),
+    settings=LOG,
+)
+async def preprint_of_paper(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arXiv preprint that belongs to a DOI, null where none is known; NOT_FOUND where the work is not."""
+    ref, journal = _parse_doi(arguments["ref"], "preprints are looked up by DOI only"), open_journal(context)
+    with journal.session(ref):
+        row = await _ask_work(journal, ref, "preprint_of", {"doi": ref.value}, INDEX)
+    return {"doi": ref.value, "arxiv": row.get("arxiv_id"), "openalex_id": row["id"], "title": row.get("title")}
 
 
-def _tell(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A work as a result; what is not known is null, and no key is left out."""
+@paper_procedure(
+    "paper_citation_graph",
+    {"ref": TEXT, **dict.fromkeys(("depth", "total", "per_paper"), WHOLE)},
+    {
+        **REF,
+        "seed_work_id": TEXT,
+        "nodes": listed({"type": "object", "properties": {"id": TEXT, "depth": WHOLE}}),
+        "edges": listed({"type": "object", "properties": texts("from", "to")}),
+        "truncated": FLAG,
+        "total_visited": WHOLE,
+    },
+    asks=("references",),
+    settings={**LOG, **SOURCES},
+)
+async def paper_citation_graph(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Nodes and edges from the paper outwards; an edge points from the citing work to the cited one.
+
+    A work that cannot be read is left unexpanded and `truncated` says so. The seed must be found.
+    """
+    ref, journal = _parse_doi(arguments["ref"], "citations are known by DOI only"), open_journal(context)
+    if OPENALEX.missing(context.config):
+        raise PaperFault(
+            "CAPABILITY_DENIED",
+            f"Citations come from openalex, which is not switched on; set {OPENALEX.switch}.",
+            denial={"reason": "capability_not_granted", "source": "openalex"},
+        )
+    depth, total, per_paper = (
+        min(int(arguments[name]), most) for name, most in (("depth", DEPTH), ("total", TOTAL), ("per_paper", PER_PAPER))
+    )
+    with journal.session(ref):
+        seed = await _ask_work(journal, ref, "references", {"doi": ref.value})
+        nodes, edges, truncated = {str(seed["id"]): 0}, dict[tuple[str, str], None](), False
+        waiting = deque([seed])
+        while waiting:
+            row = waiting.popleft()
+            work, cited = str(row["id"]), list(row.get("references") or ())
+            truncated = truncated or len(cited) > per_paper
+            for other in dict.fromkeys(map(str, cited[:per_paper])):
+                if other not in nodes and len(nodes) >= total:
+                    truncated = True
+                    continue
+                if other not in nodes:
+                    nodes[other] = level = nodes[work] + 1
+                    if level >= depth:
+                        truncated = True
+                    elif found := await _try_work(journal, ref, other):
+                        waiting.append({**found, "id": other})
+                    else:
+                        truncated = True
+                    context.tell(len(nodes), total, other)
+                edges[work, other] = None
     return {
-        "doi": row.get("doi"),
-        "openalex_id": row["id"],
-        "arxiv": row.get("arxiv_id"),
-        "title": row.get("title"),
-        "authors": row.get("authors"),
-        "year": row.get("year"),
-        "venue": row.get("venue"),
-        "abstract": row.get("abstract"),
-        "cited_by_count": row.get("citation_count"),
-        "oa_status": row.get("oa_status"),
-        "source": SOURCE,
+        "ref": arguments["ref"],
+        "seed_work_id": seed["id"],
+        "nodes": [{"id": name, "depth": level} for name, level in nodes.items()],
+        "edges": [{"from": start, "to": end} for start, end in edges],
+        "truncated": truncated,
+        "total_visited": len(nodes),
     }
 
 
-# --- Which registered work a citation in words means: candidates by the share of its words that their records
-# have -----------------------------------------------------------------------------------------------------------------
+async def _try_work(journal: Journal, ref: PaperId, work: str) -> Mapping[str, Any] | None:
+    try:
+        return await _ask_work(journal, ref, "references", {"id": work})
+    except PaperFault as fault:
+        if fault.code == "LOG_ERROR":
+            raise
+        return None
 
 
-CITATIONS_SOURCE = "crossref"
-CITATIONS = 50
-"""The most citations of one call."""
-LONGEST = 2000
-"""Characters of a citation, which has to fit into an address."""
-AT_ONCE = 5
-"""Citations that are looked for at a time."""
-
-LEAST, PROBABLE, EXACT = 0.5, 0.8, 0.999
-"""Shares of found words: below the first no candidate is told, the others part weak, probable and exact."""
-
-_RUN = re.compile(r"[^\W_]+")
+async def _ask_work(
+    journal: Journal, ref: PaperId, operation: str, arguments: Mapping[str, str], provider: str = ""
+) -> Mapping[str, Any]:
+    absent = f"openalex has no record of {next(iter(arguments.values()))}."
+    more: dict[str, Any] = {"provider": provider, "event": "resolve", "absent": absent}
+    return (await journal.ask(ref, "openalex", operation, arguments, **more)).rows[0]
 
 
-async def resolve_citation(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+def _parse_doi(text: str, why: str) -> PaperId:
+    ref = parse_entry_ref(text)
+    if ref.kind != "doi":
+        raise PaperFault("INVALID_REF", f"{text!r} is no DOI, and {why}.")
+    return ref
+
+
+@paper_procedure(
+    "resolve_citation",
+    {"query": TEXT, "limit": WHOLE},
+    {**REF, "query": TEXT, "candidates": _CANDIDATES},
+    asks=("citation_candidates",),
+)
+async def resolve_citation(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The candidates for one citation, the likeliest first."""
-    return {"query": given["query"], "candidates": await _find(context, str(given["query"]), int(given["limit"]))}
+    query = str(arguments["query"])
+    return {"query": query, "candidates": await _find_candidates(context, query, int(arguments["limit"]))}
 
 
-async def batch_resolve_citations(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
+@paper_procedure(
+    "resolve_citations",
+    {"queries": TEXTS, "limit": WHOLE},
+    {"results": listed({"type": "object", "properties": _RESOLVED, "required": ["query"]})},
+    asks=("citation_candidates",),
+)
+async def resolve_citations(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """A row for each citation in their order; what fails for one changes nothing for the others."""
-    queries, limit = [str(one) for one in given["queries"]], int(given["limit"])
+    queries, limit = [str(query) for query in arguments["queries"]], int(arguments["limit"])
     if not 0 < len(queries) <= CITATIONS:
-        raise Refusal("INVALID_REF", f"{len(queries)} citations were given; 1 to {CITATIONS} are taken.")
+        raise PaperFault("INVALID_REF", f"{len(queries)} citations were given; 1 to {CITATIONS} are taken.")
     different = list(dict.fromkeys(queries))
     turns, done = asyncio.Semaphore(AT_ONCE), 0
 
-    async def one(query: str) -> dict[str, Any]:
+    async def find(query: str) -> dict[str, Any]:
         nonlocal done
         async with turns:
             try:
-                row: dict[str, Any] = {"query": query, "candidates": await _find(context, query, limit)}
+                row: dict[str, Any] = {"query": query, "candidates": await _find_candidates(context, query, limit)}
             except Exception as error:  # noqa: BLE001 - what fails for one changes nothing for the others
-                row = {"query": query, "error": to_refusal(error).to_json()}
+                row = {"query": query, "error": to_paper_fault(error).to_error()}
         done += 1
         context.tell(done, len(different), f"citations: {done} of {len(different)} looked for")
         return row
 
-    rows = dict(zip(different, await asyncio.gather(*map(one, different)), strict=True))
+    rows = dict(zip(different, await asyncio.gather(*map(find, different)), strict=True))
     return {"results": [rows[query] for query in queries]}
+
+
+async def _find_candidates(context: Context, query: str, limit: int) -> list[dict[str, Any]]:
+    words = words_of(query)
+    if not words:
+        raise PaperFault("INVALID_REF", "A citation needs words: give authors, title, journal or year as one text.")
+    if len(query) > LONGEST:
+        raise PaperFault("INVALID_REF", f"A citation has {len(query)} characters, and {LONGEST} are taken at most.")
+    if not limit:
+        return []
+    async with turn(context, "crossref"):
+        asked = {"query": query, "num_results": limit}
+        rows = (await context.ask("citation_candidates", asked, provider="crossref")).rows
+    candidates = [one for one in (judge(words, row) for row in rows) if one["score"] >= LEAST]
+    return sorted(candidates, key=lambda one: -one["score"])
 
 
 def words_of(text: str) -> list[str]:
@@ -205,7 +307,7 @@ def words_of(text: str) -> list[str]:
 
 def judge(words: Sequence[str], row: Mapping[str, Any]) -> dict[str, Any]:
     """A record as a candidate: which of the words it has in title, authors, venue or year, and how sure that makes."""
-    authors = [str(one) for one in row.get("authors") or ()]
+    authors = [str(author) for author in row.get("authors") or ()]
     recorded = (row.get("title"), *authors, row.get("venue"), row.get("year"))
     own = frozenset(words_of(" ".join(str(part) for part in recorded if part)))
     matched = [word for word in words if word in own]
@@ -218,95 +320,5 @@ def judge(words: Sequence[str], row: Mapping[str, Any]) -> dict[str, Any]:
         "score": score,
         "confidence": "exact" if score >= EXACT else "probable" if score >= PROBABLE else "weak",
         "matched": matched,
-        "source": CITATIONS_SOURCE,
+        "source": "crossref",
     }
-
-
-async def _find(context: Context, query: str, limit: int) -> list[dict[str, Any]]:
-    words = words_of(query)
-    if not words:
-        raise Refusal("INVALID_REF", "A citation needs words: give authors, title, journal or year as one text.")
-    if len(query) > LONGEST:
-        raise Refusal("INVALID_REF", f"A citation has {len(query)} characters, and {LONGEST} are taken at most.")
-    if not limit:
-        return []
-    async with pacing.turn(CITATIONS_SOURCE, live=context.is_live):
-        asked = {"query": query, "num_results": limit}
-        rows = (await context.ask("citation_candidates", asked, provider=CITATIONS_SOURCE)).rows
-    found = [one for one in (judge(words, row) for row in rows) if one["score"] >= LEAST]
-    return sorted(found, key=lambda one: -one["score"])
-
-
-# --- What a paper builds on, breadth first over the references that an index lists, within hard bounds ----------------
-
-
-DEPTH, TOTAL, PER_PAPER = 3, 100, 20
-"""The most of each, whatever is asked for."""
-
-GRAPH_SOURCE = "openalex"
-
-
-async def expand(context: Context, ref: PaperId, *, depth: int, total: int, per_paper: int) -> dict[str, Any]:
-    """Nodes and edges from the paper outwards; an edge points from the citing work to the cited one.
-
-    A work that cannot be read is left unexpanded and `truncated` says so. The seed must be found.
-    """
-    depth, total, per_paper = min(depth, DEPTH), min(total, TOTAL), min(per_paper, PER_PAPER)
-    journal = open_journal(context)
-    with journal.session(ref):
-        return await _walk(context, ref, journal, depth, total, per_paper)
-
-
-async def _walk(
-    context: Context, ref: PaperId, journal: Journal, depth: int, total: int, per_paper: int
-) -> dict[str, Any]:
-    seed = await _ask_graph(context, ref, journal, {"doi": ref.value})
-    nodes = {seed["id"]: 0}
-    edges: dict[tuple[str, str], None] = {}
-    truncated = False
-    waiting = deque([(str(seed["id"]), 0, list(seed.get("references") or ()))])
-    while waiting:
-        work, at, cited = waiting.popleft()
-        truncated = truncated or len(cited) > per_paper
-        for other in dict.fromkeys(map(str, cited[:per_paper])):
-            if other not in nodes:
-                if len(nodes) >= total:
-                    truncated = True
-                    continue
-                nodes[other] = at + 1
-                if at + 1 >= depth:
-                    truncated = True
-                else:
-                    try:
-                        found = await _ask_graph(context, ref, journal, {"id": other})
-                        waiting.append((other, at + 1, list(found.get("references") or ())))
-                    except Refusal as refusal:
-                        if refusal.code == "LOG_ERROR":
-                            raise
-                        truncated = True
-                context.tell(len(nodes), total, other)
-            edges[work, other] = None
-    return {
-        "seed_work_id": seed["id"],
-        "nodes": [{"id": name, "depth": level} for name, level in nodes.items()],
-        "edges": [{"from": start, "to": end} for start, end in edges],
-        "truncated": truncated,
-        "total_visited": len(nodes),
-    }
-
-
-async def _ask_graph(context: Context, ref: PaperId, journal: Journal, arguments: dict[str, str]) -> dict[str, Any]:
-    refusal: Refusal | None = None
-    rows: list[dict[str, Any]] = []
-    absent = f"{GRAPH_SOURCE} has no record of {next(iter(arguments.values()))}."
-    try:
-        async with pacing.turn(GRAPH_SOURCE, live=context.is_live):
-            rows = (await context.ask("references", arguments, provider=GRAPH_SOURCE)).rows
-    except Fault as fault:
-        refusal = from_fault(fault, absent=absent)
-    if refusal is None and not rows:
-        refusal = Refusal("NOT_FOUND", absent)
-    journal.asked(ref, GRAPH_SOURCE, refusal=refusal, event="resolve")
-    if refusal is not None:
-        raise refusal
-    return rows[0]

@@ -1,71 +1,54 @@
-"""Why a call cannot be answered, in words that programs branch on: closed codes, what to do next, and what was refused.
+"""Why the paper tools do not answer a call: the contract's closed codes, over the kinds of fault, and their envelopes.
 
-The sets are those of the published tool contract; a code's disposition depends on the code alone.
+A code's disposition depends on the code alone.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from specloom.core import Fault
+from specloom.plugins import FLAG, OBJECT, WHOLE, envelope, listed, record, texts
 
-DISPOSITIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "INVALID_REF": "terminal",
-        "NO_OA_AVAILABLE": "needs_config",
-        "RATE_LIMITED": "retry_after",
-        "NETWORK_ERROR": "retry_after",
-        "NOT_FOUND": "terminal",
-        "AMBIGUOUS": "terminal",
-        "STORE_ERROR": "needs_config",
-        "LOG_ERROR": "needs_config",
-        "CAPABILITY_DENIED": "needs_config",
-        "FETCH_TIMEOUT": "retry_after",
-        "SCHEMA_TOO_NEW": "needs_config",
-        "LOCK_TIMEOUT": "retry_after",
-        "INTERNAL_ERROR": "terminal",
-        "NOT_IMPLEMENTED": "terminal",
-        "TEXT_UNAVAILABLE": "terminal",
-    }
-)
-"""Every code that the tools of this toolset give, with what a caller does about it."""
+CODES: Mapping[str, tuple[str, str]] = {
+    "INVALID_REF": ("validation", "terminal"),
+    "NO_OA_AVAILABLE": ("not_found", "needs_config"),
+    "RATE_LIMITED": ("rate_limited", "retry_after"),
+    "NETWORK_ERROR": ("network", "retry_after"),
+    "NOT_FOUND": ("not_found", "terminal"),
+    "AMBIGUOUS": ("validation", "terminal"),
+    "STORE_ERROR": ("config", "needs_config"),
+    "LOG_ERROR": ("config", "needs_config"),
+    "CAPABILITY_DENIED": ("config", "needs_config"),
+    "FETCH_TIMEOUT": ("network", "retry_after"),
+    "SCHEMA_TOO_NEW": ("config", "needs_config"),
+    "LOCK_TIMEOUT": ("upstream_unavailable", "retry_after"),
+    "INTERNAL_ERROR": ("internal", "terminal"),
+    "NOT_IMPLEMENTED": ("validation", "terminal"),
+    "TEXT_UNAVAILABLE": ("content_empty", "terminal"),
+}
+"""Every code that these tools give: the kind of fault that it is, and what a caller does about it."""
 
-REASONS = (
-    "redirect_not_in_allowlist",
-    "insecure_scheme",
-    "host_in_block_list",
-    "size_cap_exceeded",
-    "schema_drift",
-    "capability_not_granted",
-    "rate_limit_window",
-    "ssrf_private_address",
-    "content_type_mismatch",
-)
-"""Every reason of a `denial_context`."""
+OF_KINDS: Mapping[str, str] = {
+    **dict.fromkeys(("validation", "bad_request"), "INVALID_REF"),
+    **dict.fromkeys(("rate_limited", "quota_exhausted"), "RATE_LIMITED"),
+    **dict.fromkeys(("config", "auth_required", "not_in_plan"), "CAPABILITY_DENIED"),
+    "not_found": "NOT_FOUND",
+    "content_empty": "TEXT_UNAVAILABLE",
+    "internal": "INTERNAL_ERROR",
+}
+"""The code of a fault that the engine raised; of any other kind it is NETWORK_ERROR."""
 
 POLICY = frozenset({"redirect_not_in_allowlist", "insecure_scheme", "host_in_block_list"})
 """The reasons that are a decision of this side: a caller is told CAPABILITY_DENIED, the log keeps NETWORK_ERROR."""
 
-_CODES: Mapping[str, str] = MappingProxyType(
-    {
-        "validation": "INVALID_REF",
-        "bad_request": "INVALID_REF",
-        "rate_limited": "RATE_LIMITED",
-        "quota_exhausted": "RATE_LIMITED",
-        "not_found": "NOT_FOUND",
-        "config": "CAPABILITY_DENIED",
-        "auth_required": "CAPABILITY_DENIED",
-        "not_in_plan": "CAPABILITY_DENIED",
-        "internal": "INTERNAL_ERROR",
-    }
-)
+_ADDRESS = re.compile(r"is refused: its address (\S+) is ")
 
 
-class Refusal(Exception):  # noqa: N818 - it is an answer, as a fault is
-    """A call or a leg of one that is not answered: a code, a sentence, and what programs need to go on."""
+class PaperFault(Fault):
+    """A fault under one of CODES, with what programs need to go on."""
 
     def __init__(
         self,
@@ -77,14 +60,17 @@ class Refusal(Exception):  # noqa: N818 - it is an answer, as a fault is
         retry_after_ms: int | None = None,
         replayed: bool = False,
     ) -> None:
-        super().__init__(message)
-        assert code in DISPOSITIONS, code
+        super().__init__(CODES[code][0], message)
         self.code = code
-        self.message = message
         self.denial = dict(denial) if denial else None
-        self.remediation = [dict(one) for one in remediation]
+        self.remediation = [dict(remedy) for remedy in remediation]
         self.retry_after_ms = retry_after_ms
         self.replayed = replayed
+
+    @property
+    def disposition(self) -> str:
+        """What a caller does about it: `terminal`, `retry_after` or `needs_config`."""
+        return CODES[self.code][1]
 
     @property
     def is_policy(self) -> bool:
@@ -96,52 +82,72 @@ class Refusal(Exception):  # noqa: N818 - it is an answer, as a fault is
         """The code of the transport's row: what policy refuses never left the transport layer."""
         return "NETWORK_ERROR" if self.is_policy else self.code
 
-    def to_json(self, *, in_row: bool = False) -> dict[str, Any]:
-        """The `error` object; a row of a batch always has `denial_context`, null when there is none."""
-        said: dict[str, Any] = {
-            "code": self.code,
-            "message": self.message,
-            "disposition": DISPOSITIONS[self.code],
-        }
+    def to_error(self, *, in_row: bool = False) -> dict[str, Any]:
+        """The `error` object of an answer, or of a row of a batch."""
+        error: dict[str, Any] = {"code": self.code, "message": self.message, "disposition": self.disposition}
         if self.denial is not None or in_row:
-            said["denial_context"] = self.denial
+            error["denial_context"] = self.denial
         if self.remediation:
-            said["remediation"] = self.remediation
+            error["remediation"] = self.remediation
         if self.retry_after_ms is not None:
-            said["retry_after_ms"] = self.retry_after_ms
+            error["retry_after_ms"] = self.retry_after_ms
         if self.replayed:
-            said["replayed"] = True
-        return said
+            error["replayed"] = True
+        return error
 
 
-def from_fault(fault: Fault, *, absent: str = "") -> Refusal:
-    """What a fault of the engine is called here. A delay is told only when the upstream asked for one.
+def to_paper_fault(error: Exception, *, absent: str = "") -> PaperFault:
+    """Whatever ended a piece of work under its code; a delay is told only when the upstream asked for one.
 
     `absent` is what a caller is told where the upstream does not have what was named.
     """
-    if absent and fault.kind == "not_found":
-        return Refusal("NOT_FOUND", absent)
-    if fault.kind == "network" and "no complete answer within" in fault.message:
-        return Refusal("FETCH_TIMEOUT", fault.message)
-    code = _CODES.get(fault.kind, "NETWORK_ERROR")
-    comes_back = code == "RATE_LIMITED" or fault.kind == "upstream_unavailable"
-    delay = fault.said_after * 1000 if fault.said_after is not None and comes_back else None
-    return Refusal(code, fault.message, retry_after_ms=delay)
-
-
-def to_refusal(error: Exception) -> Refusal:
-    """Whatever ended a piece of work as callers are told it: what is none of ours and no fault is a defect."""
-    if isinstance(error, Refusal):
+    if isinstance(error, PaperFault):
         return error
-    if isinstance(error, Fault):
-        return from_fault(error)
-    return Refusal("INTERNAL_ERROR", f"A defect of the server: {type(error).__name__}.")
-
-
-_ADDRESS = re.compile(r"is refused: its address (\S+) is ")
+    if not isinstance(error, Fault):
+        return PaperFault("INTERNAL_ERROR", f"A defect of the server: {type(error).__name__}.")
+    if absent and error.kind == "not_found":
+        return PaperFault("NOT_FOUND", absent)
+    if error.kind == "network" and "no complete answer within" in error.message:
+        return PaperFault("FETCH_TIMEOUT", error.message)
+    code = OF_KINDS.get(error.kind, "NETWORK_ERROR")
+    comes_back = code == "RATE_LIMITED" or error.kind == "upstream_unavailable"
+    delay = error.said_after * 1000 if error.said_after is not None and comes_back else None
+    return PaperFault(code, error.message, retry_after_ms=delay)
 
 
 def find_private_address(fault: Fault) -> str:
-    """The address that the guard refused to connect to, or an empty text when the fault is about something else."""
-    found = _ADDRESS.search(fault.message) if fault.kind == "validation" else None
-    return found[1] if found else ""
+    """The address that the SSRF guard refused to connect to, or "" when the fault is about something else."""
+    match = _ADDRESS.search(fault.message) if fault.kind == "validation" else None
+    return match[1] if match else ""
+
+
+ERROR = record(
+    {
+        **texts("code", "message", "disposition"),
+        "denial_context": {},
+        "remediation": listed(OBJECT),
+        "retry_after_ms": WHOLE,
+        "replayed": FLAG,
+    },
+    *("code", "message", "disposition"),
+)
+"""The `error` of an answer; a row of a batch always has `denial_context`, null when there is none."""
+
+
+@envelope("paper", gives={"ok": FLAG, "ref": {}, "error": ERROR})
+def tell_paper(fault: Fault, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """`{ok: false, ref, error}`; `ref` is null when none was given."""
+    ref = arguments.get("ref")
+    return {"ok": False, "ref": ref if isinstance(ref, str) else None, "error": to_paper_fault(fault).to_error()}
+
+
+@envelope("paper_fetch", gives={"ok": FLAG, "ref": {}, "error": ERROR})
+def tell_fetch(fault: Fault, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """`{ok: false, ref, error}`; `ref` is left out when none was given."""
+    return {key: value for key, value in tell_paper(fault, arguments).items() if value is not None}
+
+
+@envelope("papers", gives={"ok": FLAG, "error": ERROR})
+def tell_papers(fault: Fault, arguments: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+    """`{ok: false, error}`, for calls that are about no single paper."""
+    return {"ok": False, "error": to_paper_fault(fault).to_error()}

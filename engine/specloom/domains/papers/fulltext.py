@@ -2,79 +2,94 @@
 
 from __future__ import annotations
 
-import contextlib
-import gzip
-import io
-import json
 import re
-import sys
-import tarfile
-import zlib
-from collections.abc import Mapping
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from specloom.core import Fault, restrict, run
+from specloom.core import Fault
+from specloom.domains.text import PaperId
+from specloom.plugins import FLAG, TEXT, WHOLE, listed, record, texts
 
+from .answers import REF, paper_procedure
+from .config import LOG
 from .download import HOSTS, matches, obtain
-from .errors import Refusal
-from .identifiers import PaperId, parse_entry_ref
+from .errors import PaperFault, to_paper_fault
+from .identifiers import parse_entry_ref
 from .provenance_log import open_journal
 
 if TYPE_CHECKING:
     from specloom.plugins import Context
 
-
 RENDERINGS = "https://ar5iv.labs.arxiv.org/html/"
 SOURCES = "https://export.arxiv.org/src/"
 
-_HEADING = re.compile(r"(#{1,6}) +(.*)")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LABEL = re.compile(r"\[[^\]\s]+\] +")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
+_PARAMETERS = {"ref": TEXT, "max_chars": WHOLE}
+_MEASURES = {"char_count": WHOLE, "truncated": FLAG, "retrieved_from": TEXT}
+_SECTIONS = listed(record(texts("heading", "text"), "heading", "text"))
+
+Sections = list[dict[str, str]]
+T = TypeVar("T")
 
 
-async def paper_text(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The sections of a preprint as Markdown, of bodies no more than `max_chars` characters in all."""
-    ref, most = _preprint(given), given.get("max_chars")
+@paper_procedure(
+    "paper_text",
+    _PARAMETERS,
+    {**REF, **texts("arxiv_id", "source", "title"), "sections": _SECTIONS, **_MEASURES},
+    runs=("read_markup",),
+    settings=LOG,
+)
+async def paper_text(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The text of a preprint by sections, from its HTML rendering; no PDF is opened and nothing is kept.
+
+    The bodies have no more than `max_chars` characters in all.
+    """
+    ref = _parse_preprint(arguments["ref"])
     url = RENDERINGS + ref.value
-    journal = open_journal(context)
-    with journal.session(ref):
+
+    async def read(body: bytes) -> tuple[str, Sections]:
         try:
-            html = await obtain(context, url, "ar5iv", accept="text/html, */*;q=0.1")
-            title, sections = await _read(context, ref, html.decode("utf-8", "replace"), url)
-        except Refusal as refused:
-            refusal = _told(ref, refused)
-            journal.asked(ref, "ar5iv", refusal=refusal, capability="oa")
-            raise refusal from None
-        journal.asked(ref, "ar5iv", capability="oa", size=len(html))
-    kept, truncated = cut(sections, most)
+            page = await context.run("read_markup", {"html": body.decode("utf-8", "replace"), "url": url})
+        except Fault as fault:
+            message = f"The rendering of {ref.value} cannot be read: {fault.message}"
+            raise PaperFault("TEXT_UNAVAILABLE", message) from None
+        sections: Sections = page["sections"]
+        if not any(_LETTERS.search(section["text"]) for section in sections):
+            raise PaperFault("TEXT_UNAVAILABLE", f"ar5iv has a page for {ref.value}, and there is no text on it.")
+        return page["heading"] or _LABEL.sub("", page["title"], count=1), sections
+
+    title, sections = await _obtain(context, ref, url, "ar5iv", "text/html, */*;q=0.1", read)
+    kept, truncated = cut(sections, arguments.get("max_chars"))
     return {
         "arxiv_id": ref.value,
         "source": "ar5iv",
         "title": title,
         "sections": kept,
-        "char_count": sum(len(one["text"]) for one in kept),
+        "char_count": sum(len(section["text"]) for section in kept),
         "truncated": truncated,
         "retrieved_from": url,
     }
 
 
-async def paper_tex_source(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The LaTeX of a preprint: its main file with what it takes in from others, cut to `max_chars` characters."""
+@paper_procedure(
+    "paper_tex_source",
+    _PARAMETERS,
+    {**REF, **texts("arxiv_id", "main_file", "tex_source"), **_MEASURES},
+    settings=LOG,
+)
+async def paper_tex_source(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The TeX of a preprint as its authors wrote it, in one text; nothing is kept."""
+    from specloom.domains.scrape.documents import tex_source
 
-    ref, most = _preprint(given), given.get("max_chars")
+    ref = _parse_preprint(arguments["ref"])
     url = SOURCES + ref.value
-    journal = open_journal(context)
-    with journal.session(ref):
-        try:
-            bundle = await obtain(context, url, "arxiv", accept="application/gzip, application/x-tar, */*;q=0.1")
-            main, text = await read_source(bundle, apart=context.is_live)
-        except Refusal as refusal:
-            journal.asked(ref, "arxiv", refusal=refusal, capability="oa")
-            raise
-        journal.asked(ref, "arxiv", capability="oa", size=len(bundle))
-    kept = text if most is None else text[:most]
+
+    async def read(body: bytes) -> tuple[str, str]:
+        return await tex_source.read_source(body, apart=context.is_live)
+
+    main, text = await _obtain(context, ref, url, "arxiv", "application/gzip, application/x-tar, */*;q=0.1", read)
+    kept = text[: arguments.get("max_chars")]
     return {
         "arxiv_id": ref.value,
         "main_file": main,
@@ -85,349 +100,46 @@ async def paper_tex_source(context: Context, given: Mapping[str, Any]) -> dict[s
     }
 
 
-def split_sections(markdown: str) -> tuple[str, list[dict[str, str]]]:
-    """The first heading of the first level, and each heading below it with the text up to the next one.
-
-    Text before any heading but the title stands under an empty one; a heading without text is kept where another
-    follows on a level below it, because it says what that one belongs to.
-    """
-    title, fence = "", ""
-    sections: list[tuple[int, str, list[str]]] = [(0, "", [])]
-    for line in markdown.split("\n"):
-        mark = _FENCE.match(line)
-        if mark and (not fence or (mark[1].startswith(fence) and not line[mark.end() :].strip())):
-            fence = "" if fence else mark[1]
-        found = None if fence or mark else _HEADING.fullmatch(line)
-        if found is None:
-            sections[-1][2].append(line)
-        elif len(found[1]) == 1 and not title:
-            title = found[2].strip()
-        else:
-            sections.append((len(found[1]), found[2].strip(), []))
-    told: list[dict[str, str]] = []
-    for at, (level, heading, lines) in enumerate(sections):
-        text = "\n".join(lines).strip()
-        if text or (heading and at + 1 < len(sections) and sections[at + 1][0] > level):
-            told.append({"heading": heading, "text": text})
-    return title, told
+async def _obtain(
+    context: Context, ref: PaperId, url: str, source: str, accept: str, read: Callable[[bytes], Awaitable[T]]
+) -> T:
+    """What is read of a file that a source has of a preprint, written down."""
+    journal = open_journal(context)
+    with journal.session(ref):
+        try:
+            body = await obtain(context, url, source, accept=accept)
+            text = await read(body)
+        except Fault as raised:
+            fault = to_paper_fault(raised)
+            denial = fault.denial or {}
+            # A paper that was not rendered is sent on to its abstract, which is another host.
+            is_elsewhere = source == "ar5iv" and matches(str(denial.get("attempted")), HOSTS["arxiv"])
+            if denial.get("reason") == "redirect_not_in_allowlist" and is_elsewhere:
+                fault = PaperFault("NOT_FOUND", f"ar5iv has no rendering of {ref.value}.")
+            journal.asked(ref, source, fault=fault, capability="oa")
+            raise fault from None
+        journal.asked(ref, source, capability="oa", size_bytes=len(body))
+    return text
 
 
-def cut(sections: list[dict[str, str]], most: int | None) -> tuple[list[dict[str, str]], bool]:
+def cut(sections: Sections, most: int | None) -> tuple[Sections, bool]:
     """The sections whose texts have `most` characters together, the last one cut; and whether any was lost."""
-    if most is None:
-        return sections, False
-    kept: list[dict[str, str]] = []
-    for one in sections:
-        if most <= 0:
+    kept: Sections = []
+    for section in sections:
+        if most is not None and most <= 0:
             return kept, True
-        kept.append({**one, "text": one["text"][:most]})
-        if len(one["text"]) > most:
-            return kept, True
-        most -= len(one["text"])
+        kept.append({**section, "text": section["text"][:most]})
+        if most is not None:
+            most -= len(section["text"])
+            if most < 0:
+                return kept, True
     return kept, False
 
 
-def _preprint(given: Mapping[str, Any]) -> PaperId:
-    ref = parse_entry_ref(given["ref"])
+def _parse_preprint(text: str) -> PaperId:
+    ref = parse_entry_ref(text)
     if ref.kind != "arxiv":
-        raise Refusal(
+        raise PaperFault(
             "NOT_IMPLEMENTED", f"{ref.value} is a DOI, and only preprints of arXiv have a text here; give its arXiv id."
         )
     return ref
-
-
-async def _read(context: Context, ref: PaperId, html: str, url: str) -> tuple[str, list[dict[str, str]]]:
-    try:
-        page = await context.run("read_markup", {"html": html, "url": url})
-    except Fault as fault:
-        raise Refusal("TEXT_UNAVAILABLE", f"The rendering of {ref.value} cannot be read: {fault.message}") from None
-    title, sections = split_sections(page["content"])
-    if not any(_LETTERS.search(one["text"]) for one in sections):
-        raise Refusal("TEXT_UNAVAILABLE", f"ar5iv has a page for {ref.value}, and there is no text on it.")
-    return title or _LABEL.sub("", page["title"], count=1), sections
-
-
-def _told(ref: PaperId, refusal: Refusal) -> Refusal:
-    """A paper that was not rendered is sent on to its abstract, which is another host."""
-    denial = refusal.denial or {}
-    if denial.get("reason") == "redirect_not_in_allowlist" and matches(str(denial.get("attempted")), HOSTS["arxiv"]):
-        return Refusal("NOT_FOUND", f"ar5iv has no rendering of {ref.value}.")
-    return refusal
-
-
-# --- Takes the TeX files out of a bundle of sources that anybody may have made ----------------------------------------
-# A bundle is a tar archive or a single file, gzipped or not. Bounds hold for what it unpacks to, for the number and
-# size
-# of its files and for their names; links, devices and everything that is no TeX are passed over. Nothing touches a
-# disk.
-
-
-MOST_BYTES: Final = 256_000_000
-"""Bytes that a bundle may unpack to."""
-MOST_FILES: Final = 5_000
-"""Entries of an archive that are looked at."""
-MOST_TEXT: Final = 16_000_000
-"""Bytes of all TeX files together."""
-LONGEST_NAME: Final = 255
-
-ENDINGS: Final = frozenset({".tex", ".ltx", ".latex"})
-ALONE: Final = "main.tex"
-"""What a file is called that is a bundle by itself and so has no name."""
-
-ENCODINGS: Final[Mapping[str, str]] = {
-    **{name: name for name in ("cp1250", "cp1251", "cp1257", "cp850", "cp852", "cp866", "koi8-r", "koi8-u")},
-    "latin2": "iso8859-2",
-    "latin4": "iso8859-4",
-    "latin5": "iso8859-9",
-    "latin9": "iso8859-15",
-    "iso88595": "iso8859-5",
-    "applemac": "mac-roman",
-    "maccyr": "mac-cyrillic",
-}
-"""Codecs by the names of LaTeX's package inputenc; any other is read as Windows-1252, which is Latin-1 and more."""
-_SAYS = re.compile(
-    rb"^[^%\r\n]{0,200}\\usepackage\s{0,9}\[\s{0,9}([a-z0-9-]{1,20})\s{0,9}\]\s{0,9}\{inputenc\}", re.MULTILINE
-)
-
-_GZIP = b"\x1f\x8b"
-_PDF = b"%PDF-"
-_BLOCK = 512
-_PIECE = 256 * 1024
-_BROKEN = (tarfile.TarError, zlib.error, EOFError, OSError, ValueError, OverflowError, RecursionError, KeyError)
-
-
-class BundleError(Exception):
-    """A bundle without TeX, or one that is not to be unpacked; the text is the reason."""
-
-
-class _TexSource(Protocol):
-    def read(self, size: int, /) -> bytes: ...
-
-
-def read_bundle(bundle: bytes) -> dict[str, str]:
-    """The TeX files of a bundle by name, in their order; BundleError with the reason where there are none."""
-    try:
-        return _read_bundle(bundle)
-    except _BROKEN as error:
-        raise BundleError(f"the bundle is damaged ({type(error).__name__})") from None
-
-
-def _read_bundle(bundle: bytes) -> dict[str, str]:
-    data = _Bounded(gzip.GzipFile(fileobj=io.BytesIO(bundle)) if bundle.startswith(_GZIP) else io.BytesIO(bundle))
-    head = data.peek()
-    if head.startswith(_PDF):
-        raise BundleError("the authors sent a PDF and no source")
-    if not _is_archive(head):
-        return _to_texts({ALONE: data.read(MOST_TEXT + 1)})
-    bodies: dict[str, bytes] = {}
-    total = 0
-    with tarfile.open(fileobj=data, mode="r|", bufsize=_PIECE) as archive:  # type: ignore[call-overload]
-        for number, member in enumerate(archive):
-            if number >= MOST_FILES:
-                raise BundleError(f"the bundle has more than {MOST_FILES} files")
-            name = _find_name(member.name)
-            # The size of a sparse file says nothing of what reading it gives.
-            if not name or member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or member.issparse():
-                continue
-            file = archive.extractfile(member)
-            body = file.read(MOST_TEXT - total + 1) if file is not None else b""
-            total += len(body)
-            if total > MOST_TEXT:
-                raise BundleError(f"its texts have more than {MOST_TEXT} bytes")
-            # Notes of a file system (._main.tex) have the ending of the file that they are about, and are no texts.
-            if b"\0" not in body:
-                bodies[name] = body
-    if not bodies:
-        raise BundleError("the bundle has no TeX file")
-    return _to_texts(bodies)
-
-
-def _find_name(said: str) -> str:
-    """The name of a TeX file inside the bundle; empty for one that leads out of it, and for any other file."""
-    path = PurePosixPath(said)
-    if len(said) > LONGEST_NAME or "\\" in said or not said.isprintable():
-        return ""
-    if path.is_absolute() or ".." in path.parts or path.suffix.lower() not in ENDINGS:
-        return ""
-    return str(path)
-
-
-def _to_texts(bodies: Mapping[str, bytes]) -> dict[str, str]:
-    """Texts as TeX files have them: UTF-8, or where one is not, in the encoding that any of them says for all."""
-    if any(len(body) > MOST_TEXT for body in bodies.values()):
-        raise BundleError(f"its texts have more than {MOST_TEXT} bytes")
-    if any(b"\0" in body for body in bodies.values()):
-        raise BundleError("the bundle holds something that is neither an archive nor a text")
-    said = next((found[1].decode("latin-1") for body in bodies.values() if (found := _SAYS.search(body))), "")
-    return {name: _to_text(body, ENCODINGS.get(said, "cp1252")) for name, body in bodies.items()}
-
-
-def _to_text(body: bytes, encoding: str) -> str:
-    for one in ("utf-8-sig", encoding):
-        with contextlib.suppress(UnicodeDecodeError):
-            return _with_newlines(body.decode(one))
-    return _with_newlines(body.decode("latin-1"))
-
-
-def _with_newlines(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _is_archive(head: bytes) -> bool:
-    """Whether a bundle begins with the header of a tar entry, which holds the sum of its own bytes (POSIX ustar)."""
-    if len(head) < _BLOCK or not head[0]:
-        return False
-    try:
-        said = int(head[148:156].strip(b" \0") or b"0", 8)
-    except ValueError:
-        return False
-    return said == sum(head[:148]) + 8 * ord(" ") + sum(head[156:])
-
-
-class _Bounded:
-    """What a bundle unpacks to, read forwards and never beyond the bound."""
-
-    def __init__(self, source: _TexSource) -> None:
-        self._source = source
-        self._held = b""
-        self._left = MOST_BYTES
-
-    def peek(self) -> bytes:
-        """The first block, which is still to be read."""
-        self._held = self._source.read(_BLOCK)
-        return self._held
-
-    def read(self, size: int) -> bytes:
-        """The next bytes, as many as are asked for unless the bundle ends."""
-        part, self._held = self._held[:size], self._held[size:]
-        if len(part) < size:
-            part += self._source.read(size - len(part))
-        self._left -= len(part)
-        if self._left < 0:
-            raise BundleError(f"the bundle unpacks to more than {MOST_BYTES} bytes")
-        return part
-
-
-# --- One text of the TeX files of a paper: its main file, with the files that it takes in put where it takes them
-# in -------------------------------------------------------------------------------------------------------------------
-
-
-DEEPEST: Final = 10
-"""Files within one another; what is deeper stays a command."""
-
-_COMMENT: Final = r"\\\\|\\%|%[^\n]*"
-_BEGINS: Final = re.compile(rf"{_COMMENT}|(?P<begins>\\document(?:class|style)\b)")
-_BODY: Final = re.compile(rf"{_COMMENT}|(?P<begins>\\begin\s*\{{document\}})")
-_TAKES: Final = re.compile(
-    rf"{_COMMENT}|\\(?:input|include|subfile)\s*\{{(?P<braced>[^{{}}\n]{{1,200}})\}}"
-    r"|\\input[ \t]+(?P<bare>[^\s{}%\\]{1,200})"
-)
-_COMMAND: Final = re.compile(r"\\(?:documentclass|documentstyle|magnification|begin|input|title|def|bye|end)\b")
-_USUAL: Final = ("main", "ms", "paper", "article", "manuscript")
-
-
-def assemble(texts: Mapping[str, str]) -> tuple[str, str]:
-    """The name of the main file and the whole text; BundleError where no file is TeX.
-
-    A file that is not in the bundle, or that takes itself in, stays the command that names it. The whole is as long as
-    all texts of a bundle may be; what would make it longer stays a command as well.
-    """
-    main = find_main(texts)
-    if not main:
-        raise BundleError("no file of the bundle is TeX that could be read on its own")
-    return main, _expand(texts, (main,), [MOST_TEXT])
-
-
-def find_main(texts: Mapping[str, str]) -> str:
-    """The file that begins a document, or in plain TeX the longest; empty where none has a command of TeX."""
-    written = {name: text for name, text in texts.items() if _COMMAND.search(text) and not text.startswith("%!")}
-    begins = {name for name, text in written.items() if _has(_BEGINS, text)}
-
-    def rank(name: str) -> tuple[bool, bool, bool, int, int]:
-        path = PurePosixPath(name)
-        return (
-            name in begins,
-            _has(_BODY, written[name]),
-            path.stem.lower() in _USUAL,
-            -len(path.parts),
-            len(written[name]),
-        )
-
-    return max(written, key=rank, default="")
-
-
-def _has(pattern: re.Pattern[str], text: str) -> bool:
-    return any(found["begins"] for found in pattern.finditer(text))
-
-
-def _expand(texts: Mapping[str, str], within: tuple[str, ...], left: list[int]) -> str:
-    """The text of the last file of `within`, and of those that it takes in; `left` is what the whole may still grow."""
-    left[0] -= len(texts[within[-1]])
-
-    def take(found: re.Match[str]) -> str:
-        named = found["braced"] or found["bare"]
-        name = _find(texts, within[0], named.strip()) if named else ""
-        if not name or name in within or len(within) > DEEPEST or len(texts[name]) > left[0]:
-            return found[0]
-        return _expand(texts, (*within, name), left)
-
-    return _TAKES.sub(take, texts[within[-1]])
-
-
-def _find(texts: Mapping[str, str], main: str, named: str) -> str:
-    """The file of the bundle that a command names, from the folder of the main file; its ending may be left out."""
-    path = PurePosixPath(main).parent / named
-    return next((name for name in (str(path), f"{path}.tex") if name in texts), "")
-
-
-# --- A bundle of sources read in a process of its own, which can be ended: it may come from anybody -------------------
-# The process has a limit of time and memory, may write no file, and knows no variable of the environment that could be
-# a
-# secret. It costs the start of an interpreter, about a tenth of a second.
-
-
-SECONDS: Final = 20.0
-"""Time for one bundle, the start of the process included."""
-MEMORY: Final = 1024**3
-"""Bytes of address space that the process may have."""
-
-
-async def read_source(bundle: bytes, *, apart: bool) -> tuple[str, str]:
-    """The name of a bundle's main TeX file, and its text with the files that it takes in.
-
-    TEXT_UNAVAILABLE where there is none, and where it would take more than it may; INTERNAL_ERROR where no process can
-    be started to read it. Without `apart` it is read here.
-    """
-    said = await _ask(bundle) if apart else tell(bundle)
-    if "problem" in said:
-        raise Refusal("TEXT_UNAVAILABLE", f"There is no TeX source: {said['problem']}.")
-    return said["main"], said["text"]
-
-
-def tell(bundle: bytes) -> dict[str, Any]:
-    """`main` and `text` of a bundle, or its `problem`."""
-    try:
-        main, text = assemble(read_bundle(bundle))
-    except BundleError as error:
-        return {"problem": str(error)}
-    except (MemoryError, RecursionError):
-        return {"problem": "the bundle needs more memory than it may take"}
-    return {"main": main, "text": text}
-
-
-async def _ask(bundle: bytes) -> dict[str, Any]:
-    try:
-        ended = await run("specloom.domains.papers.fulltext", bundle, seconds=SECONDS)
-    except OSError as error:
-        raise Refusal("INTERNAL_ERROR", f"No process could be started to read the source: {error.strerror}.") from None
-    try:
-        said: dict[str, Any] = json.loads(ended.output)
-    except ValueError:
-        return {"problem": "the bundle needs more time or memory than it may take"}
-    return said
-
-
-if __name__ == "__main__":
-    restrict(MEMORY, int(SECONDS))
-    sys.stdout.buffer.write(json.dumps(tell(sys.stdin.buffer.read())).encode())
-    sys.stdout.flush()

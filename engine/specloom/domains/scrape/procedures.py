@@ -81,19 +81,33 @@ async def read_page(context: Context, given: Mapping[str, Any]) -> dict[str, Any
     return await tell_page(context, given["url"], mode=given.get("mode", "full"), most=given["max_length"])
 
 
+_SECTION = texts("heading", "text")
+
+
 @procedure(
     "read_markup",
     parameters={"url": TEXT, "html": TEXT},
-    gives=record(texts("title", "content"), "title", "content"),
+    gives=record(
+        {
+            **texts("title", "content", "heading"),
+            "sections": listed(record(texts("heading", "text"), "heading", "text")),
+        },
+        *("title", "content", "heading", "sections"),
+    ),
     settings=SETTINGS,
     needs=("url", "html"),
 )
 async def read_markup(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Reads HTML that was fetched already: its title, and its content as Markdown. Nobody is asked for anything."""
+    """Reads HTML that was fetched already: its title, and its content as Markdown, whole and by sections.
+
+    `heading` is the first heading of the first level. Nobody is asked for anything.
+    """
     from .read import read_given
+    from .sections import split_sections
 
     page = await read_given(context, given["html"], given["url"])
-    return {"title": page.title, "content": page.content}
+    heading, sections = split_sections(page.content)
+    return {"title": page.title, "content": page.content, "heading": heading, "sections": sections}
 
 
 _SCORES = closed(dict.fromkeys(("overall", "relevance", "freshness", "authority", "contentQuality"), NUMBER))

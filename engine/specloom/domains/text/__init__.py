@@ -17,6 +17,10 @@ if TYPE_CHECKING:
         to_arxiv_doi, to_isbn13, to_paper_name,
     )
     from .language import UNKNOWN, LanguageProfile, find_language, is_function_word, load_languages, looks_foreign
+    from .mojibake import LOST, mends
+    from .paper_refs import (
+        ARXIV, PaperId, arxiv_at, find_ref, parse_ref, preprint_of, pubmed_number,
+    )
     from .people import Name, parse_name, parse_names, same_person, stands_in, to_display, to_initials
     from .soft_404 import find_missing, is_called_missing, is_missing
     from .tokens import is_irregular, is_number, is_stop_word, stem, terms, to_american, to_word_set
@@ -33,6 +37,8 @@ __getattr__ = exports(
             "to_arxiv_doi to_isbn13 to_paper_name"
         ),
         "language": "UNKNOWN LanguageProfile find_language is_function_word load_languages looks_foreign",
+        "mojibake": "LOST mends",
+        "paper_refs": "ARXIV PaperId arxiv_at find_ref parse_ref preprint_of pubmed_number",
         "people": "Name parse_name parse_names same_person stands_in to_display to_initials",
         "soft_404": "find_missing is_called_missing is_missing",
         "tokens": "is_irregular is_number is_stop_word stem terms to_american to_word_set",

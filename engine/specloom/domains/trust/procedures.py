@@ -75,21 +75,36 @@ async def check_references(context: Context, given: Mapping[str, Any]) -> dict[s
     )
 
 
+_RECORD = {
+    **dict.fromkeys(("key", "identifier", "problem", "address"), TEXT),
+    "line": WHOLE,
+    "is_software": {"type": "boolean"},
+}
+
+
 @procedure(
     "bibliography_records",
     parameters={"document": TEXT, "format": TEXT},
-    gives={"type": "object", "properties": {"records": list_of({"type": "object"})}, "required": ["records"]},
-    needs=("document", "format"),
+    gives={
+        "type": "object",
+        "properties": {"format": TEXT, "records": list_of({"type": "object", "properties": _RECORD})},
+        "required": ["format", "records"],
+    },
+    needs=("document",),
 )
 async def bibliography_records(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
-    """Parts a bibliography (CSL-JSON or BibTeX) into its records as they stand there, the broken ones among them."""
-    import asyncio
+    """Parts a bibliography (csl-json, bibtex, or refs: a reference a line) into records, the broken ones among them.
 
-    from .bibliography.documents import split_records
+    Each is told with what it names its work by; without a format it is told by looking.
+    """
+    import asyncio
+    from dataclasses import asdict
+
+    from .bibliography.records import read_records
 
     # A long document takes seconds to parse, in which other calls are answered.
-    found = await asyncio.to_thread(lambda: list(split_records(str(given["document"]), str(given["format"]))))
-    return {"records": [{"line": line, "fields": fields, "problem": problem} for line, fields, problem in found]}
+    format_, records = await asyncio.to_thread(read_records, str(given["document"]), str(given.get("format") or ""))
+    return {"format": format_, "records": [asdict(record) for record in records]}
 
 
 @procedure(

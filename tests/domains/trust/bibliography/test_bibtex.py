@@ -3,40 +3,98 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from specloom.core.faults import Fault
 from specloom.domains.trust.bibliography.documents import split_records
-from specloom.plugins.registry import PROCEDURES
+from specloom.domains.trust.bibliography.records import find_identifier, read_records
+from specloom.plugins.registry import PROCEDURES, load_hooks
 
 
 def records(document: str, format_: str) -> list[dict[str, Any]]:
     """What the procedure gives; it asks nobody, so that it needs no context."""
+    load_hooks()
     run = PROCEDURES["bibliography_records"].function(None, {"document": document, "format": format_})  # type: ignore[arg-type]
     found: list[dict[str, Any]] = asyncio.run(run)["records"]  # type: ignore[arg-type]
     return found
 
 
-def test_bibtex_keeps_case_and_commands() -> None:
+def test_bibtex_keeps_the_case_of_names_and_tells_what_is_broken() -> None:
     text = '@string{w = "Weir"}\n@Article{Otter, DOI = {10.1234/A\\_b--C}, publisher = w # " Press"}\n@book{broken'
 
     whole, broken = records(text, "bibtex")
 
-    assert whole == {
-        "line": 2,
-        "fields": {"doi": "10.1234/A\\_b--C", "publisher": "Weir Press", "type": "article", "key": "Otter"},
-        "problem": "",
-    }
-    assert (broken["line"], broken["fields"]) == (3, {})
+    assert (whole["line"], whole["key"], whole["identifier"], whole["problem"]) == (2, "Otter", "10.1234/A_b--C", "")
+    assert (broken["line"], broken["identifier"], bool(broken["problem"])) == (3, "", True)
 
 
-def test_csl_json_gives_its_items_as_they_are() -> None:
-    assert records('[{"DOI": "10.1234/A", "x": [1]}, 7]', "auto") == [
-        {"line": 1, "fields": {"DOI": "10.1234/A", "x": [1]}, "problem": ""},
-        {"line": 2, "fields": 7, "problem": ""},
-    ]
+def test_csl_json_counts_its_items() -> None:
+    first, second = records('[{"DOI": "10.1234/A", "x": [1]}, 7]', "")
+
+    assert (first["line"], first["identifier"], first["problem"]) == (1, "10.1234/A", "")
+    assert (second["line"], second["problem"]) == (2, "it is no object")
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"doi": "10.1234/Abc"}, "10.1234/Abc"),
+        ({"DOI": "https://doi.org/10.1234/a%28b%29"}, "10.1234/a(b)"),
+        ({"doi": r"10.1234/a\_b"}, "10.1234/a_b"),
+        ({"doi": "{10.1234/a--b}"}, "10.1234/a--b"),
+        ({"DOI": ["10.1234/a", "10.1234/b"]}, "10.1234/a"),
+        ({"doi": "", "url": "http://dx.doi.org/10.1234/a"}, "10.1234/a"),
+        ({"doi": "10.1234/a", "eprint": "2401.12345"}, "10.1234/a"),
+        ({"eprint": "2401.12345v2"}, "arXiv:2401.12345v2"),
+        ({"eprint": "arXiv:2401.12345", "eprinttype": "arxiv"}, "arXiv:2401.12345"),
+        ({"eprint": "otters", "archiveprefix": "arXiv"}, "arXiv:otters"),
+        ({"eprint": "27654321", "eprinttype": "pubmed"}, ""),
+        ({"eprint": "27654321", "eprinttype": "pubmed", "pmid": "27654321"}, "pmid:27654321"),
+        ({"arxivId": "math.CO/0701105"}, "arXiv:math.CO/0701105"),
+        ({"number": "arXiv:2401.12345"}, "arXiv:2401.12345"),
+        ({"note": "arXiv: 2401.12345 [cs.LG], to appear"}, "arXiv:2401.12345"),
+        ({"URL": "http://arxiv.org/abs/cond-mat/9501001"}, "arXiv:cond-mat/9501001"),
+        ({"URL": "https://arxiv.org/pdf/2401.12345v1.pdf"}, "arXiv:2401.12345v1"),
+        ({"URL": "https://arxiv.org/list/cs"}, ""),
+        ({"PMID": 27654321}, "pmid:27654321"),
+        ({"PMCID": "PMC5031234"}, "PMC5031234"),
+        ({"URL": "https://pubmed.ncbi.nlm.nih.gov/27654321/"}, "https://pubmed.ncbi.nlm.nih.gov/27654321/"),
+        ({"URL": "https://otters.example/", "title": "10.1234/in-a-title"}, ""),
+        ({"DOI": True, "URL": {"a": 1}}, ""),
+    ],
+)
+def test_an_entry_names_its_paper_by_the_surest_of_what_it_has(fields: dict[str, Any], text: str) -> None:
+    assert find_identifier(fields) == text
+
+
+@given(
+    st.dictionaries(st.text(max_size=8), st.recursive(st.none() | st.text() | st.integers(), st.lists, max_leaves=3))
+)
+def test_any_item_is_a_record(fields: dict[str, Any]) -> None:
+    [record] = read_records(json.dumps([fields]), "csl-json")[1]
+
+    assert record.line == 1
+    assert bool(record.problem) == (not fields)
+
+
+@pytest.mark.parametrize(
+    ("text", "format_"),
+    [
+        ("\ufeff [{}]", "csl-json"),
+        ('{"DOI": "10.1234/a"}', "csl-json"),
+        ("% of mine\n@Article {a, doi = {x}}", "bibtex"),
+        ("10.1234/a\n", "refs"),
+        ("ann@otters.example", "refs"),
+        ("", "refs"),
+    ],
+)
+def test_a_format_is_told_by_what_stands_in_a_file(text: str, format_: str) -> None:
+    assert read_records(text.removeprefix("\ufeff"), "")[0] == format_
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ LONGEST_DOCUMENT = 1_000_000
 MOST_BIBTEX_ENTRIES = 5000
 _RIS_START = re.compile(r"^\s*TY\s{0,4}-", re.MULTILINE)
 _RIS_LINE = re.compile(r"\s*[A-Z][A-Z0-9]\s{1,4}-\s")
-_BIBTEX_START = re.compile(r"^\s*@\s*[A-Za-z]+\s*[{(]", re.MULTILINE)
+BIBTEX_START = re.compile(r"^\s*@\s*[A-Za-z]+\s*[{(]", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def detect_format(text: str) -> str:
         return "bibtex"
     if _RIS_START.search(text) or _RIS_LINE.match(start):
         return "ris"
-    return "bibtex" if _BIBTEX_START.search(text) else ""
+    return "bibtex" if BIBTEX_START.search(text) else ""
 
 
 def _read(text: str, format_: str) -> Iterator[tuple[int, BibliographyEntry | str]]:

@@ -1,0 +1,91 @@
+"""How fast upstreams are asked, for all calls of a process, and what is not asked again so soon (negative cache)."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from specloom.core import Pacer
+
+from .errors import PaperFault
+
+if TYPE_CHECKING:
+    from specloom.plugins import Context
+
+PER_SECOND, GAP = 5, 0.2
+"""Starts in any second, and seconds between two to one source."""
+AT_ONCE, QUEUE = 5, 100
+"""Requests at a time, and calls that may wait for their turn; one more is refused."""
+GAPS: Mapping[str, float] = {"arxiv": 3.0}
+"""Sources that ask for more than the common gap, in seconds, and for one connection at a time."""
+PACE = (PER_SECOND, AT_ONCE, GAP, GAPS)
+
+LASTING, PASSING = 600.0, 30.0
+"""Seconds for which an end is told again that trying cannot change, and for which one is that may pass."""
+MOST = 10_000
+"""Papers whose end is remembered."""
+
+
+class Replays:
+    """What papers came to a short while ago, so that asking again at once asks nobody."""
+
+    def __init__(self) -> None:
+        self._ends: dict[Hashable, tuple[PaperFault, float]] = {}
+
+    def check(self, key: Hashable, now: float) -> None:
+        """Raise what was told lately about a paper; nothing when it may be asked."""
+        fault, at = self._ends.get(key, (None, 0.0))
+        if fault is None:
+            return
+        age = now - at
+        if not 0 <= age < _window(fault):
+            del self._ends[key]
+            return
+        if fault.disposition == "retry_after":
+            left = round((PASSING - age) * 1000)
+            message = f"It was asked {age:.0f} seconds ago ({fault.message}) Wait {left} ms, or use force."
+            raise PaperFault("RATE_LIMITED", message, retry_after_ms=left, replayed=True)
+        raise PaperFault(fault.code, fault.message, denial=fault.denial, remediation=fault.remediation, replayed=True)
+
+    def note(self, key: Hashable, fault: PaperFault | None, now: float) -> None:
+        """Remember how a call ended; a clean end forgets, and the same end keeps its first time."""
+        before, at = self._ends.get(key, (None, 0.0))
+        if fault is None:
+            self._ends.pop(key, None)
+            return
+        if before is not None and before.code == fault.code and 0 <= now - at < _window(fault):
+            return
+        if len(self._ends) >= MOST:
+            self._ends.pop(next(iter(self._ends)))
+        self._ends[key] = fault, now
+
+
+def _window(fault: PaperFault) -> float:
+    return PASSING if fault.disposition == "retry_after" else LASTING
+
+
+PACER, REPLAYS = Pacer(*PACE), Replays()
+"""The turns of this process, and the failures that it knows."""
+
+_APART: WeakKeyDictionary[Context, Replays] = WeakKeyDictionary()
+"""Per call where nobody is really asked: what one example came to is nothing to the next."""
+
+
+def turn(context: Context, source: str) -> contextlib.AbstractAsyncContextManager[None]:
+    """A turn of the pacer that all calls share, at once where nobody is really asked; RATE_LIMITED in a full queue."""
+    if not context.is_live:
+        return contextlib.nullcontext()
+    if PACER.waiting >= QUEUE + AT_ONCE:
+        raise PaperFault(
+            "RATE_LIMITED",
+            f"{PACER.waiting} requests wait for their turn already, so {source} is not asked (cap {QUEUE}).",
+            denial={"reason": "rate_limit_window", "source": source, "cap": QUEUE},
+        )
+    return PACER.turn(source)
+
+
+def replays_of(context: Context) -> Replays:
+    """The failures that a call knows of: those of the process, or in an example those of the call alone."""
+    return REPLAYS if context.is_live else _APART.setdefault(context, Replays())
