@@ -2,16 +2,17 @@
 
 VENV := .venv/bin
 PYTHON_IN := $(VENV)/python
-# Long tests are a target of their own; a file stays on one worker, so that what it builds is built once.
-PYTEST := $(PYTHON_IN) -m pytest
-PYTEST_QUICK := $(PYTEST) -m "not slow" -n auto --dist loadfile
+# A worker that has nothing left to do takes tests from another.
+PYTEST := $(PYTHON_IN) -m pytest -n auto --dist worksteal
+# What nobody waits for who changes something: servers, browsers, corpora, referees, and what takes minutes.
+DEEP := process or corpus or referee or slow
 # BENCH=quick makes `make bench` short: fewer rounds, the same ratios.
 BENCH ?=
 NAME ?=
 CAPABILITY ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint format types specs docs-check fix docs new slow coverage mutate conformance \
+.PHONY: help setup demo test check lint format types specs docs-check fix docs new test-deep test-all test-nightly coverage mutate conformance \
 	bench bench-extraction bench-trust clean
 
 help: ## list the targets
@@ -23,15 +24,21 @@ setup: ## make .venv and install everything; does nothing when nothing changed
 demo: setup ## run the main job once, and show what it sends and returns
 	@$(PYTHON_IN) scripts/demo.py
 
-# All checks run even if one fails, and pytest's summary closes the output.
-test: setup ## all checks and all tests but the long ones
+# All checks run even if one fails, two at a time, and pytest's summary closes the output.
+test: setup ## all checks and the tests that a change waits for: at most four minutes on two cores
 	@failed=; \
-	for step in lint format types specs docs-check; do \
-		$(MAKE) --no-print-directory $$step || failed="$$failed $$step"; \
-	done; \
-	test -z "$$failed" || echo "test: failed before pytest:$$failed (make STEP repeats one)"; \
-	$(PYTEST_QUICK) || failed="$$failed pytest"; \
+	$(MAKE) --no-print-directory -k -j2 check || failed=checks; \
+	test -z "$$failed" || echo "test: a check failed before pytest (make check repeats them)"; \
+	$(PYTEST) -m "not ($(DEEP))" || failed="$$failed pytest"; \
 	test -z "$$failed"
+
+test-deep: setup ## the tests that `make test` leaves out, and property tests with 200 examples instead of 25
+	$(PYTEST) -m "$(DEEP) or hypothesis" --hypothesis-profile ci
+
+test-all: test test-deep ## all checks and all tests
+
+test-nightly: setup ## property tests with 2,000 examples, others each time
+	$(PYTEST) -m hypothesis --hypothesis-profile nightly
 
 check: lint format types specs docs-check ## everything that `make test` checks, without the tests
 
@@ -63,12 +70,8 @@ new: setup ## start a provider: make new NAME=openlibrary CAPABILITY=web
 	@test -n "$(NAME)" || { echo 'new: say which: make new NAME=openlibrary [CAPABILITY=web]' >&2; exit 2; }
 	$(VENV)/specloom new provider $(NAME) $(if $(CAPABILITY),--capability $(CAPABILITY))
 
-# pytest's exit code 5 means that no test is marked slow, which is not a failure.
-slow: setup ## the long tests
-	$(PYTEST) -m slow || test $$? -eq 5
-
 coverage: setup ## branch coverage of the package
-	$(VENV)/coverage run -m pytest -m "not slow"
+	$(VENV)/coverage run -m pytest -m "not ($(DEEP))"
 	$(VENV)/coverage report --skip-covered --show-missing
 
 mutate: setup ## change the specs one detail at a time; their examples must notice

@@ -6,19 +6,44 @@ import os
 import re
 import shutil
 import subprocess
+from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
+    from tests.support.clock import Clock
     from tests.support.paper_store import Turns, World
+    from tests.support.shipped import Shipped
 
 LOOPBACK = [r"127\.\d+\.\d+\.\d+", "::1", "localhost"]
 FOREIGN_SETTING = re.compile(r"SPECLOOM_|.*_(API_KEY|TOKEN|SECRET)$")
 OLDEST_NODE = (22, 19)
+
+TESTS = Path(__file__).parent
+MARKED_ROOMS = {"processes": "process", "corpus": "corpus", "referees": "referee"}
+"""Rooms whose tests are marked as a whole, so that a run can leave them out."""
+
+HOW_TO_GET_IT = (
+    "Recorded answers of real upstreams are not ours to publish: they are read from ../shared/fixtures, or from the",
+    "folder that SPECLOOM_FIXTURES names. The published contract is read from ../shared/spec/tools-contract.json, or",
+    "the file that SPECLOOM_CONTRACT names. CONTRIBUTING.md says how to get them.",
+)
+
+# How deep property tests look; `--hypothesis-profile` says which. What a change has to pass is the same each time.
+for name, examples in (("quick", 25), ("ci", 200), ("nightly", 2000)):
+    settings.register_profile(
+        name,
+        max_examples=examples,
+        deadline=None,
+        derandomize=name != "nightly",
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile("quick")
 
 
 def find_node_problem() -> str:
@@ -36,6 +61,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("block_network") is None:
             item.add_marker(pytest.mark.block_network(allowed_hosts=LOOPBACK))
+        room = item.path.relative_to(TESTS).parts[0]
+        if room in MARKED_ROOMS:
+            item.add_marker(MARKED_ROOMS[room])
     marked = [item for item in items if item.get_closest_marker("node")]
     problem = find_node_problem() if marked else ""
     if problem:
@@ -72,3 +100,34 @@ def world(tmp_path: Path, turns: Turns) -> World:
     from tests.support.paper_store import World
 
     return World(tmp_path)
+
+
+@pytest.fixture
+def clock(request: pytest.FixtureRequest) -> Clock:
+    """A clock that stands still until the test moves it; it begins at the module's `NOW` where it has one."""
+    from tests.support.clock import Clock
+
+    return Clock(getattr(request.module, "NOW", 1_700_000_000.0))
+
+
+@pytest.fixture(scope="session")
+def shipped() -> Shipped:
+    """The shipped specs, compiled once a worker and changed by nobody."""
+    from tests.support.shipped import shipped_specs
+
+    return shipped_specs()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name what did not run because the recordings of real upstreams are not in the repository."""
+    missing = Counter(
+        report.nodeid.partition("::")[0]
+        for report in terminalreporter.stats.get("skipped", ())
+        if isinstance(report.longrepr, tuple) and "SPECLOOM_" in report.longrepr[2]
+    )
+    if missing:
+        terminalreporter.section("not run: what they are held against is not in the repository")
+        for file, count in sorted(missing.items()):
+            terminalreporter.line(f"{file}: {count}")
+        for line in HOW_TO_GET_IT:
+            terminalreporter.line(line)

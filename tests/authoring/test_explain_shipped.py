@@ -10,14 +10,13 @@ import pytest
 
 from specloom.authoring.coverage.common import maps_of
 from specloom.authoring.explain import Explanation, Unsent, explain
-from specloom.compiler.build import weave_from
 from specloom.core.faults import Fault
 from specloom.model.model import Model
 from specloom.model.provider import Provider
 from specloom.model.tool import questions
 from specloom.runtime.executor import Executor
-from specloom.specs.library import shipped_root
 from specloom.specs.yaml import to_plain
+from tests.support.shipped import shipped_specs
 
 MADE_UP = {"url": "https://instance.example.org", "credentials": "ann:made-up", "headers": "X-Key: made-up"}
 
@@ -28,7 +27,7 @@ OF_WHAT_IS_KEPT = {"monitor_query_check"}
 @functools.cache
 def shipped() -> tuple[Model, dict[str, dict[str, Any]]]:
     """The shipped model, and for each tool that asks providers the arguments of its first example with an answer."""
-    model, library, _ = weave_from([shipped_root()])
+    model, library, _ = shipped_specs()
     arguments = {}
     for name, tool in model.tools.items():
         if not any(questions(tool.plan)) or name in OF_WHAT_IS_KEPT:

@@ -6,13 +6,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pdf_tables as bench  # the benches are scripts and no package
 import pytest
 
 from tests.support.documents import grid, make_pdf, rows
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
-import pdf_tables as bench  # the benches are scripts and no package
 
 
 def cells(*table: str) -> list[bench.Cell]:

@@ -21,19 +21,6 @@ KEY = bytes(range(32))
 MIB = 1024 * 1024
 
 
-class Clock:
-    def __init__(self):
-        self.now = 1_700_000_000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def warnings():
     return []

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specloom.compiler.build import weave_from
-from specloom.specs.library import shipped_root
+from tests.support.shipped import shipped_specs
 from tests.support.spec_library import a_provider, a_tool, weave_texts
 
 
@@ -78,6 +77,6 @@ def test_a_selector_that_names_an_input_is_told_and_one_that_names_a_part_of_the
 
 
 def test_no_spec_that_is_shipped_is_told_of() -> None:
-    report = weave_from([shipped_root()])[2]
+    report = shipped_specs().report
 
     assert [one for one in report if one.code == "W201"] == []

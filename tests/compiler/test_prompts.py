@@ -150,6 +150,7 @@ def test_the_verdict_knows_of_prompts_whichever_way_they_are_named(tmp_path: Pat
     assert widen([path], [tmp_path / "own"]) == []
 
 
+@pytest.mark.process
 def test_a_broken_prompt_is_not_served_and_the_sentence_says_where(tmp_path: Path) -> None:
     write(tmp_path, HEAD + "icon: I\n---\nHi\n")
     environ = {"SPECLOOM_PATH": str(tmp_path), "SPECLOOM_CACHE_DIR": str(tmp_path / "cache"), "PATH": ""}

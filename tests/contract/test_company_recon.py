@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.contract import published_inputs, shipped_tool
+from tests.support.contract import published_inputs
+from tests.support.shipped import shipped_tool
 
 PHASES = ["profiling", "ct_logs", "archives", "web"]
 INPUTS: dict[str, dict[str, Any]] = {

@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from specloom.compiler.build import weave_from
 from specloom.model.model import Model
 from specloom.model.tool import Tool
-from specloom.specs.library import shipped_root
+from tests.support.shipped import shipped_model
 
 ROOT = Path(__file__).parents[2]
 CONTRACT = Path(os.environ.get("SPECLOOM_CONTRACT", ROOT.parent / "shared" / "spec" / "tools-contract.json"))
@@ -99,7 +98,7 @@ LIFETIMES = {"web_search": 1800, "image_search": 1800, "news_search": 900}
 
 @pytest.fixture(scope="module")
 def model() -> Model:
-    return weave_from([shipped_root()])[0]
+    return shipped_model()
 
 
 def tool(model: Model, name: str) -> Tool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.contract import published_inputs, shipped_tool
+from tests.support.contract import published_inputs
+from tests.support.shipped import shipped_tool
 
 IDS: dict[str, Any] = {"type": "array", "maxItems": 20}
 INPUTS: dict[str, dict[str, Any]] = {

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.contract import published_inputs, shipped_tool
+from tests.support.contract import published_inputs
+from tests.support.shipped import shipped_tool
 
 TAGS = {"type": "array", "maxItems": 50}
 URL = {"type": "string"}

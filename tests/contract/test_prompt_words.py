@@ -10,7 +10,7 @@ import pytest
 
 from specloom.specs.library import shipped_root
 from specloom.specs.prompts import Prompt, load_prompts, render_prompt
-from tests.support.contract import shipped_model
+from tests.support.shipped import shipped_model
 
 PROMPTS = load_prompts([str(shipped_root())])
 NOT_HERE = {"research_panel": {"query", "consensus_points", "contradictions", "unique_to_model", "confidence"}}

@@ -8,7 +8,8 @@ import pytest
 
 from specloom.core.faults import Fault
 from specloom.runtime.arguments import parse_arguments
-from tests.support.contract import check_against_contract_json, published_inputs, shipped_model, shipped_tool
+from tests.support.contract import check_against_contract_json, published_inputs
+from tests.support.shipped import shipped_model, shipped_tool
 
 INPUTS: dict[str, dict[str, Any]] = {
     "query": {"type": "string", "required": True, "minLength": 1},

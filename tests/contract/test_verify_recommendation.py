@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.contract import check_against_contract_json, published_inputs, shipped_tool
+from tests.support.contract import check_against_contract_json, published_inputs
+from tests.support.shipped import shipped_tool
 
 INPUTS: dict[str, dict[str, Any]] = {
     "recommendations": {"type": "array", "required": True, "maxItems": 100},

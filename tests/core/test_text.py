@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.core.text import clean, is_clean
@@ -58,7 +58,6 @@ def test_a_joiner_does_not_stay_for_the_sake_of_another() -> None:
     assert (text, count) == ("\u06cc\u200c", 59)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_a_clean_text_stays_clean(text: str) -> None:
     cleaned, count = clean(text)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import lxml.html
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
 from specloom.core.faults import Fault
 from specloom.language.xpath import FUNCTIONS, XPathProblem, compile_xpath, defer_xpath
-
-# A busy machine is not a failure.
-UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 ATOM = {"a": "http://www.w3.org/2005/Atom"}
 FEED = etree.fromstring(
@@ -204,7 +201,6 @@ _PIECES = st.sampled_from(
 )
 
 
-@UNTIMED
 @given(st.one_of(st.text(), st.lists(_PIECES, max_size=10).map("".join)))
 def test_any_text_is_a_selector_or_a_problem_with_a_place(text: str) -> None:
     found = xpath = None

@@ -18,10 +18,10 @@ from specloom.domains.scrape.read import make_answer
 from specloom.net.transport import Transport
 from specloom.runtime.executor import Executor
 from tests.domains.scrape.test_client_sites import FORMS, VIDEO, Sites
-from tests.domains.scrape.test_tools import MODEL
 from tests.support.browser import needs_browser, page
 from tests.support.loopback import Loopback
 from tests.support.scrape_context import HTML, OPTIONS, Names
+from tests.support.shipped import shipped_model
 
 pytestmark = [needs_browser, pytest.mark.asyncio(loop_scope="module")]
 # Nothing but the loopback is ever asked, whatever the name.
@@ -94,7 +94,7 @@ async def test_nobody_who_does_not_ask_for_it_is_told(browser: Browser) -> None:
 async def read(url: str, sites: Mixed, **settings: str) -> dict[str, object]:
     _STATIONS[asyncio.get_running_loop()] = FetchSession(OPEN, make_answer, resolve=NOWHERE)
     environ = {"CHROME_PATH": "", **settings}
-    executor = Executor(MODEL, environ=environ, sender=sites, allow_private=True, validate=True, is_live=True)
+    executor = Executor(shipped_model(), environ=environ, sender=sites, allow_private=True, validate=True, is_live=True)
     try:
         return (await executor.call("scrape_page", {"url": url})).answer
     finally:

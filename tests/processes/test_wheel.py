@@ -21,8 +21,7 @@ ROOT = Path(__file__).parents[2]
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 # Far above what any step takes; only a hang gets there.
 PATIENCE = 300
-# The wheel is built and installed once: `--dist loadfile` in the Makefile keeps a file's tests on one worker.
-# (A worker group would say so here, but pytest-xdist 3.8 ignores groups under pytest 9.2.)
+# The wheel is built and installed once by each worker that gets tests of this file.
 
 
 def run(*command: str | Path, cwd: Path, text: str = "") -> subprocess.CompletedProcess[str]:

@@ -12,15 +12,14 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from specloom.authoring.explain import explain
-from specloom.compiler.build import weave_from
 from specloom.core.faults import Fault
 from specloom.model.model import Model
 from specloom.model.tool import Input, Tool
 from specloom.runtime.arguments import Arguments, parse_arguments
 from specloom.runtime.executor import Executor
 from specloom.runtime.recordings import ReplaySender
-from specloom.specs.library import shipped_root
 from tests.support.demo_specs import PROVIDER, TOOL, codes, demo_executor, weave_demo, write_demo
+from tests.support.shipped import shipped_model
 
 Key = Callable[[Tool, Arguments], str]
 TEXTS = (
@@ -41,7 +40,7 @@ TEXTS = (
 
 @pytest.fixture(scope="module")
 def shipped() -> Model:
-    return weave_from([shipped_root()])[0]
+    return shipped_model()
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +98,7 @@ def make(model: Model, **environ: str) -> Executor:
     return Executor(model, environ=environ, sender=ReplaySender(Path("nowhere")))
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(data=st.data())
 def test_calls_that_differ_in_an_input_have_different_keys(
     shipped: Model, engine: Executor, data: st.DataObject

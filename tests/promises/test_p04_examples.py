@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 import pytest
 
 from specloom.authoring.coverage.report import check_coverage
 from specloom.authoring.examples.run import check_examples
-from specloom.compiler.build import weave_from
 from specloom.core.diagnostics import Report, render
-from specloom.specs.library import Library, Spec, shipped_root
+from specloom.specs.library import Library, Spec
 from specloom.specs.yaml import Listing, to_plain
 from tests.support.demo_specs import PROVIDER, TEXTS, TOOL, codes, weave_demo, write_demo
+from tests.support.shipped import shipped_specs
 
 
 @pytest.fixture(scope="module")
 def shipped() -> tuple[Library, Report]:
-    model, library, report = weave_from([shipped_root()])
+    model, library, compiled = shipped_specs()
+    report = copy.deepcopy(compiled)
     check_examples(library, model, report)
     return library, report
 

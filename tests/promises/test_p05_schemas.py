@@ -15,9 +15,9 @@ from specloom.compiler.build import weave_from
 from specloom.core.diagnostics import Report
 from specloom.core.faults import Fault
 from specloom.plugins.registry import HOOKS, hook
-from specloom.specs.library import shipped_root
 from tests.support.demo_specs import TOOL, codes, demo_executor, weave_demo, write_demo
 from tests.support.loopback import Loopback
+from tests.support.shipped import shipped_specs
 
 PAGE = (200, {"Content-Type": "application/json"}, '{"results": [{"title": "A", "link": "https://example.org/a"}]}')
 GRADED = {
@@ -46,7 +46,7 @@ def graded(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 
 
 def test_the_answer_of_every_shipped_example_fits_what_its_tool_publishes() -> None:
-    model, library, _ = weave_from([shipped_root()])
+    model, library, _ = shipped_specs()
     looked_at, wrong = 0, []
     for name, spec in library.of("tool").items():
         if name not in model.tools:

@@ -9,7 +9,8 @@ from specloom.core.messages import Answer
 from specloom.runtime.arguments import parse_arguments
 from specloom.runtime.plan.effects import AskAll, Offer
 from specloom.runtime.plan.run import pursue
-from tests.support.recordings import recorded, replay, shipped_model
+from tests.support.recordings import recorded, replay
+from tests.support.shipped import shipped_model
 
 
 def survey(**args: Any) -> dict[str, Any]:

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from specloom.core.faults import Fault
-from tests.support.recordings import recorded, replay, shipped_model
+from tests.support.recordings import recorded, replay
+from tests.support.shipped import shipped_model
 
 PAGE = "duckduckgo/html-search.html"
 QUERY = "golang programming language"

@@ -12,7 +12,8 @@ from specloom.core.messages import Request, Response
 from specloom.model.values import Row
 from specloom.runtime.configuration import read_settings
 from specloom.runtime.operation.run import perform
-from tests.support.recordings import NOW, recorded, shipped_model
+from tests.support.recordings import NOW, recorded
+from tests.support.shipped import shipped_model
 
 KEYS = {"EPO_OPS_CONSUMER_KEY": "k", "EPO_OPS_CONSUMER_SECRET": "s"}
 

@@ -6,7 +6,8 @@ import pytest
 
 from specloom.core.messages import Request, Response
 from specloom.runtime.operation.run import perform
-from tests.support.recordings import recorded, replay, shipped_model
+from tests.support.recordings import recorded, replay
+from tests.support.shipped import shipped_model
 
 KEY = {"EXA_API_KEY": "k"}
 QUERY = {"query": "AI agents in 2025"}

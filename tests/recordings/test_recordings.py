@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.recordings import shipped_model
+from tests.support.shipped import shipped_model
 
 HERE = Path(__file__).parent
 WITHOUT = {

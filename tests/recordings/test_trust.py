@@ -6,20 +6,16 @@ import asyncio
 import csv
 import io
 import json
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
+import trust_replay
 
 from specloom.core.faults import Fault
 from specloom.core.messages import Request, Response
-from tests.support.recordings import recorded, shipped_model
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
-import trust_replay
+from tests.support.recordings import recorded
+from tests.support.shipped import shipped_model
 
 
 class Recorded(trust_replay.World):

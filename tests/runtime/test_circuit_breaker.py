@@ -8,19 +8,6 @@ from specloom.core.faults import KINDS, Fault
 from specloom.runtime.circuit_breaker import LEASE, Breaker, Breakers
 
 
-class Clock:
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def breaker(clock):
     return Breaker("demo", "web", clock=clock, chance=lambda: 0.5)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.cache.cache import AnswerCache
@@ -200,7 +200,6 @@ def keyed(tmp_path_factory: pytest.TempPathFactory) -> Executor:
 
 
 @given(one=ARGUMENTS, other=ARGUMENTS)
-@settings(deadline=None)
 def test_two_calls_share_a_key_only_when_nothing_but_ignored_inputs_differs(
     keyed: Executor, one: dict[str, Any], other: dict[str, Any]
 ) -> None:
@@ -217,7 +216,6 @@ def test_two_calls_share_a_key_only_when_nothing_but_ignored_inputs_differs(
 
 
 @given(raw=ARGUMENTS, session=st.text(max_size=8))
-@settings(deadline=None)
 def test_an_ignored_input_is_not_in_the_key(keyed: Executor, raw: dict[str, Any], session: str) -> None:
     tool = keyed.tool("demo_find")
 

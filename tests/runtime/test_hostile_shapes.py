@@ -18,7 +18,6 @@ from specloom.authoring.examples.providers import (
     provider_examples,
     to_response,
 )
-from specloom.compiler.build import weave_from
 from specloom.core.diagnostics import Report
 from specloom.core.faults import Fault
 from specloom.core.messages import Answer, Request, Response
@@ -27,7 +26,8 @@ from specloom.model.provider import Provider
 from specloom.runtime.configuration import read_settings
 from specloom.runtime.operation.drive import drive
 from specloom.runtime.operation.run import perform
-from specloom.specs.library import Library, shipped_root
+from specloom.specs.library import Library
+from tests.support.shipped import shipped_specs
 
 EVERY = 6
 """Changed answers for each reply of each example."""
@@ -57,7 +57,7 @@ HEADERS: tuple[dict[str, str], ...] = (
 
 @pytest.fixture(scope="module")
 def shipped() -> tuple[Model, Library]:
-    model, library, _ = weave_from([shipped_root()])
+    model, library, _ = shipped_specs()
     return model, library
 
 

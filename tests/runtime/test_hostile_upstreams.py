@@ -22,8 +22,8 @@ from specloom.net.transport import Transport
 from specloom.runtime.circuit_breaker import Breakers
 from specloom.runtime.configuration import read_settings
 from specloom.runtime.providers import Upstreams
-from tests.support.contract import shipped_model
 from tests.support.loopback import RESET, Call, Handler, Loopback, Raw, Reply, Reset
+from tests.support.shipped import shipped_model
 
 NOW = 1_767_225_600.0
 ASKED: dict[str, dict[str, Any]] = {

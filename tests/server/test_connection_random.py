@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.server.calls import LiveCall
@@ -82,14 +82,12 @@ def answer_all(lines: list[bytes], first: dict[str, Any] | None) -> list[tuple[b
     return heard
 
 
-@settings(deadline=None)
 @given(st.lists(st.binary(max_size=40) | values.map(lambda value: json.dumps(value).encode()), max_size=4))
 def test_bytes_of_any_kind_are_survived(lines):
     for _, answers in answer_all(lines, initialize()):
         assert len(answers) <= 1
 
 
-@settings(deadline=None)
 @given(st.lists(messages, max_size=4), st.none() | st.just(initialize()))
 def test_a_request_is_answered_once_and_a_notification_never(batch, first):
     for line, answers in answer_all([json.dumps(message).encode() for message in batch], first):
@@ -102,7 +100,6 @@ def test_a_request_is_answered_once_and_a_notification_never(batch, first):
         assert all(("result" in answer) != ("error" in answer) for answer in answers)
 
 
-@settings(deadline=None)
 @given(st.dictionaries(text, values, max_size=4), st.none() | st.dictionaries(text, values, max_size=2))
 def test_an_answer_rendered_at_once_is_the_answer_encoded_in_two_steps(data, meta):
     assert json.loads(render(data, meta)) == json.loads(encode(success(data, meta)))

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from specloom.compiler.build import weave_from
 from specloom.server.catalogue import UNTRUSTED, make_catalogue
 from specloom.server.selection import Selection
+from tests.support.shipped import shipped_model
 from tests.support.spec_library import weave_texts
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
@@ -40,6 +40,7 @@ def told(cache: Path, *selection: str) -> str:
     return text
 
 
+@pytest.mark.process
 def test_a_client_of_the_papers_is_told_of_first_calls_retries_and_dry_runs(cache: Path) -> None:
     for _ in ("compiled", "from the image"):
         text = told(cache, "--toolset", "papers")
@@ -52,6 +53,7 @@ def test_a_client_of_the_papers_is_told_of_first_calls_retries_and_dry_runs(cach
         assert "Research tools" not in text
 
 
+@pytest.mark.process
 def test_two_toolsets_speak_both_and_the_warning_once(cache: Path) -> None:
     text = told(cache, "--toolset", "research,papers")
 
@@ -60,10 +62,12 @@ def test_two_toolsets_speak_both_and_the_warning_once(cache: Path) -> None:
     assert text.count(UNTRUSTED) == 1
 
 
+@pytest.mark.process
 def test_the_core_of_a_toolset_is_told_what_the_whole_is(cache: Path) -> None:
     assert told(cache, "--toolset", "core") == told(cache)
 
 
+@pytest.mark.process
 def test_a_paragraph_that_names_a_tool_is_told_only_where_it_is_served(cache: Path) -> None:
     text = told(cache, "--tools", "doiget_info")
 
@@ -82,9 +86,8 @@ def test_names_that_no_tool_has_are_reported_at_their_place() -> None:
 
 
 def test_every_toolset_that_is_shipped_speaks_and_names_its_tools_without_braces() -> None:
-    from specloom.specs.library import shipped_root
 
-    model = weave_from([shipped_root()], examples=False)[0]
+    model = shipped_model()
 
     assert set(model.toolsets) == {name for tool in model.tools.values() for name in tool.toolsets} - {"core"}
     assert "{doiget" not in make_catalogue(model, Selection(["all"])).instructions

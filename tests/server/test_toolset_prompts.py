@@ -13,6 +13,7 @@ from specloom.compiler.answer import served_prompts
 from specloom.compiler.build import weave_from
 from specloom.specs.library import shipped_root
 from specloom.specs.prompts import load_prompts
+from tests.support.shipped import shipped_model
 from tests.support.spec_library import weave_texts
 
 SHIPPED = frozenset(load_prompts([str(shipped_root())]))
@@ -20,6 +21,7 @@ TOOLSET = "spec: toolset/1\nname: demo\ninstructions: [Hello.]\nprompts: [{name}
 OWN = "---\ntitle: Greeting\ndescription: Says hello.\n---\nSay hello.\n"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("selection", "names"),
     [
@@ -86,7 +88,7 @@ def test_a_prompt_of_any_layer_may_be_named_and_a_typo_is_told_with_the_name_tha
 
 
 def test_a_prompt_of_two_toolsets_is_there_with_the_tools_of_either() -> None:
-    model = weave_from([shipped_root()], examples=False)[0]
+    model = shipped_model()
     research, papers = model.toolsets["research"], model.toolsets["papers"]
     both = (research, type(papers)("papers", (), papers.place, ("fact-check",)))
 
@@ -99,6 +101,6 @@ def test_a_prompt_of_two_toolsets_is_there_with_the_tools_of_either() -> None:
 
 
 def test_every_prompt_that_is_shipped_belongs_to_a_toolset() -> None:
-    model = weave_from([shipped_root()], examples=False)[0]
+    model = shipped_model()
 
     assert {name for one in model.toolsets.values() for name in one.prompts} == SHIPPED

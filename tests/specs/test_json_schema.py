@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.core.diagnostics import Place, Report
@@ -195,7 +195,6 @@ INSTEAD = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_schema_and_grammar_agree_about_shipped_specs_with_one_change(data: st.DataObject) -> None:
     kind, name = data.draw(st.sampled_from(SHIPPED))

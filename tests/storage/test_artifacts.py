@@ -13,19 +13,6 @@ LIFETIME = 1800.0
 """Half an hour, as the contract has it."""
 
 
-class Clock:
-    def __init__(self):
-        self.now = NOW
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def keeper(clock):
     store = open_memory(load_collections([shipped_root()]).values(), clock=clock)

@@ -18,19 +18,6 @@ KEY = audit_key(bytes(range(32)))
 DAY = 86_400.0
 
 
-class Clock:
-    def __init__(self):
-        self.now = 1_700_000_000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def warnings():
     return []

@@ -22,19 +22,6 @@ SPECS = (TRAILS, NOTES, BOARD)
 KEY, OTHER = bytes(range(32)), bytes(range(1, 33))
 
 
-class Clock:
-    def __init__(self):
-        self.now = 1_700_000_000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 async def stores(tmp_path, clock):
     """Opens stores over one folder, each with connections of its own, as another process would have."""

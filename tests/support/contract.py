@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import re
@@ -12,10 +11,7 @@ from typing import Any
 
 import pytest
 
-from specloom.compiler.build import weave_from
-from specloom.model.model import Model
 from specloom.model.tool import Tool
-from specloom.specs.library import shipped_root
 
 ROOT = Path(__file__).parents[2]
 # Read when the tests are collected: while they run, the environment is empty.
@@ -25,17 +21,6 @@ _WORDS = {"int": "integer", "string": "string", "bool": "boolean"}
 _BOUNDS = re.compile(r"(\d+)\s*[-–]\s*(\d+)")
 
 Table = Mapping[str, Mapping[str, Any]]
-
-
-@functools.cache
-def shipped_model() -> Model:
-    """The specs of this checkout, compiled once for all tests."""
-    return weave_from([shipped_root()])[0]
-
-
-def shipped_tool(name: str) -> Tool:
-    """One tool of this checkout."""
-    return shipped_model().tools[name]
 
 
 def published_inputs(tool: Tool) -> dict[str, dict[str, Any]]:

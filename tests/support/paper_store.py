@@ -12,15 +12,14 @@ from typing import Any
 
 import pytest
 
-from specloom.compiler.build import weave_from
 from specloom.core.messages import Request, Response
 from specloom.domains.papers import limits, provenance_log
 from specloom.model.model import Model
 from specloom.net.transport import Transport
 from specloom.runtime.executor import Executor
 from specloom.server.backend import ExecutorBackend
-from specloom.specs.library import shipped_root
 from tests.support.loopback import Call, Loopback, Reply
+from tests.support.shipped import shipped_model
 
 PDF = b"%PDF-1.7\notters\n%%EOF\n"
 NOW = 1_767_225_600.0  # 2026-01-01T00:00:00Z
@@ -32,7 +31,7 @@ Site = Callable[[Call], Reply]
 @functools.cache
 def model() -> Model:
     """The specs of this checkout without their examples."""
-    return weave_from([shipped_root()], examples=False)[0]
+    return shipped_model()
 
 
 class Rerouted:

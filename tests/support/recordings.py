@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 from collections.abc import Mapping
@@ -12,13 +11,11 @@ from typing import Any
 import pytest
 
 from specloom.authoring.examples.providers import clock, describe_request
-from specloom.compiler.build import weave_from
 from specloom.core.messages import Request, Response
-from specloom.model.model import Model
 from specloom.model.values import Row
 from specloom.runtime.configuration import read_settings
 from specloom.runtime.operation.run import Wait, perform
-from specloom.specs.library import shipped_root
+from tests.support.shipped import shipped_model
 
 ROOT = Path(__file__).parents[2]
 # Read when the tests are collected: while they run, the environment is empty.
@@ -33,12 +30,6 @@ def recorded(name: str) -> bytes:
     if not path.is_file():
         pytest.skip(f"there is no recording {path}; SPECLOOM_FIXTURES names the folder that holds providers/")
     return path.read_bytes()
-
-
-@functools.cache
-def shipped_model() -> Model:
-    """The specs of this checkout, compiled once for all tests."""
-    return weave_from([shipped_root()])[0]
 
 
 def replay(

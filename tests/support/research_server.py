@@ -14,7 +14,6 @@ from typing import Any
 from mcp import Client
 
 from specloom.cache.cache import AnswerCache
-from specloom.compiler.build import weave_from
 from specloom.core.limits import Rate
 from specloom.core.messages import Request, Response
 from specloom.model.model import Model
@@ -28,6 +27,7 @@ from specloom.specs.prompts import listed_prompt, load_prompts
 from specloom.storage.artifacts import Artifacts
 from specloom.storage.consent import decide
 from specloom.storage.store import StateStore, open_memory, open_store
+from tests.support.shipped import shipped_model
 
 ERAS = ("2026-07-28", "legacy")
 NOW = 1_767_225_600.0
@@ -48,7 +48,7 @@ UNPACED = Rate(10_000, 1.0)
 @functools.cache
 def shipped() -> Model:
     """The shipped specs, without the pace that providers ask for: nothing here reaches them."""
-    model = weave_from([shipped_root()], examples=False)[0]
+    model = shipped_model()
     at_once = {
         name: replace(one, service=replace(one.service, rate=one.service.rate and UNPACED, faster=()))
         for name, one in model.providers.items()

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from specloom.compiler.build import weave_from
 from specloom.core.faults import Fault
 from specloom.core.messages import Answer, Request, Response
-from specloom.model.model import Model
 from specloom.plugins.context import Kept
 from specloom.runtime.operation.run import Wait, perform
-from specloom.specs.library import shipped_root
+from tests.support.shipped import shipped_model
 
 NOW = 1_772_521_200.0
 GONE = Response(404, {}, b"Not Found")
-
-
-@functools.cache
-def shipped_model() -> Model:
-    """The specs of this checkout, compiled once for all tests."""
-    return weave_from([shipped_root()])[0]
 
 
 class SiteDesk:

@@ -351,6 +351,8 @@ def put(root: Path, kind: str, spec: dict[str, Any]) -> Path:
 def problems_of(*roots: Path, stems: set[str] | None = None) -> tuple[set[str], str]:
     """The codes of all errors under some roots, or of those in some files, and the text that their author sees."""
     model, library, report = weave_from(list(roots))
+    for key in [key for key in library.specs if stems is not None and key[1] not in stems]:
+        del library.specs[key]
     check_examples(library, model, report)
     errors = [one for one in report.errors if stems is None or Path(one.place.file).stem in stems]
     return {one.code for one in errors}, "\n".join(render(one, library.sources) for one in errors)

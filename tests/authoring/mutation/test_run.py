@@ -292,6 +292,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.process
 def test_an_interrupt_of_the_whole_group_ends_it_and_its_workers_without_a_word(tmp_path: Path) -> None:
     script, arrived = tmp_path / "interrupted.py", tmp_path / "arrived"
     script.write_text(INTERRUPTED, encoding="utf-8")

@@ -17,7 +17,7 @@ from specloom.cli.main import main
 from specloom.compiler.build import weave_from
 from specloom.model.model import Model
 from specloom.plugins.registry import PROCEDURES
-from specloom.specs.library import shipped_root
+from tests.support.shipped import shipped_model
 
 BASE = Path(__file__).parents[2] / "compiler" / "golden" / "base"
 TAXA = """\
@@ -182,7 +182,7 @@ def test_a_capability_that_nobody_offers_wants_a_provider_first(layer: Path) -> 
 
 @pytest.fixture(scope="module")
 def shipped() -> Model:
-    return weave_from([shipped_root()], examples=False)[0]
+    return shipped_model()
 
 
 def test_a_tool_over_what_is_kept_is_not_cached(shipped: Model) -> None:

@@ -823,6 +823,7 @@ def test_two_processes_write_a_paper_once(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.tmp"))
 
 
+@pytest.mark.process
 def test_the_server_speaks_only_protocol_and_ends_with_its_client(tmp_path: Path) -> None:
     hello = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     asked = [

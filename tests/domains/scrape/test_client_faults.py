@@ -160,6 +160,7 @@ async def test_scrape_page_tells_every_kind_of_fault(name: str) -> None:
     check(case, server.url + case.path, sentence, block)
 
 
+@pytest.mark.process
 async def test_every_kind_of_fault_comes_over_stdio_and_the_server_goes_on(tmp_path: Path) -> None:
     def reply(call: Call) -> Reply:
         return (200, HTML, ARTICLE) if call.path == "/good" else cases.get(call.path, CASES[CIRCLE]).reply

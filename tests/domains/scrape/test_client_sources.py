@@ -401,6 +401,7 @@ async def test_searches_and_pages_are_kept_although_the_whole_is_not() -> None:
 # Large answers, over stdio: only a server of its own keeps artifacts
 
 
+@pytest.mark.process
 async def test_a_large_answer_is_linked_and_the_link_leads_to_all_of_it(tmp_path: Path) -> None:
     shelf = Shelf(
         {"/a": to_page("Otters", *prose("a", 200)), "/b": to_page("Weather", *prose("b", 9))}, "/a", "/b", "/c"
@@ -425,6 +426,7 @@ async def test_a_large_answer_is_linked_and_the_link_leads_to_all_of_it(tmp_path
     assert "Paragraph 199" in whole["combinedContent"]
 
 
+@pytest.mark.process
 async def test_a_large_original_is_linked_and_a_large_text_is_not(tmp_path: Path) -> None:
     page = to_page("Otters", *prose("a", 200))
     shelf = Shelf({"/a": page})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.scrape.extract import COMPLETE, extract
@@ -154,7 +154,6 @@ def test_a_hostile_page_ends(page: str) -> None:
     assert extract(page).confidence <= 1.0
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.one_of(st.text(max_size=300), st.binary(max_size=300)))
 def test_no_input_raises(page: str | bytes) -> None:
     assert extract(page).source in ("markup", "data")

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from specloom.cache.cache import AnswerCache
-from specloom.compiler.build import weave_from
 from specloom.core.faults import Fault
 from specloom.core.messages import Request, Response
 from specloom.runtime.executor import Executor
-from specloom.specs.library import shipped_root
+from tests.support.shipped import shipped_model
 
 WORDS = (
     "Otters eat mostly fish, and where there are few of them they turn to crabs, frogs and the eggs of birds that nest "
@@ -65,13 +64,14 @@ class Web:
         """Nothing is open."""
 
 
-MODEL = weave_from([shipped_root()])[0]
 SETTINGS = {"CHROME_PATH": "disabled", "SERPER_API_KEY": "k", "SEARCH_ROUTING": '{"web": "serper"}'}
 
 
 def make_executor(web: Web, *, cached: bool = False, **settings: str) -> Executor:
     cache = AnswerCache(disk=None, key=None, warn=print) if cached else None
-    return Executor(MODEL, environ={**SETTINGS, **settings}, sender=web, cache=cache, validate=True, is_live=False)
+    return Executor(
+        shipped_model(), environ={**SETTINGS, **settings}, sender=web, cache=cache, validate=True, is_live=False
+    )
 
 
 async def read(web: Web, url: str, **arguments: Any) -> dict[str, Any]:

@@ -574,6 +574,7 @@ async def test_who_watches_a_session_hears_of_calls_that_change_it(server: Serve
     assert server.catalogue.capabilities()["resources"] == {"subscribe": True}
 
 
+@pytest.mark.process
 async def test_a_restart_loses_nothing_and_the_local_user_has_agreed_from_the_first_call(tmp_path: Path) -> None:
     folders = {"SPECLOOM_STATE_DIR": str(tmp_path / "state"), "SPECLOOM_CACHE_DIR": str(tmp_path / "cache")}
     environ = {**os.environ, **folders, "STDIO_USER_ID": "ada", "MEMORY_ENABLED": "true"}
@@ -594,6 +595,7 @@ async def test_a_restart_loses_nothing_and_the_local_user_has_agreed_from_the_fi
     assert found["stepCount"] == 1
 
 
+@pytest.mark.process
 async def test_who_is_erased_is_not_taken_to_agree_by_the_next_start(tmp_path: Path) -> None:
     folders = {"SPECLOOM_STATE_DIR": str(tmp_path / "state"), "SPECLOOM_CACHE_DIR": str(tmp_path / "cache")}
     environ = {**os.environ, **folders, "STDIO_USER_ID": "ada", "MEMORY_ENABLED": "true"}

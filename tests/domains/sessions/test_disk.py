@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import pytest
 from mcp import Client, StdioServerParameters
 
 from tests.support.research_server import ADA, ENVIRON, Server, ask, begin
@@ -72,6 +73,7 @@ async def test_a_full_disk_is_told_in_a_sentence_and_loses_nothing(tmp_path: Pat
     assert [one["id"] for one in recalled["memories"]] == kept[::-1]
 
 
+@pytest.mark.process
 async def test_servers_that_share_a_folder_lose_no_step_of_each_other(tmp_path: Path) -> None:
     folders = {"SPECLOOM_STATE_DIR": str(tmp_path / "state"), "SPECLOOM_CACHE_DIR": str(tmp_path / "cache")}
     environ = {**os.environ, **folders, "STDIO_USER_ID": "ada"}

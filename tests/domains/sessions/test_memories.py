@@ -21,19 +21,6 @@ NOW = 1_700_000_000.0
 DAY = 86_400.0
 
 
-class Clock:
-    def __init__(self):
-        self.now = NOW
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def store(clock):
     opened = open_memory(load_collections([shipped_root()]).values(), clock=clock)

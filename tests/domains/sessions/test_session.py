@@ -26,19 +26,6 @@ NOW = 1_700_000_000.0
 DECLARED = load_collections([shipped_root()])
 
 
-class Clock:
-    def __init__(self):
-        self.now = NOW
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def store(clock):
     opened = open_memory(DECLARED.values(), clock=clock)

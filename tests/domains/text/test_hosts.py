@@ -6,7 +6,7 @@ from importlib.resources import files
 import jsonschema
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.text.hosts import TIERS, find_reputation, load_reputations, source_reputation
@@ -94,7 +94,6 @@ def test_what_the_hook_adds_fits_its_schema():
         jsonschema.Draft7Validator(schema).validate(row["source_reputation"])
 
 
-@settings(deadline=None, derandomize=True)
 @given(st.one_of(st.text(), st.text().map(lambda text: f"https://{text}")))
 def test_any_text_is_an_address_that_is_known_or_not(url):
     found = find_reputation(url)

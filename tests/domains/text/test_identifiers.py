@@ -1,7 +1,7 @@
 """Identifiers: one normal form for every way to write one, and nothing for what only looks like one."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.text.doi import find_doi, to_doi
@@ -279,7 +279,6 @@ def _isbn10(digits: str) -> str:
     return digits + ("X" if check == 10 else str(check))
 
 
-@settings(deadline=None, derandomize=True)
 @given(st.text("0123456789", min_size=9, max_size=9).filter(lambda digits: digits != "0" * 9), st.integers(0, 9))
 def test_a_right_check_digit_is_an_isbn_and_any_other_is_not(digits, at):
     right = _isbn10(digits)
@@ -298,7 +297,6 @@ _SUFFIX = st.text("abcdefghijklmnopqrstuvwxyz0123456789.-_()/", min_size=3, max_
 )
 
 
-@settings(deadline=None, derandomize=True)
 @given(
     _SUFFIX,
     st.sampled_from(["{}", "({})", "doi:{}.", "see {}, p. 2", '"{}"', "https://doi.org/{} ok", "{};", "**{}**"]),
@@ -307,7 +305,6 @@ def test_a_doi_is_the_same_in_any_sentence(suffix, sentence):
     assert find_doi(sentence.format(f"10.12345/{suffix}")) == f"10.12345/{suffix}"
 
 
-@settings(deadline=None, derandomize=True)
 @given(st.text("0123456789 .,-", max_size=40).filter(lambda text: "10." not in text))
 def test_numbers_alone_are_no_citation_in_prose(text):
     found = find_identifiers(f"about {text} of them")
@@ -321,7 +318,6 @@ _PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
 @given(st.one_of(st.text(), st.lists(_PIECES).map("".join)))
 def test_any_text_has_identifiers_that_stand_in_it(text):
     found = detect(text)

@@ -1,7 +1,7 @@
 """Sentences: where one ends and where one only seems to."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.text.sentences import sentences
@@ -77,7 +77,6 @@ _PIECES = st.sampled_from(
 )
 
 
-@settings(deadline=None, derandomize=True)
 @given(st.one_of(st.text(), st.lists(_PIECES).map("".join)))
 def test_sentences_are_pieces_of_the_text_in_order_and_lose_no_letter(text):
     found = sentences(text)

@@ -1,7 +1,7 @@
 """Tokens: forms of one word meet, different words stay apart."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.text.tokens import STOP_WORDS, is_number, stem, terms, to_american, tokens
@@ -112,7 +112,6 @@ def test_words_of_other_languages_are_left_as_they_are():
     assert to_american("großmutter") == "großmutter"
 
 
-@settings(deadline=None, derandomize=True)
 @given(st.text())
 def test_any_text_has_tokens_and_they_do_not_change(text):
     first, second = tokens(text), tokens(text)
@@ -122,13 +121,11 @@ def test_any_text_has_tokens_and_they_do_not_change(text):
     assert set(terms(text)) <= set(first)
 
 
-@settings(deadline=None, derandomize=True)
 @given(st.text(alphabet="0123456789.,% millonbhudretya", max_size=60))
 def test_any_digits_make_numbers(text):
     assert all(is_number(token) == token[0].isdigit() for token in tokens(text))
 
 
-@settings(deadline=None, derandomize=True)
 @given(st.text(alphabet="abcdegilnorsty", min_size=1, max_size=14))
 def test_a_word_keeps_a_stem(word):
     assert stem(word)

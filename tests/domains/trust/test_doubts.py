@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
+import trust_replay
 
-from specloom.compiler.build import weave_from
 from specloom.core.faults import Fault
 from specloom.core.messages import Request, Response
 from specloom.domains.text.doi import find_doi, to_doi
 from specloom.domains.text.identifiers import detect
 from specloom.domains.trust.citations.work import MOST_AUTHORS, to_work
 from specloom.domains.trust.sources.recommendations import PATIENCE, audit_recommendations
-from specloom.specs.library import shipped_root
+from tests.support.shipped import shipped_model
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "bench"))
-
-import trust_replay
-
-MODEL = weave_from([shipped_root()])[0]
 DEEP = {"title": "Deep learning", "authors": [["LeCun", "Yann"], ["Bengio", "Yoshua"]], "year": 2015, "venue": "Nature"}
 ICE = {"title": "How otters swim under winter ice", "authors": [["Otter", "Ann"]], "year": 2020}
 CROSSREF = {"10.1038/nature14539": DEEP, "10.1234/ice": ICE}
@@ -63,7 +56,7 @@ class Web(trust_replay.World):
 
 
 def call(tool: str, arguments: Mapping[str, Any], world: Web, asked: tuple[str, ...] = trust_replay.ASKED) -> Any:
-    return asyncio.run(trust_replay.call(MODEL, tool, arguments, world, asked))
+    return asyncio.run(trust_replay.call(shipped_model(), tool, arguments, world, asked))
 
 
 def verify(citation: str, world: Web | None = None) -> dict[str, Any]:

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+import trust_replay
+import yaml
 
 from specloom.authoring.examples.tools import run_tool_example
-from specloom.compiler.build import weave
 from specloom.core.diagnostics import Report
 from specloom.domains.text.hosts import TIERS
 from specloom.domains.text.identifiers import KINDS
@@ -29,16 +28,10 @@ from specloom.domains.trust.claims.cues import CUE_KINDS
 from specloom.domains.trust.result_schemas import AUDIT_FLAGS
 from specloom.domains.trust.sources.classify import AUTHORITY_TIERS, DOMAIN_CATEGORIES, SOURCE_TYPES
 from specloom.domains.trust.sources.recommendations import STANCES
-from specloom.specs.library import load_library, shipped_root
+from specloom.specs.library import shipped_root
 from specloom.specs.yaml import Listing, Map, to_plain
+from tests.support.shipped import shipped_model, shipped_specs
 
-ROOT = Path(__file__).parents[3]
-sys.path.insert(0, str(ROOT / "bench"))
-
-import trust_replay  # noqa: E402 - the benches are scripts and no package
-
-LIBRARY = load_library([shipped_root()], Report())
-MODEL = weave(LIBRARY, Report())
 TOOLS = (
     "verify_citation",
     "audit_bibliography",
@@ -47,7 +40,8 @@ TOOLS = (
     "archive_source",
     "brand_research",
 )
-NOTICES = set(MODEL.providers["crossref"].tables["notice"].values())
+CROSSREF = yaml.safe_load((shipped_root() / "providers.d" / "crossref.yaml").read_text("utf-8"))
+NOTICES = set(CROSSREF["tables"]["notice"].values())
 
 CLOSED: Mapping[tuple[str, str], set[str]] = {
     ("verify_citation", "/identifier/kind"): set(KINDS),
@@ -96,12 +90,12 @@ def said(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 @functools.cache
 def shown(name: str) -> frozenset[tuple[str, str]]:
     """Every text in the answers of a tool to its examples, with where it stands."""
-    tool, listed = MODEL.tools[name], LIBRARY.of("tool")[name].root.get("examples")
+    tool, listed = shipped_model().tools[name], shipped_specs().library.of("tool")[name].root.get("examples")
     assert isinstance(listed, Listing)
     found: set[tuple[str, str]] = set()
     for item in listed.items:
         assert isinstance(item, Map)
-        trace = run_tool_example(item, to_plain(item), tool, MODEL, Report()) if "expect" in item else None
+        trace = run_tool_example(item, to_plain(item), tool, shipped_model(), Report()) if "expect" in item else None
         if trace is not None and trace.outcome is not None:
             found |= {(path, value) for path, value in said(trace.outcome.answer) if isinstance(value, str)}
     return frozenset(found)
@@ -109,7 +103,7 @@ def shown(name: str) -> frozenset[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_every_published_value_is_said(name: str) -> None:
-    published = set(enums(MODEL.tools[name].output_schema))
+    published = set(enums(shipped_model().tools[name].output_schema))
 
     missing = published - shown(name)
 
@@ -151,7 +145,7 @@ PAGES = (
 def test_every_label_of_a_page_is_said_by_the_tool_that_reads_it() -> None:
     async def read(url: str) -> dict[str, Any]:
         world = trust_replay.World(pages={url: "Otters sleep on their backs. " * 40})
-        return await trust_replay.call(MODEL, "scrape_page", {"url": url}, world, ())
+        return await trust_replay.call(shipped_model(), "scrape_page", {"url": url}, world, ())
 
     answers = [asyncio.run(read(url)) for url in PAGES]
 

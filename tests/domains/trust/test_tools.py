@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trust_replay
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.compiler.build import weave
-from specloom.core.diagnostics import Report
 from specloom.core.faults import Fault
 from specloom.core.messages import Answer, Request, Response
 from specloom.domains.trust.sources.links import archive
 from specloom.runtime.executor import Executor
-from specloom.specs.library import load_library, shipped_root
+from tests.support.shipped import shipped_model
 
 ROOT = Path(__file__).parents[3]
-sys.path.insert(0, str(ROOT / "bench"))
-
-import trust_replay  # noqa: E402 - the benches are scripts and no package
-
-MODEL = weave(load_library([shipped_root()], Report()), Report())
 
 
 # --- the gold set ---
@@ -36,7 +29,7 @@ MODEL = weave(load_library([shipped_root()], Report()), Report())
 
 @pytest.fixture(scope="module")
 def outcomes() -> list[Any]:
-    return asyncio.run(trust_replay.replay(MODEL))
+    return asyncio.run(trust_replay.replay(shipped_model()))
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +61,7 @@ def checked(outcomes: list[Any], monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         return told
 
     monkeypatch.setattr(trust_replay, "replay", replay)
-    monkeypatch.setattr(trust_replay, "weave_from", lambda _: (MODEL, None))
+    monkeypatch.setattr(trust_replay, "weave_from", lambda _: (shipped_model(), None))
     return told
 
 
@@ -162,7 +155,9 @@ def test_two_hundred_entries_take_seconds_and_never_ask_more_at_once_than_declar
     ]
 
     async def work() -> dict[str, Any]:
-        executor = Executor(MODEL, environ={"CROSSREF_EMAIL": "ann@example.org"}, sender=upstream, validate=True)
+        executor = Executor(
+            shipped_model(), environ={"CROSSREF_EMAIL": "ann@example.org"}, sender=upstream, validate=True
+        )
         try:
             done = await executor.call(
                 "audit_bibliography", {"entries": entries}, progress=lambda at, of, _: told.append((at, of))
@@ -230,12 +225,11 @@ TEXTS = st.text(max_size=60) | st.sampled_from(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(TEXTS, TEXTS)
 def test_any_citation_has_an_answer_or_is_refused_in_a_sentence(one: str, two: str) -> None:
     try:
         said = asyncio.run(
-            trust_replay.call(MODEL, "verify_citation", {"citation": f"{one} {two}"}, trust_replay.World())
+            trust_replay.call(shipped_model(), "verify_citation", {"citation": f"{one} {two}"}, trust_replay.World())
         )
     except Fault as fault:
         assert fault.kind == "validation", fault.message  # noqa: PT017 - both ways to end are fine
@@ -248,11 +242,12 @@ def test_any_citation_has_an_answer_or_is_refused_in_a_sentence(one: str, two: s
 FIELDS = st.dictionaries(st.sampled_from(["url", "title", "author", "site", "date", "doi"]), TEXTS)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(FIELDS, min_size=1, max_size=5))
 def test_any_entries_are_audited_each_with_a_flag_and_a_reason(entries: list[dict[str, str]]) -> None:
     try:
-        said = asyncio.run(trust_replay.call(MODEL, "audit_bibliography", {"entries": entries}, trust_replay.World()))
+        said = asyncio.run(
+            trust_replay.call(shipped_model(), "audit_bibliography", {"entries": entries}, trust_replay.World())
+        )
     except Fault as fault:
         assert fault.kind == "validation", fault.message  # noqa: PT017 - both ways to end are fine
         return

@@ -6,14 +6,11 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.language.converters.converter import EXAMPLE_MOMENT, Moment
 from specloom.language.converters.registry import CONVERTERS, ConverterProblem, compile_converter
-
-# A busy machine is not a failure.
-UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 PARAMETERS: dict[str, Any] = {
     "prefix": "a",
@@ -84,7 +81,6 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 @pytest.mark.parametrize("name", sorted(CONVERTERS))
-@UNTIMED
 @given(value=st.one_of(_JSON, _TEXTS), now=st.floats(), url=_TEXTS)
 def test_no_value_makes_a_converter_raise_and_every_result_has_the_declared_type(
     name: str, value: Any, now: float, url: str

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
 from specloom.core.faults import Fault
 from specloom.core.messages import Response
 from specloom.language.decoders.registry import DECODERS, Decoder, decode, register
-
-# A busy machine is not a failure.
-UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def answer(body: bytes | str, content_type: str = "") -> Response:
@@ -83,7 +80,6 @@ def test_many_comments_before_a_page_cost_no_time() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(DECODERS))
-@UNTIMED
 @given(
     body=st.one_of(
         st.binary(),
@@ -111,7 +107,6 @@ def test_any_body_is_read_or_is_a_fault(name: str, body: bytes, charset: str) ->
 # JSON
 
 
-@UNTIMED
 @given(
     st.recursive(
         st.none()

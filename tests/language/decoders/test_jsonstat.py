@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
@@ -14,8 +14,6 @@ from specloom.core.faults import Fault
 from specloom.core.messages import Response
 from specloom.language.decoders import jsonstat
 from specloom.language.decoders.registry import DECODERS, decode
-
-UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def read(document: Any, **options: Any) -> list[dict[str, Any]]:
@@ -328,7 +326,6 @@ CUBES = st.fixed_dictionaries(
 )
 
 
-@UNTIMED
 @given(CUBES | TREES)
 def test_any_json_is_read_or_is_a_fault(document: Any) -> None:
     try:

@@ -6,15 +6,13 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
 from specloom.core.faults import Fault
 from specloom.core.messages import Response
 from specloom.language.decoders.registry import DECODERS, decode
-
-UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def read(document: Any, **options: Any) -> list[dict[str, Any]]:
@@ -426,7 +424,6 @@ STRUCTURES = st.fixed_dictionaries({"dimensions": LEVELS}, optional={"attributes
 MESSAGES = st.fixed_dictionaries({"dataSets": st.lists(SETS | TREES, max_size=3), "structure": STRUCTURES | TREES})
 
 
-@UNTIMED
 @given(MESSAGES | st.fixed_dictionaries({"data": MESSAGES}) | TREES)
 def test_any_json_is_read_or_is_a_fault(document: Any) -> None:
     try:

@@ -1,7 +1,6 @@
 """Expressions are checked before they run, say what they read, and mean what the JMESPath interpreter means."""
 
 import json
-import os
 import re
 import threading
 
@@ -407,9 +406,7 @@ EXPRESSIONS = st.recursive(
     ),
     max_leaves=7,
 )
-EXAMPLES = int(os.environ.get("SPECLOOM_TEST_EXAMPLES", "400"))
-MANY = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
-MORE = settings(MANY, max_examples=2 * EXAMPLES)
+MANY = settings(suppress_health_check=list(HealthCheck))
 
 
 def outcome(run, value):
@@ -420,7 +417,7 @@ def outcome(run, value):
         return f"failed: {re.sub(r'0x[0-9a-f]+', '', error.message)}"
 
 
-@MORE
+@MANY
 @given(EXPRESSIONS, VALUES)
 @example("a[?b == `0`]", {"a": [{"b": False}, {"b": 0}, {"b": 0.0}]})
 @example("!(a)", {"a": 0})
@@ -543,7 +540,7 @@ TYPED_VALUES = st.fixed_dictionaries(
 )
 
 
-@MORE
+@MANY
 @given(EXPRESSIONS, TYPED_VALUES)
 def test_the_value_fits_the_inferred_shape(text, value):
     assert fits(value, TYPED)

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.core.secrets import Secret
@@ -353,7 +353,6 @@ def test_every_function_over_data_is_called_with_arguments_that_fit():
 
 
 @pytest.mark.parametrize("text", CALLS)
-@settings(max_examples=100, deadline=None)
 @given(value=FITTING)
 def test_closures_and_interpreter_agree_on_what_fits(text, value):
     def outcome(run):
@@ -368,7 +367,6 @@ def test_closures_and_interpreter_agree_on_what_fits(text, value):
         )
 
 
-@settings(max_examples=100, deadline=None)
 @given(value=st.dictionaries(TEXTS, LISTS, min_size=1, max_size=3))
 def test_records_and_table_are_two_ways_to_the_same_rows(value):
     count = max(map(len, value.values()))

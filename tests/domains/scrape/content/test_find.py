@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.scrape import content
@@ -264,7 +264,6 @@ PIECES = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(PIECES, max_size=60))
 def test_any_markup_has_a_choice_that_lies_in_it(pieces: list[str]) -> None:
     root = tree.parse("".join(pieces))

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.scrape.content import class_names
@@ -29,7 +29,6 @@ ODD = st.lists(
 )
 
 
-@settings(deadline=None)  # the tables are made at the first call
 @given(st.one_of(TEXTS, ODD))
 def test_each_text_has_the_counts_that_it_has_alone(texts: list[str]) -> None:
     found = count_glyphs(texts)
@@ -52,7 +51,6 @@ def test_no_count_runs_into_the_next() -> None:
     assert found.capitalised.tolist() == [0, 0, MOST // 2]
 
 
-@settings(deadline=None)  # the tables are made at the first call
 @given(st.one_of(TEXTS, ODD))
 def test_runs_of_letters_are_those_of_each_text_in_order(texts: list[str]) -> None:
     words, counts = split_letters(texts)
@@ -61,7 +59,6 @@ def test_runs_of_letters_are_those_of_each_text_in_order(texts: list[str]) -> No
     assert counts.tolist() == [len(LETTERS.findall(text)) for text in texts]
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.text("ab. 1?天", min_size=1, max_size=30).map(lambda text: " ".join(text.split()) or "x"), min_size=1)
 )
@@ -103,7 +100,6 @@ NAMES = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(NAMES)
 def test_a_name_is_about_what_its_patterns_find_in_it(names: list[str]) -> None:
     found = read_names(names)

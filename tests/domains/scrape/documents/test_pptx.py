@@ -6,7 +6,7 @@ import io
 import zipfile
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.scrape.documents import read as documents
@@ -132,7 +132,6 @@ def test_a_second_title_is_text() -> None:
     assert told(shape("One", "title") + shape("Two", "title")) == ["## One", "Two"]
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.none() | st.tuples(*[st.integers(-50, 50)] * 2, *[st.integers(0, 60)] * 2), max_size=12))
 def test_every_shape_is_read_once(places: list[tuple[int, int, int, int] | None]) -> None:
     areas = [None if at is None else Area(at[0], at[1], at[0] + at[2], at[1] + at[3]) for at in places]

@@ -7,7 +7,7 @@ import random
 import zipfile
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.core.faults import Fault
@@ -52,14 +52,12 @@ def damage(body: bytes, seed: int) -> bytes:
 
 
 @pytest.mark.parametrize("kind", SEEDS)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 2**32))
 def test_damaged_bytes_are_a_document_or_a_fault(kind: str, seed: int) -> None:
     check(damage(SEEDS[kind], seed))
 
 
 @pytest.mark.parametrize("kind", ["docx", "pptx", "xlsx"])
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 2**32))
 def test_damaged_parts_in_a_sound_archive_are_a_document_or_a_fault(kind: str, seed: int) -> None:
     chance = random.Random(seed)
@@ -72,7 +70,6 @@ def test_damaged_parts_in_a_sound_archive_are_a_document_or_a_fault(kind: str, s
     check(packed.getvalue())
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.binary(max_size=400),
     st.sampled_from([b"%PDF-1.7\n", b"PK\x03\x04word/document", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b""]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.scrape.html.charset import decode, find_codec
@@ -158,7 +158,6 @@ def test_codecs_that_are_no_charset_of_pages_are_not_used(label: str) -> None:
     assert decode(b"+ADw-b+AD4-", f"text/html; charset={label}").text == "+ADw-b+AD4-"
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=400), st.text(max_size=40))
 def test_any_bytes_become_text(body: bytes, content_type: str) -> None:
     decoded = decode(body, content_type)

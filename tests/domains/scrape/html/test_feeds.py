@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.core.faults import Fault
@@ -186,7 +186,6 @@ ODD = st.sampled_from(
 )
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
 @given(
     st.lists(st.one_of(TAGS.map("<{}>".format), TAGS.map("</{}>".format), TAGS.map("<{}/>".format), ODD), max_size=40)
 )
@@ -197,7 +196,6 @@ def test_odd_feeds_are_no_crash(pieces: list[str]) -> None:
         assert "\u202e" not in page.content
 
 
-@settings(deadline=None, derandomize=True, max_examples=100)
 @given(
     st.dictionaries(
         st.sampled_from(["url", "title", "authors", "content_html", "summary"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -383,7 +383,6 @@ def test_lengths_are_read() -> None:
     ]  # fmt: skip
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="{}@.#:;!()/*\"'<>-, abdisplayne0px%", max_size=200))
 def test_any_style_is_read(text: str) -> None:
     declarations, important = parse_declarations(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.scrape.html.parse import parse
@@ -153,7 +153,6 @@ def test_a_pipe_does_not_end_a_cell() -> None:
     assert escape_cell(" a | b\n c ") == "a \\| b c"
 
 
-@settings(deadline=None)
 @given(st.text(alphabet='abx |\\`*\n<>/"=tdhrbl 123', max_size=200))
 def test_every_row_has_as_many_cells_as_its_head(inner: str) -> None:
     text = md(f"<table><tr><th>a<th>b<tr><td>{inner}<td>z</table>")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.scrape.html.parse import parse
@@ -344,7 +344,6 @@ PIECES = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.lists(PIECES, max_size=40))
 def test_any_page_becomes_markdown_without_controls(pieces: list[str]) -> None:
     html = "".join(pieces)

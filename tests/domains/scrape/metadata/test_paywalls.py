@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.scrape.extract import Extract, extract
@@ -85,7 +85,6 @@ def test_a_page_that_is_free_or_carries_its_whole_text_is_complete(body: str, sa
     assert (found.lack, found.quality) == ("", "complete")
 
 
-@settings(deadline=None, derandomize=True, max_examples=100)
 @given(
     st.sampled_from(["isAccessibleForFree", "hasPart", "wordCount"]),
     st.recursive(

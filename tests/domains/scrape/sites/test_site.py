@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from specloom.domains.scrape.sites import ASKS, match
 from specloom.domains.scrape.sites.site import Route, cut, parse_address, to_count, to_fence, to_forum_signals
-from tests.support.site_context import shipped_model
+from tests.support.shipped import shipped_model
 
 VIDEO = "dQw4w9WgXcQ"
 

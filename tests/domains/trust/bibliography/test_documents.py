@@ -4,7 +4,7 @@ import json
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.core.faults import Fault
@@ -472,7 +472,6 @@ _ENTRIES = st.builds(
 ).map(normalize)
 
 
-@settings(deadline=None, derandomize=True, max_examples=150)
 @given(st.lists(_ENTRIES, min_size=1, max_size=3), st.sampled_from(["bibtex", "ris", "csl-json"]))
 def test_what_is_written_is_read_back_unchanged(entries, style):
     text = render(entries, style).text
@@ -492,7 +491,6 @@ _ADDRESSES = st.lists(
 ).map(lambda parts: "https://x.example/" + "".join(parts))
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
 @given(_ADDRESSES)
 def test_whatever_stands_in_an_address_bibtex_says_it_verbatim_and_gives_it_back(url):
     encoded = url.replace("{", "%7B").replace("}", "%7D").replace("\\", "%5C")
@@ -504,7 +502,6 @@ def test_whatever_stands_in_an_address_bibtex_says_it_verbatim_and_gives_it_back
     assert [entry.url for entry in found.entries] == [encoded]
 
 
-@settings(deadline=None, derandomize=True, max_examples=150)
 @given(_ENTRIES)
 def test_a_normal_entry_stays_as_it_is_and_reads_as_one_line(entry):
     assert normalize(entry) == entry
@@ -515,7 +512,6 @@ def test_a_normal_entry_stays_as_it_is_and_reads_as_one_line(entry):
         assert "](" not in text
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
 @given(_TEXT)
 def test_a_clean_value_is_clean(text):
     value = clean(text)
@@ -524,7 +520,6 @@ def test_a_clean_value_is_clean(text):
     assert len(value.splitlines()) <= 1
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
 @given(
     st.lists(
         st.sampled_from(

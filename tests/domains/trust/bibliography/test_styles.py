@@ -1,7 +1,7 @@
 """The citation of a page: what it says about itself and two styles, whatever its metadata holds."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.trust.bibliography.styles import cite
@@ -91,7 +91,6 @@ def test_a_title_opens_no_markup(title):
         assert not text.startswith(("#", ">", "- ", "1. "))
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
 @given(st.text(), st.text(), st.text(), st.text(), st.text(), st.text())
 def test_any_metadata_makes_one_line_in_each_style_twice_the_same(url, title, author, site, published, accessed):
     found = cite(url, title, author, site, published, accessed)

@@ -5,25 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import sys
 import unicodedata
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+import trust_replay
+from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.compiler.build import weave_from
 from specloom.domains.trust.bibliography.documents import parse_bibliography
 from specloom.domains.trust.bibliography.entry import assign_keys, clean, from_source
-from specloom.specs.library import shipped_root
+from tests.support.shipped import shipped_model
 
-sys.path.insert(0, str(Path(__file__).parents[4] / "bench"))
-
-import trust_replay
-
-MODEL = weave_from([shipped_root()], examples=False)[0]
 INTERCHANGE = ("bibtex", "ris", "csl-json")
 READ = ("apa", "mla")
 # Every control, format and separator character that a title may smuggle in; half a surrogate pair is refused before.
@@ -66,7 +59,7 @@ SOURCES = st.lists(
 
 def form(style: str, sources: list[dict[str, str]]) -> dict[str, Any]:
     given = {"style": style, "sources": sources}
-    return asyncio.run(trust_replay.call(MODEL, "format_bibliography", given, trust_replay.World()))
+    return asyncio.run(trust_replay.call(shipped_model(), "format_bibliography", given, trust_replay.World()))
 
 
 # Format characters that are seen: the signs around Arabic, Syriac and Kaithi numbers, and the joiners, with which
@@ -80,7 +73,6 @@ def is_unseen(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp", "Cs") and character not in SEEN
 
 
-@settings(deadline=None, derandomize=True, max_examples=120)
 @given(SOURCES, st.sampled_from(INTERCHANGE))
 def test_what_is_exported_is_read_back_as_it_was(sources: list[dict[str, str]], style: str) -> None:
     told = form(style, sources)
@@ -94,7 +86,6 @@ def test_what_is_exported_is_read_back_as_it_was(sources: list[dict[str, str]], 
     assert {entry.title for entry in found.entries} == {clean(source.get("title", "")) for source in sources}
 
 
-@settings(deadline=None, derandomize=True, max_examples=120)
 @given(SOURCES, st.sampled_from(READ))
 def test_what_is_read_is_one_line_for_each_source_and_opens_nothing(sources: list[dict[str, str]], style: str) -> None:
     told = form(style, sources)
@@ -107,7 +98,6 @@ def test_what_is_read_is_one_line_for_each_source_and_opens_nothing(sources: lis
         assert not re.match(r"[#>+*=|~-]|[0-9]{1,9}[.)]\s", line)
 
 
-@settings(deadline=None, derandomize=True, max_examples=120)
 @given(SOURCES, st.sampled_from((*INTERCHANGE, *READ)))
 def test_no_style_shows_what_cannot_be_seen_and_each_is_the_same_twice(
     sources: list[dict[str, str]], style: str

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from specloom.compiler.build import weave_from
 from specloom.core.messages import Request, Response
 from specloom.domains.trust.brand import portal
 from specloom.net.transport import Transport
@@ -25,15 +24,14 @@ from specloom.server.backend import ExecutorBackend
 from specloom.server.catalogue import make_catalogue
 from specloom.server.sdk_host import Host
 from specloom.server.selection import Selection
-from specloom.specs.library import shipped_root
 from specloom.storage.artifacts import Artifacts
 from specloom.storage.store import open_memory
 from tests.support.loopback import Call, Loopback, Reply
+from tests.support.shipped import shipped_model
 
 NAMES = ("otterware.com", "*.otterware.com", "strangers.com")
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 JSON = {"Content-Type": "application/manifest+json"}
-MODEL = weave_from([shipped_root()], examples=False)[0]
 
 HOME = """<!doctype html><html lang="en"><head><title>Otterware – rafts</title>
 <script type="application/ld+json">{"@context": "https://schema.org", "@type": "Organization",
@@ -159,9 +157,9 @@ def serving(site: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
 async def connected(server: Loopback, missing: Sequence[str] = ()) -> AsyncIterator[Client]:
     # The honest identity asks with nothing but the transport, and no browser is started.
     environ = {"CHROME_PATH": "disabled", "SCRAPE_IDENTITY": "honest"}
-    store = open_memory([one.spec for one in MODEL.collections.values()])
+    store = open_memory([one.spec for one in shipped_model().collections.values()])
     executor = Executor(
-        MODEL,
+        shipped_model(),
         environ=environ,
         sender=Gate(server.port, missing),
         drawers=store,
@@ -169,7 +167,7 @@ async def connected(server: Loopback, missing: Sequence[str] = ()) -> AsyncItera
         allow_private=True,
         validate=True,
     )
-    catalogue = make_catalogue(MODEL, Selection(["all"]), environ, prompts=[])
+    catalogue = make_catalogue(shipped_model(), Selection(["all"]), environ, prompts=[])
     backend = ExecutorBackend(executor, owner="north:ada", prompts={}, tools=catalogue.tool_names)
     try:
         async with Client(Host(catalogue, lambda: backend).server(), mode="2026-07-28") as client:

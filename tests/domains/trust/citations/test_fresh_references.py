@@ -7,20 +7,12 @@ or a name at a time.
 from __future__ import annotations
 
 import asyncio
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-from specloom.compiler.build import weave_from
-from specloom.specs.library import shipped_root
-
-sys.path.insert(0, str(Path(__file__).parents[4] / "bench"))
-
 import trust_replay
 
-MODEL = weave_from([shipped_root()])[0]
+from tests.support.shipped import shipped_model
 
 
 def _work(title: str, authors: str, year: int, venue: str = "", **more: Any) -> dict[str, Any]:
@@ -233,7 +225,7 @@ OTHERS = [
 
 
 def verify(citation: str) -> dict[str, Any]:
-    return asyncio.run(trust_replay.call(MODEL, "verify_citation", {"citation": citation}, WORLD))
+    return asyncio.run(trust_replay.call(shipped_model(), "verify_citation", {"citation": citation}, WORLD))
 
 
 @pytest.mark.parametrize("citation", REAL)

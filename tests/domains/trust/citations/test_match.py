@@ -1,7 +1,7 @@
 """Matching: what may differ between a citation and its record, and what may not."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.text.fold import compact, find_script, fold, is_near, strip_markup, to_latin
@@ -280,7 +280,6 @@ _TITLE = st.one_of(
 _NAME = st.builds(Name, st.text(max_size=12), st.text(max_size=8))
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
 @given(_TITLE, st.lists(_NAME, max_size=3), st.one_of(st.none(), st.integers(0, 3000)), st.text(max_size=20))
 def test_anything_is_judged_and_a_record_matches_itself(title, authors, year, venue):
     record = WorkRecord((title,), tuple(authors), (year,) if year else (), (venue,))

@@ -1,7 +1,7 @@
 """Titles of one work and titles of two: what is laid beside each other word by word."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.text.people import Name
@@ -143,7 +143,6 @@ def test_words_of_weight_are_laid_side_by_side() -> None:
     assert count_slips("Habittat riverbamks wanderrers", "Habitat riverbanks wanderers") is None
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_sameness_is_told_of_any_texts_and_the_same_from_both_sides(one: str, two: str) -> None:
     assert (find_sameness(one, two) is None) == (find_sameness(two, one) is None)

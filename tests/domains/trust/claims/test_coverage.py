@@ -1,7 +1,7 @@
 """Claim coverage: what is measured, what is told, and what is not concluded."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.text.language import UNKNOWN, find_language, load_languages
@@ -371,7 +371,6 @@ _WORDS = st.lists(
 ).map(" ".join)
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
 @given(st.one_of(_WORDS, st.text()), st.one_of(_WORDS, st.text()))
 def test_any_claim_and_text_have_a_measure(claim, text):
     found = assess(claim, text)

@@ -1,7 +1,7 @@
 """Claim signals: the sentence of a row that has most to do with a claim."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.text.sentences import sentences
@@ -126,7 +126,6 @@ _TEXT = st.one_of(_WORDS, st.text())
 _FIELD = st.one_of(st.none(), st.integers(), _TEXT, st.lists(st.one_of(st.none(), _TEXT), max_size=3))
 
 
-@settings(deadline=None, derandomize=True)
 @given(_FIELD, _FIELD, _FIELD, st.one_of(_TEXT, st.integers()))
 def test_a_signal_is_a_sentence_of_the_row_whatever_the_row_holds(title, snippet, extra, claim):
     row = {"title": title, "snippet": snippet, "extra_snippets": extra}
@@ -140,7 +139,6 @@ def test_a_signal_is_a_sentence_of_the_row_whatever_the_row_holds(title, snippet
     assert ("claim_signal" in result[0]) == (isinstance(claim, str) and bool(claim.strip()))
 
 
-@settings(deadline=None, derandomize=True)
 @given(_TEXT, _TEXT)
 def test_a_score_is_nothing_or_at_least_one(sentence, claim):
     points = score_rows(sentence, to_claim(claim))

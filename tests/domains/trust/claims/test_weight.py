@@ -1,7 +1,7 @@
 """How the words of a claim hang together: what is one name, what a claim begins with, and where it is set."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.text.language import UNKNOWN, find_language, load_languages
@@ -99,7 +99,6 @@ def test_what_a_claim_begins_with_is_no_chance_unless_something_narrows_it(claim
     assert assess(claim, PAGE).label == label
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
 @given(st.text(max_size=80))
 def test_any_claim_has_a_shape_of_its_own_tokens(claim):
     wanted = to_wanted(claim, find_language(claim), {})

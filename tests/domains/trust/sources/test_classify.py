@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.text.hosts import load_reputations
@@ -174,7 +174,6 @@ def test_the_bands_begin_where_they_are_documented():
     ]
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
 @given(st.one_of(st.text(), st.text().map(lambda text: f"https://{text}")), st.booleans(), st.lists(st.text()))
 def test_any_address_has_labels_of_the_closed_lists(url, citation, types):
     found = classify(url, citation=citation, types=types)

@@ -1,7 +1,7 @@
 """Self-promotion: a ranking that its own host wins, and the numbered lists that only look like one."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.trust.sources.classify import SelfPromotion, find_self_promotion
@@ -49,7 +49,6 @@ def test_what_is_no_ranking_or_not_won_is_left_alone(url, text):
     assert find_self_promotion(url, text) is None
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
 @given(st.lists(st.sampled_from(["1. ", "2. ", "#", "Acme", "best", "\n", " ", "*", ":", "x"])).map("".join))
 def test_a_finding_quotes_the_text(text):
     found = find_self_promotion("https://acme.com/", text)

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-from specloom.compiler.build import weave_from
-from specloom.core.faults import Fault
-from specloom.core.messages import Request, Response
-from specloom.specs.library import shipped_root
-
-sys.path.insert(0, str(Path(__file__).parents[4] / "bench"))
-
 import trust_replay
 
-MODEL = weave_from([shipped_root()])[0]
+from specloom.core.faults import Fault
+from specloom.core.messages import Request, Response
+from tests.support.shipped import shipped_model
+
 JOB = "spn2-0123456789abcdef"
 DONE = {"status": "success", "job_id": JOB, "original_url": "https://a.example/", "timestamp": "20260105101112"}
 
@@ -45,7 +38,7 @@ def _json(value: Any) -> Response:
 
 
 def capture(world: Archive, url: str = "https://a.example/") -> dict[str, Any]:
-    return asyncio.run(trust_replay.call(MODEL, "archive_source", {"url": url}, world, ("spn2", "wayback")))
+    return asyncio.run(trust_replay.call(shipped_model(), "archive_source", {"url": url}, world, ("spn2", "wayback")))
 
 
 @pytest.mark.parametrize(

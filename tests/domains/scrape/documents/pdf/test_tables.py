@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.scrape.documents import read as documents
@@ -266,7 +266,6 @@ def test_a_drawing_of_very_many_lines_is_left_alone_and_its_words_are_read() -> 
     assert " ".join(PROSE) in read(make_pdf([lines(PROSE)], drawn={0: many}))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     cells=st.lists(
         st.lists(st.text("abc019.,-%(|\\x ", max_size=14).map(str.strip), min_size=3, max_size=3), max_size=9
