@@ -24,7 +24,8 @@ from lexicon import Lexicon
 
 from specloom.domains.scrape.content import finder, model
 from specloom.domains.scrape.content.features import measure
-from specloom.domains.scrape.content.reweight import adjust
+from specloom.domains.scrape.content.reweight import reweight
+from specloom.domains.scrape.content.select import choose
 from specloom.domains.scrape.content.threshold import MIN_WORDS
 
 if TYPE_CHECKING:
@@ -210,10 +211,10 @@ def main() -> None:
 
     tables = [finder.with_kinds(page.units, guess).T for page, guess in zip(pages, guesses, strict=True)]
     chances = [
-        adjust(page.units.frame, page.page, dict(zip(TYPES, guess.tolist(), strict=True)), chance)
+        reweight(page.units.frame, page.page, dict(zip(TYPES, guess.tolist(), strict=True)), chance)
         for page, guess, chance in zip(pages, guesses, cross(pages, tables, folds), strict=True)
     ]
-    choices = [finder.choose(page.units.frame, chance) for page, chance in zip(pages, chances, strict=True)]
+    choices = [choose(page.units.frame, chance) for page, chance in zip(pages, chances, strict=True)]
     expected = np.array([expected for _, expected in choices])
     scores = np.array([page.score(taken) for page, (taken, _) in zip(pages, choices, strict=True)])
     print(f"F1 by words, each site judged by what was learned from others, {time.time() - began:.0f} s")

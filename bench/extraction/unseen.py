@@ -19,6 +19,7 @@ from specloom.domains.scrape.content.blocks import to_blocks
 from specloom.domains.scrape.content.frame import to_frame
 from specloom.domains.scrape.content.model import load_model
 from specloom.domains.scrape.content.page import read_page
+from specloom.domains.scrape.content.select import choose
 from specloom.domains.scrape.extract import empty_head
 from specloom.domains.scrape.html import parse as tree
 from specloom.domains.scrape.html import sanitise
@@ -35,7 +36,7 @@ def read(html: str, chances: np.ndarray | None) -> str:
     frame = to_frame(to_blocks(root), page, load_model().words)
     if frame is None or chances is None or len(chances) != len(frame.at):
         return ""
-    taken, _ = finder.choose(frame, chances)
+    taken, _ = choose(frame, chances)
     nodes, drop = finder.to_nodes(frame, taken)
     return markdown.render(nodes, drop=drop)
 

@@ -10,30 +10,12 @@ from . import Content
 from .blocks import to_blocks
 from .features import Units, measure
 from .model import ROOM, ContentModel, load_model, to_chances, to_shares
-from .reweight import adjust
-from .select import (
-    AMID,
-    BETWEEN,
-    LIST,
-    TABLE,
-    find_lists,
-    find_tables,
-    leave_copies,
-    merge_clones,
-    number_series,
-    silence,
-    take_amid,
-    take_around,
-    take_authors,
-    take_behind,
-    take_headings,
-    take_rest,
-    take_series,
-    take_whole,
-)
-from .threshold import MIN_WORDS, best_cut, expect
+from .reweight import reweight
+from .select import choose
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from lxml import etree
 
     from .frame import Frame
@@ -55,7 +37,7 @@ def find_content(root: etree._Element, page: PageFacts) -> Content:
         return Content((), (), "", 0.0, 0)
     kinds, chances = judge(units, model)
     likely = dict(zip(model.types, kinds.tolist(), strict=True))
-    chances = adjust(units.frame, page, likely, chances)
+    chances = reweight(units.frame, page, likely, chances)
     taken, expected = choose(units.frame, chances)
     nodes, drop = to_nodes(units.frame, taken)
     confidence = float(np.interp(expected, model.expected, model.reached))
@@ -75,28 +57,6 @@ def with_kinds(units: Units, kinds: Any, room: Any = None) -> Any:
     columns = units.columns
     spread = np.broadcast_to(kinds.astype(np.float32)[:, None], (len(kinds), columns.shape[1]))
     return np.concatenate((columns, spread), out=room)
-
-
-def choose(frame: Frame, chances: Any) -> tuple[Any, float]:
-    """Which units are taken, and the F1 that is expected of it."""
-    words = np.maximum(frame.words, MIN_WORDS)
-    tables = find_tables(frame)
-    chances = merge_clones(frame, chances)
-    smoothed = chances.copy()
-    for rows in tables:
-        # Half a table is worth little.
-        smoothed[rows] = np.average(chances[rows], weights=words[rows])
-    taken, _, _ = best_cut(smoothed, words)
-    lists = find_lists(frame)
-    taken = take_amid(tables, smoothed, taken, least=TABLE, amid=AMID)
-    taken = take_amid(lists, smoothed, taken, least=LIST, amid=BETWEEN)
-    taken = take_behind(frame, [*tables, *lists], smoothed, take_whole(lists, words, smoothed, taken))
-    taken = take_rest(frame, smoothed, taken)
-    series = number_series(frame)
-    taken = leave_copies(frame, take_series(frame, series, smoothed, taken))
-    taken = take_authors(frame, series, take_headings(frame, smoothed, taken))
-    taken = take_around(frame, smoothed, taken)
-    return taken, expect(chances, words, taken)
 
 
 def to_nodes(frame: Frame, taken: Any) -> tuple[list[etree._Element], set[etree._Element]]:
@@ -138,5 +98,37 @@ def to_nodes(frame: Frame, taken: Any) -> tuple[list[etree._Element], set[etree.
             gone = block.end
         elif block.tag == "tr" and block.text:
             gone = block.end  # cells belong to their row
-    silence(frame, taken)
+    _silence(frame, taken)
     return [blocks[top].element], drop
+
+
+def _find_around(frame: Frame, taken: Any) -> Any:
+    """Which units are not taken, and stand in an element that holds something taken; none that stands around all of
+    it, which is not shown."""
+    held = frame.over(taken)
+    narrowest = np.nonzero(held == held[0])[0][-1]
+    return (held[frame.at] > 0) & ~taken & (frame.at >= narrowest)
+
+
+def _silence(frame: Frame, taken: Any) -> None:
+    """Takes their own text out of the elements that are kept for what they hold; linear in the page.
+
+    Pictures in it stay, as they do between two blocks that stay.
+    """
+    units = np.nonzero(_find_around(frame, taken))[0].tolist()
+    if units:
+        blocks = {block.element for block in frame.blocks}
+        for unit in units:
+            _empty(frame.blocks[frame.at[unit]].element, blocks)
+
+
+def _empty(element: etree._Element, blocks: Collection[etree._Element]) -> None:
+    """Empties an element of its text, and of that of the elements in it that are no blocks."""
+    element.text = None
+    inner = [element]
+    while inner:
+        for part in inner.pop():
+            part.tail = None
+            if part not in blocks:
+                part.text = None
+                inner.append(part)

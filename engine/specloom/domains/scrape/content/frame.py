@@ -170,3 +170,17 @@ def find_items(repeated: list[bool], parent: list[int], count: int) -> Any:
     for at in range(1, count):
         items[at] = at if repeated[at] else items[parent[at]]
     return np.array(items)
+
+
+def number_series(frame: Frame) -> Any:
+    """A number for each unit from 1 on, the same for those that are alike in blocks that are alike."""
+    signs, at = frame.names.signs, frame.at
+    pairs = signs[at] * (int(signs.max()) + 1) + signs[frame.parent[at]]
+    return np.unique(pairs, return_inverse=True)[1] + 1
+
+
+def count_elements(frame: Frame, series: Any) -> Any:
+    """In how many elements each series stands."""
+    count = len(frame.blocks)
+    pairs = np.unique(series * count + frame.parent[frame.at])
+    return np.bincount(pairs // count)
