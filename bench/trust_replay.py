@@ -215,8 +215,8 @@ async def replay(model: Model) -> list[Outcome]:
             *await _replay_claims(model, load("claims_fourth.yaml"), mark=" (fourth)"),
         ]
     finally:
-        for close in CLOSERS:
-            await close()
+        for closer in CLOSERS.values():
+            await closer.function()
 
 
 async def _replay_citations(model: Model, data: Mapping[str, Any]) -> list[Outcome]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from specloom.plugins.registry import HOOKS, hook
+from specloom.plugins.registry import HOOKS
 from tests.support.spec_library import a_provider, a_tool, weave_texts
 
 
@@ -159,7 +159,9 @@ def test_lenses_are_a_table() -> None:
 
 @pytest.fixture
 def scoring() -> Any:
-    @hook("scoring", parameters={"factor": {"type": "number"}}, adds={"score": {"type": "number"}}, reads=("url",))
+    @HOOKS.register(
+        "scoring", parameters={"factor": {"type": "number"}}, adds={"score": {"type": "number"}}, reads=("url",)
+    )
     def score(rows: list[dict[str, Any]], arguments: Any) -> list[dict[str, Any]]:
         """Scores rows."""
         return rows

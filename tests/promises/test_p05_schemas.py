@@ -14,7 +14,7 @@ from specloom.authoring.examples.tools import check_tool
 from specloom.compiler.build import weave_from
 from specloom.core.diagnostics import Report
 from specloom.core.faults import Fault
-from specloom.plugins.registry import HOOKS, hook
+from specloom.plugins.registry import HOOKS
 from tests.support.demo_specs import TOOL, codes, demo_executor, weave_demo, write_demo
 from tests.support.loopback import Loopback
 from tests.support.shipped import shipped_specs
@@ -38,7 +38,7 @@ def graded(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
         """Grades."""
         return [{**row, "grade": grade} for row in rows]
 
-    hook("demo_grader", parameters={}, adds={"grade": {"type": "integer"}}, reads=())(grader)
+    HOOKS.register("demo_grader", parameters={}, adds={"grade": {"type": "integer"}}, reads=())(grader)
     try:
         yield write_demo(tmp_path, GRADED)
     finally:

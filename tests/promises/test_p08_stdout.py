@@ -22,9 +22,9 @@ PAGE = (200, {"Content-Type": "application/json"}, '{"results": [{"title": "A", 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 HOOK = '''
 import os, subprocess, sys
-from specloom.plugins.registry import hook
+from specloom.plugins.registry import HOOKS
 
-@hook("demo_noise", parameters={}, adds={"noise": {"type": "string"}}, reads=())
+@HOOKS.register("demo_noise", parameters={}, adds={"noise": {"type": "string"}}, reads=())
 def noise(rows, arguments):
     """Prints in every way there is."""
     print("printed")

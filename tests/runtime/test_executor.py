@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from specloom.cache.cache import AnswerCache
 from specloom.core.faults import Fault
 from specloom.core.messages import Request, Response
-from specloom.plugins import registry
 from specloom.plugins.context import CallRecord
 from specloom.plugins.registry import ObservedCall, Observer
 from specloom.runtime import observers
@@ -480,8 +479,7 @@ async def test_sources_go_to_the_session_from_the_cache_as_well_as_anew(
         noted.append((seen.owner, seen.session, seen.kind, [row["url"] for row in seen.rows]))
         raise Fault("session_not_found", "which keeps no answer back")
 
-    monkeypatch.setattr(registry, "OBSERVERS", [Observer(note, {})])
-    monkeypatch.setattr(observers, "OBSERVERS", registry.OBSERVERS)
+    monkeypatch.setattr(observers, "OBSERVERS", {"note": Observer("note", function=note)})
     executor = demo_executor(
         write_demo(tmp_path), sender=Stub(), cache=memory(), clock=lambda: 1000.0, drawers=cast("Any", object())
     )

@@ -151,7 +151,7 @@ def test_every_shipped_collection_is_kept_by_somebody_and_everything_kept_is_shi
     load_hooks()
     declared = load_collections([shipped_root()])
     needed = {one.name for one in ENGINE_NEEDS}
-    needed |= {one.name for each in (*PROCEDURES.values(), *OBSERVERS) for one in each.keeps}
+    needed |= {one.name for each in (*PROCEDURES.values(), *OBSERVERS.values()) for one in each.keeps}
     tools = weave_from([shipped_root()], examples=False)[0].tools.values()
     needed |= {name for tool in tools for name in reached_by(tool)}
 

@@ -67,7 +67,7 @@ def examine_places(environ: Mapping[str, str], cache: Path) -> list[Finding]:
     else:
         found.append(_place("audit log", log, "calls are not audited", "AUDIT_OUTPUT_PATH", is_file=True))
     for about, place in sorted(PLACES.items()):
-        found.append(_place(about, place.find(environ), place.otherwise, place.variable, is_file=place.is_file))
+        found.append(_place(about, place.function(environ), place.otherwise, place.variable, is_file=place.is_file))
     return found
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from specloom.core import Report, did_you_mean
 from specloom.language import ANY, ListOf, Maybe, RecordType, strip
 from specloom.model import Advice, AnswerKey, Field, Hints, Input, LinkPolicy, Tool, Toolset, Value
-from specloom.specs import Listing, Map, Node, Spec, YamlScalar, to_plain
+from specloom.specs import SPREAD, Listing, Map, Node, Spec, YamlEntry, YamlScalar, to_plain
 
 from .fields import SelectorLanguage, compile_field
 from .inputs import check_names
 from .symbols import DependencyTracker
-from .values import Scope, compile_pairs, compile_text
+from .values import Scope, compile_pairs, compile_text, compile_value, whole
 
 
 def compile_checks(node: Node | None, scope: Scope) -> tuple[tuple[Value, Value], ...]:
@@ -42,7 +42,7 @@ def compile_answer(
         return (), value
     assert isinstance(node, Map)
     keys: list[AnswerKey] = []
-    for entry in node:
+    for entry in _spread(node, scope):
         what = f"the answer's key {entry.key!r}"
         if isinstance(entry.value, Map):
             key = _compile_list(what, entry.key, entry.value, scope, row_shape, tracker)
@@ -52,6 +52,24 @@ def compile_answer(
         if key:
             keys.append(key)
     return tuple(keys), None
+
+
+def _spread(node: Map, scope: Scope) -> Iterator[YamlEntry]:
+    """The keys of an answer; in place of `...`, the fields of its record that no other key is called like."""
+    for entry in node:
+        if entry.key != SPREAD:
+            yield entry
+            continue
+        said = entry.value
+        text = said.value if isinstance(said, YamlScalar) else None
+        value = compile_value(said, scope) if isinstance(text, str) and text.startswith("=") else None
+        shape = strip(value.shape) if value is not None else ANY
+        if isinstance(text, str) and isinstance(shape, RecordType) and shape.closed:
+            names = [name for name in shape.fields if name not in node]
+            yield from (YamlEntry(name, entry.place, YamlScalar(f"=({text[1:]}).{name}", said.place)) for name in names)
+        elif value is not None or not scope.report.errors:
+            hint = "write =result, where a procedure gives it"
+            scope.report.add("E104", said.place, "`...` stands for the fields of a record that is declared", hint)
 
 
 def _compile_list(
@@ -96,14 +114,27 @@ def compile_hints(
     return Hints(tuple(plain["filters"]), tuple(plain.get("always", ())), tuple(advice))
 
 
+def _told(answer: Iterable[AnswerKey]) -> RecordType:
+    """The answer as those see it who come after it."""
+    return RecordType({key.name: ANY if key.fields is not None else key.value.shape for key in answer})
+
+
+def compile_recorded(node: Node | None, scope: Scope, answer: tuple[AnswerKey, ...]) -> Value | None:
+    """The sources that a session records of an answer; None where they are the lists that it makes of rows."""
+    sources = node.get("sources") if isinstance(node, Map) else None
+    if sources is None:
+        return None
+    inside = whole({"answer": _told(answer), "rows": scope.names.fields["rows"]})
+    return compile_text(sources, Scope(inside, scope.tables, scope.report))
+
+
 def compile_link(node: Node | None, scope: Scope, answer: tuple[AnswerKey, ...]) -> LinkPolicy | None:
     """When an answer is linked, and what stands in its place; it is told from arguments and answer alone, because a
     kept answer is linked as well."""
     if not isinstance(node, Map):
         return None
-    shapes = {key.name: ANY if key.fields is not None else key.value.shape for key in answer}
     inside = Scope(
-        RecordType({"args": scope.names.fields["args"], "answer": RecordType(shapes)}), scope.tables, scope.report
+        RecordType({"args": scope.names.fields["args"], "answer": _told(answer)}), scope.tables, scope.report
     )
     summary, when = node.get("summary"), node.get("when")
     assert summary is not None

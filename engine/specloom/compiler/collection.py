@@ -152,9 +152,9 @@ def _needs() -> Iterator[tuple[str, CollectionNeed]]:
     for procedure in PROCEDURES.values():
         for needed in procedure.keeps:
             yield f"the procedure {procedure.name}", needed
-    for observer in OBSERVERS:
+    for observer in OBSERVERS.values():
         for needed in observer.keeps:
-            yield f"the observer {observer.function.__name__}", needed
+            yield f"the observer {observer.name}", needed
 
 
 def find_lack(spec: CollectionSpec, needed: CollectionNeed) -> str:

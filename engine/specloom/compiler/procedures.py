@@ -38,10 +38,10 @@ def result_shape(plan: Iterable[Strategy], after: Iterable[Stage], around: Symbo
     """
     strategies, stages = list(plan), [one for one in after if one.kind == "procedure"]
     running = [one for one in strategies if one.kind == "procedure"]
-    shape = join_all(_record(around.procedures[one.hook]) for one in running)
+    shape = join_all(record_of(around.procedures[one.hook]) for one in running)
     certain = len(running) == len(strategies) or not running
     for stage in stages:
-        added = _record(around.procedures[stage.hook])
+        added = record_of(around.procedures[stage.hook])
         if isinstance(shape, RecordType) and isinstance(added, RecordType):
             certain_fields = (shape.required if certain else frozenset()) | added.required
             shape = RecordType({**shape.fields, **added.fields}, required=certain_fields)
@@ -51,7 +51,7 @@ def result_shape(plan: Iterable[Strategy], after: Iterable[Stage], around: Symbo
     return shape if certain else maybe(shape)
 
 
-def _record(procedure: Procedure) -> Shape:
+def record_of(procedure: Procedure) -> Shape:
     """What a procedure gives, with no other keys than it declares."""
     return from_schema({**procedure.gives, "additionalProperties": False})
 

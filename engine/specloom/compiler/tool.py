@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 
 from specloom.core import Report, did_you_mean, parse_duration
 from specloom.language import ANY, INTEGER, NUMBER, OPEN, TEXT, ListOf, Shape, maybe
-from specloom.model import Cache, Hints, Input, Setting, Strategy, Tool, Value, questions, stages_of
+from specloom.model import AnswerKey, Cache, Hints, Input, Setting, Strategy, Tool, Value, questions, stages_of
 from specloom.plugins import ENVELOPES, Envelope
 from specloom.specs import Listing, Map, Node, Spec, YamlScalar, to_plain
 
-from .answer import compile_answer, compile_checks, compile_hints, compile_link
+from .answer import compile_answer, compile_checks, compile_hints, compile_link, compile_recorded
 from .inputs import check_names, compile_inputs
 from .procedures import asked_by, check_cached, check_kept, procedures_of, result_shape, settings_of_procedures
 from .published_schemas import input_schema, output_schema, whole_schema
@@ -53,7 +53,8 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     hints = compile_hints(root.get("hints"), done, inputs, tracker)
     cache = _cache(root.get("cache"), done, inputs)
     record = _record(root.get("record"), inputs, report)
-    failures = _failures(root.get("record"), root.get("answer"), report)
+    failures = _failures(root.get("record"), answer, report)
+    recorded = compile_recorded(root.get("record"), done, answer)
     link = compile_link(root.get("link"), done, answer)
     if len(report.errors) > before or not is_whole:
         return None
@@ -98,6 +99,7 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
         _opt_in(root.get("opt_in"), settings, report),
         bool(plain.get("needs_provider", False)),
         failures,
+        recorded,
     )
 
 
@@ -175,12 +177,12 @@ def _record(node: Node | None, inputs: Mapping[str, Input], report: Report) -> t
     return str(session.value), str(to_plain(node.get("as")))
 
 
-def _failures(node: Node | None, answer: Node | None, report: Report) -> str:
+def _failures(node: Node | None, answer: Iterable[AnswerKey], report: Report) -> str:
     """The key of the answer that lists what could not be read; one that does not exist is reported."""
     said = node.get("failures") if isinstance(node, Map) else None
     if not isinstance(said, YamlScalar):
         return ""
-    known = [entry.key for entry in entries_of(answer)]
+    known = [key.name for key in answer]
     if said.value not in known:
         report.add("E110", said.place, f"the answer has no key {said.value!r}", did_you_mean(str(said.value), known))
     return str(said.value)

@@ -234,6 +234,8 @@ class Tool:
     """Whether it exists for clients only where a provider of one of `sources` is configured."""
     failures: str = ""
     """The key of its answer that lists what could not be read, for the session that records it; "" for none."""
+    recorded: Value | None = None
+    """The sources that a session records, of `answer` and `rows`; for None the lists that the answer makes of rows."""
 
     @property
     def sources(self) -> tuple[str, ...]:

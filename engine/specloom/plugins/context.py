@@ -90,7 +90,7 @@ class Context(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A kept text: its `research://artifact/…` address, name and size in bytes, and until when (epoch seconds)."""
+    """A kept text: its address, name and size in bytes, and until when (epoch seconds)."""
 
     uri: str
     name: str

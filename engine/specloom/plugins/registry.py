@@ -1,13 +1,16 @@
-"""Registered Python that a plan may call by name: the only door from specs to hand-written domain code.
+"""What packages register by name, for specs and for the engine: the only door to hand-written domain code.
 
-A package announces itself under the entry-point group `specloom.plugins.registry`; importing it registers its hooks.
+A package announces itself under the entry-point group `specloom.plugins.registry`; importing it registers what it has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+
+from .records import signature_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,52 +22,77 @@ if TYPE_CHECKING:
 
 
 Row = dict[str, Any]
+Schemas = Mapping[str, Mapping[str, Any]]
 HookFunction = Callable[[list[Row], Mapping[str, Any]], list[Row]]
 ProcedureFunction = Callable[["Context", Mapping[str, Any]], Awaitable[Row]]
+ObserverFunction = Callable[["Collections", "ObservedCall"], Awaitable[None]]
+EnvelopeFunction = Callable[["Fault", Mapping[str, Any]], Row]
+PlaceFunction = Callable[[Mapping[str, str]], "Path"]
+CloserFunction = Callable[[], Awaitable[None]]
 
 GROUP = "specloom.hooks"
+_LATER: Any = None
+"""Stands for the function of an entry until it is registered."""
+
+P = ParamSpec("P")
+E = TypeVar("E", bound="Entry")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
-class Hook:
-    """A named stage over rows: what it takes (`parameters`), what it adds to a row (`adds`), and what it does (`doc`).
+class Entry:
+    """One registered function: its name, and what its docstring says."""
+
+    name: str
+    function: Callable[..., Any] = field(default=_LATER, kw_only=True)
+    doc: str = field(default="", kw_only=True)
+
+
+class Registry(dict[str, E], Generic[P, E, F]):
+    """What is registered of one kind, by name, in the order in which it came."""
+
+    def __init__(self, kind: Callable[P, E], function_of: Callable[[E], F]) -> None:
+        super().__init__()
+        self._kind, self._function_of = kind, function_of
+
+    def register(self, *args: P.args, **declared: P.kwargs) -> Callable[[F], F]:
+        """Register a function with what an entry of this kind declares; its docstring is its documentation.
+
+        Raises a ValueError where another function has the name.
+        """
+        entry = self._kind(*args, **declared)
+
+        def take(function: F) -> F:
+            self.add(replace(entry, function=function, doc=(function.__doc__ or "").strip()))
+            return function
+
+        return take
+
+    def add(self, entry: E) -> None:
+        """Put an entry under its name; a ValueError where another one has it."""
+        present = self.get(entry.name)
+        if present is not None and self._function_of(present) is not self._function_of(entry):
+            kind = type(entry).__name__.lower()
+            raise ValueError(f"{'an' if kind[0] in 'aeo' else 'a'} {kind} named {entry.name!r} is registered already")
+        self[entry.name] = entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook(Entry):
+    """A stage over rows, `(rows, arguments) -> rows`: what it takes, what it adds to a row, and what it reads of one.
 
     `parameters` and `adds` map a name to a draft-07 JSON Schema; a field in `adds` may be left out of a row.
     """
 
-    name: str
-    function: HookFunction
-    parameters: Mapping[str, Mapping[str, Any]]
-    adds: Mapping[str, Mapping[str, Any]]
+    parameters: Schemas
+    adds: Schemas
     reads: tuple[str, ...]
-    doc: str
+    function: HookFunction = _LATER
 
 
-HOOKS: dict[str, Hook] = {}
-
-
-def hook(
-    name: str,
-    *,
-    parameters: Mapping[str, Mapping[str, Any]],
-    adds: Mapping[str, Mapping[str, Any]],
-    reads: tuple[str, ...],
-) -> Callable[[HookFunction], HookFunction]:
-    """Register a function `(rows, arguments) -> rows` under a name; its docstring is its documentation."""
-
-    def register(function: HookFunction) -> HookFunction:
-        if name in HOOKS and HOOKS[name].function is not function:
-            raise ValueError(f"a hook named {name!r} is registered already")
-        doc = (function.__doc__ or "").strip()
-        HOOKS[name] = Hook(name, function, dict(parameters), dict(adds), reads, doc)
-        return function
-
-    return register
-
-
-@dataclass(frozen=True, slots=True)
-class Procedure:
-    """A named piece of domain work that asks, reads or keeps as it goes along, and gives one record: the `result`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Procedure(Entry):
+    """A piece of domain work that asks, reads or keeps as it goes along, and gives one record: the `result`.
 
     `parameters` maps a name to a draft-07 JSON Schema, `gives` is the schema of the record. `asks` names the
     capabilities that it may ask and `runs` the procedures that it may run, so that routing, dry runs and pages know.
@@ -72,44 +100,14 @@ class Procedure:
     which collections it opens, and what it relies on in them. `needs` names the parameters that a plan has to pass.
     """
 
-    name: str
-    function: ProcedureFunction
-    parameters: Mapping[str, Mapping[str, Any]]
+    parameters: Schemas
     gives: Mapping[str, Any]
     asks: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
-    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    settings: Schemas = field(default_factory=dict)
     keeps: tuple[CollectionNeed, ...] = ()
-    doc: str = ""
     needs: tuple[str, ...] = ()
-
-
-PROCEDURES: dict[str, Procedure] = {}
-
-
-def procedure(
-    name: str,
-    *,
-    parameters: Mapping[str, Mapping[str, Any]],
-    gives: Mapping[str, Any],
-    asks: tuple[str, ...] = (),
-    runs: tuple[str, ...] = (),
-    settings: Mapping[str, Mapping[str, Any]] | None = None,
-    keeps: tuple[CollectionNeed, ...] = (),
-    needs: tuple[str, ...] = (),
-) -> Callable[[ProcedureFunction], ProcedureFunction]:
-    """Register an async function `(context, parameters) -> record` under a name; its docstring is its documentation."""
-
-    def register(function: ProcedureFunction) -> ProcedureFunction:
-        if name in PROCEDURES and PROCEDURES[name].function is not function:
-            raise ValueError(f"a procedure named {name!r} is registered already")
-        doc = (function.__doc__ or "").strip()
-        PROCEDURES[name] = Procedure(
-            name, function, dict(parameters), dict(gives), asks, runs, dict(settings or {}), keeps, doc, needs
-        )
-        return function
-
-    return register
+    function: ProcedureFunction = _LATER
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,87 +126,79 @@ class ObservedCall:
     config: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Observer:
-    """Registered Python that remembers calls: those with a session, or with the setting `every` switched on, all."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observer(Entry):
+    """Remembers calls: those with a session, or all where the setting `every` is on; its faults are dropped."""
 
-    function: Callable[[Collections, ObservedCall], Awaitable[None]]
-    settings: Mapping[str, Mapping[str, Any]]
+    settings: Schemas = field(default_factory=dict)
     every: str = ""
     keeps: tuple[CollectionNeed, ...] = ()
+    function: ObserverFunction = _LATER
 
 
-OBSERVERS: list[Observer] = []
-
-
-def observer(
-    *, settings: Mapping[str, Mapping[str, Any]] | None = None, every: str = "", keeps: tuple[CollectionNeed, ...] = ()
-) -> Callable[
-    [Callable[[Collections, ObservedCall], Awaitable[None]]], Callable[[Collections, ObservedCall], Awaitable[None]]
-]:
-    """Register an async function `(drawers, seen)`; its faults are nobody's, so they are dropped."""
-
-    def register(
-        function: Callable[[Collections, ObservedCall], Awaitable[None]],
-    ) -> Callable[[Collections, ObservedCall], Awaitable[None]]:
-        OBSERVERS.append(Observer(function, dict(settings or {}), every, keeps))
-        return function
-
-    return register
-
-
-EnvelopeFunction = Callable[["Fault", Mapping[str, Any]], Row]
-
-
-@dataclass(frozen=True, slots=True)
-class Envelope:
-    """How a fault is told as an ordinary answer: a function of fault and raw arguments, and the keys that it gives."""
-
-    name: str
-    function: EnvelopeFunction
-    gives: Mapping[str, Mapping[str, Any]]
-    doc: str = ""
-
-
-ENVELOPES: dict[str, Envelope] = {}
-
-
-def envelope(name: str, *, gives: Mapping[str, Mapping[str, Any]]) -> Callable[[EnvelopeFunction], EnvelopeFunction]:
-    """Register a function `(fault, arguments) -> answer` for tools whose failures are answers and no protocol errors.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Envelope(Entry):
+    """How a fault and the raw arguments are told as an ordinary answer, for tools whose failures are answers.
 
     `gives` maps each key of such an answer to a draft-07 JSON Schema.
     """
 
-    def register(function: EnvelopeFunction) -> EnvelopeFunction:
-        if name in ENVELOPES and ENVELOPES[name].function is not function:
-            raise ValueError(f"an envelope named {name!r} is registered already")
-        ENVELOPES[name] = Envelope(name, function, dict(gives), (function.__doc__ or "").strip())
-        return function
-
-    return register
+    gives: Schemas
+    function: EnvelopeFunction = _LATER
 
 
-@dataclass(frozen=True, slots=True)
-class StoragePlace:
-    """Where a package keeps things on disk: how it is found, what names another, and what holds if it is no use."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoragePlace(Entry):
+    """Finds where a package keeps things on disk: what names another place, and what holds if this one is no use."""
 
-    find: Callable[[Mapping[str, str]], Path]
     variable: str
     otherwise: str
     is_file: bool = False
+    function: PlaceFunction = _LATER
     verify: Callable[[Path], tuple[int, str]] | None = None
     """For a hash-chained log: how many rows hold, and what is wrong with the next one."""
 
 
-PLACES: dict[str, StoragePlace] = {}
-"""What packages keep on disk, by what it is called; who looks after an installation looks whether it can be written."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closer(Entry):
+    """Ends what procedures have started, browsers for one, when an executor is closed."""
 
-CLOSERS: list[Callable[[], Awaitable[None]]] = []
-"""What ends what procedures have started, browsers for one; every executor calls all of it when it is closed."""
+    function: CloserFunction = _LATER
+
+
+HOOKS = Registry(Hook, lambda one: one.function)
+PROCEDURES = Registry(Procedure, lambda one: one.function)
+OBSERVERS = Registry(Observer, lambda one: one.function)
+ENVELOPES = Registry(Envelope, lambda one: one.function)
+PLACES = Registry(StoragePlace, lambda one: one.function)
+CLOSERS = Registry(Closer, lambda one: one.function)
+
+
+def procedure(
+    name: str,
+    *,
+    asks: tuple[str, ...] = (),
+    runs: tuple[str, ...] = (),
+    settings: Schemas = MappingProxyType({}),
+    keeps: tuple[CollectionNeed, ...] = (),
+    **stated: Any,
+) -> Callable[[F], F]:
+    """Register an async function `(context, …) -> record`; what it takes and gives is read from its signature.
+
+    One that works with plain mappings states `parameters`, `gives` and `needs` instead.
+    """
+
+    def take(function: F) -> F:
+        said = {"function": function, **stated} if stated else signature_of(function)
+        doc = (function.__doc__ or "").strip()
+        PROCEDURES.add(Procedure(name, doc=doc, asks=asks, runs=runs, settings=settings, keeps=keeps, **said))
+        return function
+
+    return take
 
 
 def load_hooks() -> Mapping[str, Hook]:
-    """Every registered hook, after importing each package that announces some; procedures are registered with them."""
+    """Every registered hook, after importing each package that announces some; the other kinds come with them."""
     from importlib.metadata import entry_points
 
     for entry in entry_points(group=GROUP):

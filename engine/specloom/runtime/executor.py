@@ -328,8 +328,8 @@ class Executor:
 
     async def aclose(self) -> None:
         """Close connections and the cache, and end what procedures have started."""
-        for close in CLOSERS:
-            await close()
+        for closer in CLOSERS.values():
+            await closer.function()
         await self.sender.aclose()
         for close in self.closing:
             await close()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from specloom.core import Fault, Place
+from specloom.language.evaluate import evaluate
 from specloom.model import Row, Tool, make_setting
 from specloom.plugins import OBSERVERS, Collections, ObservedCall, Observer
 
@@ -26,7 +27,7 @@ class Watch:
         self._drawers = drawers
         self._clock = clock
         self._watching: list[tuple[Observer, Mapping[str, Any]]] = []
-        for one in OBSERVERS if drawers is not None else ():
+        for one in OBSERVERS.values() if drawers is not None else ():
             declared = {name: make_setting(name, said, _NOWHERE) for name, said in one.settings.items()}
             values, problems = read_settings(declared, environ)
             self.problems += problems
@@ -72,17 +73,9 @@ def _failures(failed: Any) -> list[Mapping[str, Any]]:
 
 
 def _sources(tool: Tool, answer: Mapping[str, Any], found: Sequence[Row]) -> list[Row]:
-    """The sources that an answer tells of, which is what a session records: its rows, or itself where it is one.
-
-    Those are in its list `sources`, or are what was found where that was left empty; where it has no list of that name,
-    in every list that it makes of rows.
-    """
-    rows = answer.get("sources")
-    if isinstance(rows, list):
-        return rows or list(found)
+    """The sources that an answer tells of, which is what a session records: as its spec says, or all that it lists."""
+    if tool.recorded is not None:
+        rows = evaluate(tool.recorded, {"answer": answer, "rows": list(found)})
+        return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     lists = [answer.get(one.name) for one in tool.answer if one.fields is not None]
-    if lists:
-        return [row for one in lists if isinstance(one, list) for row in one]
-    # A source that is the answer itself keeps what it says of itself apart, under `metadata`.
-    about = answer.get("metadata")
-    return [{**(about if isinstance(about, dict) else {}), **answer}] if isinstance(answer.get("url"), str) else []
+    return [row for rows in lists if isinstance(rows, list) for row in rows]

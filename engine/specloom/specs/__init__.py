@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .grammar.rules import (
         Anything, Either, Flag, Grammar, Items, Named, Number, RecordRule, Rule, RuleReference, Text, check,
     )
+    from .grammar.tool import SPREAD
     from .json_schema import editor_schemas
     from .library import (
         FOLDERS, Library, Spec, check_misplaced, check_overlooked, find_overlooked, layer_roots, load_library,
@@ -32,6 +33,7 @@ __getattr__ = exports(
         "grammar.declarations": "BOUNDS",
         "grammar.kinds": "GRAMMARS",
         "grammar.rules": "Anything Either Flag Grammar Items Named Number RecordRule Rule RuleReference Text check",
+        "grammar.tool": "SPREAD",
         "json_schema": "editor_schemas",
         "library": (
             "FOLDERS Library Spec check_misplaced check_overlooked find_overlooked layer_roots load_library "

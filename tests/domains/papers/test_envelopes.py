@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specloom.plugins.registry import ENVELOPES, envelope
+from specloom.plugins.registry import ENVELOPES
 from tests.support.spec_library import weave_texts
 
 TOOL = """\
@@ -52,6 +52,6 @@ def test_what_is_wrong_is_said(right: str, wrong: str, sentence: str) -> None:
 
 def test_two_envelopes_do_not_share_a_name() -> None:
     with pytest.raises(ValueError, match="is registered already"):
-        envelope("paper", gives={})(lambda fault, given: {})
+        ENVELOPES.register("paper", gives={})(lambda fault, given: {})
 
     assert ENVELOPES["paper"].gives["ok"] == {"type": "boolean"}

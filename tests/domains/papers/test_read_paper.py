@@ -214,7 +214,7 @@ class HangingDesk:
     async def run(self, _: str, given: dict[str, Any]) -> dict[str, Any]:
         if "pdf" in given["url"]:
             await asyncio.Event().wait()
-        return {"url": given["url"], "content": "Otters.", "content_type": "html", "citation": {"url": given["url"]}}
+        return {"url": given["url"], "content": "Otters.", "contentType": "html", "citation": {"url": given["url"]}}
 
 
 async def test_upstreams_and_copies_that_hang_keep_nobody_from_the_page() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from specloom.core.faults import Fault
 from specloom.core.messages import Answer
-from specloom.plugins.registry import HOOKS, hook
+from specloom.plugins.registry import HOOKS
 from specloom.runtime.arguments import parse_arguments
 from specloom.runtime.plan.effects import Ask, AskAll, Offer, ProviderOutcome
 from specloom.runtime.plan.notices import none_configured
@@ -349,7 +349,7 @@ def test_a_stage_sees_the_rows_that_are_left() -> None:
 
 @pytest.fixture
 def failing_hook() -> Any:
-    @hook("failing", parameters={}, adds={"score": {"type": "number"}}, reads=())
+    @HOOKS.register("failing", parameters={}, adds={"score": {"type": "number"}}, reads=())
     def fail(rows: list[dict[str, Any]], arguments: Any) -> list[dict[str, Any]]:
         """Always fails."""
         raise Fault("internal", "no luck")

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from specloom.core import Fault
-from specloom.plugins import FLAG, OBJECT, WHOLE, envelope, listed, record, texts
+from specloom.plugins import ENVELOPES, FLAG, OBJECT, WHOLE, listed, texts
+from specloom.plugins.schemas import record
 
 CODES: Mapping[str, tuple[str, str]] = {
     "INVALID_REF": ("validation", "terminal"),
@@ -134,20 +135,20 @@ ERROR = record(
 """The `error` of an answer; a row of a batch always has `denial_context`, null when there is none."""
 
 
-@envelope("paper", gives={"ok": FLAG, "ref": {}, "error": ERROR})
+@ENVELOPES.register("paper", gives={"ok": FLAG, "ref": {}, "error": ERROR})
 def tell_paper(fault: Fault, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """`{ok: false, ref, error}`; `ref` is null when none was given."""
     ref = arguments.get("ref")
     return {"ok": False, "ref": ref if isinstance(ref, str) else None, "error": to_paper_fault(fault).to_error()}
 
 
-@envelope("paper_fetch", gives={"ok": FLAG, "ref": {}, "error": ERROR})
+@ENVELOPES.register("paper_fetch", gives={"ok": FLAG, "ref": {}, "error": ERROR})
 def tell_fetch(fault: Fault, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """`{ok: false, ref, error}`; `ref` is left out when none was given."""
     return {key: value for key, value in tell_paper(fault, arguments).items() if value is not None}
 
 
-@envelope("papers", gives={"ok": FLAG, "error": ERROR})
+@ENVELOPES.register("papers", gives={"ok": FLAG, "error": ERROR})
 def tell_papers(fault: Fault, arguments: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
     """`{ok: false, error}`, for calls that are about no single paper."""
     return {"ok": False, "error": to_paper_fault(fault).to_error()}

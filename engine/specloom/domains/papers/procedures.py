@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from specloom import __version__
 from specloom.domains.text import PaperId
-from specloom.plugins import FLAG, NUMBER, OBJECT, PLACES, TEXT, WHOLE, StoragePlace, listed, record, texts
+from specloom.plugins import FLAG, NUMBER, OBJECT, PLACES, TEXT, WHOLE, listed, texts
+from specloom.plugins.schemas import record
 
 from .answers import FETCHING, OPEN, RECORDS, REF, ROWS, TEXTS, paper_procedure
 from .config import LOG, SOURCES, STORE, log_path, store_root
@@ -32,10 +33,14 @@ LISTED, MOST_LISTED = 50, 200
 TAGS, LONGEST_TAG = 1000, 200
 """Tags, or collections, of one paper, and characters of each."""
 
-PLACES["paper store"] = StoragePlace(store_root, "DOIGET_STORE_ROOT", "no paper can be kept")
-PLACES["provenance log"] = StoragePlace(
-    log_path, "DOIGET_LOG_PATH", "no paper can be fetched", is_file=True, verify=verify_rows
-)
+PLACES.register("paper store", variable="DOIGET_STORE_ROOT", otherwise="no paper can be kept")(store_root)
+PLACES.register(
+    "provenance log",
+    variable="DOIGET_LOG_PATH",
+    otherwise="no paper can be fetched",
+    is_file=True,
+    verify=verify_rows,
+)(log_path)
 
 _PLAN = {"dry_run": FLAG, "plan": OBJECT, "rate_limit_budget": OBJECT}
 _IDENTITY = {**texts("source", "resolver_profile", "license", "schema_version"), "oa_status": OPEN}

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from specloom.core import Fault
 from specloom.domains.text import PaperName, to_arxiv_doi, to_paper_name
 from specloom.domains.trust import cite_for_bibliography
-from specloom.plugins import FLAG, TEXT, WHOLE, closed, listed, procedure, record, texts
+from specloom.plugins import FLAG, TEXT, WHOLE, closed, listed, procedure, texts
+from specloom.plugins.schemas import record
 
 if TYPE_CHECKING:
     from specloom.plugins import Context
@@ -166,7 +167,7 @@ class PaperReading:
                 continue
             if _is_whole(page):
                 more: dict[str, Any] = {"open_access": True} if by != DIRECT else {}
-                more |= {"pdf_url": address} if page["content_type"] == "pdf" else {}
+                more |= {"pdf_url": address} if page["contentType"] == "pdf" else {}
                 return self._tell({**(self.record or {}), **more}, page, by)
             self.short[address] = page
         return None
@@ -219,9 +220,9 @@ class PaperReading:
             "content": page["content"][: self.most],
             "truncated": bool(page.get("truncated")) or len(page["content"]) > self.most,
             "source": source,
-            "tier": page.get("extracted_by"),
+            "tier": page.get("extractedBy"),
             "note": note or None,
-            "doi": doi or page.get("detected_doi"),
+            "doi": doi or page.get("detectedDoi"),
             "authors": known.get("authors") or None,
             **{key: known.get(key) for key in ("pdf_url", "open_access", "year", "journal")},
             **{key: known.get(key) for key in ("abstract", "tldr", "citation_count")},
@@ -245,7 +246,7 @@ def _to_plain(author: str) -> str:
 
 def _is_whole(page: Mapping[str, Any]) -> bool:
     """Whether what was read is the paper and not a page about it."""
-    return bool(page["content_type"] == "pdf" or page.get("word_count", 0) >= _WORDS_OF_A_TEXT)
+    return bool(page["contentType"] == "pdf" or page.get("wordCount", 0) >= _WORDS_OF_A_TEXT)
 
 
 def _join(faults: list[Fault]) -> str:

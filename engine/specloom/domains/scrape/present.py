@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from specloom.core import Fault
 from specloom.domains.trust import Classification, cite_for_bibliography, classify
+from specloom.plugins import from_json
 
 from .excerpt import (
     count_bytes,
@@ -20,6 +21,7 @@ from .excerpt import (
 from .html.charset import decode
 from .metadata.doi import find_in_text, find_in_url
 from .read import read_page, read_raw
+from .records import Notice, PageCitation, PageResult
 from .result import Page
 
 if TYPE_CHECKING:
@@ -32,58 +34,64 @@ PROMOTION_BYTES = 50_000
 """Bytes of a page in which a ranking of itself is looked for."""
 
 
-async def tell_page(context: Context, url: str, *, mode: str, most: int) -> dict[str, Any]:
-    """The record of one page; `most` is in bytes of content, and 5000 in preview mode."""
+async def tell_page(context: Context, url: str, *, mode: str, most: int) -> PageResult:
+    """What is told of one page; `most` is in bytes of content, and 5000 in preview mode."""
     if mode == "raw":
         return await _tell_raw(context, url, most)
     page = await read_page(context, url)
     text = drop_copies(page.content) if page.content_type in {"html", "markdown"} else page.content
     cut = truncate(text, min(most, PREVIEW) if mode == "preview" else most)
-    words = count_words(text)
+    words, length = count_words(text), count_bytes(cut.text)
     labels = classify(page.url, citation=has_citation(page), types=page.types)
-    said: dict[str, Any] = {
-        **_measures(cut.text),
-        "url": page.url,
-        "content": cut.text,
-        "content_type": page.content_type,
-        "truncated": cut.truncated or page.truncated,
-        "word_count": words,
-        "sparsity_warning": " ".join(filter(None, (to_sparsity_warning(words), page.lack))) or None,
-        "extracted_by": page.extracted_by or None,
-        "extraction_quality": page.quality or None,
-        "citation": _cite(context, page.url, page),
-        "metadata": _metadata(page),
-        "structured_data": page.structured,
-        "forum_signals": page.forum,
-        "repository_signals": page.repository,
-        "highlights": page.highlights or None,
-        "stripped": page.stripped or None,
-        **_labels(labels),
-        "domain_reputation": labels.reputation.to_json() if labels.reputation else None,
-        "self_promotion": _promotion(page),
-    }
     doi = find_page_doi(page, labels)
-    if doi:
-        said["detected_doi"] = doi
-        said["retraction_status"] = await find_retraction(context, doi)
-    return {name: value for name, value in said.items() if value is not None}
+    return PageResult(
+        url=page.url,
+        content=cut.text,
+        content_type=page.content_type,
+        content_length=length,
+        truncated=cut.truncated or page.truncated,
+        estimated_tokens=estimate_tokens(length),
+        size_category=to_size_category(length),
+        word_count=words,
+        sparsity_warning=" ".join(filter(None, (to_sparsity_warning(words), page.lack))) or None,
+        citation=_cite(context, page.url, page),
+        extracted_by=page.extracted_by or None,
+        extraction_quality=page.quality or None,
+        metadata=_metadata(page),
+        structured_data=page.structured,
+        forum_signals=page.forum,
+        repository_signals=page.repository,
+        highlights=page.highlights or None,
+        source_type=labels.source_type,
+        authority_tier=labels.authority_tier,
+        domain_category=labels.domain_category,
+        domain_reputation=labels.reputation.to_json() if labels.reputation else None,
+        self_promotion=_promotion(page),
+        detected_doi=doi or None,
+        retraction_status=await find_retraction(context, doi) if doi else None,
+        stripped=page.stripped or None,
+    )
 
 
-async def _tell_raw(context: Context, url: str, most: int) -> dict[str, Any]:
+async def _tell_raw(context: Context, url: str, most: int) -> PageResult:
     reading = await read_raw(context, url, most)
     text = decode(reading.body, reading.fetched.content_type).text
-    labels = classify(reading.url)
-    return {
-        **_measures(text),
-        "url": reading.url,
-        "content": text,
-        "content_type": reading.fetched.content_type,
-        "truncated": reading.truncated,
-        "raw": True,
-        "extracted_by": f"raw:{reading.tier}",
-        "citation": _cite(context, reading.url),
-        **_labels(labels),
-    }
+    labels, length = classify(reading.url), count_bytes(text)
+    return PageResult(
+        url=reading.url,
+        content=text,
+        content_type=reading.fetched.content_type,
+        content_length=length,
+        truncated=reading.truncated,
+        estimated_tokens=estimate_tokens(length),
+        size_category=to_size_category(length),
+        citation=_cite(context, reading.url),
+        raw=True,
+        extracted_by=f"raw:{reading.tier}",
+        source_type=labels.source_type,
+        authority_tier=labels.authority_tier,
+        domain_category=labels.domain_category,
+    )
 
 
 def has_citation(page: Page) -> bool:
@@ -98,38 +106,21 @@ def find_page_doi(page: Page, labels: Classification) -> str:
     return page.declared_doi or find_in_url(page.url) or find_in_text(page.content)
 
 
-async def find_retraction(context: Context, doi: str) -> dict[str, Any] | None:
+async def find_retraction(context: Context, doi: str) -> Notice | None:
     """The most severe notice about a work; None when there is none or nobody could be asked."""
     try:
         answer = await context.ask("retractions", {"doi": doi})
     except Fault:
         return None
-    status: dict[str, Any] | None = answer.rows[0].get("status") if answer.rows else None
-    return status
+    status = answer.rows[0].get("status") if answer.rows else None
+    return from_json(Notice, status) if status is not None else None
 
 
-def _measures(text: str) -> dict[str, Any]:
-    length = count_bytes(text)
-    return {
-        "content_length": length,
-        "estimated_tokens": estimate_tokens(length),
-        "size_category": to_size_category(length),
-    }
-
-
-def _labels(labels: Classification) -> dict[str, Any]:
-    return {
-        "source_type": labels.source_type,
-        "authority_tier": labels.authority_tier,
-        "domain_category": labels.domain_category,
-    }
-
-
-def _cite(context: Context, url: str, page: Page | None = None) -> dict[str, Any]:
+def _cite(context: Context, url: str, page: Page | None = None) -> PageCitation:
     """The citation of a page, or of an address alone; the contract's two styles, and an entry for a bibliography."""
     known = ("; ".join(page.authors) or page.author, page.site, page.published) if page else ("", "", "")
     today = datetime.fromtimestamp(context.now(), UTC).date().isoformat()
-    return cite_for_bibliography(url, page.title if page else "", *known, today)
+    return from_json(PageCitation, cite_for_bibliography(url, page.title if page else "", *known, today))
 
 
 def _metadata(page: Page) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import from_epoch
-from specloom.plugins import CONSENTS, ObservedCall, find_refusal, observer
+from specloom.plugins import CONSENTS, OBSERVERS, ObservedCall, find_refusal
 
 from .store import SESSIONS, USAGE, note_call
 
@@ -18,7 +18,8 @@ RECENT = 10
 """Tools that were used last and are named in order; the contract's number."""
 
 
-@observer(
+@OBSERVERS.register(
+    "sessions",
     settings={
         ANALYTICS: {
             "type": "boolean",

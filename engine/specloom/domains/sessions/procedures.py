@@ -13,9 +13,9 @@ from specloom.plugins import (
     closed,
     listed,
     procedure,
-    record,
     texts,
 )
+from specloom.plugins.schemas import record
 
 from .store import SESSIONS
 

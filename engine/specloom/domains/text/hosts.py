@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from specloom.plugins import Row, hook
+from specloom.plugins import HOOKS, Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -110,7 +110,7 @@ def find_reputation(url: str) -> Reputation | None:
     return next((known[domain] for domain in to_domains(to_host(url)) if domain in known), None)
 
 
-@hook(
+@HOOKS.register(
     "source_reputation",
     parameters={},
     adds={

@@ -10,7 +10,7 @@ from specloom.core.lazy import exports
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .bibliography.styles import cite_for_bibliography
-    from .claims.coverage import assess
+    from .claims.coverage import Coverage, assess
     from .sources.classify import Classification, classify, find_self_promotion
     from .sources.links import check_links
 
@@ -18,7 +18,7 @@ __getattr__ = exports(
     __name__,
     {
         "bibliography.styles": "cite_for_bibliography",
-        "claims.coverage": "assess",
+        "claims.coverage": "Coverage assess",
         "sources.classify": "Classification classify find_self_promotion",
         "sources.links": "check_links",
     },

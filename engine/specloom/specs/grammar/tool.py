@@ -325,7 +325,18 @@ _answer_list = record(
     },
 )
 
-_answer_value = Either(Text("value"), None, _answer_list)
+SPREAD = "..."
+"""The key of an answer that stands for all fields of a record that no other key is called like."""
+
+answer = Either(
+    Text("value"),
+    None,
+    Named(
+        Either(Text("value"), None, _answer_list),
+        rf"{IDENTIFIER}|\.\.\.",
+        "the key of an answer is an identifier, or `...` for the fields of a record",
+    ),
+)
 
 _annotations = record(
     "`annotations`",
@@ -398,6 +409,11 @@ _record = record(
     {
         "session": Key(Text("name", IDENTIFIER), "The input that names the research session.", required=True),
         "as": Key(name, "What kind of source the rows are.", required=True),
+        "sources": Key(
+            expression,
+            "The sources, where they are not the lists that the answer makes of rows; sees `answer`, and the `rows` "
+            "behind it.",
+        ),
         "failures": Key(
             Text("name", IDENTIFIER), "The list of the answer that tells, by `url` and `kind`, what could not be read."
         ),
@@ -430,9 +446,9 @@ _tool = record(
         "after": Key(Items(stage), "What happens to the rows."),
         "hints": Key(_hints, "What an empty answer says."),
         "answer": Key(
-            Either(Text("value"), None, Named(_answer_value, IDENTIFIER)),
+            answer,
             "What is returned; the output schema is derived from it. `=result` returns the record of a procedure as it "
-            "is, nulls included.",
+            "is, nulls included; under the key `...` it gives those of its fields that no other key is called like.",
             required=True,
         ),
         "envelope": Key(name, "A registered envelope: faults, refused arguments too, become ordinary answers in it."),

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.domains.scrape.search.rank import Scores, score, score_content, score_freshness, score_relevance
+from specloom.domains.scrape.records import Scores
+from specloom.domains.scrape.search.rank import score, score_content, score_freshness, score_relevance
+from specloom.plugins.records import to_json
 
 NOW = 1_715_068_800.0  # 2024-05-07T08:00:00Z
 
@@ -22,7 +24,7 @@ def test_the_parts_are_weighed() -> None:
     )
 
     assert found == Scores(overall=0.82, relevance=1.0, freshness=1.0, authority=0.9, content_quality=0.2)
-    assert list(found.to_json()) == ["overall", "relevance", "freshness", "authority", "contentQuality"]
+    assert list(to_json(found)) == ["overall", "relevance", "freshness", "authority", "contentQuality"]
 
 
 def test_long_words_weigh_more_and_fillers_nothing() -> None:

@@ -163,7 +163,7 @@ async def connected(server: Loopback, missing: Sequence[str] = ()) -> AsyncItera
         environ=environ,
         sender=Gate(server.port, missing),
         drawers=store,
-        artifacts=Artifacts(store),
+        artifacts=Artifacts(store, "research://artifact/{}".format),
         allow_private=True,
         validate=True,
     )

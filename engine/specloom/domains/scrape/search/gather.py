@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from specloom.core import KINDS, Fault
 from specloom.domains.text import to_plain
 from specloom.domains.trust import classify
+from specloom.plugins import JsonObject
 
 from ..excerpt import FEW_WORDS, count_bytes, count_words, estimate_tokens, to_size_category, truncate
 from ..fetch.failures import to_fault, to_outcome
 from ..html.sanitise import strip
 from ..present import find_page_doi, has_citation
 from ..read import read_page
+from ..records import Scores, SourceFailure, SourceResult, SourcesRequest, SourcesResult, SourcesSummary, TextSize
 from ..result import Page
-from .rank import Rest, Scores, make_components, name_copies, recommend, score, tell_once
+from .rank import Rest, make_components, name_copies, recommend, score, tell_once
 
 if TYPE_CHECKING:
+    from specloom.domains.trust import Coverage
     from specloom.plugins import Context
 
 
@@ -51,40 +54,23 @@ _NO_BRACKETS = str.maketrans("[]", "()")
 
 
 @dataclass(frozen=True, slots=True)
-class GatherRequest:
-    """What is wanted of the sources. Lengths are bytes."""
-
-    query: str
-    claim: str = ""
-    deduplicate: bool = True
-    filter_by_query: bool = False
-    """Whether sources with little of the query are left out. Only where it is asked for, as the tool contract has it: a
-    claim alone leaves nothing out, because a page may speak against it in other words."""
-    named: bool = False
-    """Whether the joined text says before each source which it is and of when: for answers that tell them nowhere else.
-    """
-    most_each: int = 50_000
-    most: int = 300_000
-
-
-@dataclass(frozen=True, slots=True)
 class _GatheredSource:
     """One source that was read."""
 
-    row: dict[str, Any]
+    row: JsonObject
     page: Page
     scores: Scores
     words: int
 
 
-async def gather_sources(context: Context, rows: list[dict[str, Any]], wanted: GatherRequest) -> dict[str, Any]:
-    """The record of all sources: those that were read, best first, and why the others could not be."""
+async def gather_sources(context: Context, wanted: SourcesRequest) -> SourcesResult:
+    """All sources: those that were read, best first, and why the others could not be."""
     began = context.now()
-    found = list({str(row["url"]): row for row in reversed(rows) if row.get("url")}.values())[::-1]
+    found = list({str(row["url"]): row for row in reversed(wanted.found) if row.get("url")}.values())[::-1]
     turns, done = asyncio.Semaphore(AT_ONCE), 0
     end = asyncio.get_running_loop().time() + ENOUGH
 
-    async def read(row: dict[str, Any]) -> Page | Fault:
+    async def read(row: JsonObject) -> Page | Fault:
         nonlocal done
         url = str(row["url"])
         if row.get("text"):
@@ -113,35 +99,40 @@ async def gather_sources(context: Context, rows: list[dict[str, Any]], wanted: G
     rests = _tell_apart(sources, wanted)
     told = [_tell(source, rest.text, wanted) for source, rest in zip(sources, rests, strict=True)]
     own = [one for one, rest in zip(told, rests, strict=True) if not rest.repeats]
-    texts = [_head(one) if wanted.named else one["content"] for one in told if one["content"]]
-    combined = truncate(SEPARATOR.join(texts), wanted.most, note=CUT)
+    texts = [_head(one) if wanted.named else one.content for one in told if one.content]
+    combined = truncate(SEPARATOR.join(texts), wanted.total_max_length, note=CUT)
     notes = [
         NOTE if failures and len(failures) == len(found) else "",
         LEFT_OUT.format(read=read_well, count=read_well - len(sources)) if read_well > len(sources) else "",
         name_copies(zip(map(_name, sources), rests, strict=True)),
         NO_EVIDENCE if told and wanted.claim.strip() and wanted.named else "",
     ]
-    said: dict[str, Any] = {
-        "status": "complete" if not failures else "failed" if len(failures) == len(found) else "partial",
-        "sources": told,
-        "combined_content": combined.text,
-        "failures": failures or None,
-        "note": " ".join(filter(None, notes)),
-        "summary": {
-            "urlsSearched": len(found),
-            "urlsScraped": len(found) - len(failures),
-            "urlsFailed": len(failures),
-            "processingTimeMs": round((context.now() - began) * 1000),
-            "sparseSources": sparse,
-        },
-        "size": _tell_size(combined.text, truncated=combined.truncated),
-        "recommendations": recommend(own) if context.config.get("SOURCE_RECOMMENDATIONS", True) else None,
-        "components": make_components(told) if context.config.get("GENERATIVE_UI_ENABLED") else None,
-    }
-    return {name: value for name, value in said.items() if value or name in {"sources", "combined_content"}}
+    length = count_bytes(combined.text)
+    return SourcesResult(
+        status="complete" if not failures else "failed" if len(failures) == len(found) else "partial",
+        sources=told,
+        combined_content=combined.text,
+        failures=failures or None,
+        note=" ".join(filter(None, notes)) or None,
+        summary=SourcesSummary(
+            urls_searched=len(found),
+            urls_scraped=len(found) - len(failures),
+            urls_failed=len(failures),
+            processing_time_ms=round((context.now() - began) * 1000),
+            sparse_sources=sparse,
+        ),
+        size=TextSize(
+            content_length=length,
+            estimated_tokens=estimate_tokens(length),
+            size_category=to_size_category(length),
+            truncated=combined.truncated,
+        ),
+        recommendations=(recommend(own) if context.config.get("SOURCE_RECOMMENDATIONS", True) else None) or None,
+        components=(make_components(told) if context.config.get("GENERATIVE_UI_ENABLED") else None) or None,
+    )
 
 
-def _tell_apart(sources: list[_GatheredSource], wanted: GatherRequest) -> list[Rest]:
+def _tell_apart(sources: list[_GatheredSource], wanted: SourcesRequest) -> list[Rest]:
     texts = [(_name(source), source.page.content) for source in sources]
     return tell_once(texts) if wanted.deduplicate else [Rest(text) for _, text in texts]
 
@@ -150,13 +141,13 @@ def _name(source: _GatheredSource) -> str:
     return str(source.row["url"])
 
 
-def _head(told: dict[str, Any]) -> str:
-    title = str(told.get("title") or told["url"]).translate(_NO_BRACKETS)
-    date = f", {told['publishedAt'][:10]}" if told.get("publishedAt") else ""
-    return f"Source: [{title}]({told['url']}){date}\n\n{told['content']}"
+def _head(source: SourceResult) -> str:
+    title = (source.title or source.url).translate(_NO_BRACKETS)
+    date = f", {source.published_at[:10]}" if source.published_at else ""
+    return f"Source: [{title}]({source.url}){date}\n\n{source.content}"
 
 
-def _from_passages(row: dict[str, Any]) -> Page:
+def _from_passages(row: JsonObject) -> Page:
     """What was found together with its text, as if it had been read; nobody knows how much of the page that is."""
     text, stripped = strip(str(row["text"]), markdown=False)
     return Page(str(row["url"]), text, PASSAGES, quality="partial", stripped=stripped)
@@ -177,7 +168,7 @@ def _is(page: Page | Fault) -> bool:
     return not isinstance(page, Fault)
 
 
-def _to_source(row: dict[str, Any], page: Page | Fault, wanted: GatherRequest, now: float) -> _GatheredSource:
+def _to_source(row: JsonObject, page: Page | Fault, wanted: SourcesRequest, now: float) -> _GatheredSource:
     assert not isinstance(page, Fault)
     title = page.title or str(row.get("title") or "")
     published = page.published or str(row.get("published_at") or "")
@@ -192,60 +183,49 @@ def _to_source(row: dict[str, Any], page: Page | Fault, wanted: GatherRequest, n
     return _GatheredSource(row, page, scores, count_words(page.content))
 
 
-def _tell(source: _GatheredSource, text: str, wanted: GatherRequest) -> dict[str, Any]:
-    page = source.page
+def _tell(source: _GatheredSource, text: str, wanted: SourcesRequest) -> SourceResult:
+    page, row = source.page, source.row
     labels = classify(page.url, citation=has_citation(page), types=page.types)
-    said: dict[str, Any] = {
-        "url": _name(source),
-        "title": page.title or source.row.get("title"),
-        "author": "; ".join(page.authors) or page.author,
-        "site": page.site,
-        "content": truncate(text, wanted.most_each).text,
-        "contentType": page.content_type,
-        "trust": TRUST,
-        "scores": source.scores.to_json(),
-        "sourceType": labels.source_type,
-        "authorityTier": labels.authority_tier,
-        "domainCategory": labels.domain_category,
-        "publishedAt": page.published or source.row.get("published_at"),
-        "detectedDoi": find_page_doi(page, labels),
-        "extractionQuality": page.quality,
-        "wordCount": source.words,
-        **_tell_claim(wanted.claim, page.content),
-    }
-    return {name: value for name, value in said.items() if value not in (None, "") or name == "content"}
+    claim = _assess_claim(wanted.claim, page.content)
+    return SourceResult(
+        url=_name(source),
+        title=page.title or row.get("title") or None,
+        content=truncate(text, wanted.max_length_per_source).text,
+        content_type=page.content_type,
+        trust=TRUST,
+        source_type=labels.source_type,
+        authority_tier=labels.authority_tier,
+        domain_category=labels.domain_category,
+        claim_signal=(claim.signal if claim else None) or None,
+        published_at=page.published or row.get("published_at") or None,
+        extraction_quality=page.quality or None,
+        author="; ".join(page.authors) or page.author or None,
+        site=page.site or None,
+        detected_doi=find_page_doi(page, labels) or None,
+        scores=source.scores,
+        key_sentences=(list(claim.evidence) if claim else None) or None,
+        word_count=source.words,
+    )
 
 
-def _tell_claim(claim: str, text: str) -> dict[str, Any]:
+def _assess_claim(claim: str, text: str) -> Coverage | None:
     """What the page has of a claim: its sentences, in their order, and the one that has most; nothing without any.
 
     They are told without the marks of Markdown, and what stands in the address of a link is no evidence.
     """
     if not claim.strip():
-        return {}
+        return None
     from specloom.domains.trust import assess
 
-    found = assess(claim[:_MOST_CLAIM], to_plain(text))
-    return {"claimSignal": found.signal, "keySentences": list(found.evidence) or None}
+    return assess(claim[:_MOST_CLAIM], to_plain(text))
 
 
-def _tell_failure(row: dict[str, Any], fault: Fault) -> dict[str, Any]:
+def _tell_failure(row: JsonObject, fault: Fault) -> SourceFailure:
     kind = KINDS[fault.kind]
-    reason = f"{fault.message} ({fault.detail})" if fault.detail else fault.message
-    return {
-        "url": str(row["url"]),
-        "kind": kind.wire,
-        "reason": reason,
-        "retryable": kind.retryable,
-        "suggestedAction": fault.action,
-    }
-
-
-def _tell_size(text: str, *, truncated: bool) -> dict[str, Any]:
-    length = count_bytes(text)
-    return {
-        "contentLength": length,
-        "estimatedTokens": estimate_tokens(length),
-        "sizeCategory": to_size_category(length),
-        "truncated": truncated,
-    }
+    return SourceFailure(
+        url=str(row["url"]),
+        kind=kind.wire,
+        reason=f"{fault.message} ({fault.detail})" if fault.detail else fault.message,
+        retryable=kind.retryable,
+        suggested_action=fault.action,
+    )

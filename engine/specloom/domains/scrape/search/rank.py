@@ -17,6 +17,7 @@ from specloom.domains.text import to_plain
 from ..excerpt import count_words, drop_known, is_unspaced, name_blocks, split_unspaced
 from ..metadata.dates import to_seconds
 from ..metadata.sources import to_words
+from ..records import Scores, SourceAdvice, SourceResult
 
 _RELEVANCE, _FRESHNESS, _AUTHORITY, _CONTENT = 0.35, 0.20, 0.25, 0.20
 _TITLE_SHARE, _CONTENT_SHARE = 0.4, 0.6
@@ -40,27 +41,6 @@ _OF_THE_PAGE: Final = re.compile(r"^\+|^(?:allintitle|inbody|intext|intitle):", 
 _EDGES: Final = "\"'“”‘’«»()[]{}<>,.;:!?¿¡`*"
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """Figures from 0 to 1 with two decimals; `overall` weighs them 35, 20, 25 and 20 in a hundred."""
-
-    overall: float
-    relevance: float
-    freshness: float
-    authority: float
-    content_quality: float
-
-    def to_json(self) -> dict[str, Any]:
-        """The contract's object."""
-        return {
-            "overall": self.overall,
-            "relevance": self.relevance,
-            "freshness": self.freshness,
-            "authority": self.authority,
-            "contentQuality": self.content_quality,
-        }
-
-
 def score(query: str, *, title: str, content: str, authority: float, published: str = "", now: float) -> Scores:
     """The scores of one source. `published` is an ISO date or "", `now` epoch seconds, `authority` that of its host.
 
@@ -70,7 +50,13 @@ def score(query: str, *, title: str, content: str, authority: float, published: 
     freshness = score_freshness(published, now)
     quality = score_content(content)
     overall = _RELEVANCE * relevance + _FRESHNESS * freshness + _AUTHORITY * authority + _CONTENT * quality
-    return Scores(*(round(each, 2) for each in (overall, relevance, freshness, authority, quality)))
+    return Scores(
+        overall=round(overall, 2),
+        relevance=round(relevance, 2),
+        freshness=round(freshness, 2),
+        authority=round(authority, 2),
+        content_quality=round(quality, 2),
+    )
 
 
 def score_relevance(query: str, *, title: str, content: str) -> float:
@@ -213,52 +199,52 @@ _REASONS = (
     ("authority", "the authority of its host"),
     ("relevance", "how much of the question it has"),
     ("freshness", "how new it is"),
-    ("contentQuality", "how much there is to read"),
+    ("content_quality", "how much there is to read"),
 )
 _COLUMNS = ("source", "overall", "authority", "relevance", "freshness")
 
 
-def recommend(sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def recommend(sources: list[SourceResult]) -> list[SourceAdvice]:
     """Up to three of the sources with text, best first; each says which figure speaks most for it."""
-    good = [one for one in sources if one["content"] and one["scores"]["overall"] >= LEAST]
-    good.sort(key=lambda one: -one["scores"]["overall"])
+    good = [one for one in sources if one.content and one.scores.overall >= LEAST]
+    good.sort(key=lambda one: -one.scores.overall)
     return [_recommendation(one) for one in good[:MOST]]
 
 
-def _recommendation(source: dict[str, Any]) -> dict[str, Any]:
-    scores = source["scores"]
+def _recommendation(source: SourceResult) -> SourceAdvice:
     # Of equal figures the first one speaks.
-    name, words = max(_REASONS, key=lambda reason: scores[reason[0]])
-    reason = f"Advisory: it stands out by {words} ({scores[name]:.2f}); the order of the sources is not changed."
-    said = {"url": source["url"], "title": source.get("title"), "score": scores["overall"], "reason": reason}
-    return {key: value for key, value in said.items() if value is not None}
+    name, words = max(_REASONS, key=lambda reason: float(getattr(source.scores, reason[0])))
+    figure = float(getattr(source.scores, name))
+    reason = f"Advisory: it stands out by {words} ({figure:.2f}); the order of the sources is not changed."
+    return SourceAdvice(url=source.url, title=source.title, reason=reason, score=source.scores.overall)
 
 
-def make_components(sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def make_components(sources: list[SourceResult]) -> list[dict[str, Any]]:
     """A card for each source with text, and for two sources or more a table that compares them."""
-    with_text = [one for one in sources if one["content"]]
+    with_text = [one for one in sources if one.content]
     made = [_card(one) for one in with_text]
     if len(with_text) > 1:
         rows = [
-            [one.get("title") or one["url"], *(f"{one['scores'][column]:.2f}" for column in _COLUMNS[1:])]
+            [one.title or one.url, *(f"{getattr(one.scores, column):.2f}" for column in _COLUMNS[1:])]
             for one in with_text
         ]
         table = {"columns": list(_COLUMNS), "rows": rows}
-        made.append(_component("table", "Quality of the sources compared", [one["url"] for one in with_text], table))
+        made.append(_component("table", "Quality of the sources compared", [one.url for one in with_text], table))
     return made
 
 
-def _card(source: dict[str, Any]) -> dict[str, Any]:
-    content = source["content"]
+def _card(source: SourceResult) -> dict[str, Any]:
+    content = source.content
     text = " ".join(to_plain(content[:_BEGINNING]).split())
     snippet = text.encode()[:SNIPPET].decode("utf-8", "ignore")
+    title = source.title or source.url
     card = {
-        "url": source["url"],
-        "title": source.get("title") or source["url"],
-        "score": source["scores"]["overall"],
+        "url": source.url,
+        "title": title,
+        "score": source.scores.overall,
         "snippet": snippet if snippet == text and len(content) <= _BEGINNING else snippet + "…",
     }
-    return _component("card", card["title"], [source["url"]], card)
+    return _component("card", title, [source.url], card)
 
 
 def _component(kind: str, title: str, refs: list[str], body: dict[str, Any]) -> dict[str, Any]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import Fault
 from specloom.domains.text import to_latin
-from specloom.plugins import PROCEDURES
+from specloom.plugins import PROCEDURES, JsonObject
 
+from ..records import Bibliography
 from .bibtex import ENTRY_START, parse_fields, split_bibtex, to_bibtex
 from .csl import parse_item, parse_record, split_csl, split_ris, to_csl, to_ris
 from .entry import BibliographyEntry, assign_keys, from_source, parse_issued
@@ -181,9 +182,9 @@ _MOST_PLACES = 20
 
 
 async def format_sources(
-    context: Context, style: str, sources: Sequence[Mapping[str, str]] | None, session: str
-) -> dict[str, Any]:
-    """The bibliography under the names of the tool contract; named sources come before those of a session.
+    context: Context, style: str, sources: Sequence[JsonObject] | None, session: str
+) -> Bibliography:
+    """The bibliography; named sources come before those of a session.
 
     Pages that are read (APA, MLA) show today as the day of access where the manuals ask for one; the interchange
     formats have no such day and stay the same from day to day.
@@ -194,14 +195,15 @@ async def format_sources(
     entries = [from_source({name: str(value) for name, value in source.items()}) for source in given]
     today = datetime.fromtimestamp(context.now(), UTC).date().isoformat()
     rendered = render(entries, style, accessed=today if style in ("apa", "mla") else "")
-    told: dict[str, Any] = {"style": rendered.style, "entryCount": rendered.count, "bibliography": rendered.text}
     skipped = [at for at, entry in enumerate(entries, 1) if not entry.url]
-    if skipped:
-        told["skipped"] = len(skipped)
-        told["skippedNote"] = _tell_skipped(skipped)
-    if not sources:
-        told["sessionId"] = session
-    return told
+    return Bibliography(
+        style=rendered.style,
+        entry_count=rendered.count,
+        bibliography=rendered.text,
+        session_id=None if sources else session,
+        skipped=len(skipped) or None,
+        skipped_note=_tell_skipped(skipped) if skipped else None,
+    )
 
 
 def _tell_skipped(places: Sequence[int]) -> str:

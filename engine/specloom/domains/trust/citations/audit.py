@@ -10,16 +10,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from specloom.core import Fault
 from specloom.domains.text import Identifier, find_doi, find_flaw, find_identifiers, to_isbn13
+from specloom.plugins import to_json
 
 from ..bibliography.documents import FORMATS, BibliographyProblem, detect_format, parse_bibliography
 from ..bibliography.entry import BibliographyEntry, clean, from_source, to_iso
 from ..claims.coverage import ClaimEvidence, check_claim
-from ..result_schemas import AUDIT_FLAGS
-from ..sources.links import LinkCheck, check_links, tell_link
+from ..records import AuditFlag
+from ..sources.links import LinkCheck, check_links, to_link_status
 from .existence import Standing, find_by_dois, find_identified
 from .match import Match, match_reference
 from .reference import from_fields
@@ -177,7 +178,7 @@ def tell(index: int, item: AuditItem) -> dict[str, Any]:
         "provenance": [*(standing.trail if standing is not None else ()), *(found.trail if found is not None else ())],
     }
     if item.link is not None:
-        told |= tell_link(item.link)
+        told |= to_json(to_link_status(item.link))
     if item.grounds is not None:
         named = {"contentWords": "claimContentWords", "sparsityNote": "claimSparsityNote"}
         told |= {named.get(name, name): value for name, value in item.grounds.told.items()}
@@ -278,7 +279,7 @@ def _why_unfound(found: RegistrySearch) -> str:
 
 def sum_up(items: Sequence[AuditItem], told: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """How many entries have each flag, and how many none; `told` is what `tell` gave for each."""
-    counts = {flag: sum(flag in one["flags"] for one in told) for flag in AUDIT_FLAGS}
+    counts = {flag: sum(flag in one["flags"] for one in told) for flag in get_args(AuditFlag)}
     return {
         "total": len(told),
         "retracted": counts["retracted"],

@@ -28,7 +28,7 @@ from specloom.domains.text import (
 )
 from specloom.domains.text.sentences import sentences
 from specloom.domains.text.tokens import tokens
-from specloom.plugins import Row, hook
+from specloom.plugins import HOOKS, Row
 
 from .contrast import find_cues
 from .cues import Cue
@@ -330,7 +330,7 @@ def best_sentence(texts: Iterable[str], claim: Claim) -> str:
     return best.sentence if best else ""
 
 
-@hook(
+@HOOKS.register(
     "claim_signal",
     parameters={"claim": {"type": "string"}},
     adds={"claim_signal": {"type": "string"}},

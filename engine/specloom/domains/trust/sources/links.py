@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from specloom.core import KINDS, Fault, Policy, Request, Response
 from specloom.domains.text import find_doi, find_missing, strip_markup, to_host, to_registrable
 from specloom.net import check_url
+from specloom.plugins import to_json
 
 from ..citations.existence import find_by_doi
 from ..citations.match import cut_title
@@ -19,6 +20,7 @@ from ..citations.reference import Reference
 from ..citations.titles import find_inside, find_sameness
 from ..citations.work import compare_fields, tell_match
 from ..claims.coverage import SourceReading, read_first
+from ..records import LinkStatus
 from .classify import classify
 from .conflicts import find_conflict
 
@@ -222,16 +224,15 @@ async def _ask(context: Context, method: str, url: str) -> Response:
     return await context.send(Request(method, target, headers=(("Accept", accept),), policy=policy))
 
 
-def tell_link(link: LinkCheck) -> dict[str, Any]:
-    """A link as tools tell it; keys of what is not known are left out."""
-    said = {
-        "linkLive": link.live,
-        "httpStatus": link.status if link.live is not None else None,
-        "archivedUrl": link.archived or None,
-        "archivedAt": link.archived_at or None,
-        "linkReason": link.reason or None,
-    }
-    return {name: value for name, value in said.items() if value is not None}
+def to_link_status(link: LinkCheck) -> LinkStatus:
+    """A link as tools tell it."""
+    return LinkStatus(
+        link_live=link.live,
+        http_status=link.status if link.live is not None else None,
+        archived_url=link.archived or None,
+        archived_at=link.archived_at or None,
+        link_reason=link.reason or None,
+    )
 
 
 # --- Takes a public copy of a page in a web archive, or says honestly why there is no new one -------------------------
@@ -348,8 +349,8 @@ async def tell_address(
         told["provenance"].append(f"page: it could not be read ({reading.error})")
         return addresses, reading
     page = reading.page
-    told["provenance"].append(f"page: {reading.url} was read by {page.get('extracted_by') or 'the reader'}")
-    doi = str(page.get("detected_doi") or "") or (find_doi(url) if scholarly else "")
+    told["provenance"].append(f"page: {reading.url} was read by {page.get('extractedBy') or 'the reader'}")
+    doi = str(page.get("detectedDoi") or "") or (find_doi(url) if scholarly else "")
     if doi:
         await _tell_article(context, told, doi, page, citation)
     return addresses, reading
@@ -394,8 +395,7 @@ async def _tell_article(context: Context, told: dict[str, Any], doi: str, page: 
 
 
 def tell_liveness(told: dict[str, Any], link: LinkCheck) -> None:
-    said = tell_link(link)
-    told |= {name: said[name] for name in ("linkLive", "httpStatus", "archivedUrl", "archivedAt") if name in said}
+    told |= {name: value for name, value in to_json(to_link_status(link)).items() if name != "linkReason"}
     state = "was not looked at" if link.live is None else "answers" if link.live else "is dead"
     reason = f" ({link.reason})" if link.reason else ""
     told["provenance"].append(f"link: {link.url} {state}, status {link.status}{reason}")

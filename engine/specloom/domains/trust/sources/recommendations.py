@@ -165,7 +165,7 @@ async def _look_at_page(context: Context, item: _Item) -> None:
         page = await context.run("read_page", {"url": item.url, "mode": "full", "max_length": _PAGE_BYTES})
     except Fault:
         page = {}
-    if promotion := page.get("self_promotion"):
+    if promotion := page.get("selfPromotionSignal"):
         item.told["selfPromotionSignal"] = promotion
         item.flag("self_promotion", f"{promotion['brandDomain']} ranks its own brand first: {promotion['item']!r}")
     elif owner := await _find_owner(context, item.url):

@@ -25,7 +25,7 @@ from specloom.domains.trust.brand.design_tokens import SLOTS
 from specloom.domains.trust.citations.match import Confidence, Verdict
 from specloom.domains.trust.claims.coverage import LABELS
 from specloom.domains.trust.claims.cues import CUE_KINDS
-from specloom.domains.trust.result_schemas import AUDIT_FLAGS
+from specloom.domains.trust.records import AuditFlag
 from specloom.domains.trust.sources.classify import AUTHORITY_TIERS, DOMAIN_CATEGORIES, SOURCE_TYPES
 from specloom.domains.trust.sources.recommendations import STANCES
 from specloom.specs.library import shipped_root
@@ -53,7 +53,7 @@ CLOSED: Mapping[tuple[str, str], set[str]] = {
     ("verify_citation", "/claimSupport"): {*LABELS, "source_unavailable"},
     ("verify_citation", "/contrastCues/kind"): set(CUE_KINDS),
     ("audit_bibliography", "/source"): {"entries", "session", *(f"bibliography:{name}" for name in FORMATS)},
-    ("audit_bibliography", "/entries/flags"): set(AUDIT_FLAGS),
+    ("audit_bibliography", "/entries/flags"): set(get_args(AuditFlag)),
     ("audit_bibliography", "/entries/comparison/verdict"): set(get_args(Verdict)),
     ("audit_bibliography", "/entries/retractionStatus/kind"): NOTICES,
     ("audit_bibliography", "/entries/claimSupport"): {*LABELS, "source_unavailable"},

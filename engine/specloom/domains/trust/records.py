@@ -1,0 +1,488 @@
+"""What the procedures of this package take and give; schemas and published keys follow from it.
+
+Hosts show schemas to models, which pay for every word: what lies deeper is a `JsonObject`, told on the tool's page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from specloom.plugins import JsonObject, inline, key
+from specloom.plugins.records import record
+
+InputType = Literal["doi", "url", "reference"]
+Status = Literal["confirmed", "not_found", "uncertain", "unchecked"]
+Support = Literal["addressed", "partially_addressed", "not_addressed", "source_unavailable"]
+TitleMatch = Literal["match", "mismatch", "not_checked"]
+Confidence = Literal["high", "medium", "low", "none"]
+AuditFlag = Literal["retracted", "dead_link", "mischaracterized", "not_found", "unchecked"]
+"""The flags of an entry, in the order in which they are told."""
+RecommendationFlag = Literal[
+    "conflict_of_interest", "dead_link", "self_promotion", "corporate_ownership", "low_reputation", "unknown_reputation"
+]
+
+
+# --- what is told of one citation ---
+
+
+@record
+class Identifier:
+    """An identifier in its normal form."""
+
+    kind: str
+    value: str
+
+
+@record
+class Retraction:
+    """The most severe notice about a work."""
+
+    retracted: bool | None = None
+    kind: str | None = None
+    date: str | None = None
+    notice_doi: str | None = None
+    source: str | None = None
+
+
+@record
+class Conflict:
+    """A stake that an author has in what is cited."""
+
+    detected: bool
+    author_affiliation: str | None = None
+    cited_entity_name: str | None = None
+    evidence: str | None = None
+    conflict_type: Literal["employed_by", "funded_by", "owns_equity"] | None = None
+    confidence: Literal["high", "medium"] | None = None
+
+
+@record
+class Liveness:
+    """Whether an address answers, and where a copy is kept of what does not."""
+
+    link_live: bool | None = None
+    http_status: int | None = None
+    archived_url: str | None = None
+    archived_at: str | None = None
+
+
+@record
+class LinkStatus(Liveness):
+    """The same, with why the address counts as dead or was not looked at."""
+
+    link_reason: str | None = None
+
+
+@record
+class ClaimCheck:
+    """What a source has of a claim, and what that rests on."""
+
+    claim: str | None = None
+    claim_support: Support | None = None
+    claim_coverage: float | None = None
+    claim_reason: str | None = None
+    claim_evidence: Sequence[str] | None = None
+    claim_source_url: str | None = None
+    claim_fetch_error: str | None = None
+    contrast_signal: bool | None = None
+    contrast_cues: Sequence[JsonObject] | None = None
+    contrast_note: str | None = None
+
+
+@record
+class Citation:
+    """What is told of one citation; what is not known is left out."""
+
+    input: str
+    input_type: InputType
+    identifier: Identifier | None = None
+    exists: bool
+    verification_status: Status
+    status_reason: str | None = None
+    matched_record: JsonObject | None = None
+    match_confidence: Confidence | None = None
+    possible_match: JsonObject | None = None
+    detected_doi: str | None = None
+    title_match: TitleMatch | None = None
+    comparison: Sequence[JsonObject] | None = None
+    authenticity_caveat: str | None = None
+    retraction_status: Retraction | None = None
+    conflict_of_interest: Conflict | None = None
+    link: Liveness | None = inline(default=None)
+    claim_check: ClaimCheck | None = inline(default=None)
+    content_words: int | None = None
+    sparsity_note: str | None = None
+    claim_check_skipped: bool | None = None
+    claim_check_skipped_reason: str | None = None
+    provenance: Sequence[str]
+
+
+# --- what is told of a list of references ---
+
+
+@record
+class AuditSummary:
+    """How many entries there are, and how many have each flag."""
+
+    total: int
+    retracted: int
+    dead_link: int
+    not_found: int
+    unchecked: int
+    mischaracterized: int
+    ok: int
+    claim_check_skipped_count: int
+    thin_content_count: int
+
+
+@record
+class AuditEntry:
+    """One reference: what was found of it, and what is flagged."""
+
+    index: int
+    title: str
+    doi: str | None = None
+    url: str | None = None
+    reason: str | None = None
+    matched_title: str | None = None
+    exists: bool
+    retraction_status: Retraction | None = None
+    title_match: TitleMatch | None = None
+    match_confidence: Confidence | None = None
+    comparison: Sequence[JsonObject] | None = None
+    link: LinkStatus | None = inline(default=None)
+    flags: Sequence[AuditFlag]
+    claim_check: ClaimCheck | None = inline(default=None)
+    claim_content_words: int | None = None
+    claim_sparsity_note: str | None = None
+    provenance: Sequence[str] | None = None
+
+
+@record
+class Unreadable:
+    """An entry that could not be parsed."""
+
+    index: int
+    line: int
+    message: str
+
+
+@record
+class Audit:
+    """What is told of a list of references."""
+
+    source: str
+    entry_count: int
+    summary: AuditSummary
+    entries: Sequence[AuditEntry]
+    unreadable: Sequence[Unreadable] | None = None
+    warning: str | None = None
+    checked_at: str
+    skipped: int | None = None
+    skipped_note: str | None = None
+
+
+@record
+class BibliographyRecords:
+    """The records of a bibliography, each with what it names its work by, and its format."""
+
+    format: str
+    records: Sequence[JsonObject]
+
+
+@record
+class Bibliography:
+    """What is told of a formatted bibliography."""
+
+    style: str
+    entry_count: int
+    bibliography: str
+    session_id: str | None = None
+    skipped: int | None = None
+    skipped_note: str | None = None
+
+
+# --- what is told of recommendations ---
+
+
+@record
+class SelfPromotion:
+    """A ranking that has its own author in front."""
+
+    detected: bool
+    brand_domain: str | None = None
+    brand_token: str | None = None
+    confidence: str | None = None
+    item: str | None = None
+    rank_position: int | None = None
+
+
+@record
+class Ownership:
+    """Who owns what is recommended."""
+
+    detected: bool
+    brand_domain: str | None = None
+    brand_token: str | None = None
+    entity_label: str | None = None
+    entity_qid: str | None = key("entityQID", default=None)
+    owner_label: str | None = None
+    owner_qid: str | None = key("ownerQID", default=None)
+    confidence: str | None = None
+
+
+@record
+class Reputation:
+    """How a site is held, and by whom."""
+
+    tier: Literal["high", "mixed", "low"]
+    basis: str
+    note: str | None = None
+
+
+@record
+class Corroboration:
+    """One search for what others say."""
+
+    query: str
+    lens: str
+    result_count: int
+    agree_count: int | None = None
+    disagree_count: int | None = None
+    silent_count: int | None = None
+    top_results: Sequence[JsonObject] | None = None
+    flags: Sequence[Literal["lens_restriction_unreliable"]] | None = None
+
+
+@record
+class Recommendation:
+    """One recommendation: its stakes, its site, its link, and what others say."""
+
+    title: str
+    url: str | None = None
+    author: str | None = None
+    archived_url: str | None = None
+    self_promotion_signal: SelfPromotion | None = None
+    conflict_of_interest: Conflict | None = None
+    corporate_ownership_signal: Ownership | None = None
+    domain_reputation: Reputation | None = None
+    link_live: bool | None = None
+    http_status: int | None = None
+    corroboration_searches: Sequence[Corroboration] | None = None
+    flags: Sequence[RecommendationFlag]
+    reasons: Sequence[str]
+
+
+@record
+class Recommendations:
+    """What is told of a list of recommendations."""
+
+    item_count: int
+    recommendations: Sequence[Recommendation]
+    aggregate_flags: Sequence[Literal["no_independent_corroboration"]] | None = None
+
+
+# --- what is told of addresses ---
+
+
+@record
+class Capture:
+    """What is told of one capture."""
+
+    requested_url: str
+    snapshot_url: str | None = None
+    archived_at: str | None = None
+    captured: bool
+    status: Literal["archived", "existing", "pending", "unavailable"]
+    http_status: int | None = None
+    reason: str | None = None
+    poll_url: str | None = None
+    source: str
+    provenance: Sequence[str]
+
+
+@record
+class CheckedLink:
+    """What became of one address."""
+
+    url: str
+    link: LinkStatus | None = inline(default=None)
+
+
+@record
+class CheckedLinks:
+    """What became of some addresses, in their order."""
+
+    links: Sequence[CheckedLink]
+
+
+# --- what is told of a brand, under names that the contract has with underscores ---
+
+Tier = Literal["homepage_meta", "brandfetch_api", "brand_page", "web_search"]
+Grade = Literal["full", "partial", "none"]
+
+
+@record(naming="same")
+class Headquarters:
+    """Where a company sits."""
+
+    city: str | None = None
+    country_code: str | None = None
+
+
+@record(naming="same")
+class BrandIdentity:
+    """Who the brand is."""
+
+    name: str | None = None
+    domain: str | None = None
+    tagline: str | None = None
+    description: str | None = None
+    industry: str | None = None
+    founded: int | None = None
+    location: Headquarters | None = None
+
+
+@record(naming="same")
+class PaletteColor:
+    """One colour of the palette; its brightness is from 0 to 255."""
+
+    hex: str
+    name: str | None = None
+    role: str | None = None
+    brightness: int
+
+
+@record(naming="same")
+class BrandColors:
+    """Hex colours by what they are for."""
+
+    primary: str | None = None
+    secondary: str | None = None
+    accent: str | None = None
+    background: str | None = None
+    text: str | None = None
+    surface: str | None = None
+    text_secondary: str | None = None
+    palette: Sequence[PaletteColor] | None = None
+
+
+@record(naming="same")
+class BrandImage:
+    """A picture of the brand."""
+
+    url: str
+    format: str | None = None
+    width: int | None = None
+    height: int | None = None
+
+
+@record(naming="same")
+class BrandLogos:
+    """The pictures that stand for the brand."""
+
+    primary: BrandImage | None = None
+    dark: BrandImage | None = None
+    icon: BrandImage | None = None
+    favicon: str | None = None
+    og_image: str | None = None
+
+
+@record(naming="same")
+class BrandFont:
+    """A typeface."""
+
+    family: str
+    origin: str | None = None
+    origin_id: str | None = None
+    weights: Sequence[Any] | None = None
+
+
+@record(naming="same")
+class BrandTypography:
+    """The typefaces by what they are for."""
+
+    heading: BrandFont | None = None
+    body: BrandFont | None = None
+    mono: BrandFont | None = None
+    google_fonts_url: str | None = None
+    scale: JsonObject | None = None
+
+
+@record(naming="same")
+class VoiceRules:
+    """What the brand says that its texts do, and do not."""
+
+    dos: Sequence[str] | None = None
+    donts: Sequence[str] | None = None
+
+
+@record(naming="same")
+class BrandVoice:
+    """How the brand speaks."""
+
+    summary: str | None = None
+    attributes: Sequence[str] | None = None
+    dos_and_donts: VoiceRules | None = None
+
+
+@record(naming="same")
+class BrandSocial:
+    """The brand's own accounts."""
+
+    twitter: str | None = None
+    linkedin: str | None = None
+    github: str | None = None
+    youtube: str | None = None
+    facebook: str | None = None
+    instagram: str | None = None
+
+
+@record(naming="same")
+class BrandSource:
+    """A place that said something, and which fields it filled."""
+
+    name: Tier
+    url: str
+    fields: Sequence[str]
+    scrape_quality: Literal["thin"] | None = key("scrapeQuality", default=None)
+
+
+@record(naming="same")
+class BrandCoverage:
+    """How much is known of each section."""
+
+    colors: Grade
+    logos: Grade
+    typography: Grade
+    tone_of_voice: Literal["found", "none"]
+    extraction_blocked: bool | None = None
+
+
+@record(naming="same")
+class TierError:
+    """A tier that could not be asked."""
+
+    tier: Tier
+    error: str
+
+
+@record(naming="same")
+class BrandResult:
+    """What is told of a brand; what was not found is left out."""
+
+    identity: BrandIdentity
+    colors: BrandColors
+    logos: BrandLogos
+    typography: BrandTypography
+    tone_of_voice: BrandVoice
+    social: BrandSocial
+    sources: Sequence[BrandSource]
+    guidelines_url: str | None = None
+    brand_portal_resource: str | None = None
+    suggestion: str | None = None
+    design_tokens: JsonObject | None = None
+    coverage: BrandCoverage
+    tier_errors: Sequence[TierError] | None = None
+    cache_age: int
