@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from specloom.plugins import PROCEDURES, Context, key, procedure, record
+from specloom.plugins import PROCEDURES, Context, key, procedure
+from specloom.plugins.records import record
 from tests.support.spec_library import Woven, a_tool, weave_texts
 
 RUN = "- name: read it\n  procedure: {name: read_book, with: {title: =args.query}}\n"

@@ -24,6 +24,7 @@ FOLDERS = {
     "tool": "tools.d/demo",
     "lens": "lenses",
     "collection": "collections.d",
+    "resource": "resources.d",
 }
 
 

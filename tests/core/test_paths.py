@@ -99,4 +99,6 @@ def test_a_path_that_is_set_replaces_the_users_folder_and_an_empty_one_leaves_on
 def test_the_shipped_folder_holds_specs() -> None:
     shipped = Path(paths.shipped_folder())
 
-    assert {"providers.d", "tools.d", "lenses", "collections.d"} <= {entry.name for entry in shipped.iterdir()}
+    assert {"providers.d", "tools.d", "lenses", "collections.d", "resources.d"} <= {
+        entry.name for entry in shipped.iterdir()
+    }

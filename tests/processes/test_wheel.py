@@ -97,7 +97,7 @@ def test_the_wheel_has_the_specs_the_licence_and_the_type_marker_and_no_tests(wh
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
 
-    for folder in ("providers.d", "tools.d", "collections.d"):
+    for folder in ("providers.d", "tools.d", "collections.d", "resources.d"):
         shipped = {name.partition(f"shipped/{folder}/")[2] for name in names if f"shipped/{folder}/" in name}
         sources = {file.relative_to(ROOT / folder).as_posix() for file in (ROOT / folder).rglob("*.yaml")}
         assert sources <= shipped

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import pytest
+
+from specloom.compiler.build import weave_from
+from specloom.compiler.published_schemas import LINKED
+from specloom.plugins.collections import ENGINE_NEEDS
+from specloom.plugins.registry import PROCEDURES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -59,6 +67,92 @@ def test_engine_python_names_no_tool_and_no_provider() -> None:
 
     assert names, "no specs were found in tools.d and providers.d, so nothing was looked for"
     assert not found, "what a tool or a provider is belongs in its YAML file:\n" + "\n".join(found)
+
+
+OWN_KEYS = frozenset({"tenantId", *LINKED})
+"""Answer keys that are words of the engine: whose something is, and what stands in place of a linked answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class DomainNames:
+    """What specs and packages name and the engine may not: collections, procedures, addresses and keys of answers."""
+
+    collections: frozenset[str]
+    procedures: frozenset[str]
+    schemes: frozenset[str]
+    keys: frozenset[str]
+
+
+@cache
+def find_domain_names() -> DomainNames:
+    """The names in the shipped specs. Of the keys of answers only those in camelCase: others are words like `title`."""
+    model, _, _ = weave_from([ROOT])
+    own = {needed.name for needed in ENGINE_NEEDS}
+    keys = {key for tool in model.tools.values() for key in tool.output_schema["properties"]}
+    return DomainNames(
+        frozenset(model.collections) - own,
+        frozenset(PROCEDURES),
+        frozenset(one.uri.partition("://")[0] for one in model.resources.values()),
+        frozenset(key for key in keys if re.search("[a-z][A-Z]", key)) - OWN_KEYS,
+    )
+
+
+def find_domain_words(engine: Path, names: DomainNames) -> list[str]:
+    """`file:line …` for each text of the engine that is or has such a name, and for keys that it reads of `answer`."""
+    procedures = re.compile(rf"\b(?:{'|'.join(sorted(names.procedures))})\b")
+    schemes = re.compile(rf"\b(?:{'|'.join(sorted(names.schemes))})://")
+    found = []
+    for file in sorted(engine.rglob("*.py")):
+        at = file.relative_to(engine)
+        if at.parts[0] == DOMAIN:
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+            key = _key_of_answer(node)
+            if key or text in names.collections | names.keys or procedures.search(text) or schemes.search(text):
+                found.append(f"{at.as_posix()}:{getattr(node, 'lineno', 0)} names {key or text[:60]!r}")
+    return found
+
+
+def _key_of_answer(node: ast.AST) -> str:
+    """The key that is read of a variable `answer` by a text; "" for everything else."""
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id="answer"), attr="get"), args=[ast.Constant(value=str(key)), *_]
+        ):
+            return key
+        case ast.Subscript(value=ast.Name(id="answer"), slice=ast.Constant(value=str(key))):
+            return key
+    return ""
+
+
+def test_engine_python_names_no_collection_procedure_address_or_answer_key_of_a_domain() -> None:
+    names = find_domain_names()
+
+    found = find_domain_words(ENGINE, names)
+
+    assert all((names.collections, names.procedures, names.schemes, names.keys)), "a kind of name was not found"
+    assert not found, "what is kept, done or told belongs in a spec or a domain package:\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        'drawer("memories", owner)',
+        'PROCEDURES["read_page"]',
+        '"""As read_page does."""',
+        'ADDRESS = "stats://tools"',
+        'KEY = "scrapeFailures"',
+        'rows = answer.get("sources")',
+        'about = answer["metadata"]',
+    ],
+)
+def test_a_planted_name_of_a_domain_is_found_with_its_file_and_line(engine: Path, planted: str) -> None:
+    (engine / "planted_module.py").write_text(f"first = 1\n{planted}\n", encoding="utf-8")
+
+    found = find_domain_words(engine, find_domain_names())
+
+    assert [hit.partition(" ")[0] for hit in found] == ["planted_module.py:2"]
 
 
 @pytest.fixture

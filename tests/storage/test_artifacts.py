@@ -16,7 +16,7 @@ LIFETIME = 1800.0
 @pytest.fixture
 def keeper(clock):
     store = open_memory(load_collections([shipped_root()]).values(), clock=clock)
-    yield Artifacts(store)
+    yield Artifacts(store, "research://artifact/{}".format)
     store.close()
 
 

@@ -127,7 +127,7 @@ class Server:
             cache=cache,
             audit=audit,
             drawers=self.store,
-            artifacts=Artifacts(self.store),
+            artifacts=Artifacts(self.store, model.address_artifact),
             clock=time.time if folder else lambda: NOW,
             validate=True,
         )

@@ -90,7 +90,7 @@ def judge(roots: Sequence[Path]) -> SpecVerdict:
     check_examples(library, model, report)
     check_coverage(library, model, report)
     examples = 0
-    for kind in ("provider", "tool", "lens"):
+    for kind in ("provider", "tool", "resource", "lens"):
         for spec in library.of(kind).values():
             listed = spec.root.get("examples") or spec.root.get("example")
             examples += len(getattr(listed, "items", ())) if kind != "lens" else 1
@@ -100,6 +100,7 @@ def judge(roots: Sequence[Path]) -> SpecVerdict:
         "capabilities": len(library.of("capability")),
         "lenses": len(library.of("lens")),
         "collections": len(library.of("collection")),
+        "resources": len(library.of("resource")),
         "examples": examples,
     }
     return SpecVerdict(tuple(report), counts, library.sources, time.perf_counter() - began)
@@ -283,6 +284,18 @@ def _judge_collection(spec: Spec, model: Model, report: Report) -> None:
         check_use({found.name: found}, model.tools.values(), report)
 
 
+def _judge_resource(spec: Spec, model: Model, report: Report) -> None:
+    from specloom.compiler import check_addresses, compile_resource, symbols_of
+
+    from .examples.resources import check_resource
+
+    resource = compile_resource(spec, symbols_of(model), report)
+    if resource is not None:
+        others = [one for one in model.resources.values() if one.name != resource.name]
+        check_addresses([*others, resource], report)
+        check_resource(spec, resource, report)
+
+
 def _judge_capability(spec: Spec, model: Model, report: Report) -> None:
     """A capability is held against its providers, of which a new one has none."""
 
@@ -293,5 +306,6 @@ _JUDGES: Mapping[str, Callable[[Spec, Model, Report], None]] = {
     "lens": _judge_lens,
     "toolset": _judge_toolset,
     "collection": _judge_collection,
+    "resource": _judge_resource,
     "capability": _judge_capability,
 }

@@ -71,6 +71,7 @@ def _things(model: Model, executor: Executor) -> dict[str, list[list[str]]]:
         "providers": [[name, provider_line(name)] for name in model.providers],
         "lenses": [[one.name, f"{one.title}. {one.description}"] for one in model.lenses.values()],
         "collections": [[one.name, f"{one.title}. {one.description}"] for one in model.collections.values()],
+        "resources": [[one.name, f"{one.uri}: {one.title}. {one.description}"] for one in model.resources.values()],
     }
 
 
@@ -168,7 +169,7 @@ def add_commands(add: Callable[[str, Callable[[Namespace], int], str, str], Argu
     one = kind("lens", "a field of sites for a search", "birds --domain otters.example", _HYPHENS)
     one.add_argument("--domain", action="append", default=[], metavar="HOST", help="a site; repeat it for each")
     kind("toolset", "what a client is told about the tools of a folder", "birds", _HYPHENS)
-    kind("collection", "other bounds for what the server remembers, or a place for more", "memories")
+    kind("collection", "other bounds for what the server remembers, or a place for more", "artifacts")
 
 
 def new(options: Namespace) -> int:

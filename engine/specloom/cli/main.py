@@ -132,9 +132,14 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("--to", type=Path, default=Path("recordings"), metavar="DIR", help="where (default: recordings)")
     add_new_commands(add)
     one = add(
-        "list", _late("authoring", "list_"), "list tools, providers, lenses and collections", "specloom list providers"
+        "list",
+        _late("authoring", "list_"),
+        "list tools, providers, lenses, collections and resources",
+        "specloom list providers",
     )
-    one.add_argument("what", nargs="?", choices=["tools", "providers", "lenses", "collections"], help="only these")
+    one.add_argument(
+        "what", nargs="?", choices=["tools", "providers", "lenses", "collections", "resources"], help="only these"
+    )
     _add_json(one)
     one = add(
         "doctor",

@@ -238,7 +238,7 @@ def _find_log(name: str) -> tuple[Path, Callable[[Path], tuple[int, str]]]:
     place = logs.get(name)
     if place is None or place.verify is None:
         raise UsageError(f"there is no log {name!r}; there are audit (left out) and {', '.join(sorted(logs))}")
-    return place.find(os.environ), place.verify
+    return place.function(os.environ), place.verify
 
 
 def _owner(options: Namespace) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .proofs import check_tables
     from .provider import compile_provider
     from .published_schemas import brief_schema, lean_schema
+    from .resource import check_addresses, compile_resource
     from .symbols import Symbols, symbols_of
     from .tool import compile_tool
 
@@ -31,6 +32,7 @@ __getattr__ = exports(
         "proofs": "check_tables",
         "provider": "compile_provider",
         "published_schemas": "brief_schema lean_schema",
+        "resource": "check_addresses compile_resource",
         "symbols": "Symbols symbols_of",
         "tool": "compile_tool",
     },

@@ -18,6 +18,7 @@ from .capability import compile_capability, compile_lens
 from .collection import check_needs, compile_collection
 from .proofs import check_tables
 from .provider import compile_provider
+from .resource import check_addresses, compile_resource
 from .symbols import Symbols
 from .tool import compile_tool
 
@@ -69,6 +70,9 @@ def weave(library: Library, report: Report, *, release: bool = False) -> Model:
         name: compile_toolset(spec, tools, written, library.prompts, report)
         for name, spec in library.of("toolset").items()
     }
+    resources = {name: compile_resource(spec, around, report) for name, spec in library.of("resource").items()}
+    listed = sorted((one for one in resources.values() if one), key=lambda one: (one.order, one.name))
+    check_addresses(listed, report)
     return Model(
         MappingProxyType(providers),
         MappingProxyType(capabilities),
@@ -77,6 +81,7 @@ def weave(library: Library, report: Report, *, release: bool = False) -> Model:
         digest,
         MappingProxyType(collections),
         MappingProxyType(toolsets),
+        MappingProxyType({one.name: one for one in listed}),
     )
 
 

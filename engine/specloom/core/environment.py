@@ -36,8 +36,8 @@ VARIABLES = _declare(
     Variable(
         "SPECLOOM_PATH",
         "Folders of your own specs, layered over the shipped ones; a later folder replaces what has the same kind and "
-        "name. Parted by `:`, on Windows by `;`; each has the subfolders `providers.d`, `tools.d`, `lenses` and "
-        "`collections.d`.",
+        "name. Parted by `:`, on Windows by `;`; each has the subfolders `providers.d`, `tools.d`, `lenses`, "
+        "`collections.d` and `resources.d`.",
         otherwise="the user's configuration folder for specloom, if there is one",
     ),
     Variable(

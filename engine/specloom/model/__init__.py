@@ -14,6 +14,8 @@ if TYPE_CHECKING:
         Argument, Arrangement, Capability, ErrorRule, Grant, Join, Nearest, Operation, Paging, Provider,
         ResponseMapping, Retry, Service, Shard, Step,
     )
+    from .resource import HOLE, Completion, Resource, Source
+    from .tables import BreakerRow, Calls, FailureRow, LensRow, Pace, ProviderRow, Tables, TenantRow
     from .tool import (
         Access, Advice, Again, AnswerKey, Cache, Hints, Input, LinkPolicy, Part, Stage, Strategy, Tool,
         questions, stages_of,
@@ -28,6 +30,8 @@ __getattr__ = exports(
             "Argument Arrangement Capability ErrorRule Grant Join Nearest Operation Paging Provider "
             "ResponseMapping Retry Service Shard Step"
         ),
+        "resource": "HOLE Completion Resource Source",
+        "tables": "BreakerRow Calls FailureRow LensRow Pace ProviderRow Tables TenantRow",
         "tool": (
             "Access Advice Again AnswerKey Cache Hints Input LinkPolicy Part Stage Strategy Tool questions stages_of"
         ),

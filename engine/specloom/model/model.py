@@ -10,6 +10,7 @@ from specloom.language import RecordType
 from specloom.plugins import CollectionSpec
 
 from .provider import Argument, Capability, Operation, Provider
+from .resource import Resource
 from .tool import Tool
 from .values import Setting
 
@@ -69,7 +70,14 @@ class Model:
     digest: str
     collections: Mapping[str, CollectionModel] = field(default_factory=dict)
     toolsets: Mapping[str, Toolset] = field(default_factory=dict)
+    resources: Mapping[str, Resource] = field(default_factory=dict)
+    """In the order in which they are listed."""
     _offered: dict[str, Mapping[str, Operation]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def address_artifact(self, identifier: str) -> str:
+        """The address under which a kept text is read; "" where no resource reads them."""
+        found = next((one for one in self.resources.values() if one.source.kind == "artifact"), None)
+        return "" if found is None else found.fill({found.source.name: identifier})
 
     def offering(self, capability: str) -> Mapping[str, Operation]:
         """Every operation of a capability, by provider, in the order of its routing and then by name."""

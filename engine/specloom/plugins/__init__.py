@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     )
     from .consent import NOT_MEMBER, REASONS, Refusal, find_decision, find_refusal, is_member, member_key
     from .context import Artifact, ArtifactKeeper, CallRecord, Context, Kept
-    from .records import JsonObject, from_json, inline, key, keys_of, record, schema_of, to_json
+    from .records import JsonObject, from_json, inline, key, keys_of, schema_of, to_json
     from .registry import (
         CLOSERS, ENVELOPES, GROUP, HOOKS, OBSERVERS, PLACES, PROCEDURES, Envelope, Hook, ObservedCall, Observer,
         Procedure, ProcedureFunction, Row, StoragePlace, load_hooks, procedure,
     )
-    from .schemas import FLAG, NUMBER, OBJECT, TEXT, WHOLE, closed, listed, texts
+    from .schemas import FLAG, NUMBER, OBJECT, TEXT, WHOLE, closed, listed, record, texts
 
 __getattr__ = exports(
     __name__,
@@ -33,11 +33,11 @@ __getattr__ = exports(
         ),
         "consent": "NOT_MEMBER REASONS Refusal find_decision find_refusal is_member member_key",
         "context": "Artifact ArtifactKeeper CallRecord Context Kept",
-        "records": "JsonObject from_json inline key keys_of record schema_of to_json",
+        "records": "JsonObject from_json inline key keys_of schema_of to_json",
         "registry": (
             "CLOSERS ENVELOPES GROUP HOOKS OBSERVERS PLACES PROCEDURES Envelope Hook ObservedCall Observer "
             "Procedure ProcedureFunction Row StoragePlace load_hooks procedure"
         ),
-        "schemas": "FLAG NUMBER OBJECT TEXT WHOLE closed listed texts",
+        "schemas": "FLAG NUMBER OBJECT TEXT WHOLE closed listed record texts",
     },
 )

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from .configuration import is_configured, missing_settings, read_settings
     from .executor import Executor
     from .live_context import LiveContext
-    from .metrics import REFUSED, Count, next_midnight
     from .operation.drive import drive, drive_live
     from .operation.oauth import STEP
     from .operation.run import first_requests, perform
@@ -23,7 +22,9 @@ if TYPE_CHECKING:
     from .plan.notices import none_configured, resolve
     from .plan.run import Pursuit, pursue
     from .recordings import RecordingSender, ReplaySender, Sender, request_id, to_recording, write_whole
+    from .resources import ResourceContext, answer_resource, list_rows, parameters_of
     from .response_meta import describe_large
+    from .tables import read_table
 
 __getattr__ = exports(
     __name__,
@@ -33,7 +34,6 @@ __getattr__ = exports(
         "configuration": "is_configured missing_settings read_settings",
         "executor": "Executor",
         "live_context": "LiveContext",
-        "metrics": "REFUSED Count next_midnight",
         "operation.drive": "drive drive_live",
         "operation.oauth": "STEP",
         "operation.run": "first_requests perform",
@@ -42,6 +42,8 @@ __getattr__ = exports(
         "plan.notices": "none_configured resolve",
         "plan.run": "Pursuit pursue",
         "recordings": "RecordingSender ReplaySender Sender request_id to_recording write_whole",
+        "resources": "ResourceContext answer_resource list_rows parameters_of",
         "response_meta": "describe_large",
+        "tables": "read_table",
     },
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any
-from urllib.parse import quote
 
 from specloom.runtime import Executor
 from specloom.specs import Prompt, complete, render_prompt
@@ -13,11 +12,9 @@ from specloom.specs import Prompt, complete, render_prompt
 from .connection import UPDATED
 from .frames import render_text
 from .protocol import INVALID_PARAMS, Backend, Call, ProtocolError
-from .resources import SESSIONS, Resources
+from .resources import Resources
 
 MOST_VALUES = 100
-SESSION = "sessionId"
-"""The argument that names a session, in every tool that has one."""
 NO_PROMPTS: Mapping[str, Prompt] = {}
 
 
@@ -49,7 +46,7 @@ class ExecutorBackend(Backend):
         try:
             done = await self._executor.call(name, arguments, owner=self._owner, progress=call.progress)
         finally:
-            self._tell_session(name, arguments, call)
+            self._tell_changes(name, arguments, call)
         if done.linked is None:
             return render_text(done.body, done.meta)
         one = done.linked
@@ -57,12 +54,12 @@ class ExecutorBackend(Backend):
         link = {"uri": one.uri, "name": one.name, "title": title, "mimeType": one.mime_type, "size": one.size}
         return render_text(done.body, done.meta, link)
 
-    def _tell_session(self, name: str, arguments: Mapping[str, Any], call: Call) -> None:
-        """Tell whoever watches a session that a call has changed it: with a step, a source or how it ended."""
-        tool, session = self._executor.model.tools.get(name), arguments.get(SESSION)
-        writes = tool is not None and (tool.record is not None or not tool.annotations["idempotent"])
-        if writes and isinstance(session, str) and session:
-            call.notify(UPDATED, {"uri": SESSIONS + quote(session, safe="")})
+    def _tell_changes(self, name: str, arguments: Mapping[str, Any], call: Call) -> None:
+        """Tell whoever watches a resource that a call has changed it, such as a session by a source or by its end."""
+        tool = self._executor.model.tools.get(name)
+        if tool is not None and (tool.record is not None or not tool.annotations["idempotent"]):
+            for uri in self._resources.changed_by(arguments):
+                call.notify(UPDATED, {"uri": uri})
 
     async def read_resource(self, uri: str, call: Call) -> dict[str, Any]:  # noqa: ARG002
         return await self._resources.read(uri)
@@ -101,11 +98,5 @@ class ExecutorBackend(Backend):
                 return ()
             return argument.choices or self._catalogues.get(argument.catalogue, ())
         if ref.get("type") == "ref/resource":
-            if (ref.get("uri"), name) == ("lenses://{name}", "name"):
-                return self._catalogues["lenses"]
-            if (ref.get("uri"), name) == ("research://session/{id}", "id"):
-                return await self._resources.list_sessions()
-            if (ref.get("uri"), name) == ("research://artifact/{id}", "id"):
-                return await self._resources.list_artifacts()
-            return ()
+            return await self._resources.complete(str(ref.get("uri", "")), name)
         raise ProtocolError(INVALID_PARAMS, "Nothing is completed for this reference")

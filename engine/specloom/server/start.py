@@ -166,7 +166,7 @@ def make_executor(
         sender=sender,
         cache=_make_cache(environ, disk=disk_cache and not replay, problems=problems),
         drawers=memory,
-        artifacts=Artifacts(memory),
+        artifacts=Artifacts(memory, model.address_artifact),
         audit=audit,
         breakers=Breakers(threshold=threshold, reset=float(reset)),
         allow_private=allow_private,

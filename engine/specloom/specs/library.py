@@ -15,7 +15,7 @@ from .grammar.kinds import GRAMMARS
 from .grammar.rules import check
 from .yaml import Map, SourceText, YamlScalar, parse_source, to_plain
 
-FOLDERS = ("providers.d", "tools.d", "lenses", "collections.d")
+FOLDERS = ("providers.d", "tools.d", "lenses", "collections.d", "resources.d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +192,7 @@ HOMES: Mapping[str, str] = MappingProxyType(
         "toolset": "tools.d",
         "lens": "lenses",
         "collection": "collections.d",
+        "resource": "resources.d",
     }
 )
 """The folder of a layer in which the specs of each kind are looked for."""

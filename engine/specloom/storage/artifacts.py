@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from specloom.plugins import ARTIFACTS, Artifact
@@ -12,15 +13,15 @@ if TYPE_CHECKING:
     from specloom.plugins import Collections
 
 
-SCHEME = "research://artifact/"
 _ID = re.compile(r"[0-9a-f]{64}")
 
 
 class Artifacts:
     """What `specloom.plugins.context.ArtifactKeeper` promises, over drawers that have the collection `ARTIFACTS`."""
 
-    def __init__(self, drawers: Collections) -> None:
-        self._drawers = drawers
+    def __init__(self, drawers: Collections, address: Callable[[str], str]) -> None:
+        """`address` gives that under which a text is read, by its identifier."""
+        self._drawers, self._address = drawers, address
 
     async def keep(self, owner: str, text: str, *, name: str, mime_type: str) -> Artifact:
         """Keep a text; the same text of the same owner has the same address, and its lifetime again."""
@@ -31,7 +32,7 @@ class Artifacts:
         item = await self._drawers.drawer(ARTIFACTS.name, owner).put(id_, value)
         # Declared with a lifetime, or the collection would not pass the check of what is relied on.
         assert item.expires is not None
-        return Artifact(SCHEME + id_, name, mime_type, len(encoded), item.expires)
+        return Artifact(self._address(id_), name, mime_type, len(encoded), item.expires)
 
     async def read(self, owner: str, identifier: str) -> tuple[str, str] | None:
         """The text and its MIME type, or None when it is gone, was never there, or is somebody else's."""

@@ -42,6 +42,7 @@ FOLDERS = {
     "toolset": "tools.d",
     "lens": "lenses",
     "collection": "collections.d",
+    "resource": "resources.d",
 }
 
 
@@ -88,6 +89,7 @@ def test_every_tool_provider_and_variable_is_in_the_reference() -> None:
         *(name for name in model.providers if f"\n## {name}\n" not in pages["docs/reference/providers.md"]),
         *(name for name in model.capabilities if f"\n## {name}\n" not in pages["docs/reference/capabilities.md"]),
         *(name for name in model.collections if f"\n## {name}\n" not in pages["docs/reference/collections.md"]),
+        *(name for name in model.resources if f"\n## {name}\n" not in pages["docs/reference/resources.md"]),
         *(use.name for use in docs.list_uses(model) if f"\n# {use.name}=" not in pages[".env.example"]),
         *(name for name in VARIABLES if f"| `{name}` |" not in pages["docs/reference/configuration.md"]),
     ]

@@ -14,7 +14,8 @@ from specloom import __version__
 from specloom.compiler import keepers, weave_from
 from specloom.core import CODES, KINDS, VARIABLES, Variable
 from specloom.language import CONVERTERS, DECODERS, FUNCTIONS
-from specloom.model import CollectionModel, Model, Provider, Setting, Tool
+from specloom.model import CollectionModel, Model, Provider, Setting, Tables, Tool
+from specloom.plugins import schema_of
 from specloom.specs import Library, editor_schemas, shipped_root
 
 from .format import FILTERS, list_kinds
@@ -27,6 +28,7 @@ PAGES = (
     "capabilities",
     "lenses",
     "collections",
+    "resources",
     "configuration",
     "converters",
     "functions",
@@ -198,6 +200,7 @@ def _facts(model: Model, library: Library) -> dict[str, Any]:
         "toolsets": dict(sorted(toolsets.items())),
         "uses": uses,
         "keepers": {name: keepers(name, model.tools.values()) for name in model.collections},
+        "engine_tables": _engine_tables(),
         "variables": list(VARIABLES.values()),
         "registry": [*map(_registry_variable, VARIABLES.values()), *map(_registry_setting, uses)],
         "converters": list(CONVERTERS.values()),
@@ -207,6 +210,19 @@ def _facts(model: Model, library: Library) -> dict[str, Any]:
         "faults": KINDS,
         "kinds": list_kinds(),
     }
+
+
+def _engine_tables() -> dict[str, dict[str, Any]]:
+    """Every table of the engine: whether it is one thing, many in a list, or many by name, and what each has."""
+    found = {}
+    for name, schema in schema_of(Tables)["properties"].items():
+        inner = schema.get("items") or schema.get("additionalProperties") or schema
+        holds = (
+            {"array": "a list", "object": "an object"}[schema["type"]] if "properties" not in schema else "one record"
+        )
+        holds = "by name" if schema.get("additionalProperties") else holds
+        found[name] = {"holds": holds, "fields": list(inner.get("properties", ()))}
+    return found
 
 
 def _registry_variable(variable: Variable) -> dict[str, Any]:

@@ -136,7 +136,7 @@ class ExampleContext:
         return self._room.drawer(collection, space)
 
     async def keep_artifact(self, text: str, *, name: str, mime_type: str) -> str:  # noqa: ARG002
-        return f"research://artifact/{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+        return self._model.address_artifact(hashlib.sha256(text.encode()).hexdigest()[:32])
 
 
 def run_procedure(run: Run, context: ExampleContext) -> Row | Fault:

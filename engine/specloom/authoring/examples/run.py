@@ -7,6 +7,7 @@ from specloom.model import Model
 from specloom.specs import Library
 
 from .providers import check_provider
+from .resources import check_resource
 from .tools import check_tool
 
 
@@ -15,6 +16,9 @@ def check_examples(library: Library, model: Model, report: Report, *, validate: 
     for name, spec in library.of("provider").items():
         if name in model.providers:
             check_provider(spec, model.providers[name], report)
+    for name, spec in library.of("resource").items():
+        if name in model.resources:
+            check_resource(spec, model.resources[name], report)
     for name, spec in library.of("tool").items():
         if name in model.tools:
             check_tool(spec, model.tools[name], model, report, validate=validate)

@@ -76,9 +76,7 @@ async def bibliography_records(context: Context, document: str, format: str = ""
 
     # A long document takes seconds to parse, in which other calls are answered.
     told_format, records = await asyncio.to_thread(read_records, document, format)
-    return BibliographyRecords(
-        format=told_format, records=[asdict(one) for one in records]
-    )
+    return BibliographyRecords(format=told_format, records=[asdict(one) for one in records])
 
 
 @procedure("format_references", runs=("session_sources",))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from typing import Any
 
 from specloom.core import Answer, Fault, all_failed
 from specloom.language import Bindings, Layer, build, how_many, may_be_null, truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import Field, Model, Pair, Row, Strategy, Tool, questions
+from specloom.model import AnswerKey, Field, Model, Pair, Row, Strategy, Tool, Value, questions
 from specloom.plugins import HOOKS, PROCEDURES
 
 from ..arguments import Arguments
@@ -42,7 +42,7 @@ def pursue(
     context.meta = outcome.meta
     outcome.rows = yield from run_stages(tool.after, model, rows, context, offer, outcome)
     context.rows = outcome.rows
-    outcome.answer = _answer(tool, context)
+    outcome.answer = answer_of(tool.answer, tool.whole, context)
     searched = any(questions(tool.plan))
     if tool.hints is not None and not outcome.rows and (searched or not context.result):
         outcome.answer["hints"] = make_hints(tool, arguments, context, offer, outcome)
@@ -234,11 +234,12 @@ def _arguments(
 # --- the answer -----------------------------------------------------------------------------------------------------
 
 
-def _answer(tool: Tool, context: PlanContext) -> dict[str, Any]:
-    if tool.whole is not None:
-        return dict(evaluate(tool.whole, context))
+def answer_of(keys: Iterable[AnswerKey], returned: Value | None, context: Bindings) -> dict[str, Any]:
+    """The answer that is put together from keys, without those that are null; or the record that is the whole of it."""
+    if returned is not None:
+        return dict(evaluate(returned, context))
     answer: dict[str, Any] = {}
-    for key in tool.answer:
+    for key in keys:
         value = evaluate(key.value, context)
         if key.fields is not None and value is None and may_be_null(key.value.shape):
             continue
@@ -251,6 +252,6 @@ def _answer(tool: Tool, context: PlanContext) -> dict[str, Any]:
     return answer
 
 
-def _mapped(fields: tuple[Field, ...], row: Row, context: PlanContext) -> Row:
+def _mapped(fields: tuple[Field, ...], row: Row, context: Bindings) -> Row:
     mapped = map_row(fields, row, context)
     return mapped if mapped is not None else {}

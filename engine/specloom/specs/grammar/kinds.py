@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from .declarations import CAPABILITY, COLLECTION, LENS, TOOLSET
 from .provider import PROVIDER
+from .resource import RESOURCE
 from .rules import Grammar
 from .tool import TOOL
 
@@ -18,6 +19,7 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
         "toolset": TOOLSET,
         "lens": LENS,
         "collection": COLLECTION,
+        "resource": RESOURCE,
     }
 )
 """The grammar of each kind of spec, by the word before the slash in its first key."""

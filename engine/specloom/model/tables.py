@@ -1,0 +1,104 @@
+"""What the engine knows of itself, as expressions of resources see it: tables of lenses, providers, calls, failures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from specloom.plugins.records import record
+
+
+@record
+class LensRow:
+    """One lens; what it does not have is absent."""
+
+    name: str
+    title: str
+    description: str
+    domains: Sequence[str] | None = None
+    goggle: str | None = None
+    engine: str | None = None
+
+
+@record
+class Calls:
+    """How often something was called, and how that went; times are in milliseconds."""
+
+    total_calls: int
+    success_calls: int
+    error_calls: int
+    cache_hits: int
+    avg_latency_ms: float
+    p95_latency_ms: float
+    last_called: str | None = None
+    kinds: Mapping[str, int] | None = None
+
+
+@record
+class ProviderRow:
+    """One provider: what it offers, in the order of the alphabet, and the settings without which it is not asked."""
+
+    name: str
+    title: str
+    capabilities: Sequence[str]
+    configured: bool
+    set: Sequence[str] | None = None
+    calls: Mapping[str, Calls] | None = None
+
+
+@record
+class Pace:
+    """At which pace a provider is asked, and how often that was too fast."""
+
+    calls: float | None = None
+    per_seconds: float | None = None
+    at_once: int | None = None
+    refused: int
+
+
+@record
+class TenantRow:
+    """The calls of the caller's tenant on this day of UTC."""
+
+    id: str
+    calls: int
+    refused: int
+    resets_at: str
+
+
+@record
+class FailureRow:
+    """A call of the caller's tenant that failed; secrets are masked."""
+
+    timestamp: str
+    tool: str
+    kind: str
+    tenant_id: str
+    provider: str | None = None
+    cause: str | None = None
+
+
+@record
+class BreakerRow:
+    """The circuit breaker of a provider in one family of its operations."""
+
+    provider: str
+    family: str
+    state: str
+    available: bool
+    failures: int
+    retry_after_seconds: float
+
+
+@record
+class Tables:
+    """Every table by its name."""
+
+    lenses: Sequence[LensRow]
+    providers: Sequence[ProviderRow]
+    routes: Mapping[str, Sequence[str]]
+    tools: Mapping[str, Calls]
+    paces: Mapping[str, Pace]
+    tenant: TenantRow
+    failures: Sequence[FailureRow]
+    breakers: Sequence[BreakerRow]
+    problems: Sequence[str]
