@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from specloom.domains.papers import errors
-from specloom.plugins.registry import PROCEDURES
+from specloom.plugins.registry import PROCEDURES, load_hooks
 from tests.support.paper_store import World, crossref, model, unpaywall
 
 PACKAGE = Path(errors.__file__).parent
@@ -71,6 +71,8 @@ DRY = [
 def test_a_dry_run_touches_neither_network_nor_disk(
     tmp_path: Path, watched: list[str], procedure: str, given: dict[str, Any]
 ) -> None:
+    load_hooks()
+    watched.clear()
     coroutine = PROCEDURES[procedure].function(NoDesk(tmp_path), given)  # type: ignore[arg-type]
     with pytest.raises(StopIteration) as done:
         coroutine.send(None)  # type: ignore[attr-defined]

@@ -11,7 +11,6 @@ from specloom.plugins import FLAG, TEXT, WHOLE
 
 from .answers import FETCHING, RECORDS, ROWS, paper_procedure
 from .errors import PaperFault
-from .fetch import fetch_all
 from .identifiers import parse_ref
 
 if TYPE_CHECKING:
@@ -45,6 +44,8 @@ async def fetch_bibliography(context: Context, arguments: Mapping[str, Any]) -> 
 
     With `strict` the first entry that names none ends the call with what is wrong with it.
     """
+    from .fetch import fetch_all
+
     good: list[tuple[str, str, PaperId]] = []
     rows: list[dict[str, Any]] = []
     records, is_bibtex = await _read_records(context, str(arguments["path"]), str(arguments.get("format") or "auto"))

@@ -17,11 +17,12 @@ from .config import LOG, SOURCES
 from .errors import PaperFault, to_paper_fault
 from .identifiers import parse_entry_ref
 from .limits import turn
-from .provenance_log import Journal, open_journal
 from .sources import OPENALEX
 
 if TYPE_CHECKING:
     from specloom.plugins import Context
+
+    from .provenance_log import Journal
 
 INDEX = "openalex_discovery"
 """The provider of searches, which may be asked without an address of one's own."""
@@ -96,7 +97,7 @@ _RESOLVED = {"query": TEXT, "candidates": _CANDIDATES, "error": OBJECT}
 )
 async def discover_papers(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Works for some words; AMBIGUOUS or NOT_FOUND where a name cannot be made out, for none is left out in silence."""
-    query, journal = str(arguments["query"]), open_journal(context)
+    query, journal = str(arguments["query"]), _open_journal(context)
     asked = {theirs: arguments.get(ours) for ours, theirs in _BOUNDS.items()}
     asked |= {"query": query, "open_access": arguments.get("oa_only") or None}
     with journal.session():
@@ -150,7 +151,7 @@ def choose(kind: str, name: str, rows: Sequence[Mapping[str, Any]]) -> str:
 )
 async def preprint_of_paper(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arXiv preprint that belongs to a DOI, null where none is known; NOT_FOUND where the work is not."""
-    ref, journal = _parse_doi(arguments["ref"], "preprints are looked up by DOI only"), open_journal(context)
+    ref, journal = _parse_doi(arguments["ref"], "preprints are looked up by DOI only"), _open_journal(context)
     with journal.session(ref):
         row = await _ask_work(journal, ref, "preprint_of", {"doi": ref.value}, INDEX)
     return {"doi": ref.value, "arxiv": row.get("arxiv_id"), "openalex_id": row["id"], "title": row.get("title")}
@@ -175,7 +176,7 @@ async def paper_citation_graph(context: Context, arguments: Mapping[str, Any]) -
 
     A work that cannot be read is left unexpanded and `truncated` says so. The seed must be found.
     """
-    ref, journal = _parse_doi(arguments["ref"], "citations are known by DOI only"), open_journal(context)
+    ref, journal = _parse_doi(arguments["ref"], "citations are known by DOI only"), _open_journal(context)
     if OPENALEX.missing(context.config):
         raise PaperFault(
             "CAPABILITY_DENIED",
@@ -215,6 +216,12 @@ async def paper_citation_graph(context: Context, arguments: Mapping[str, Any]) -
         "truncated": truncated,
         "total_visited": len(nodes),
     }
+
+
+def _open_journal(context: Context) -> Journal:
+    from .provenance_log import open_journal
+
+    return open_journal(context)
 
 
 async def _try_work(journal: Journal, ref: PaperId, work: str) -> Mapping[str, Any] | None:

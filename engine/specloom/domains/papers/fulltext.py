@@ -12,10 +12,8 @@ from specloom.plugins import FLAG, TEXT, WHOLE, listed, record, texts
 
 from .answers import REF, paper_procedure
 from .config import LOG
-from .download import HOSTS, matches, obtain
 from .errors import PaperFault, to_paper_fault
 from .identifiers import parse_entry_ref
-from .provenance_log import open_journal
 
 if TYPE_CHECKING:
     from specloom.plugins import Context
@@ -104,6 +102,9 @@ async def _obtain(
     context: Context, ref: PaperId, url: str, source: str, accept: str, read: Callable[[bytes], Awaitable[T]]
 ) -> T:
     """What is read of a file that a source has of a preprint, written down."""
+    from .download import HOSTS, matches, obtain
+    from .provenance_log import open_journal
+
     journal = open_journal(context)
     with journal.session(ref):
         try:

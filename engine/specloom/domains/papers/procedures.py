@@ -12,20 +12,18 @@ from specloom.plugins.schemas import record
 
 from .answers import FETCHING, OPEN, RECORDS, REF, ROWS, TEXTS, paper_procedure
 from .config import LOG, SOURCES, STORE, log_path, store_root
-from .download import HOSTS
 from .entries import SCHEMA_VERSION, own_of, quality_of, texts_of, to_json
 from .errors import PaperFault
-from .fetch import fetch, fetch_all
-from .formats import to_bibtex, to_csl
 from .identifiers import check_key, parse_entry_ref, parse_ref
 from .limits import GAP, PER_SECOND
-from .metadata import open_lookup, to_entry
-from .provenance_log import verify_rows
 from .sources import INDEXES, PUBLISHERS
-from .store import METADATA, open_store
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from specloom.plugins import Context
+
+    from .store import PaperStore
 
 BATCH, EXPORTS = 100, 200
 """The most references of a batch, and of an export."""
@@ -33,13 +31,27 @@ LISTED, MOST_LISTED = 50, 200
 TAGS, LONGEST_TAG = 1000, 200
 """Tags, or collections, of one paper, and characters of each."""
 
+
+def _verify(path: Path) -> tuple[int, str]:
+    from .provenance_log import verify_rows
+
+    return verify_rows(path)
+
+
+def _store(context: Context) -> PaperStore:
+    """The store that the settings name; what looks into it is imported when it is opened."""
+    from .store import open_store
+
+    return open_store(context.config)
+
+
 PLACES.register("paper store", variable="DOIGET_STORE_ROOT", otherwise="no paper can be kept")(store_root)
 PLACES.register(
     "provenance log",
     variable="DOIGET_LOG_PATH",
     otherwise="no paper can be fetched",
     is_file=True,
-    verify=verify_rows,
+    verify=_verify,
 )(log_path)
 
 _PLAN = {"dry_run": FLAG, "plan": OBJECT, "rate_limit_budget": OBJECT}
@@ -61,6 +73,8 @@ _LISTED = listed(record({**texts("safekey", "title"), "year": OPEN, "fetched_at"
 )
 async def fetch_paper(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Resolve one paper and put its open PDF into the store; says which leg failed where one did."""
+    from .fetch import fetch
+
     ref = parse_ref(arguments["ref"])
     if arguments.get("dry_run"):
         return {"dry_run": True, **preview(context, ref)}
@@ -76,6 +90,8 @@ async def fetch_paper(context: Context, arguments: Mapping[str, Any]) -> dict[st
 )
 async def batch_fetch_papers(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Fetch up to a hundred papers, one row each in the order in which they were given."""
+    from .fetch import fetch_all
+
     refs = list(arguments["refs"])
     if len(refs) > BATCH:
         raise PaperFault(
@@ -115,7 +131,10 @@ async def resolve_paper(context: Context, arguments: Mapping[str, Any]) -> dict[
 
 
 async def _resolve(context: Context, ref: PaperId, arguments: Mapping[str, Any], *, keep: bool) -> dict[str, Any]:
-    lookup, store = open_lookup(context), open_store(context.config)
+    from .metadata import open_lookup, to_entry
+    from .store import METADATA
+
+    lookup, store = open_lookup(context), _store(context)
     if ref.kind != "pubmed":
         check_key(ref.key)  # a reference that could not be kept is refused before anybody is asked
     if keep and context.is_live:
@@ -148,7 +167,9 @@ def preview(context: Context, ref: PaperId) -> dict[str, Any]:
     """What a fetch would do; works out names and touches neither network nor disk."""
     if ref.kind == "pubmed":
         raise PaperFault("INVALID_REF", f"{ref.value} would have to be looked up first, which a dry run does not do.")
-    store, is_preprint = open_store(context.config), ref.kind == "arxiv"
+    from .download import HOSTS
+
+    store, is_preprint = _store(context), ref.kind == "arxiv"
     source = "arxiv" if is_preprint else "oa-publisher"
     return {
         "ref": {ref.kind: ref.value},
@@ -172,7 +193,7 @@ def preview(context: Context, ref: PaperId) -> dict[str, Any]:
 async def paper_info(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The stored metadata of one paper, null when it is not stored."""
     ref = parse_entry_ref(arguments["ref"])
-    return {"ref": arguments["ref"], "safekey": ref.key, "metadata": to_json(open_store(context.config).find(ref))}
+    return {"ref": arguments["ref"], "safekey": ref.key, "metadata": to_json(_store(context).find(ref))}
 
 
 @paper_procedure(
@@ -184,14 +205,14 @@ async def paper_info(context: Context, arguments: Mapping[str, Any]) -> dict[str
 async def search_papers(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Stored papers with a text in title, authors, venue or publisher."""
     words = str(arguments["query"]).casefold()
-    rows = [one.to_json() for one in open_store(context.config).summaries() if words in one.words][: _limit(arguments)]
+    rows = [one.to_json() for one in _store(context).summaries() if words in one.words][: _limit(arguments)]
     return {"scope": "local", "query": arguments["query"], "count": len(rows), "results": rows}
 
 
 @paper_procedure("recent_papers", {"limit": WHOLE}, {"count": WHOLE, "entries": _LISTED}, settings=STORE)
 async def recent_papers(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Stored papers, the newest first."""
-    entries = open_store(context.config).summaries()
+    entries = _store(context).summaries()
     # Entries without a time come last; the sort is stable, also in reverse.
     newest = sorted(entries, key=lambda one: one.fetched_at or "", reverse=True)[: _limit(arguments)]
     return {"count": len(newest), "entries": [one.to_json() for one in newest]}
@@ -205,7 +226,7 @@ async def recent_papers(context: Context, arguments: Mapping[str, Any]) -> dict[
 )
 async def paper_pdf_path(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Where the PDF of a stored paper is; the file is not opened."""
-    ref, store = parse_entry_ref(arguments["ref"]), open_store(context.config)
+    ref, store = parse_entry_ref(arguments["ref"]), _store(context)
     entry = store.find(ref)
     row = {"ref": arguments["ref"], "safekey": ref.key, "path": None, "pdf_exists": False}
     if entry is None:
@@ -218,12 +239,16 @@ async def paper_pdf_path(context: Context, arguments: Mapping[str, Any]) -> dict
 @paper_procedure("papers_bibtex", {"refs": TEXTS}, {"entries": ROWS}, settings=STORE)
 async def papers_bibtex(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Stored papers as BibTeX, one element for each reference."""
+    from .formats import to_bibtex
+
     return {"entries": _export(context, arguments["refs"], "bibtex", to_bibtex)}
 
 
 @paper_procedure("papers_csl", {"refs": TEXTS}, {"entries": ROWS}, settings=STORE)
 async def papers_csl(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Stored papers as CSL JSON, one element for each reference."""
+    from .formats import to_csl
+
     return {"entries": _export(context, arguments["refs"], "csl", to_csl)}
 
 
@@ -241,7 +266,7 @@ async def tag_paper(context: Context, arguments: Mapping[str, Any]) -> dict[str,
         more = arguments.get("collection_add"), arguments.get("collection_remove")
         return {"tags": tags or None, "collections": _changed(own.get("collections"), *more) or None}
 
-    own = await open_store(context.config).change(parse_entry_ref(arguments["ref"]), alter)
+    own = await _store(context).change(parse_entry_ref(arguments["ref"]), alter)
     return {"ref": arguments["ref"], **{name: texts_of(own.get(name)) for name in ("tags", "collections")}}
 
 
@@ -254,7 +279,7 @@ async def annotate_paper(context: Context, arguments: Mapping[str, Any]) -> dict
     if not clear and not text:
         raise PaperFault("INVALID_REF", "Give the note as text, or clear: true to take it away.")
     note = None if clear else str(text)
-    await open_store(context.config).change(ref, lambda _: {"annotation": note})
+    await _store(context).change(ref, lambda _: {"annotation": note})
     return {"ref": arguments["ref"], "annotation": note}
 
 
@@ -280,7 +305,7 @@ def _export(
 ) -> list[dict[str, Any]]:
     if not 0 < len(refs) <= EXPORTS:
         raise PaperFault("INVALID_REF", f"{len(refs)} references were given; 1 to {EXPORTS} are taken.")
-    store, rows = open_store(context.config), list[dict[str, Any]]()
+    store, rows = _store(context), list[dict[str, Any]]()
     for text in refs:
         try:
             ref = parse_entry_ref(text)
@@ -342,6 +367,6 @@ async def paper_store_health(context: Context, arguments: Mapping[str, Any]) -> 
     return {
         "version": __version__,
         "schema_version": SCHEMA_VERSION,
-        "store_writable": open_store(context.config).is_writable(),
+        "store_writable": _store(context).is_writable(),
         "build": {"version": __version__, "channel": "beta" if __version__.startswith("0.") else "stable"},
     }
