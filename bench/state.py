@@ -19,14 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from specloom.compiler.collection import load_collections
-from specloom.domains.sessions.session import (
-    ResearchSession,
-    SessionSource,
-    SessionStep,
-    StepReport,
-    step_to_json,
-    to_json,
-)
+from specloom.domains.sessions.session import ResearchSession, SessionStep, SitedSource, StepReport, dump
 from specloom.domains.sessions.store import begin, find, note_rows, proceed
 from specloom.domains.sessions.views import show_recovery
 from specloom.plugins.collections import join_owner
@@ -45,23 +38,42 @@ SHARDS = 500
 """Sessions that are written together while a store is filled."""
 
 
+def make_report(number: int) -> StepReport:
+    return StepReport(
+        search_step=TEXT,
+        step_number=number,
+        next_step_needed=True,
+        research_goal="the goal",
+        reasoning=TEXT,
+        confidence="high",
+        rejected_approaches=["a", "b"],
+    )
+
+
 def make_step(number: int) -> SessionStep:
-    return SessionStep(number, TEXT, 1_700_000_000.0 + number, reasoning=TEXT, confidence="high", rejected=("a", "b"))
+    return make_report(number).to_step(1_700_000_000.0 + number)
 
 
 async def fill(store: StateStore, count: int) -> None:
     """Put sessions into a store as research would have, several in one transaction."""
-    sources = tuple(
-        SessionSource(f"https://site{at}.example/page", f"Title {at}", "web", found_in=1) for at in range(20)
-    )
+    sources = [
+        SitedSource(url=f"https://site{at}.example/page", title=f"Title {at}", kind="web", found_in=1)
+        for at in range(20)
+    ]
 
     def write(rows: Any, first: int, last: int) -> None:
         for at in range(first, last):
             place = rows.place(store.specs["sessions"], join_owner("filler", f"user{at // PER_OWNER}"), "")
             id_ = f"session-{at}"
-            put(rows, place, id_, to_json(ResearchSession(id_, "a goal", 1_700_000_000.0, sources=sources)), None)
+            put(
+                rows,
+                place,
+                id_,
+                dump(ResearchSession(id=id_, goal="a goal", started=1_700_000_000.0, sources=sources)),
+                None,
+            )
             for number in range(1, EVENTS + 1):
-                append(rows, place, id_, step_to_json(make_step(number)), None, None)
+                append(rows, place, id_, dump(make_step(number)), None, None)
 
     for first in range(0, count, SHARDS):
         await store.write(lambda rows, first=first: write(rows, first, min(count, first + SHARDS)))
@@ -74,12 +86,12 @@ async def measure_round(stores: dict[int, StateStore], calls: int, round_: int) 
     }
     for at in range(calls):
         id_ = f"r{round_}-{at}"
-        told = [StepReport(make_step(number), more=True, goal="the goal") for number in (1, 2)]
+        told = [make_report(number) for number in (1, 2)]
         rows = [{"url": f"https://found{n}.example/x", "title": f"Found {n}"} for n in range(10)]
         for size, store in stores.items():
             taken, drawer = times[size], store.drawer("sessions", join_owner("acme", "ann"))
-            await timed(taken["begin"], begin(drawer, told[0], new_id=id_))
-            await timed(taken["step"], proceed(drawer, id_, told[1]))
+            await timed(taken["begin"], begin(drawer, told[0], new_id=id_, now=time.time()))
+            await timed(taken["step"], proceed(drawer, id_, told[1], now=time.time()))
             await timed(taken["sources"], note_rows(drawer, id_, "web", rows, 2))
             started = time.perf_counter()
             trail = await find(drawer, id_)

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from specloom.core import Fault, all_failed, canonical_url
+from specloom.plugins.records import record
 
 from .session import Gap, SessionSource
-from .store import host_of
-
-if TYPE_CHECKING:
-    from specloom.plugins import Context
-
 
 MOST_QUERIES = 6
 """Follow-up questions that are suggested."""
@@ -48,7 +42,19 @@ _SAY_NOTHING = frozenset(
 )
 
 
-def describe_coverage(sources: Sequence[SessionSource]) -> dict[str, Any]:
+@record
+class SourceCoverage:
+    """How many sources, hosts and types there are, the host that dominates, and what is thin, in sentences."""
+
+    source_count: int
+    unique_domains: int
+    domain_spread: float
+    dominant_domain: str | None = None
+    source_types: Mapping[str, int]
+    gaps: Sequence[str]
+
+
+def describe_coverage(sources: Sequence[SessionSource]) -> SourceCoverage:
     """Counts of sources, hosts and types, the host that dominates, and what is thin, in sentences."""
     hosts = Counter(host for source in sources if (host := host_of(source.url)))
     types = Counter(source.kind for source in sources if source.kind)
@@ -63,23 +69,23 @@ def describe_coverage(sources: Sequence[SessionSource]) -> dict[str, Any]:
         gaps.append(f"{round(100 * count / len(sources))} % of the sources are from {dominant}.")
     if len(types) == 1 and len(sources) > 1:
         gaps.append(f"All sources are of the type {next(iter(types))}.")
-    coverage: dict[str, Any] = {
-        "sourceCount": len(sources),
-        "uniqueDomains": len(hosts),
-        "domainSpread": round(len(hosts) / len(sources), 2) if sources else 0.0,
-        "sourceTypes": dict(sorted(types.items())),
-        "gaps": sorted(gaps),
-    }
-    return {**coverage, "dominantDomain": dominant} if dominant else coverage
+    return SourceCoverage(
+        source_count=len(sources),
+        unique_domains=len(hosts),
+        domain_spread=round(len(hosts) / len(sources), 2) if sources else 0.0,
+        dominant_domain=dominant or None,
+        source_types=dict(sorted(types.items())),
+        gaps=sorted(gaps),
+    )
 
 
-def suggest_queries(goal: str, gaps: Sequence[Gap], coverage: dict[str, Any]) -> list[str]:
+def suggest_queries(goal: str, gaps: Sequence[Gap], coverage: SourceCoverage) -> list[str]:
     """Questions that would go where the session has not been: open questions first, then hosts, then types."""
     goal = _shorten(goal.split(), _GOAL)
     queries = [_ask_for(goal, gap.description) for gap in gaps]
-    if goal and (dominant := coverage.get("dominantDomain")):
-        queries.append(f"{goal} -site:{dominant}")
-    types = list(coverage["sourceTypes"])
+    if goal and coverage.dominant_domain:
+        queries.append(f"{goal} -site:{coverage.dominant_domain}")
+    types = list(coverage.source_types)
     if goal and len(types) == 1:
         queries.append(f"{goal} {_COMPLEMENTS.get(types[0], 'peer-reviewed')}")
     return [query for query in dict.fromkeys(queries) if query][:MOST_QUERIES]
@@ -104,54 +110,9 @@ def _shorten(words: Iterable[str], characters: int) -> str:
     return text if len(text) <= characters else text[: characters + 1].rpartition(" ")[0] or text[:characters]
 
 
-# --- A question put to the providers of web searches in turn, with who answered it and how the others fared -----------
-
-
-SEARCH = "web"
-"""The capability that questions are put to, and what kind of sources it finds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """How one provider fared: what it answered, or the fault with which it did not."""
-
-    provider: str
-    rows: tuple[dict[str, Any], ...] = ()
-    fault: Fault | None = None
-
-
-async def search(
-    context: Context, query: str, results: int, order: Sequence[str], *, empty_counts: bool = False
-) -> list[Asked]:
-    """How each of these providers fared, up to the first that found something; at most so many results of it.
-
-    An empty answer goes on to the next one, as in a search that a caller makes, unless it counts as one.
-    """
-    asked: list[Asked] = []
-    # Where nobody can be asked, asking nobody in particular says why.
-    for name in order or ("",):
-        try:
-            answer = await context.ask(SEARCH, {"query": query, "num_results": results}, provider=name)
-        except Fault as fault:
-            asked.append(Asked(name, fault=fault))
-            continue
-        asked.append(Asked(name, tuple(_distinct(answer.rows))[:results]))
-        if answer.rows or empty_counts:
-            break
-    return asked
-
-
-def _distinct(rows: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
-    """One row for each page, the first."""
-    found: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        found.setdefault(canonical_url(str(row.get("url") or "")), row)
-    return found.values()
-
-
-def find_answer(asked: Sequence[Asked]) -> Asked:
-    """The answer among them: the last that found something, else the first empty one; a fault where there is none."""
-    answered = [one for one in asked if one.fault is None]
-    if not answered:
-        raise all_failed([one.fault for one in asked if one.fault is not None])
-    return answered[-1] if answered[-1].rows else answered[0]
+def host_of(url: str) -> str:
+    """The host of an address without `www.`; empty for what has none."""
+    try:
+        return (urlsplit(url).hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import observer, procedures
+from . import export, observer, steps
 
-__all__ = ["observer", "procedures"]
+__all__ = ["export", "observer", "steps"]

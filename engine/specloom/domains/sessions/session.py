@@ -1,243 +1,256 @@
-"""A research session as data: its goal, steps, open questions and sources, and what the calls of it met."""
+"""A research session as data: its goal, steps, open questions and sources; and what a step does to it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, TypeVar
 
-MOST_SOURCES = 500
-"""Sources that one session holds; what is found beyond that is counted."""
-MOST_OUTCOMES = 200
-"""Outcomes of calls that a session remembers, the newest."""
+from specloom.core import from_epoch
+from specloom.plugins.records import key, record
+
+T = TypeVar("T")
+
 MOST_GAPS = 100
 """Open and settled questions that one session holds."""
 GOAL_CHARACTERS = 200
 """Characters of the first step that stand for a goal that was not given."""
+_ALIKE = 0.6
+"""Share of the words of an open question that the wording of its settlement must have to be taken for it."""
+_WORDS = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """A question that was found open in a step (0: in none), and the step that settled it (0: none has)."""
+@record
+class OpenGap:
+    """A question, and the step that found it open."""
 
     description: str
-    found_in: int = 0
-    settled_in: int = 0
+    found_in: int | None = key("foundInStep", default=None)
 
 
-@dataclass(frozen=True, slots=True)
+@record
+class Gap(OpenGap):
+    """A question with the step that settled it; None where none has."""
+
+    settled_in: int | None = key("resolvedInStep", default=None)
+
+
+@record
 class SessionSource:
-    """Something that was found: its address, what is known of it, and the step that found it (0: none)."""
+    """Something that was found: its address, what is known of it, and the step that found it."""
 
     url: str
     title: str = ""
-    kind: str = ""
+    kind: str | None = key("relevance", default=None)
     """What kind of source it is, such as `web` or `paper`."""
-    author: str = ""
-    date: str = ""
-    doi: str = ""
-    found_in: int = 0
-    seen: int = 1
-    """How often it was found."""
-    site: str = ""
-    """The journal or site that published it."""
+    author: str | None = None
+    date: str | None = None
+    doi: str | None = None
+    found_in: int | None = key("foundInStep", default=None)
 
 
-@dataclass(frozen=True, slots=True)
+@record
+class SitedSource(SessionSource):
+    """A source with the journal or site that published it."""
+
+    site: str | None = None
+
+
+@record
 class CallOutcome:
-    """How one call of the session ended: whom it asked, what went wrong (empty: nothing), and where."""
+    """How one call of the session ended: whom it asked, what went wrong, and where."""
 
-    provider: str
-    error: str = ""
-    url: str = ""
-    step: int = 0
-    at: float = 0.0
+    provider: str | None = None
+    success: bool = True
+    error: str | None = key("errorKind", default=None)
+    url: str | None = None
+    step: int | None = key("stepNumber", default=None)
+    timestamp: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SessionStep:
-    """One step as it was told."""
+    """One step as it was told, and the number of the one that supersedes it."""
 
-    number: int
+    number: int = key("stepNumber")
     description: str
-    at: float
-    reasoning: str = ""
-    confidence: str = ""
-    rejected: tuple[str, ...] = ()
-    revises: int = 0
-    """The step that this one revises, 0 for none."""
-    is_revision: bool = False
-    branch: str = ""
-    branches_from: int = 0
+    reasoning: str | None = None
+    confidence: str | None = None
+    branch: str | None = key("branchId", default=None)
+    timestamp: str = ""
+    rejected: Sequence[str] | None = key("rejectedApproaches", default=None)
+    is_revision: bool | None = None
+    revises: int | None = key("revisesStep", default=None)
+    branches_from: int | None = key("branchFromStep", default=None)
+    superseded_by: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ResearchSession:
-    """A session without its steps, which lie on a stream of their own."""
+    """One research. Whoever changes it makes a new one."""
 
     id: str
     goal: str
-    started: float
+    started: float = 0.0
     tenant: str = ""
     estimate: int = 0
     completed: float = 0.0
     """When it was said to be complete; 0 while it is not."""
     summary: str = ""
     """What the caller said in short; empty where the caller said nothing."""
-    gaps: tuple[Gap, ...] = ()
-    sources: tuple[SessionSource, ...] = ()
+    gaps: Sequence[Gap] = ()
+    sources: Sequence[SitedSource] = ()
     more_sources: int = 0
     """Sources that were found when there was no more room."""
-    outcomes: tuple[CallOutcome, ...] = field(default=())
+    outcomes: Sequence[CallOutcome] = ()
 
     @property
-    def open_gaps(self) -> tuple[Gap, ...]:
+    def open_gaps(self) -> list[Gap]:
         """The questions that no step has settled."""
-        return tuple(gap for gap in self.gaps if not gap.settled_in)
+        return [gap for gap in self.gaps if not gap.settled_in]
 
 
-def to_json(session: ResearchSession) -> dict[str, Any]:
-    """A session as it is kept."""
-    return {
-        "id": session.id,
-        "goal": session.goal,
-        "started": session.started,
-        "tenant": session.tenant,
-        "estimate": session.estimate,
-        "completed": session.completed,
-        "summary": session.summary,
-        "gaps": [_dump(one) for one in session.gaps],
-        "sources": [_dump(one) for one in session.sources],
-        "more_sources": session.more_sources,
-        "outcomes": [_dump(one) for one in session.outcomes],
-    }
-
-
-def from_json(value: Mapping[str, Any]) -> ResearchSession:
-    """A session as it was kept."""
-    return ResearchSession(
-        value["id"],
-        value["goal"],
-        value["started"],
-        value["tenant"],
-        value["estimate"],
-        value["completed"],
-        value["summary"],
-        tuple(Gap(**_known(Gap, one)) for one in value["gaps"]),
-        tuple(SessionSource(**_known(SessionSource, one)) for one in value["sources"]),
-        value["more_sources"],
-        tuple(CallOutcome(**_known(CallOutcome, one)) for one in value["outcomes"]),
-    )
-
-
-def step_to_json(step: SessionStep) -> dict[str, Any]:
-    """A step as it is kept."""
-    return _dump(step)
-
-
-def step_from_json(value: Mapping[str, Any]) -> SessionStep:
-    """A step as it was kept."""
-    known = _known(SessionStep, value)
-    return SessionStep(**{**known, "rejected": tuple(known.get("rejected", ()))})
-
-
-def _dump(one: Gap | SessionSource | CallOutcome | SessionStep) -> dict[str, Any]:
-    """Its fields, without those that say nothing."""
-    values = {name: getattr(one, name) for name in type(one).__slots__}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items() if value}
-
-
-def _known(kind: type[Any], value: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that this version knows; a later one may have written more."""
-    defaults = {"number": 0, "description": "", "at": 0.0, "url": "", "provider": ""}
-    names = kind.__slots__
-    return {
-        **{name: defaults[name] for name in names if name in defaults},
-        **{name: value[name] for name in names if name in value},
-    }
-
-
-# --- What a step does to a session: gaps found and settled, completion, and what is odd about it ----------------------
-
-
-LIMIT_REACHED = "session_limit_reached"
-"""The warning of a session that has all the steps it may have; the contract's word."""
-_ALIKE = 0.6
-"""Share of the words of an open question that the wording of its settlement must have to be taken for it."""
-_WORDS = re.compile(r"\w+")
-
-
-@dataclass(frozen=True, slots=True)
+@record
 class StepReport:
     """What a caller tells with one step."""
 
-    step: SessionStep
-    more: bool
-    """Further steps are to follow."""
-    goal: str = ""
-    summary: str = ""
-    estimate: int = 0
-    gap: str = ""
-    settled: tuple[str, ...] = ()
-    """Open questions that this step has settled, in their words or nearly so."""
+    search_step: str
+    step_number: int
+    next_step_needed: bool
+    session_id: str | None = None
+    research_goal: str | None = None
+    reasoning: str | None = None
+    confidence: str | None = None
+    rejected_approaches: list[str] | None = None
+    session_summary: str | None = None
+    response_mode: str | None = None
+    total_steps_estimate: int | None = None
+    is_revision: bool | None = None
+    revises_step: int | None = None
+    branch_from_step: int | None = None
+    branch_id: str | None = None
+    knowledge_gap: str | None = None
+    resolved_gaps: list[str] | None = None
+    depth: str | None = None
+
+    def to_step(self, now: float) -> SessionStep:
+        """The step as it is kept."""
+        return SessionStep(
+            number=self.step_number,
+            description=self.search_step,
+            timestamp=from_epoch(now) or "",
+            reasoning=self.reasoning or None,
+            confidence=self.confidence or None,
+            rejected=self.rejected_approaches or None,
+            is_revision=self.is_revision or None,
+            revises=self.revises_step or None,
+            branch=self.branch_id or None,
+            branches_from=self.branch_from_step or None,
+        )
 
 
-def take_step(session: ResearchSession, told: StepReport) -> ResearchSession:
+# --- as it is kept ----------------------------------------------------------------------------------------------------
+
+
+def dump(value: Any) -> Any:
+    """A record as it is kept: its fields under their own names, without texts and lists that say nothing."""
+    if hasattr(type(value), "__dataclass_fields__"):
+        held = ((one.name, dump(getattr(value, one.name))) for one in fields(value))
+        return {name: content for name, content in held if content or content == 0}
+    return [dump(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def narrow(class_: type[T], wider: Any) -> T:
+    """A record of fewer fields, from one that has more."""
+    return class_(**{one.name: getattr(wider, one.name) for one in fields(class_)})  # type: ignore[arg-type]
+
+
+def load(class_: type[T], value: Mapping[str, Any]) -> T:
+    """A record as it was kept; a later version may have written more."""
+    names = {one.name for one in fields(class_)}  # type: ignore[arg-type]
+    return class_(**{name: content for name, content in value.items() if name in names})
+
+
+def load_timed(class_: type[T], value: Mapping[str, Any]) -> T:
+    """A record with a time as it was kept; earlier versions wrote seconds in its place."""
+    return load(class_, {"timestamp": from_epoch(value.get("at", 0.0)) or "", **value})
+
+
+def load_session(value: Mapping[str, Any]) -> ResearchSession:
+    """A session as it was kept."""
+    lists = {
+        "gaps": [load(Gap, one) for one in value.get("gaps", ())],
+        "sources": [load(SitedSource, one) for one in value.get("sources", ())],
+        "outcomes": [
+            load_timed(CallOutcome, {**one, "success": not one.get("error")}) for one in value.get("outcomes", ())
+        ],
+    }
+    return load(ResearchSession, {**value, **lists})
+
+
+# --- what a step does -------------------------------------------------------------------------------------------------
+
+
+def take_step(session: ResearchSession, told: StepReport, now: float) -> ResearchSession:
     """The session after a step. Nothing that was told before is changed."""
-    step = told.step
-    gaps = [_settle(gap, told.settled, step.number) for gap in session.gaps]
-    if told.gap and not any(_fold(gap.description) == _fold(told.gap) and not gap.settled_in for gap in gaps):
-        gaps.append(Gap(told.gap, step.number))
+    settled, question = told.resolved_gaps or (), told.knowledge_gap or ""
+    gaps = [_settle(gap, settled, told.step_number) for gap in session.gaps]
+    if question and not any(_fold(gap.description) == _fold(question) and not gap.settled_in for gap in gaps):
+        gaps.append(Gap(description=question, found_in=told.step_number))
     # Settled questions make room first, the oldest before the others.
-    for gap in [one for one in gaps if one.settled_in][: max(0, len(gaps) - MOST_GAPS)]:
+    for gap in [gap for gap in gaps if gap.settled_in][: max(0, len(gaps) - MOST_GAPS)]:
         gaps.remove(gap)
     return replace(
         session,
-        goal=told.goal or session.goal,
-        summary=told.summary or session.summary,
-        estimate=told.estimate or session.estimate,
-        completed=0.0 if told.more else step.at,
-        gaps=tuple(gaps[:MOST_GAPS]),
+        goal=told.research_goal or session.goal,
+        summary=told.session_summary or session.summary,
+        estimate=told.total_steps_estimate or session.estimate,
+        completed=0.0 if told.next_step_needed else now,
+        gaps=gaps[:MOST_GAPS],
     )
 
 
 def find_oddities(session: ResearchSession, steps: Sequence[SessionStep], told: StepReport) -> list[str]:
     """One sentence for each thing about a step that is likely a mistake; nothing of it is refused."""
-    step, numbers = told.step, {one.number for one in steps}
-    found = []
-    if step.number in numbers and not step.is_revision:
-        found.append(f"Step {step.number} was told before; both are kept, and the later one is shown for its number.")
+    number, revises, origin = told.step_number, told.revises_step, told.branch_from_step
+    question, numbers = told.knowledge_gap, {step.number for step in steps}
     expected = max(numbers, default=0) + 1
-    if step.number > expected:
-        found.append(f"Step {step.number} follows step {expected - 1}: {expected} was expected.")
-    if step.is_revision and not step.revises:
-        found.append("A revision was told without revisesStep, so no step is marked as superseded.")
-    if step.revises and not step.is_revision:
-        found.append("revisesStep was given without isRevision, so no step is marked as superseded.")
-    if step.revises and step.revises not in numbers:
-        found.append(f"revisesStep names step {step.revises}, which was never told.")
-    if step.branches_from and step.branches_from not in numbers:
-        found.append(f"branchFromStep names step {step.branches_from}, which was never told.")
-    if told.gap and all(_fold(gap.description) != _fold(told.gap) for gap in take_step(session, told).gaps):
-        found.append(f"{MOST_GAPS} questions are open already, so this one was not kept: settle some by resolvedGaps.")
-    found += [
+    odd = {
+        f"Step {number} was told before; both are kept, and the later one is shown for its number.": (
+            number in numbers and not told.is_revision
+        ),
+        f"Step {number} follows step {expected - 1}: {expected} was expected.": number > expected,
+        "A revision was told without revisesStep, so no step is marked as superseded.": (
+            told.is_revision and not revises
+        ),
+        "revisesStep was given without isRevision, so no step is marked as superseded.": (
+            revises and not told.is_revision
+        ),
+        f"revisesStep names step {revises}, which was never told.": revises and revises not in numbers,
+        f"branchFromStep names step {origin}, which was never told.": origin and origin not in numbers,
+        f"{MOST_GAPS} questions are open already, so this one was not kept: settle some by resolvedGaps.": (
+            question and all(_fold(gap.description) != _fold(question) for gap in take_step(session, told, 0.0).gaps)
+        ),
+    }
+    unsettled = [
         f"No open question is worded like {words[:80]!r}, so none was settled by it."
-        for words in told.settled
+        for words in told.resolved_gaps or ()
         if not any(_is_settled_by(gap, words) for gap in session.open_gaps)
     ]
-    return found
+    return [*(sentence for sentence, holds in odd.items() if holds), *unsettled]
 
 
-def superseded_by(steps: Sequence[SessionStep]) -> list[int]:
-    """For each step the number of the latest of those told after it that revise it, 0 where none does."""
+def mark_superseded(steps: Sequence[SessionStep]) -> list[SessionStep]:
+    """The steps, each with the number of the latest of those told after it that revise it."""
     latest: dict[int, int] = {}
-    found = []
+    marked = []
     for step in reversed(steps):
-        found.append(latest.get(step.number, 0))
+        number = latest.get(step.number)
+        marked.append(replace(step, superseded_by=number) if number else step)
         if step.is_revision and step.revises:
             latest.setdefault(step.revises, step.number)
-    return found[::-1]
+    return marked[::-1]
 
 
 def _settle(gap: Gap, settled: Sequence[str], number: int) -> Gap:
@@ -249,8 +262,8 @@ def _settle(gap: Gap, settled: Sequence[str], number: int) -> Gap:
 def _is_settled_by(gap: Gap, words: str) -> bool:
     if _fold(gap.description) == _fold(words):
         return True
-    asked, said = set(_WORDS.findall(gap.description.casefold())), set(_WORDS.findall(words.casefold()))
-    return bool(asked) and len(asked & said) / len(asked) >= _ALIKE
+    question, settlement = set(_WORDS.findall(gap.description.casefold())), set(_WORDS.findall(words.casefold()))
+    return bool(question) and len(question & settlement) / len(question) >= _ALIKE
 
 
 def _fold(text: str) -> str:

@@ -1,24 +1,24 @@
-"""Steps and sessions at a context: a step is told, coverage is described, questions are run, a session is recovered."""
+"""Steps and sessions in a call: a step is told, coverage is described, questions are run, a session is recovered."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
-from specloom.core import KINDS, Fault
-from specloom.plugins import split_owner
+from specloom.core import KINDS, Fault, all_failed, canonical_url, from_epoch
+from specloom.plugins import Collection, Context, procedure, split_owner
+from specloom.plugins.records import record
 
-from . import coverage, store, views
-from .coverage import SEARCH, find_answer, search
-from .session import CallOutcome, SessionStep, StepReport
-from .store import Taken, Trail
+from . import store, views
+from .coverage import RUN_QUERIES, RUN_RESULTS, describe_coverage, suggest_queries
+from .session import CallOutcome, SitedSource, StepReport
+from .store import SESSIONS
 
-if TYPE_CHECKING:
-    from specloom.plugins import Collection, Context
-
-
+SEARCH = "web"
+"""The capability that questions are put to, and what kind of sources it finds."""
 AUTO = "auto"
 """The mode of an answer that fits the length of its session."""
 SECONDS = 40.0
@@ -28,131 +28,136 @@ LONGEST_ITEM = 4000
 OVERDUE = "The providers took too long to answer this."
 
 
-async def tell_step(context: Context, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep a step and show where the session stands; SessionLost where there is none to go on with."""
-    drawer, told, warnings = context.state("sessions"), read_step(given, context.now()), []
-    session = given.get("sessionId") or ""
-    if told.step.number == 1 and not (told.step.is_revision and session):
+@record
+class StepOfSession:
+    """A session, or one of its steps."""
+
+    session_id: str
+    step_id: int = 0
+
+
+@record
+class FoundSources:
+    """What a session has found."""
+
+    sources: Sequence[SitedSource]
+
+
+@procedure("take_step", asks=(SEARCH,), keeps=(SESSIONS,))
+async def tell_step(context: Context, told: StepReport) -> views.SessionProgress:
+    """Keeps one step of a research, and begins a session with the first.
+
+    With `depth` standard or thorough it tells how widely the session has looked and what could be asked next;
+    thorough also asks the first of these questions and keeps what they find.
+    """
+    _check_lists(told)
+    collection, session, now, warnings = context.state("sessions"), told.session_id or "", context.now(), list[str]()
+    if told.step_number == 1 and not (told.is_revision and session):
         if session:
             warnings.append(f"Step 1 opened a new session; {session[:100]!r} is left as it was.")
-        taken = await store.begin(drawer, told, new_id=context.new_id(), tenant=split_owner(context.owner)[0])
+        tenant = split_owner(context.owner)[0]
+        taken = await store.begin(collection, told, new_id=context.new_id(), now=now, tenant=tenant)
     else:
-        taken = await store.proceed(drawer, session, told)
-    depth = given.get("depth") or "quick"
-    more = {} if depth == "quick" or taken.is_full else await _go_deeper(context, drawer, taken, told, depth)
+        taken = await store.proceed(collection, session, told, now=now)
+    deeper = (
+        None if told.depth in (None, "quick") or taken.is_full else await _go_deeper(context, collection, taken, told)
+    )
     # Questions that were run have found sources, which belong to what is shown.
-    trail = await store.find(drawer, taken.trail.session.id) if "refinementResults" in more else taken.trail
+    has_run = deeper is not None and deeper.refinement_results is not None
+    trail = await store.find(collection, taken.trail.session.id) if has_run else taken.trail
     shown = views.show_progress(
         trail.session,
         trail.steps,
-        number=told.step.number,
-        mode="" if given.get("responseMode") == AUTO else given.get("responseMode") or "",
+        number=told.step_number,
+        mode="" if told.response_mode == AUTO else told.response_mode or "",
         warnings=(*warnings, *taken.warnings),
     )
-    return {**shown, **more, **({"isComplete": True} if taken.is_full else {})}
+    return replace(shown, deeper=deeper, is_complete=shown.is_complete or taken.is_full)
 
 
-def read_step(given: Mapping[str, Any], now: float) -> StepReport:
-    """A step as the arguments tell it."""
-    step = SessionStep(
-        given["stepNumber"],
-        given["searchStep"],
-        now,
-        reasoning=given.get("reasoning") or "",
-        confidence=given.get("confidence") or "",
-        rejected=_read_list(given, "rejectedApproaches"),
-        revises=given.get("revisesStep") or 0,
-        is_revision=bool(given.get("isRevision")),
-        branch=given.get("branchId") or "",
-        branches_from=given.get("branchFromStep") or 0,
-    )
-    return StepReport(
-        step,
-        given["nextStepNeeded"],
-        goal=given.get("researchGoal") or "",
-        summary=given.get("sessionSummary") or "",
-        estimate=given.get("totalStepsEstimate") or 0,
-        gap=given.get("knowledgeGap") or "",
-        settled=_read_list(given, "resolvedGaps"),
-    )
-
-
-def _read_list(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """The texts of a list; a `validation` fault where one is longer than what else a step may say."""
-    texts = tuple(given.get(name) or ())
-    for at, text in enumerate(texts):
-        if len(text) > LONGEST_ITEM:
-            message = f"{name}[{at}] has {len(text)} characters, and the most is {LONGEST_ITEM}: shorten it."
-            raise Fault("validation", message)
-    return texts
+def _check_lists(told: StepReport) -> None:
+    """A `validation` fault where a text of a list is longer than what else a step may say."""
+    for name, texts in (("rejectedApproaches", told.rejected_approaches), ("resolvedGaps", told.resolved_gaps)):
+        for at, text in enumerate(texts or ()):
+            if len(text) > LONGEST_ITEM:
+                message = f"{name}[{at}] has {len(text)} characters, and the most is {LONGEST_ITEM}: shorten it."
+                raise Fault("validation", message)
 
 
 async def _go_deeper(
-    context: Context, drawer: Collection, taken: Taken, told: StepReport, depth: str
-) -> dict[str, Any]:
+    context: Context, collection: Collection, taken: store.Taken, told: StepReport
+) -> views.DeeperLook:
     session = taken.trail.session
-    described = coverage.describe_coverage(session.sources)
-    queries = coverage.suggest_queries(session.goal, session.open_gaps, described)
-    shown: dict[str, Any] = {"depth": depth, "coverage": described, "refinementQueries": queries}
-    if depth != "thorough":
+    coverage = describe_coverage(session.sources)
+    queries = suggest_queries(session.goal, session.open_gaps, coverage)
+    shown = views.DeeperLook(depth=told.depth or "", coverage=coverage, refinement_queries=queries)
+    if told.depth != "thorough":
         return shown
-    results: list[dict[str, Any]] = []
-    chosen = queries[: coverage.RUN_QUERIES]
+    results: list[views.Refinement] = []
+    chosen = queries[:RUN_QUERIES]
     with suppress(TimeoutError):
         async with asyncio.timeout(SECONDS):
             for number, query in enumerate(chosen):
                 context.tell(number, len(chosen), f"searching: {query}")
-                results.append(await _run(context, drawer, session.id, query, told.step.number))
-    results += [{"query": query, "error": OVERDUE} for query in chosen[len(results) :]]
+                results.append(await _run(context, collection, session.id, query, told.step_number))
+    results += [views.Refinement(query=query, error=OVERDUE) for query in chosen[len(results) :]]
     context.tell(len(chosen), len(chosen), "searched")
-    shown["refinementResults"] = results
-    if len(queries) > len(chosen):
-        shown["refinementNote"] = f"{len(chosen)} of {len(queries)} suggested queries were run; the rest is yours."
-    without = sum(not one.get("resultCount") for one in results)
-    if without:
-        shown["refinementWarning"] = f"{without} of {len(chosen)} queries found nothing or failed."
-    return shown
+    note = f"{len(chosen)} of {len(queries)} suggested queries were run; the rest is yours."
+    without = sum(not result.result_count for result in results)
+    warning = f"{without} of {len(chosen)} queries found nothing or failed."
+    return replace(
+        shown,
+        refinement_results=results,
+        refinement_note=note if len(queries) > len(chosen) else None,
+        refinement_warning=warning if without else None,
+    )
 
 
-async def _run(context: Context, drawer: Collection, session: str, query: str, step: int) -> dict[str, Any]:
+async def _run(context: Context, collection: Collection, session: str, query: str, step: int) -> views.Refinement:
     """What one question finds, asked of one provider after the other; how each of them fared goes to the session."""
-    asked = await search(context, query, coverage.RUN_RESULTS, context.offering(SEARCH))
-    outcomes = [
-        CallOutcome(one.provider, KINDS[one.fault.kind].wire if one.fault else "", step=step, at=context.now())
-        for one in asked
-        if one.provider
-    ]
-    await store.note_outcomes(drawer, session, outcomes)
-    try:
-        rows = find_answer(asked).rows
-    except Fault as fault:
-        return {"query": query, "error": fault.message}
-    await store.note_rows(drawer, session, SEARCH, rows, step)
-    results = [{name: str(row.get(name) or "") for name in ("title", "url", "snippet")} for row in rows]
-    return {"query": query, "resultCount": len(results), "results": results}
+    outcomes: list[CallOutcome] = []
+    failures: list[Fault] = []
+    found: dict[str, dict[str, Any]] = {}
+    # Where nobody can be asked, asking nobody in particular says why.
+    for provider in context.offering(SEARCH) or ("",):
+        outcome = CallOutcome(provider=provider, step=step, timestamp=from_epoch(context.now()))
+        try:
+            answer = await context.ask(SEARCH, {"query": query, "num_results": RUN_RESULTS}, provider=provider)
+        except Fault as fault:
+            failures.append(fault)
+            outcome = replace(outcome, success=False, error=KINDS[fault.kind].wire)
+        else:
+            for row in answer.rows:
+                found.setdefault(canonical_url(str(row.get("url") or "")), row)
+        outcomes += [outcome] if provider else []
+        if found:
+            break
+    await store.note_outcomes(collection, session, outcomes)
+    if failures and len(failures) >= len(outcomes):
+        return views.Refinement(query=query, error=all_failed(failures).message)
+    rows = list(found.values())[:RUN_RESULTS]
+    await store.note_rows(collection, session, SEARCH, rows, step)
+    names = ("title", "url", "snippet")
+    results = [views.FoundPage(**{name: str(row.get(name) or "") for name in names}) for row in rows]
+    return views.Refinement(query=query, result_count=len(results), results=results)
 
 
-async def recover(context: Context, session: str, number: int) -> dict[str, Any]:
-    """A session as it is taken up again, or its step of that number."""
-    trail = await store.find(context.state("sessions"), session)
-    if not number:
+@procedure("recover_session", keeps=(SESSIONS,))
+async def recover(context: Context, wanted: StepOfSession) -> views.SessionRecovery:
+    """Tells everything that is needed to go on with a session, or one of its steps whole."""
+    trail = await store.find(context.state("sessions"), wanted.session_id)
+    if not wanted.step_id:
         return views.show_recovery(trail.session, trail.steps)
-    shown = views.show_one_step(trail.session, trail.steps, number)
+    shown = views.show_one_step(trail.session, trail.steps, wanted.step_id)
     if shown is None:
-        raise Fault("not_found", f"This session has no step {number}. {_range(trail)}")
+        numbers = sorted(step.number for step in trail.steps)
+        told = f"Its steps go from {numbers[0]} to {numbers[-1]}." if numbers else "It has no steps."
+        raise Fault("not_found", f"This session has no step {wanted.step_id}. {told}")
     return shown
 
 
-def _range(trail: Trail) -> str:
-    numbers = sorted({step.number for step in trail.steps})
-    return f"Its steps go from {numbers[0]} to {numbers[-1]}." if numbers else "It has no steps."
-
-
-async def list_sources(context: Context, session: str) -> list[dict[str, str]]:
-    """The sources of a session with what is known of each."""
-    trail = await store.find(context.state("sessions"), session)
-    found = []
-    for source in trail.session.sources:
-        known = {"author": source.author, "site": source.site, "date": source.date, "doi": source.doi}
-        found.append({"url": source.url, "title": source.title} | {key: text for key, text in known.items() if text})
-    return found
+@procedure("session_sources", keeps=(SESSIONS,))
+async def list_sources(context: Context, wanted: StepOfSession) -> FoundSources:
+    """Lists what a session of the caller has found: address, title, author, journal or site, date and DOI."""
+    trail = await store.find(context.state("sessions"), wanted.session_id)
+    return FoundSources(sources=[replace(one, kind=None, found_in=None) for one in trail.session.sources])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from specloom.core import from_epoch
+from specloom.plugins.records import inline, record
 
-from .session import Gap, ResearchSession, SessionSource, SessionStep, superseded_by
-from .store import error_patterns, provider_stats
+from .coverage import SourceCoverage
+from .session import CallOutcome, Gap, OpenGap, ResearchSession, SessionSource, SessionStep, mark_superseded, narrow
 
 TRUST = "untrusted-external-content"
 FULL_UP_TO = 8
@@ -20,67 +23,201 @@ NEWEST = 50
 NEWEST_NOTE = "Of {all} {things} only the newest {shown} are shown here; get_research_session tells all."
 _LINE, _SNIPPET, _SNIPPETS = 120, 80, 5
 """Characters of a step in the index, of a step in a generated summary, and steps in that."""
+PATTERN_FROM = 3
+"""Times that a kind of error must have been met before it is called a pattern."""
+MOST_ADDRESSES = 5
+"""Addresses that a pattern names."""
 
-
-def show_steps(steps: Sequence[SessionStep]) -> list[dict[str, Any]]:
-    """Every step whole, with the number of the one that supersedes it."""
-    return [_show_step(step, superseded) for step, superseded in zip(steps, superseded_by(steps), strict=True)]
-
-
-def _show_step(step: SessionStep, superseded: int) -> dict[str, Any]:
-    shown: dict[str, Any] = {
-        "stepNumber": step.number,
-        "description": step.description,
-        "reasoning": step.reasoning,
-        "confidence": step.confidence,
-        "rejectedApproaches": list(step.rejected),
-        "isRevision": step.is_revision,
-        "revisesStep": step.revises,
-        "branchId": step.branch,
-        "branchFromStep": step.branches_from,
-        "timestamp": from_epoch(step.at) or "",
-        "supersededBy": superseded,
+ADVICE: Mapping[str, str] = MappingProxyType(
+    {
+        "auth_required": "These sources ask for a login: look for open-access copies or preprints of the same work.",
+        "blocked": "These sites turn automated readers away: use other sources, or archived copies of these.",
+        "rate_limited": "The providers ask to slow down: name another provider, or leave more time between calls.",
+        "browser_unavailable": "These pages need a browser: install Chromium, or prefer pages that work without.",
+        "network": "Connections keep failing: try again later, and check the addresses.",
+        "content_empty": "Nothing readable was found there: try the PDF, or another source for the same content.",
+        "upstream_unavailable": "The providers keep failing: name another one, or come back later.",
     }
-    always = ("stepNumber", "description", "timestamp")
-    return {name: value for name, value in shown.items() if value or name in always}
+)
+"""What to do about a kind of error that keeps coming back, by the contract's word for it."""
 
 
-def show_index(steps: Sequence[SessionStep]) -> list[dict[str, Any]]:
+@record
+class StepLine:
+    """One step in a line."""
+
+    step_number: int
+    one_liner: str
+    branch_id: str
+    confidence: str
+    superseded_by: int | None = None
+
+
+@record
+class SessionView:
+    """A session as it is shown; what does not apply is left out."""
+
+    session_id: str
+    response_mode: str
+    research_goal: str
+    started_at: str | None = None
+    completed_at: str | None = None
+    trust: str = TRUST
+    total_steps_estimate: int | None = None
+    is_complete: bool | None = None
+    summary: str | None = None
+    step_index: Sequence[StepLine] | None = None
+    last_steps: Sequence[SessionStep] | None = None
+    gaps: Sequence[OpenGap] | None = None
+    sources: Sequence[SessionSource] | None = None
+
+
+@record
+class FoundPage:
+    """A page that a suggested question found."""
+
+    title: str
+    url: str
+    snippet: str
+
+
+@record
+class Refinement:
+    """What a suggested question found, or why it found nothing."""
+
+    query: str
+    error: str | None = None
+    result_count: int | None = None
+    results: Sequence[FoundPage] | None = None
+
+
+@record
+class DeeperLook:
+    """How widely a session has looked, and what asking further gave."""
+
+    depth: str
+    refinement_note: str | None = None
+    refinement_warning: str | None = None
+    coverage: SourceCoverage
+    refinement_queries: Sequence[str]
+    refinement_results: Sequence[Refinement] | None = None
+
+
+@record
+class SessionProgress(SessionView):
+    """What a step is answered with."""
+
+    started_at: str
+    total_steps_estimate: int
+    is_complete: bool
+    current_step: int
+    warning: str | None = None
+    steps: Sequence[StepLine] | None = None
+    deeper: DeeperLook | None = inline(default=None)
+
+
+@record
+class ErrorPattern:
+    """A kind of error that keeps coming back."""
+
+    count: int
+    kind: str
+    suggestion: str
+    last_seen: str
+    affected_urls: Sequence[str]
+
+
+@record
+class SessionRecovery(SessionView):
+    """A session as it is taken up again, or one of its steps."""
+
+    step_count: int
+    step: SessionStep | None = None
+    resolved_gaps: Sequence[Gap] | None = None
+    sources_not_kept: int | None = None
+    error_patterns: Sequence[ErrorPattern] | None = None
+    provider_stats: Mapping[str, Mapping[str, int]] | None = None
+
+
+def show_progress(
+    session: ResearchSession, steps: Sequence[SessionStep], *, number: int, mode: str = "", warnings: Sequence[str] = ()
+) -> SessionProgress:
+    """What a step is answered with; `mode` is `full`, `summary` or empty for what fits the length."""
+    mode = mode or ("full" if len(steps) <= FULL_UP_TO else "summary")
+    index = show_index(steps)
+    bounded = {"steps": [] if mode == "full" else index, "sources": session.sources}
+    notes = [
+        NEWEST_NOTE.format(all=len(items), things=name, shown=NEWEST)
+        for name, items in bounded.items()
+        if len(items) > NEWEST
+    ]
+    parts = {"steps": index} if mode == "full" else _show_in_sum(session, steps, index[-NEWEST:])
+    return SessionProgress(
+        **_show_head(session, mode),
+        **_show_around(session, steps, NEWEST),
+        **parts,
+        current_step=number,
+        warning=" ".join((*warnings, *notes)) or None,
+    )
+
+
+def show_recovery(session: ResearchSession, steps: Sequence[SessionStep]) -> SessionRecovery:
+    """Everything that is needed to take up a session again, and what its calls met so far."""
+    return SessionRecovery(
+        **_show_head(session, "summary"),
+        **_show_around(session, steps),
+        **_show_in_sum(session, steps, show_index(steps)),
+        step_count=len(steps),
+        resolved_gaps=[gap for gap in session.gaps if gap.settled_in] or None,
+        sources_not_kept=session.more_sources or None,
+        error_patterns=error_patterns(session.outcomes) or None,
+        provider_stats=provider_stats(session.outcomes) or None,
+    )
+
+
+def show_one_step(session: ResearchSession, steps: Sequence[SessionStep], number: int) -> SessionRecovery | None:
+    """One step of a session whole, the latest that was told under its number; None when there is none."""
+    step = next((step for step in reversed(mark_superseded(steps)) if step.number == number), None)
+    head: dict[str, Any] = {"session_id": session.id, "response_mode": "step", "research_goal": session.goal}
+    return SessionRecovery(**head, step_count=len(steps), step=step) if step else None
+
+
+def _show_head(session: ResearchSession, mode: str) -> dict[str, Any]:
+    return {
+        "session_id": session.id,
+        "response_mode": mode,
+        "research_goal": session.goal,
+        "started_at": from_epoch(session.started) or "",
+        "completed_at": (from_epoch(session.completed) or "") if session.completed else None,
+        "total_steps_estimate": session.estimate,
+        "is_complete": bool(session.completed),
+    }
+
+
+def _show_in_sum(session: ResearchSession, steps: Sequence[SessionStep], index: list[StepLine]) -> dict[str, Any]:
+    return {"summary": summarise(session, steps), "step_index": index}
+
+
+def _show_around(session: ResearchSession, steps: Sequence[SessionStep], most: int = 0) -> dict[str, Any]:
+    return {
+        "last_steps": mark_superseded(steps)[-LAST_STEPS:],
+        "gaps": [narrow(OpenGap, gap) for gap in session.open_gaps],
+        "sources": [narrow(SessionSource, source) for source in session.sources[-most:]],
+    }
+
+
+def show_index(steps: Sequence[SessionStep]) -> list[StepLine]:
     """One line for each step."""
-    entries = []
-    for step, superseded in zip(steps, superseded_by(steps), strict=True):
-        entry: dict[str, Any] = {
-            "stepNumber": step.number,
-            "oneLiner": cut(step.description, _LINE),
-            "branchId": step.branch,
-            "confidence": step.confidence,
-        }
-        entries.append({**entry, "supersededBy": superseded} if superseded else entry)
-    return entries
-
-
-def show_gap(gap: Gap) -> dict[str, Any]:
-    """A question, with the steps that found and settled it."""
-    shown: dict[str, Any] = {"description": gap.description}
-    if gap.found_in:
-        shown["foundInStep"] = gap.found_in
-    if gap.settled_in:
-        shown["resolvedInStep"] = gap.settled_in
-    return shown
-
-
-def show_source(source: SessionSource) -> dict[str, Any]:
-    """A source with what is known of it."""
-    shown: dict[str, Any] = {
-        "url": source.url,
-        "title": source.title,
-        "relevance": source.kind,
-        "author": source.author,
-        "date": source.date,
-        "doi": source.doi,
-        "foundInStep": source.found_in,
-    }
-    return {name: value for name, value in shown.items() if value or name in ("url", "title")}
+    return [
+        StepLine(
+            step_number=step.number,
+            one_liner=cut(step.description, _LINE),
+            branch_id=step.branch or "",
+            confidence=step.confidence or "",
+            superseded_by=step.superseded_by,
+        )
+        for step in mark_superseded(steps)
+    ]
 
 
 def summarise(session: ResearchSession, steps: Sequence[SessionStep]) -> str:
@@ -91,94 +228,37 @@ def summarise(session: ResearchSession, steps: Sequence[SessionStep]) -> str:
     return "\n".join([f"Goal: {session.goal}", *lines])
 
 
-def show_progress(
-    session: ResearchSession, steps: Sequence[SessionStep], *, number: int, mode: str = "", warnings: Sequence[str] = ()
-) -> dict[str, Any]:
-    """What a step is answered with; `mode` is `full`, `summary` or empty for what fits the length."""
-    mode = mode or ("full" if len(steps) <= FULL_UP_TO else "summary")
-    shown: dict[str, Any] = {
-        "sessionId": session.id,
-        "responseMode": mode,
-        "researchGoal": session.goal,
-        "currentStep": number,
-        "totalStepsEstimate": session.estimate,
-        "isComplete": bool(session.completed),
-        "startedAt": from_epoch(session.started) or "",
-        "trust": TRUST,
-    }
-    if session.completed:
-        shown["completedAt"] = from_epoch(session.completed) or ""
-    around = _show_around(session, steps)
-    if mode == "full":
-        shown["steps"] = show_index(steps)
-    else:
-        shown["summary"] = summarise(session, steps)
-        shown["stepIndex"] = show_index(steps)
-    bounded = {"steps": shown.get("stepIndex", []), "sources": around["sources"]}
-    notes = [
-        NEWEST_NOTE.format(all=len(some), things=name, shown=NEWEST)
-        for name, some in bounded.items()
-        if len(some) > NEWEST
-    ]
-    for some in bounded.values():
-        del some[:-NEWEST]
-    if said := " ".join((*warnings, *notes)):
-        shown["warning"] = said
-    return {**shown, **around}
-
-
-def show_recovery(session: ResearchSession, steps: Sequence[SessionStep]) -> dict[str, Any]:
-    """Everything that is needed to take up a session again, and what its calls met so far."""
-    shown: dict[str, Any] = {
-        "sessionId": session.id,
-        "responseMode": "summary",
-        "researchGoal": session.goal,
-        "stepCount": len(steps),
-        "totalStepsEstimate": session.estimate,
-        "isComplete": bool(session.completed),
-        "startedAt": from_epoch(session.started) or "",
-        "trust": TRUST,
-        "summary": summarise(session, steps),
-        "stepIndex": show_index(steps),
-        **_show_around(session, steps),
-    }
-    if session.completed:
-        shown["completedAt"] = from_epoch(session.completed) or ""
-    if settled := [show_gap(gap) for gap in session.gaps if gap.settled_in]:
-        shown["resolvedGaps"] = settled
-    if session.more_sources:
-        shown["sourcesNotKept"] = session.more_sources
-    if patterns := error_patterns(session.outcomes):
-        shown["errorPatterns"] = patterns
-    if stats := provider_stats(session.outcomes):
-        shown["providerStats"] = stats
-    return shown
-
-
-def show_one_step(session: ResearchSession, steps: Sequence[SessionStep], number: int) -> dict[str, Any] | None:
-    """One step of a session whole, the latest that was told under its number; None when there is none."""
-    found = next((step for step in reversed(show_steps(steps)) if step["stepNumber"] == number), None)
-    if found is None:
-        return None
-    return {
-        "sessionId": session.id,
-        "responseMode": "step",
-        "researchGoal": session.goal,
-        "stepCount": len(steps),
-        "step": found,
-        "trust": TRUST,
-    }
-
-
-def _show_around(session: ResearchSession, steps: Sequence[SessionStep]) -> dict[str, Any]:
-    return {
-        "lastSteps": show_steps(steps)[-LAST_STEPS:],
-        "gaps": [show_gap(gap) for gap in session.open_gaps],
-        "sources": [show_source(source) for source in session.sources],
-    }
-
-
 def cut(text: str, characters: int) -> str:
     """A text on one line, and no longer than this; never half a character."""
     line = " ".join(text.split())
     return line if len(line) <= characters else line[: characters - 1].rstrip() + "…"
+
+
+# --- what the calls of a session met ----------------------------------------------------------------------------------
+
+
+def error_patterns(outcomes: Iterable[CallOutcome]) -> list[ErrorPattern]:
+    """The kinds of error that were met three times or more, the most frequent first."""
+    failures: dict[str, list[CallOutcome]] = {}
+    for outcome in outcomes:
+        if outcome.error:
+            failures.setdefault(outcome.error, []).append(outcome)
+    patterns = [
+        ErrorPattern(
+            kind=kind,
+            count=len(some),
+            affected_urls=list(dict.fromkeys(one.url for one in reversed(some) if one.url))[:MOST_ADDRESSES],
+            suggestion=ADVICE.get(kind, "Try another way to the same content."),
+            last_seen=max(one.timestamp or "" for one in some),
+        )
+        for kind, some in failures.items()
+        if len(some) >= PATTERN_FROM
+    ]
+    return sorted(patterns, key=lambda pattern: (-pattern.count, pattern.kind))
+
+
+def provider_stats(outcomes: Sequence[CallOutcome]) -> dict[str, dict[str, int]]:
+    """How often each provider was asked, and how often it answered."""
+    attempts = Counter(one.provider for one in outcomes if one.provider)
+    successes = Counter(one.provider for one in outcomes if not one.error)
+    return {name: {"attempts": attempts[name], "successes": successes[name]} for name in sorted(attempts)}
