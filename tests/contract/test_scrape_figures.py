@@ -12,6 +12,7 @@ from specloom.core.messages import Answer
 from specloom.domains.scrape.fetch.content_type import is_markdown
 from specloom.domains.scrape.options import Options
 from specloom.domains.scrape.read import TTL, to_failure_ttl
+from specloom.domains.scrape.records import Scores, SourceResult
 from specloom.domains.scrape.search.rank import recommend, score_content
 from tests.domains.scrape.metadata.test_jsonld import block
 from tests.domains.scrape.metadata.test_jsonld import read as find_structured
@@ -81,17 +82,18 @@ def test_the_quality_of_a_text_is_the_sum_of_what_it_has(text: str, quality: flo
 
 
 def test_three_sources_are_recommended_from_a_score_of_sixty_hundredths_on() -> None:
-    scores = dict.fromkeys(("authority", "relevance", "freshness", "contentQuality"), 0.5)
-    sources = [
-        {"url": f"https://{at}.example/", "content": "x", "scores": {**scores, "overall": overall}}
-        for at, overall in enumerate((0.59, 0.6, 0.7, 0.61, 0.8))
-    ]
+    def source(at: int, overall: float, content: str = "x") -> SourceResult:
+        scores = Scores(overall=overall, relevance=0.5, freshness=0.5, authority=0.5, content_quality=0.5)
+        url = f"https://{at}.example/"
+        return SourceResult(url=url, content=content, content_type="text/html", trust="untrusted", scores=scores)
 
-    said = recommend([*sources, {**sources[-1], "url": "https://empty.example/", "content": ""}])
+    sources = [source(at, overall) for at, overall in enumerate((0.59, 0.6, 0.7, 0.61, 0.8))]
 
-    assert [one["score"] for one in said] == [0.8, 0.7, 0.61]
-    assert "authority" in said[0]["reason"], "of equal figures the authority speaks first"
-    assert [one["score"] for one in recommend(sources[:2])] == [0.6]
+    advice = recommend([*sources, source(5, 0.8, content="")])
+
+    assert [one.score for one in advice] == [0.8, 0.7, 0.61]
+    assert "authority" in advice[0].reason, "of equal figures the authority speaks first"
+    assert [one.score for one in recommend(sources[:2])] == [0.6]
 
 
 def test_markdown_has_fifty_bytes() -> None:
