@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Paint, answer_lines, columns, cut, fault_line, printable, request_lines, request_to_json, row_lines,
         secrets_in, table, to_json,
     )
+    from .templates import template_renderer
     from .text import canonical_url, clean
 
 __getattr__ = exports(
@@ -48,6 +49,7 @@ __getattr__ = exports(
             "Paint answer_lines columns cut fault_line printable request_lines request_to_json row_lines "
             "secrets_in table to_json"
         ),
+        "templates": "template_renderer",
         "text": "canonical_url clean",
     },
 )

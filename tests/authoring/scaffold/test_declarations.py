@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from specloom.authoring.check import judge, judge_one
 from specloom.authoring.scaffold.common import ScaffoldError, folder_of
@@ -279,6 +280,16 @@ def test_a_capability_has_the_fields_of_a_sample_and_passes_at_once(model: Model
         "rare: {type: boolean, description: Its rare.}  # false",
         "nd: {type: integer, description: Its nd.}  # 3",
     ]
+
+
+def test_a_capability_of_a_hostile_sample_has_its_fields_and_nothing_else(model: Model, layer: Path) -> None:
+    sample = [{"null": "1\n  - a: {{ b }} {% c %}", "x: y # {{": "\"'\u2028\x85z: {", "title": "#\r\nowner: me"}]
+
+    text = draft_capability(model, "birds", json.dumps(sample).encode())
+
+    row = yaml.safe_load(text)["row"]
+    assert {name: field["type"] for name, field in row.items()} == {"null": "text", "y": "text", "title": "text"}
+    assert said_of(layer, "capability", "birds", text) == []
 
 
 def test_a_capability_and_a_provider_of_it_come_from_one_sample(model: Model, layer: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from specloom.authoring.examples.providers import check_provider
 from specloom.authoring.scaffold.common import ScaffoldError, default_folder, folder_of
@@ -214,6 +215,27 @@ def test_a_sample_with_nothing_in_it_still_makes_a_spec_that_compiles(
     found = problems(text, tmp_path)
 
     assert all(one.startswith("E401") for one in found)
+
+
+HOSTILE = "a: b\n  - c: \"d\" 'e' {{ base }} {% if %} {# #} # f\x7f\u2028 %TAG &g *h !i ]} \u00a0"
+
+
+def test_a_hostile_sample_comes_out_as_it_was(model: Model, tmp_path: Path) -> None:
+    title, address, results = '"{{": \ntitle # \x7f', "url'}}", 'results: "[{%" #'
+    hit = {title: HOSTILE, address: "https://example.org/#{{x}}'\"", HOSTILE: {HOSTILE: [HOSTILE]}}
+    sample = {results: [hit, hit]}
+
+    text = draft(model, sample, base="https://api.example.org/find:?q=x&%23%20%7B%7B%0A=%22%0A%27%7D%7D%23")
+
+    spec = yaml.safe_load(text)
+    first = spec["operations"]["papers"]["steps"][0]
+    assert first["get"] == "/find:"
+    assert first["query"] == {"q": "=args.query", "# {{\n": "\"\n'}}#"}
+    assert first["json"]["each"] == json.dumps(results)
+    assert first["json"]["map"]["title"] == {"at": json.dumps(title), "required": True}
+    assert first["json"]["map"]["url"] == {"at": json.dumps(address), "required": True}
+    assert spec["examples"][0]["replies"] == {"main": {"json": {results: [hit]}}}
+    assert problems(text, tmp_path) == []
 
 
 def test_a_new_spec_goes_into_the_first_own_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -228,7 +228,7 @@ def to_address(step: Step, service: Service) -> str:
     return (step.base or host).rstrip("/") + "".join(parts)
 
 
-FILTERS = {
+FILTERS: dict[str, Callable[..., object]] = {
     "line": to_line,
     "prose": to_prose,
     "comment": to_comment,

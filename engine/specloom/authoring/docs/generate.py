@@ -12,7 +12,7 @@ from typing import Any
 
 from specloom import __version__
 from specloom.compiler import keepers, weave_from
-from specloom.core import CODES, KINDS, VARIABLES, Variable
+from specloom.core import CODES, KINDS, VARIABLES, Variable, template_renderer
 from specloom.language import CONVERTERS, DECODERS, FUNCTIONS
 from specloom.model import CollectionModel, Model, Provider, Setting, Tables, Tool
 from specloom.plugins import schema_of
@@ -65,7 +65,7 @@ class Drift:
 
 def generate(model: Model, library: Library) -> dict[str, str]:
     """Every generated file by its path under the root of the checkout."""
-    render = _renderer()
+    render = template_renderer("docs", FILTERS)
     facts = _facts(model, library)
     files = {f"docs/reference/{page}.md": render(f"{page}.md.j2", facts) for page in PAGES}
     files[".env.example"] = render("env.j2", facts)
@@ -244,22 +244,3 @@ def _registry_entry(name: str, description: str, kind: str, secret: bool, defaul
     if default is None:
         return entry
     return {**entry, "default": str(default).lower() if isinstance(default, bool) else str(default)}
-
-
-def _renderer() -> Any:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(shipped_root() / "templates" / "docs"),
-        autoescape=False,  # noqa: S701 - it writes Markdown and JSON, never HTML
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters.update(FILTERS)
-
-    def render(name: str, facts: Mapping[str, Any]) -> str:
-        return str(environment.get_template(name).render(facts))
-
-    return render

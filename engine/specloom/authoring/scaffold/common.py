@@ -1,16 +1,22 @@
-"""What every new spec begins with: a name that is free, a folder that is read, and the words for what is not there."""
+"""What every new spec begins with: a name that is free, a folder that is read, and a template that is filled safely."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from specloom.core import Place, config_folder, did_you_mean
+from specloom.core import Place, config_folder, did_you_mean, template_renderer
 from specloom.model import Capability, Model
 from specloom.specs import FOLDERS, NAME, STEM
+
+from ..try_live import to_yaml
+
+_SHOWN = 60
 
 
 class ScaffoldError(ValueError):
@@ -66,3 +72,55 @@ def find_capability(model: Model, said: str | None) -> Capability:
         hint = did_you_mean(name, known)
         raise ScaffoldError(f"there is no capability {name!r}; {hint}".rstrip("; "))
     return known[name]
+
+
+# --- Templates: whatever a sample holds, it comes out of a draft as it was --------------------------------------------
+
+
+def draft(kind: str, facts: Mapping[str, Any]) -> str:
+    """The text of a spec of this kind, by its template."""
+    return _renderer()(f"{kind}.yaml.j2", {"title": to_title(str(facts["name"])), **facts})
+
+
+@cache
+def _renderer() -> Callable[[str, Mapping[str, Any]], str]:
+    return template_renderer(
+        "scaffold", {"flow": flow, "block": block, "selector": selector, "selectors": selectors, "comment": comment}
+    )
+
+
+def to_title(name: str) -> str:
+    """A name as people write it."""
+    return re.sub("[-_]", " ", name).capitalize()
+
+
+def flow(value: Any, style: str | None = None) -> str:
+    """A value as YAML on one line."""
+    import yaml
+
+    options: dict[str, Any] = {"default_flow_style": True, "sort_keys": False, "allow_unicode": True}
+    text: str = yaml.safe_dump(value, default_style=style, width=float("inf"), **options)
+    return text.removesuffix("\n").removesuffix("\n...")
+
+
+def block(value: Any) -> str:
+    """A value as YAML over as many lines as it takes."""
+    return to_yaml(value).removesuffix("\n")
+
+
+def selector(text: str) -> str:
+    """A selector as YAML inside a flow mapping: plain where it is a path of names, else in double quotes."""
+    is_plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", text) and flow(text) == text
+    return text if is_plain else flow(text, '"')
+
+
+def selectors(named: Mapping[str, str]) -> str:
+    """Selectors by their names as YAML on one line."""
+    return f"{{{', '.join(f'{selector(name)}: {selector(text)}' for name, text in named.items())}}}"
+
+
+def comment(value: Any) -> str:
+    """The beginning of a value as a comment, on one line."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    return f"# {line if len(line) <= _SHOWN else line[: _SHOWN - 1] + '…'}".rstrip()

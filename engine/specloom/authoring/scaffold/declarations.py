@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,7 @@ from specloom.core import Place
 from specloom.model import Argument, Model
 from specloom.specs import shipped_root
 
-from ..try_live import to_yaml
-from .common import ScaffoldError, check_name
-from .provider import excerpt, flow, indented
+from .common import ScaffoldError, check_name, draft
 from .sample import Leaf, Sample, fits, match, parse_sample
 
 _KINDS = ("url", "boolean", "integer", "number", "timestamp", "list")
@@ -30,44 +28,20 @@ def draft_capability(model: Model, name: str, data: bytes | None) -> str:
         sample = parse_sample(data, _TITLE) if data is not None else None
     except ValueError as error:
         raise ScaffoldError(str(error)) from None
-    title = name.replace("_", " ").capitalize()
-    lines = [
-        "# yaml-language-server: $schema=../../schema/capability.json",
-        "spec: capability/1",
-        f"name: {name}",
-        f"title: {title}",
-        f"description: {title} for a query, best first.  # decide: what every provider of it promises",
-        "routing:",
-        f"  key: {name}",
-        "  order: []  # decide: providers in the order in which they are asked, once they are there",
-        "arguments:",
-        "  query: {type: text, description: What is asked.}",
-        "  num_results: {type: integer, description: How many are wanted.}",
-        "row:  # decide: the words of the trade, not those of one API; require only what every provider has",
-        *_row(sample),
-    ]
-    return "\n".join(lines) + "\n"
+    return draft("capability", {"name": name, "fields": list(_fields(sample)) if sample else ()})
 
 
-def _row(sample: Sample | None) -> list[str]:
-    if sample is None:
-        return [
-            "  title: {type: text, required: true, description: The title.}",
-            "  url: {type: url, description: Its page.}",
-        ]
+def _fields(sample: Sample) -> Iterator[tuple[str, dict[str, Any], Any]]:
+    """Each field of the row: its name, its declaration, and the value that it was guessed from."""
     named = _named(sample)
     if not named:
         raise ScaffoldError("the sample has no results with fields; give one with at least one result")
-    found = match(_TITLE, list(named.values()))
-    main = found["title"] or found["id"] or next(iter(named.values()))
-    lines = []
+    likely = match(_TITLE, list(named.values()))
+    main = likely["title"] or likely["id"] or next(iter(named.values()))
     for name, leaf in named.items():
-        said: dict[str, Any] = {"type": _kind(name, leaf)}
-        if leaf is main:
-            said["required"] = True
-        said["description"] = f"Its {' '.join(name.split('_'))}."
-        lines.append(f"  {name}: {flow(said)}  # {excerpt(leaf.value)}")
-    return lines
+        required = {"required": True} if leaf is main else {}
+        description = f"Its {name.replace('_', ' ')}."
+        yield name, {"type": _kind(name, leaf), **required, "description": description}, leaf.value
 
 
 def _named(sample: Sample) -> Mapping[str, Leaf]:
@@ -115,40 +89,21 @@ def _is_sure(kind: str, value: Any) -> bool:
 
 def draft_collection(model: Model, name: str) -> str:
     """The text of a collection; of one that is there already, its own text with a note on what may be changed."""
-    if name in model.collections:
-        return _copied(model, name)
-    check_name("collection", name, {})
-    title = name.replace("_", " ").capitalize()
-    return f"""\
-# yaml-language-server: $schema=../schema/collection.json
-spec: collection/1
-name: {name}
-title: {title}
-description: {title} of a user.  # decide: what is kept in it, and of whom
-scope: user
-encryption: author
-lifetime: 90d  # decide: how long an item is kept after it was written; without it until it is deleted
-limits: {{items: 1000, when_full: refuse, value: 64KiB}}  # decide: how much there may be of one user
-# decide: `indexes` are fields by which items are found exactly, `search` those that a search by words reads.
-# A procedure writes and reads it: until one says in its `keeps` that it does, nothing is kept here.
-"""
-
-
-def _copied(model: Model, name: str) -> str:
+    if name not in model.collections:
+        check_name("collection", name, {})
+        return draft("collection", {"name": name, "replaced": False})
     file = model.collections[name].place.file
     path = Path(file) if Path(file).is_absolute() else shipped_root() / file
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ScaffoldError(f"{path} cannot be read: {error.strerror}") from None
-    code = ", ".join(keepers(name, model.tools.values())) or "the engine"
-    note = f"""\
-# This replaces the collection of the same name. `lifetime`, `limits` and `config` are yours to change;
-# the rest is what the code that keeps things in it ({code}) relies on.
-"""
-    lines = text.splitlines(keepends=True)
-    at = next((at for at, line in enumerate(lines) if line.startswith("spec:")), 0)
-    return "".join([*lines[:at], note, *lines[at:]])
+    head = re.search(r"^spec:", text, re.MULTILINE)
+    at = head.start() if head else 0
+    code = keepers(name, model.tools.values())
+    return draft(
+        "collection", {"name": name, "replaced": True, "before": text[:at], "after": text[at:], "keepers": code}
+    )
 
 
 # --- The start of a lens: its sites, and the query that they make -----------------------------------------------------
@@ -163,19 +118,9 @@ def draft_lens(model: Model, name: str, domains: Sequence[str]) -> str:
     if not domains:
         raise ScaffoldError("say which sites: --domain HOST or HOST/PATH, once for each, the most important first")
     sites = tuple(dict.fromkeys(_site(one) for one in domains))
-    title = name.replace("-", " ").replace("_", " ").capitalize()
     query = "sea otters"
-    lines = [
-        "# yaml-language-server: $schema=../schema/lens.json",
-        "spec: lens/1",
-        f"name: {name}",
-        f"title: {title}  # decide: what people call it",
-        f"description: Pages about {title.lower()}.  # decide: what is on these sites, and what is not, in one line",
-        *to_yaml({"domains": list(sites)}).splitlines(),
-        "example:",
-        *indented(to_yaml({"query": query, "makes": site_queries(query, sites)}).splitlines(), 2),
-    ]
-    return "\n".join(lines) + "\n"
+    example = {"query": query, "makes": site_queries(query, sites)}
+    return draft("lens", {"name": name, "domains": list(sites), "example": example})
 
 
 def _site(said: str) -> str:
@@ -198,12 +143,4 @@ def draft_toolset(model: Model, name: str) -> str:
         start = f"specloom new tool NAME --toolset {name}"
         raise ScaffoldError(f"no tool is in the toolset {name!r} yet; start one first: {start}")
     paragraphs = [f"Call {{{tool.name}}} for: {tool.title.rstrip('.')}." for tool in tools]
-    lines = [
-        "# yaml-language-server: $schema=../schema/toolset.json",
-        "spec: toolset/1",
-        f"name: {name}",
-        "# decide: what a client should know before it calls: which tool comes first, and what goes with what.",
-        "# A paragraph that names a tool is left out where that tool is not served.",
-        to_yaml({"instructions": paragraphs}).rstrip(),
-    ]
-    return "\n".join(lines) + "\n"
+    return draft("toolset", {"name": name, "paragraphs": paragraphs})

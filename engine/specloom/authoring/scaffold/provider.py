@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -16,49 +16,18 @@ from specloom.runtime import perform
 from specloom.specs import parse_spec
 
 from ..examples.providers import DEFAULT_NOW, clock
-from ..try_live import to_yaml
-from .common import ScaffoldError, check_name, find_capability
+from .common import ScaffoldError, check_name, draft, find_capability, flow, selector
 from .sample import Leaf, Sample, is_epoch, match, parse_sample, to_jmespath
 
-# --- Pieces of a new spec: selectors, fields and excerpts as YAML, and the converters that a sample's value asks
-# for ------------------------------------------------------------------------------------------------------------------
+# --- Pieces of a new spec: fields, and the converters that a sample's value asks for ----------------------------------
 
 
-_SHOWN = 60
-_READ_OTHERWISE = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
-"""Words that YAML, of this version or the one before, does not read as text."""
-
-
-def flow(value: Any) -> str:
-    """A value as YAML on one line."""
-    import yaml
-
-    text: str = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=float("inf"))
-    return text.removesuffix("\n").removesuffix("\n...")
-
-
-def indented(lines: Sequence[str], by: int) -> list[str]:
-    """Lines further to the right."""
-    return [f"{' ' * by}{line}" for line in lines]
-
-
-def field_text(selector: str, required: bool, then: Sequence[Any]) -> str:
+def _field_text(path: str, required: bool, then: Sequence[Any]) -> str:
     """A field of a map, in the shortest form that says all of it."""
     if not required and not then:
-        return scalar(selector)
-    parts = [f"at: {scalar(selector)}"]
-    if required:
-        parts.append("required: true")
-    if then:
-        parts.append(f"then: {json.dumps(then).replace(chr(34), '')}")
-    return f"{{{', '.join(parts)}}}"
-
-
-def scalar(text: str) -> str:
-    """A selector as YAML inside a flow mapping: plain where that is safe, else in quotes."""
-    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", text) and text.lower() not in _READ_OTHERWISE:
-        return text
-    return json.dumps(text, ensure_ascii=False)
+        return selector(path)
+    more = ", required: true" * required + (f", then: {flow(then)}" if then else "")
+    return f"{{at: {selector(path)}{more}}}"
 
 
 def converters(one: Argument, leaf: Leaf) -> list[Any]:
@@ -79,13 +48,6 @@ def converters(one: Argument, leaf: Leaf) -> list[Any]:
     ):
         return ["strip_tags"]
     return []
-
-
-def excerpt(value: Any) -> str:
-    """The beginning of a value on one line, for a comment."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
-    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
 
 
 def made_up(one: Argument) -> Any:
@@ -196,17 +158,17 @@ def draft_provider(model: Model, name: str, capability: str | None, data: bytes 
         sample = parse_sample(data, contract.row) if data is not None else None
     except ValueError as error:
         raise ScaffoldError(str(error)) from None
-    draft = _Draft(name, contract, sample, base)
-    provider = _compile(draft, model)
+    new = _Draft(name, contract, sample, base)
+    provider = _compile(new, model)
     # The engine itself says what the map makes of the sample, so the expectation holds by construction.
-    draft.rows = _rows_of(provider.operations[contract.name], provider, draft)
-    _compile(draft, model)
-    return draft.text()
+    new.rows = _rows_of(provider.operations[contract.name], provider, new)
+    _compile(new, model)
+    return new.text()
 
 
-def _compile(draft: _Draft, model: Model) -> Provider:
+def _compile(new: _Draft, model: Model) -> Provider:
     report = Report()
-    spec = parse_spec(f"{draft.name}.yaml", draft.text().encode(), report)
+    spec = parse_spec(f"{new.name}.yaml", new.text().encode(), report)
     provider = compile_provider(spec, model.capabilities, report) if spec else None
     if provider is None or report.errors:
         first = report.errors[0]
@@ -214,12 +176,12 @@ def _compile(draft: _Draft, model: Model) -> Provider:
     return provider
 
 
-def _rows_of(operation: Operation, provider: Provider, draft: _Draft) -> list[Row]:
-    running = perform(provider, operation, draft.args(), {}, clock(DEFAULT_NOW))
+def _rows_of(operation: Operation, provider: Provider, new: _Draft) -> list[Row]:
+    running = perform(provider, operation, new.args(), {}, clock(DEFAULT_NOW))
     try:
         request = next(running)
         assert isinstance(request, Request)
-        running.send(to_response(draft.reply(), request))
+        running.send(to_response(new.reply(), request))
     except StopIteration as stop:
         rows: list[Row] = stop.value.rows
         return rows
@@ -262,68 +224,36 @@ class _Draft:
         return found
 
     def text(self) -> str:
-        title = self.name.replace("_", " ").title()
-        lines = [
-            "# yaml-language-server: $schema=../schema/provider.json",
-            "spec: provider/1",
-            f"name: {self.name}",
-            f"title: {title}",
-            *self._notes(),
-            "",
-            "service:",
-            f"  base: {self.base}" + ("" if self.query and self.path else "  # decide: the API's own address"),
-            "  limits: {rate: 1/s, timeout: 15s, max_bytes: 5MiB}",
-            "",
-            "operations:",
-            f"  {self.contract.name}:",
-            f"    input: [{', '.join(self._input())}]",
-            "    steps:",
-            f"      - get: {self.path or '/search'}" + ("" if self.path else "  # decide: the path of the search"),
-            *indented(_query_lines(self.query), 8),
-            f"        {self.sample.decoder if self.sample else 'json'}:",
-            *self._reading(),
-            "          map:",
-            *self._map(),
-            "",
-            "examples:",
-            *indented(to_yaml(self._examples()).splitlines(), 2),
-        ]
-        return "\n".join(line.rstrip() for line in lines) + "\n"
-
-    def _notes(self) -> list[str]:
-        return [
-            "# homepage: decide: the page of the API's documentation",
-            "# A key: declare it under `config` and send it as a header, a parameter or `auth`; see the spec language.",
-        ]
+        """The spec as YAML, as far as it is known."""
+        fields = list(self._map())
+        facts = {
+            "name": self.name,
+            "title": self.name.replace("_", " ").title(),
+            "capability": self.contract.name,
+            "base": self.base,
+            "path": self.path,
+            "query": self.query,
+            "inputs": self._input(),
+            "sample": self.sample,
+            "fields": fields,
+            "width": min(72, max((len(text) for text, _ in fields), default=0)),
+            "examples": self._examples(),
+        }
+        return draft("provider", facts)
 
     def _input(self) -> list[str]:
         used = [name for name in self.contract.arguments if f"=args.{name}" in self.query.values()]
         return used or [next(iter(self.contract.arguments))]
 
-    def _reading(self) -> list[str]:
-        if self.sample is None:
-            return ["          each: results  # decide: where the list of results is"]
-        lines = []
-        if self.sample.each:
-            number = len(self.sample.results)
-            lines.append(f"          each: {scalar(self.sample.each)}  # {number} in the sample")
-        if self.sample.namespaces:
-            pairs = ", ".join(f"{prefix}: {scalar(uri)}" for prefix, uri in self.sample.namespaces.items())
-            lines.append(f"          namespaces: {{{pairs}}}")
-        return lines
-
-    def _map(self) -> list[str]:
-        drafted: list[tuple[str, str]] = []
+    def _map(self) -> Iterator[tuple[str, Any]]:
+        """Each field of the map as YAML, and what it was guessed from."""
         for name, leaf in self.fields.items():
             one = self.contract.row[name]
-            if leaf is None:
-                if one.required or (self.sample is None and one.kind != "object"):
-                    drafted.append((f"{name}: {field_text(self._guessed(name), one.required, [])}", "decide: a guess"))
-                continue
-            where = field_text(self._selector(leaf.path), one.required, converters(one, leaf))
-            drafted.append((f"{name}: {where}", excerpt(leaf.value)))
-        width = min(72, max((len(text) for text, _ in drafted), default=0))
-        return [f"            {text:<{width}}  # {why}" for text, why in drafted]
+            if leaf is not None:
+                text = _field_text(self._selector(leaf.path), one.required, converters(one, leaf))
+                yield f"{name}: {text}", leaf.value
+            elif one.required or (self.sample is None and one.kind != "object"):
+                yield f"{name}: {_field_text(self._guessed(name), one.required, [])}", "decide: a guess"
 
     def _guessed(self, name: str) -> str:
         """A selector for a field that no leaf is like: its name, in the namespace of the results if they have one."""
@@ -387,10 +317,6 @@ class _Draft:
 
     def _simple(self) -> list[tuple[str, Argument]]:
         return [(name, one) for name, one in self.contract.row.items() if one.kind != "object"]
-
-
-def _query_lines(query: Mapping[str, Any]) -> list[str]:
-    return to_yaml({"query": dict(query)}).splitlines() if query else []
 
 
 def _sent(value: Any, args: Mapping[str, Any]) -> Any:

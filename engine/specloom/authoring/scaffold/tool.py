@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from specloom.compiler import compile_tool, symbols_of
@@ -14,9 +14,8 @@ from specloom.plugins import PROCEDURES, Procedure, load_hooks
 from specloom.specs import Listing, Map, Spec, parse_spec, to_plain
 
 from ..examples.tools import run_tool_example
-from ..try_live import to_yaml
-from .common import ScaffoldError, check_name, find_capability, folder_of
-from .provider import flow, indented, made_up
+from .common import ScaffoldError, check_name, draft, find_capability, folder_of
+from .provider import made_up
 
 # --- What a new tool asks: capabilities, each as a part with its own fault, or a procedure; with inputs and an
 # example --------------------------------------------------------------------------------------------------------------
@@ -33,16 +32,19 @@ _BOUNDS = ("default", "enum", "minimum", "maximum")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The parts of a new tool that hang on what it asks; `plan`, `after` and `answer` are lines of YAML."""
+    """The parts of a new tool that hang on what it asks: capabilities, or a procedure."""
 
     description: str
     inputs: Mapping[str, Mapping[str, Any]]
-    plan: Sequence[str]
-    answer: Sequence[str]
     example: Mapping[str, Any]
     whole: Mapping[str, Any] = field(default_factory=dict)
     """An example in which every input is set."""
-    after: Sequence[str] = ()
+    contracts: Sequence[Capability] = ()
+    procedure: str = ""
+    shown: Sequence[str] = ()
+    """Keys of the procedure's record that the answer has."""
+    others: Sequence[str] = ()
+    """Keys of the record that the example does not have."""
     reads_only: bool = True
     is_cached: bool = True
 
@@ -71,8 +73,6 @@ def asking(model: Model, contracts: Sequence[Capability]) -> Question:
     return Question(
         " ".join(one.description.partition(". ")[0].rstrip(".") + "." for one in contracts),
         inputs,
-        _plan(contracts),
-        _answer(contracts),
         {"name": says, "args": needed, "providers": _parts(model, rows, {**defaults, **needed}), "expect": {}},
         {
             "name": "what is set goes to whoever takes it, and what nobody takes is named",
@@ -80,7 +80,7 @@ def asking(model: Model, contracts: Sequence[Capability]) -> Question:
             "providers": _parts(model, dict.fromkeys(rows), args),
             "expect": {},
         },
-        _after(contracts, inputs),
+        contracts,
     )
 
 
@@ -121,39 +121,6 @@ def _given(one: Argument, said: Mapping[str, Any]) -> Any:
     return "otters" if one.kind in {"text", "document", "any"} else {} if one.kind == "object" else made_up(one)
 
 
-def _after(contracts: Sequence[Capability], inputs: Mapping[str, Any]) -> list[str]:
-    """Of one list no more than was asked for, whatever a provider gives."""
-    return [f"- take: args.{_COUNT}"] if len(contracts) == 1 and _COUNT in inputs else []
-
-
-def _plan(contracts: Sequence[Capability]) -> list[str]:
-    if len(contracts) == 1:
-        name = contracts[0].name
-        return [
-            f"- name: the providers of {name} in the order of the route",
-            f"  first_of: {{providers: =route.{name}, operation: {name}}}",
-        ]
-    return [
-        "- name: all of it side by side, each part failing by itself",
-        "  collect:",
-        "    parts:",
-        *(f"      {one.name}: {{operation: {one.name}, providers: =route.{one.name}}}" for one in contracts),
-    ]
-
-
-def _answer(contracts: Sequence[Capability]) -> list[str]:
-    if len(contracts) == 1:
-        return [*_list("results", "rows", contracts[0]), "provider: =served_by", "not_applied: =not_applied"]
-    lines = [line for one in contracts for line in _list(one.name, f"parts.{one.name}.rows", one)]
-    faults = ", ".join(f"parts.{one.name}.fault.message" for one in contracts)
-    return [*lines, f'failed: "=[{faults}][?@]"', "not_applied: =not_applied"]
-
-
-def _list(key: str, rows: str, contract: Capability) -> list[str]:
-    shown = [name for name, field in contract.row.items() if field.kind != "object"]
-    return [f"{key}:", f"  each: {rows}", "  map:", *(f"    {name}: {name}" for name in shown)]
-
-
 # --- procedures -----------------------------------------------------------------------------------------------------
 
 
@@ -173,22 +140,15 @@ def running(name: str) -> Question:
     example: dict[str, Any] = {"name": "say in a sentence what this shows", "args": args}
     if "url" in inputs:
         example["pages"] = {ADDRESS: {"text": PAGE}}
-    passed = ", ".join(f"{one}: =args.{one}" for one in inputs)
-    given = f", with: {{{passed}}}" if passed else ""
     return Question(
         " ".join(procedure.doc.split()) or f"Runs {name}.",
         inputs,
-        [f"- name: {name.replace('_', ' ')}", f"  procedure: {{name: {name}{given}}}"],
-        [f"{one}: =result.{one}" for one in _keys(procedure.gives) if one != "trust"],
         {**example, "expect": {}},
+        procedure=name,
+        shown=[one for one in procedure.gives.get("properties") or () if one != "trust"],
         reads_only=not procedure.keeps,
         is_cached=not _keeps(procedure),
     )
-
-
-def _keys(gives: Mapping[str, Any]) -> Iterable[str]:
-    properties: Mapping[str, Any] = gives.get("properties") or {}
-    return properties
 
 
 def _keeps(procedure: Procedure) -> bool:
@@ -250,7 +210,9 @@ def draft_tool(model: Model, name: str, toolset: str, capabilities: Sequence[str
     for at, one in enumerate(first):
         one["expect"] = _expectation(spec, tool, model, at)
     if procedure and "answer" in first[0]["expect"]:
-        question = replace(question, answer=_shown(question.answer, first[0]["expect"]["answer"]))
+        answer = first[0]["expect"]["answer"]
+        others = [key for key in question.shown if key not in answer]
+        question = replace(question, shown=[key for key in question.shown if key in answer], others=others)
     text = _text(name, question, examples)
     _compile(file, text, model)
     return text
@@ -279,49 +241,11 @@ def _expectation(spec: Spec, tool: Tool, model: Model, at: int) -> dict[str, Any
     return {"served_by": trace.outcome.served_by, "answer": answer} if trace.outcome.served_by else {"answer": answer}
 
 
-def _shown(lines: Sequence[str], answer: Mapping[str, Any]) -> list[str]:
-    """The keys of a procedure's record that the example has, and a note of the others."""
-    names = [line.partition(":")[0] for line in lines]
-    others = [name for name in names if name not in answer]
-    noted = [f"# also in the result, and not in this example: {', '.join(others)}"] if others else []
-    return [*(line for name, line in zip(names, lines, strict=True) if name in answer), *noted]
-
-
 def _text(name: str, question: Question, examples: Sequence[Mapping[str, Any]]) -> str:
-    title = name.replace("_", " ").capitalize()
-    changes = "" if question.reads_only else "  # decide: whether twice is as once"
-    hints = {"read_only": question.reads_only, "destructive": False, "idempotent": True, "open_world": True}
-    lines = [
-        "# yaml-language-server: $schema=../../schema/tool.json",
-        "spec: tool/1",
-        f"name: {name}",
-        f"title: {title}  # decide: for people",
-        "# decide: for the model that calls: when to use it, what it returns, and when not to",
-        *to_yaml({"description": question.description}).splitlines(),
-        f"annotations: {flow(hints)}{changes}",
-        "",
-        *_inputs(question.inputs),
-        "",
-        *(["cache: {ttl: 1h, shape: 1}  # decide: how long an answer stays good", ""] if question.is_cached else []),
-        "plan:",
-        *indented(question.plan, 2),
-        "",
-        *(["after:", *indented(question.after, 2), ""] if question.after else []),
-        "answer:",
-        *indented(question.answer, 2),
-        "  trust: untrusted-external-content",
-        "",
-        "examples:",
-        *indented(to_yaml(list(examples)).splitlines(), 2),
-    ]
-    return "\n".join(line.rstrip() for line in lines) + "\n"
-
-
-def _inputs(inputs: Mapping[str, Any]) -> list[str]:
-    if not inputs:
-        return ["input: {}"]
-    head = "input:  # decide: leave out what a model does not need"
-    return [head, *(f"  {one}: {flow(said)}" for one, said in inputs.items())]
+    facts = {part.name: getattr(question, part.name) for part in fields(question)}
+    passed = {"with": {one: f"=args.{one}" for one in question.inputs}} if question.inputs else {}
+    call = {"name": question.procedure, **passed}
+    return draft("tool", {**facts, "name": name, "call": call, "examples": list(examples)})
 
 
 def _bounds(question: Question) -> Iterator[dict[str, Any]]:

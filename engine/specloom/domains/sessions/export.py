@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from functools import lru_cache
-from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from specloom.core import from_epoch, shipped_folder
+from specloom.core import from_epoch, template_renderer
 from specloom.plugins import Context, procedure, split_owner
 from specloom.plugins.records import inline, key, record
 
@@ -20,11 +19,6 @@ from .session import CallOutcome, Gap, SessionStep, SitedSource, mark_superseded
 from .store import SESSIONS, Trail, find
 from .views import TRUST, ErrorPattern, error_patterns, provider_stats, summarise
 
-if TYPE_CHECKING:
-    from jinja2 import Template
-
-
-TEMPLATE = "research/report.md.j2"
 SECONDS = 90.0
 """Time for all addresses, within that of the call; those that were not looked at by then are left open."""
 TOGETHER = 16
@@ -155,7 +149,8 @@ def export_session(
     )
     if form != "markdown":
         return answer
-    return replace(answer, document=_template().render(answer=answer, document=document, session=session))
+    facts = {"answer": answer, "document": document, "session": session}
+    return replace(answer, document=_renderer()("report.md.j2", facts))
 
 
 def to_document(trail: Trail, links: Mapping[str, LinkState] = NO_LINKS) -> SessionDocument:
@@ -202,12 +197,5 @@ def to_target(url: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _template() -> Template:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    loader = FileSystemLoader(Path(shipped_folder(), "templates"))
-    environment = Environment(  # noqa: S701 - Markdown, not HTML: what comes from outside is escaped by `escape`
-        loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
-    environment.filters |= {"text": escape, "inline": inline_text, "target": to_target}
-    return environment.get_template(TEMPLATE)
+def _renderer() -> Callable[[str, Mapping[str, Any]], str]:
+    return template_renderer("research", {"text": escape, "inline": inline_text, "target": to_target})
