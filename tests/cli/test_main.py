@@ -499,8 +499,10 @@ def test_schemas_are_written_for_every_kind(specs: Path, capsys: pytest.CaptureF
         "lens.json",
         "toolset.json",
         "collection.json",
+        "resource.json",
     }
-    assert json.loads(everything).keys() == {"provider", "capability", "tool", "lens", "toolset", "collection"}
+    kinds = {"provider", "capability", "tool", "lens", "toolset", "collection", "resource"}
+    assert json.loads(everything).keys() == kinds
 
 
 # --- as a process ---------------------------------------------------------------------------------------------------
