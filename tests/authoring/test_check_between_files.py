@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import os
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -189,7 +190,7 @@ def test_a_procedure_names_every_parameter_that_it_takes_for_granted() -> None:
     load_hooks()
 
     for one in PROCEDURES.values():
-        (function,) = ast.parse(inspect.getsource(one.function)).body
+        (function,) = ast.parse(textwrap.dedent(inspect.getsource(one.function))).body
         assert isinstance(function, ast.AsyncFunctionDef)
         given = function.args.args[1].arg
         taken = {

@@ -38,6 +38,7 @@ SHOWN = 256
     asks=RECORDS,
     runs=("bibliography_records",),
     settings=FETCHING,
+    needs=("path",),
 )
 async def fetch_bibliography(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Fetch the papers of a bibliography file, a row each; entries that name no paper come first.

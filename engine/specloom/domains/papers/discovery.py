@@ -94,6 +94,7 @@ _RESOLVED = {"query": TEXT, "candidates": _CANDIDATES, "error": OBJECT}
     {**REF, **texts("scope", "query", "hint"), "total_results": WHOLE, "count": WHOLE, "results": _WORKS},
     asks=("discovery", "authorities"),
     settings=LOG,
+    needs=("query",),
 )
 async def discover_papers(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Works for some words; AMBIGUOUS or NOT_FOUND where a name cannot be made out, for none is left out in silence."""
@@ -148,6 +149,7 @@ def choose(kind: str, name: str, rows: Sequence[Mapping[str, Any]]) -> str:
     {**REF, **texts("doi", "openalex_id"), "arxiv": OPEN, "title": OPEN},
     asks=("preprint_of",),
     settings=LOG,
+    needs=("ref",),
 )
 async def preprint_of_paper(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arXiv preprint that belongs to a DOI, null where none is known; NOT_FOUND where the work is not."""
@@ -170,6 +172,7 @@ async def preprint_of_paper(context: Context, arguments: Mapping[str, Any]) -> d
     },
     asks=("references",),
     settings={**LOG, **SOURCES},
+    needs=("ref",),
 )
 async def paper_citation_graph(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Nodes and edges from the paper outwards; an edge points from the citing work to the cited one.
@@ -253,6 +256,10 @@ def _parse_doi(text: str, why: str) -> PaperId:
     {"query": TEXT, "limit": WHOLE},
     {**REF, "query": TEXT, "candidates": _CANDIDATES},
     asks=("citation_candidates",),
+    needs=(
+        "query",
+        "limit",
+    ),
 )
 async def resolve_citation(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The candidates for one citation, the likeliest first."""
@@ -265,6 +272,10 @@ async def resolve_citation(context: Context, arguments: Mapping[str, Any]) -> di
     {"queries": TEXTS, "limit": WHOLE},
     {"results": listed({"type": "object", "properties": _RESOLVED, "required": ["query"]})},
     asks=("citation_candidates",),
+    needs=(
+        "queries",
+        "limit",
+    ),
 )
 async def resolve_citations(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """A row for each citation in their order; what fails for one changes nothing for the others."""

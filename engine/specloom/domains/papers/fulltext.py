@@ -37,6 +37,7 @@ T = TypeVar("T")
     {**REF, **texts("arxiv_id", "source", "title"), "sections": _SECTIONS, **_MEASURES},
     runs=("read_markup",),
     settings=LOG,
+    needs=("ref",),
 )
 async def paper_text(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The text of a preprint by sections, from its HTML rendering; no PDF is opened and nothing is kept.
@@ -75,6 +76,7 @@ async def paper_text(context: Context, arguments: Mapping[str, Any]) -> dict[str
     _PARAMETERS,
     {**REF, **texts("arxiv_id", "main_file", "tex_source"), **_MEASURES},
     settings=LOG,
+    needs=("ref",),
 )
 async def paper_tex_source(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The TeX of a preprint as its authors wrote it, in one text; nothing is kept."""

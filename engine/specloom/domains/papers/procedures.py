@@ -70,6 +70,7 @@ _LISTED = listed(record({**texts("safekey", "title"), "year": OPEN, "fetched_at"
     {**REF, **_IDENTITY, **_PLAN, **_FETCHED, "year": OPEN, **_QUALITY},
     asks=RECORDS,
     settings=FETCHING,
+    needs=("ref",),
 )
 async def fetch_paper(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Resolve one paper and put its open PDF into the store; says which leg failed where one did."""
@@ -87,6 +88,7 @@ async def fetch_paper(context: Context, arguments: Mapping[str, Any]) -> dict[st
     {"dry_run": FLAG, "plans": ROWS, "results": ROWS},
     asks=RECORDS,
     settings=FETCHING,
+    needs=("refs",),
 )
 async def batch_fetch_papers(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Fetch up to a hundred papers, one row each in the order in which they were given."""
@@ -109,6 +111,7 @@ async def batch_fetch_papers(context: Context, arguments: Mapping[str, Any]) -> 
     {**_METADATA, **_PLAN},
     asks=RECORDS,
     settings={**STORE, **LOG, **SOURCES},
+    needs=("ref",),
 )
 async def paper_metadata(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Resolve one paper and keep its metadata; no document is fetched, even where an open one is known."""
@@ -124,6 +127,7 @@ async def paper_metadata(context: Context, arguments: Mapping[str, Any]) -> dict
     _METADATA,
     asks=RECORDS,
     settings={**LOG, **SOURCES},
+    needs=("ref",),
 )
 async def resolve_paper(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Resolve one paper; nothing is kept but the rows of the log."""
@@ -189,7 +193,9 @@ def preview(context: Context, ref: PaperId) -> dict[str, Any]:
 # --- the store ----------------------------------------------------------------------------------------------------
 
 
-@paper_procedure("paper_info", {"ref": TEXT}, {**REF, "safekey": TEXT, "metadata": OPEN}, settings=STORE)
+@paper_procedure(
+    "paper_info", {"ref": TEXT}, {**REF, "safekey": TEXT, "metadata": OPEN}, settings=STORE, needs=("ref",)
+)
 async def paper_info(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The stored metadata of one paper, null when it is not stored."""
     ref = parse_entry_ref(arguments["ref"])
@@ -201,6 +207,7 @@ async def paper_info(context: Context, arguments: Mapping[str, Any]) -> dict[str
     {"query": TEXT, "limit": WHOLE},
     {"scope": TEXT, "query": TEXT, "count": WHOLE, "results": _LISTED},
     settings=STORE,
+    needs=("query",),
 )
 async def search_papers(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Stored papers with a text in title, authors, venue or publisher."""
@@ -223,6 +230,7 @@ async def recent_papers(context: Context, arguments: Mapping[str, Any]) -> dict[
     {"ref": TEXT},
     {**REF, "safekey": TEXT, "path": OPEN, "pdf_exists": FLAG, "origin": OPEN, "license": OPEN},
     settings=STORE,
+    needs=("ref",),
 )
 async def paper_pdf_path(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Where the PDF of a stored paper is; the file is not opened."""
@@ -236,7 +244,7 @@ async def paper_pdf_path(context: Context, arguments: Mapping[str, Any]) -> dict
     return {**row, "path": str(path) if path else None, "pdf_exists": store.has_pdf(entry), **more}
 
 
-@paper_procedure("papers_bibtex", {"refs": TEXTS}, {"entries": ROWS}, settings=STORE)
+@paper_procedure("papers_bibtex", {"refs": TEXTS}, {"entries": ROWS}, settings=STORE, needs=("refs",))
 async def papers_bibtex(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Stored papers as BibTeX, one element for each reference."""
     from .formats import to_bibtex
@@ -244,7 +252,7 @@ async def papers_bibtex(context: Context, arguments: Mapping[str, Any]) -> dict[
     return {"entries": _export(context, arguments["refs"], "bibtex", to_bibtex)}
 
 
-@paper_procedure("papers_csl", {"refs": TEXTS}, {"entries": ROWS}, settings=STORE)
+@paper_procedure("papers_csl", {"refs": TEXTS}, {"entries": ROWS}, settings=STORE, needs=("refs",))
 async def papers_csl(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Stored papers as CSL JSON, one element for each reference."""
     from .formats import to_csl
@@ -257,6 +265,7 @@ async def papers_csl(context: Context, arguments: Mapping[str, Any]) -> dict[str
     {"ref": TEXT, **dict.fromkeys(("add", "remove", "collection_add", "collection_remove"), TEXTS)},
     {**REF, "tags": TEXTS, "collections": TEXTS},
     settings=STORE,
+    needs=("ref",),
 )
 async def tag_paper(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Add and remove tags and collections of a stored paper."""
@@ -271,7 +280,11 @@ async def tag_paper(context: Context, arguments: Mapping[str, Any]) -> dict[str,
 
 
 @paper_procedure(
-    "annotate_paper", {"ref": TEXT, "text": TEXT, "clear": FLAG}, {**REF, "annotation": OPEN}, settings=STORE
+    "annotate_paper",
+    {"ref": TEXT, "text": TEXT, "clear": FLAG},
+    {**REF, "annotation": OPEN},
+    settings=STORE,
+    needs=("ref",),
 )
 async def annotate_paper(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Set or take away the note on a stored paper."""
