@@ -49,6 +49,14 @@ LEAST: dict[str, dict[str, Any]] = {
         "answer": {"rows": "=rows"},
     },
     "toolset": {"spec": "toolset/1", "name": "demo", "instructions": ["Ask {demo_find} first."]},
+    "resource": {
+        "spec": "resource/1",
+        "name": "rows",
+        "uri": "demo://rows",
+        "title": "Rows",
+        "description": "What was found.",
+        "answer": {"rows": "=[]"},
+    },
     "lens": {
         "spec": "lens/1",
         "name": "demo-field",

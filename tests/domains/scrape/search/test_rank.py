@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -104,4 +106,4 @@ def test_written_text_scores_higher_than_scraps() -> None:
 def test_every_figure_is_between_nothing_and_one(query: str, title: str, content: str, authority: float) -> None:
     found = score(query, title=title, content=content, authority=authority, now=NOW)
 
-    assert all(0 <= figure <= 1 for figure in found.to_json().values())
+    assert all(0 <= figure <= 1 for figure in dataclasses.astuple(found))
