@@ -78,9 +78,9 @@ mutate: setup ## change the specs one detail at a time; their examples must noti
 	$(VENV)/specloom mutate --floor 0.9
 
 conformance: setup ## the official protocol suite (Node 22.19 or newer, or npm to fetch one), and the Inspector's lint
-	$(PYTHON_IN) tests/referees/run.py --install
-	$(PYTHON_IN) tests/referees/run.py --product $(VENV)/specloom serve
-	$(PYTHON_IN) tests/referees/run.py --inspector $(VENV)/specloom serve
+	$(PYTHON_IN) -m tests.referees.run --install
+	$(PYTHON_IN) -m tests.referees.run --product $(VENV)/specloom serve
+	$(PYTHON_IN) -m tests.referees.run --inspector $(VENV)/specloom serve
 
 bench: setup ## the benchmarks; BENCH=quick for a short run
 	$(PYTHON_IN) bench/run.py $(if $(filter quick,$(BENCH)),--quick)

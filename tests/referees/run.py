@@ -1,9 +1,9 @@
 """Runs the official conformance suite and the Inspector's lint against stdio servers.
 
-    python tests/referees/run.py --install                        once: fetch the suite, and Node if there is none
-    python tests/referees/run.py                                  the fixture catalogue, both requirement sets
-    python tests/referees/run.py --product specloom serve         a real server, what any server must pass
-    python tests/referees/run.py --inspector specloom serve       the lint of its tools for portability
+    python -m tests.referees.run --install                        once: fetch the suite, and Node if there is none
+    python -m tests.referees.run                                  the fixture catalogue, both requirement sets
+    python -m tests.referees.run --product specloom serve         a real server, what any server must pass
+    python -m tests.referees.run --inspector specloom serve       the lint of its tools for portability
 
 Exits 0 if everything that counts has passed, and also, with a sentence, when there is no Node to run it on.
 """
@@ -20,6 +20,8 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
+
+from .stdio_bridge import Bridge
 
 HERE = Path(__file__).parent
 CACHE = HERE.parent.parent / ".cache" / "node"
@@ -191,8 +193,6 @@ def run_suite(node: Path, command: list[str], *, product: bool) -> bool:
     if script is None:
         print("skipped: the conformance suite is not installed; run this with --install.")
         return True
-    from tests.referees.stdio_bridge import Bridge
-
     bridge = Bridge(0, command)
     threading.Thread(target=bridge.serve_forever, daemon=True).start()
     try:
