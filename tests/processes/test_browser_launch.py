@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import pytest
 
-from specloom.domains.scrape.browser.launch import DEEPEST, find_reason, make_folder, remove_folder
+from specloom.domains.scrape.browser.browser import DEEPEST, find_reason, make_folder, remove_folder
 from tests.support.browser import find_processes, is_running, needs_browser, page, wait_until
 from tests.support.loopback import Loopback
 from tests.support.scrape_client import connected, refused, shelf_folder

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 
 
@@ -48,68 +50,9 @@ class Diagnostic:
 
 
 CODES: Mapping[str, str] = MappingProxyType(
-    {
-        "E001": "The file is not valid YAML.",
-        "E002": "A key stands twice in one mapping; YAML would silently keep one of them.",
-        "E003": "Anchors and aliases are not part of the language: every spec is read as it stands.",
-        "E004": "Tags are not part of the language: a value is text, a number, true, false or null.",
-        "E005": "A key is not plain text.",
-        "E006": "The file is not UTF-8 text.",
-        "E007": "The file holds nothing, or something other than one mapping.",
-        "E008": "The file is larger or more deeply nested than any spec needs.",
-        "E009": "The file's stem and its `name` differ; a file is one thing and its stem is its name.",
-        "E010": "The first key must be `spec`, with a kind this version knows.",
-        "E011": "Two files of one layer define the same thing.",
-        "E101": "A key that the language does not have.",
-        "E102": "A key that must be there is missing.",
-        "E103": "A value of the wrong kind (text where a mapping belongs, and the like).",
-        "E104": "A value that is outside of what is allowed.",
-        "E105": "Keys that exclude each other, or none of several of which one is needed.",
-        "E110": (
-            "A name that nothing defines: a capability, an operation, a step, a hook, a lens, a table or a setting."
-        ),
-        "E111": "Something is used before it exists, such as a later step.",
-        "E120": "An operation takes an argument that its capability does not have.",
-        "E121": "A row field that the capability does not have.",
-        "E122": "A required row field of the capability that an operation does not map.",
-        "E123": "A table does not cover the values that its key can have.",
-        "E124": "A routing order names a provider that is not there or does not offer the capability, or one twice.",
-        "E125": "A collection lacks something on which the code that keeps things in it relies.",
-        "E131": "The cache ignores an input that changes the answer.",
-        "E132": "The cache ignores an input that does not exist.",
-        "E133": "The answer of a tool that tells what is kept of its caller would be kept for others too.",
-        "E201": "An expression or a selector that does not parse.",
-        "E202": "A name that does not exist where it is used.",
-        "E203": "A function that does not exist.",
-        "E204": "A function called with the wrong number or kind of arguments.",
-        "E205": "`!a.b` means `(!a).b`, which is always null.",
-        "E206": "A whole context where a named value is needed; it would hide what is used.",
-        "E207": "A secret inside an expression; a secret may only be sent as it is.",
-        "E208": "A table that does not exist, or whose name is not written out.",
-        "E209": "A converter that does not exist.",
-        "E210": "A converter with the wrong parameters.",
-        "E211": "A path with a placeholder that cannot be filled.",
-        "E401": "An example does not do what it says.",
-        "E402": "An example that cannot be run: it names something that does not exist.",
-        "E403": "An operation or a tool without an example.",
-        "E404": "The answer of an example does not fit the output schema that the tool publishes.",
-        "W001": "A file or a folder that looks like a spec, or like specs, and is not read, or not where it lies.",
-        "W201": "A text that stands for itself and reads like an expression: the `=` before it may be missing.",
-        "W202": "A text that looks like a secret; a secret comes from the environment and stands in no file.",
-        "W301": "A mapped field that no example shows.",
-        "W302": "A request value that no example shows.",
-        "W303": "An error rule that no example triggers.",
-        "W304": "A strategy or a stage that no example reaches.",
-        "W305": "A required field without an example in which it is missing.",
-        "W306": "A catalogue that costs more tokens than its budget.",
-        "W307": "A declared argument or setting that nothing uses.",
-        "W308": "A collection in which nothing is kept.",
-    }
+    tomllib.loads(Path(__file__).with_name("diagnostics.toml").read_text(encoding="utf-8"))
 )
-"""Every code with what it means. Codes are stable.
-
-E0 and W0 are the file, E1 its shape, E2 and W2 names and expressions, E4 examples, W3 coverage.
-"""
+"""Every code with what it means; codes are stable."""
 
 
 @dataclass(slots=True)

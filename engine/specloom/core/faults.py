@@ -19,77 +19,47 @@ Trip = Literal["at_once", "count", "ignore"]
 class FaultKind(NamedTuple):
     """What a kind means to a client (`wire`, `retryable`, `action`, `retry_after`) and to a breaker (`trip`)."""
 
-    wire: str
-    retryable: bool
-    action: Action
-    retry_after: int | None
-    trip: Trip
     meaning: str
+    action: Action
+    trip: Trip = "ignore"
+    retryable: bool = False
+    retry_after: int | None = None
+    wire: str = ""
+    """The contract's word, where the kind is finer than that."""
 
 
+_KINDS = {
+    "rate_limited": FaultKind(
+        "The upstream asks to slow down.", "retry_after_delay", "at_once", retryable=True, retry_after=60
+    ),
+    "quota_exhausted": FaultKind(
+        "A paid or daily allowance is used up.", "try_different_provider", wire="rate_limited"
+    ),
+    "auth_required": FaultKind("The key is missing or refused.", "check_api_key", "count"),
+    "not_in_plan": FaultKind("The account does not include this product.", "check_api_key", wire="config"),
+    "config": FaultKind("A name or a setting is wrong or missing.", "try_different_provider"),
+    "bad_request": FaultKind("The upstream refuses these arguments.", "inform_user", wire="validation"),
+    "validation": FaultKind("An argument is outside what is allowed.", "inform_user"),
+    "not_found": FaultKind("The thing that was named does not exist.", "inform_user"),
+    "blocked": FaultKind("The site refuses automated readers.", "inform_user", "count"),
+    "network": FaultKind(
+        "No usable connection, or no answer in time.", "retry_after_delay", "count", retryable=True, retry_after=5
+    ),
+    "upstream_unavailable": FaultKind("The upstream failed.", "try_different_provider", "count", retryable=True),
+    "circuit_open": FaultKind(
+        "The upstream failed lately and rests.", "try_different_provider", retryable=True, wire="upstream_unavailable"
+    ),
+    "layout_changed": FaultKind(
+        "The answer no longer has the shape of the spec.", "report_bug", "count", wire="upstream_unavailable"
+    ),
+    "too_large": FaultKind("The answer is larger than the declared cap.", "inform_user", wire="upstream_unavailable"),
+    "content_empty": FaultKind("Nothing readable was found.", "report_bug", retryable=True),
+    "browser_unavailable": FaultKind("No browser can be started.", "report_bug"),
+    "session_not_found": FaultKind("The session does not exist.", "inform_user"),
+    "internal": FaultKind("A defect of the server or of a spec.", "report_bug", wire="upstream_unavailable"),
+}
 KINDS: Mapping[str, FaultKind] = MappingProxyType(
-    {
-        "rate_limited": FaultKind(
-            "rate_limited", True, "retry_after_delay", 60, "at_once", "The upstream asks to slow down."
-        ),
-        "quota_exhausted": FaultKind(
-            "rate_limited", False, "try_different_provider", None, "ignore", "A paid or daily allowance is used up."
-        ),
-        "auth_required": FaultKind(
-            "auth_required", False, "check_api_key", None, "count", "The key is missing or refused."
-        ),
-        "not_in_plan": FaultKind(
-            "config", False, "check_api_key", None, "ignore", "The account does not include this product."
-        ),
-        "config": FaultKind(
-            "config", False, "try_different_provider", None, "ignore", "A name or a setting is wrong or missing."
-        ),
-        "bad_request": FaultKind(
-            "validation", False, "inform_user", None, "ignore", "The upstream refuses these arguments."
-        ),
-        "validation": FaultKind(
-            "validation", False, "inform_user", None, "ignore", "An argument is outside what is allowed."
-        ),
-        "not_found": FaultKind(
-            "not_found", False, "inform_user", None, "ignore", "The thing that was named does not exist."
-        ),
-        "blocked": FaultKind("blocked", False, "inform_user", None, "count", "The site refuses automated readers."),
-        "network": FaultKind(
-            "network", True, "retry_after_delay", 5, "count", "No usable connection, or no answer in time."
-        ),
-        "upstream_unavailable": FaultKind(
-            "upstream_unavailable", True, "try_different_provider", None, "count", "The upstream failed."
-        ),
-        "circuit_open": FaultKind(
-            "upstream_unavailable",
-            True,
-            "try_different_provider",
-            None,
-            "ignore",
-            "The upstream failed lately and rests.",
-        ),
-        "layout_changed": FaultKind(
-            "upstream_unavailable",
-            False,
-            "report_bug",
-            None,
-            "count",
-            "The answer no longer has the shape of the spec.",
-        ),
-        "too_large": FaultKind(
-            "upstream_unavailable", False, "inform_user", None, "ignore", "The answer is larger than the declared cap."
-        ),
-        "content_empty": FaultKind("content_empty", True, "report_bug", None, "ignore", "Nothing readable was found."),
-        "browser_unavailable": FaultKind(
-            "browser_unavailable", False, "report_bug", None, "ignore", "No browser can be started."
-        ),
-        "session_not_found": FaultKind(
-            "session_not_found", False, "inform_user", None, "ignore", "The session does not exist."
-        ),
-        "internal": FaultKind(
-            "upstream_unavailable", False, "report_bug", None, "ignore", "A defect of the server or of a spec."
-        ),
-    }
+    {name: kind._replace(wire=kind.wire or name) for name, kind in _KINDS.items()}
 )
 """Every kind of fault. The wire words, actions and delays are those of the tool contract."""
 

@@ -235,32 +235,6 @@ JOURNAL_BYTES = 4 * 1024 * 1024
 """Bytes of the journal that stay on disk once it was written back."""
 PAGE_BYTES = 4096
 
-_TABLES = """
-CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS owners (tag BLOB PRIMARY KEY, tenant BLOB NOT NULL, salt BLOB NOT NULL) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS owners_by_tenant ON owners (tenant);
-CREATE TABLE IF NOT EXISTS items (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    collection TEXT NOT NULL, place BLOB NOT NULL, name BLOB NOT NULL, author BLOB NOT NULL,
-    version INTEGER NOT NULL, created REAL NOT NULL, changed REAL NOT NULL, used REAL NOT NULL, expires REAL,
-    last INTEGER NOT NULL, size INTEGER NOT NULL, value BLOB NOT NULL);
-CREATE UNIQUE INDEX IF NOT EXISTS items_by_name ON items (collection, place, name);
-CREATE INDEX IF NOT EXISTS items_by_use ON items (collection, place, used, expires, size);
-CREATE INDEX IF NOT EXISTS items_by_author ON items (author);
-CREATE INDEX IF NOT EXISTS items_by_place ON items (place);
-CREATE INDEX IF NOT EXISTS items_by_end ON items (expires) WHERE expires IS NOT NULL;
-CREATE TABLE IF NOT EXISTS events (
-    id INTEGER PRIMARY KEY, item INTEGER NOT NULL REFERENCES items (id) ON DELETE CASCADE,
-    seq INTEGER NOT NULL, at REAL NOT NULL, value BLOB NOT NULL, UNIQUE (item, seq));
-CREATE TABLE IF NOT EXISTS marks (
-    item INTEGER NOT NULL REFERENCES items (id) ON DELETE CASCADE, tag BLOB NOT NULL,
-    PRIMARY KEY (tag, item)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS marks_by_item ON marks (item);
-CREATE TABLE IF NOT EXISTS vectors (
-    item INTEGER PRIMARY KEY REFERENCES items (id) ON DELETE CASCADE, version INTEGER NOT NULL, value BLOB NOT NULL);
-"""
-"""`place` is the tag of the owner or of the shared space; `author` that of who wrote, whose salt is in the key."""
-
 
 def open_database(folder: Path, *, max_bytes: int, lock_wait: float = LOCK_WAIT) -> sqlite3.Connection:
     """A connection to the database of a folder, made when it is missing: private, journalled, safe against power loss.
@@ -320,7 +294,7 @@ def prepare(connection: sqlite3.Connection, keys: MasterKeys) -> bytes:
             return _open_tag_key(rows, keys)
     connection.execute("BEGIN IMMEDIATE")
     try:
-        for statement in _TABLES.split(";\n"):
+        for statement in Path(__file__).with_name("schema.sql").read_text(encoding="utf-8").split(";\n"):
             if statement.strip():
                 connection.execute(statement)
         tag_key = _take_tag_key(connection, keys)

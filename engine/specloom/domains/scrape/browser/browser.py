@@ -2,16 +2,22 @@
 
 Playwright's driver (the extra `browser`) starts it and speaks to it over a pipe. When this process ends, however it
 ends, the driver sees its input close and takes the browser and its profile folder with it; should the driver die too,
-the browser sees its own pipe close.
+the browser sees its own pipe close. Its flags, and where it is looked for, are in `chromium.toml`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib.util
+import logging
 import os
+import re
 import shutil
 import sys
+import tempfile
+import time
+import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,36 +25,36 @@ from typing import TYPE_CHECKING, Any
 
 from specloom.core import Fault
 
-from .launch import Running, end, first_line, quietly, start
+from .proxy import Proxy, Ticket
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from specloom.net import Resolver
 
     from ..options import Options
     from ..result import Fetched
-    from .proxy import Ticket
-
-
-# --- Where Chromium is, and whether one can be driven at all; nothing is started to find out --------------------------
 
 
 INSTALL = "pip install 'specloom[browser]'"
+START = 20.0
+"""Seconds in which a browser has to be up."""
+PROBE = 2.0
+"""Seconds in which a living browser tells its version."""
+VIEWPORT = {"width": 1920, "height": 1080}
+DEEPEST = 56
+"""Bytes of the path of a folder for temporary files that Chromium can use: it keeps a socket some 45 bytes below it,
+and the path of a socket has at most 107."""
+FORGOTTEN = 24 * 3600.0
+SHALLOW = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - a folder of our own is made there, for us alone
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "microsoft-edge-stable")
-_PLACES = {
-    "darwin": (
-        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-        "/Applications/Chromium.app/Contents/MacOS/Chromium",
-        "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
-    ),
-    "win32": (
-        r"C:\Program Files\Google\Chrome\Application\chrome.exe",
-        r"C:\Program Files (x86)\Google\Chrome\Application\chrome.exe",
-        r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
-    ),
-}
-# Where the driver's own `install` command puts browsers.
-_DOWNLOADED = ("chromium-*/chrome-linux*/chrome", "chromium-*/chrome-mac*/*.app/Contents/MacOS/*")
+_CHROMIUM: dict[str, Any] = tomllib.loads(Path(__file__).with_name("chromium.toml").read_text(encoding="utf-8"))
+_PREFIX = "specloom-chromium-"
+
+_log = logging.getLogger("specloom.domains.scrape")
+
+
+# --- Where Chromium is, and whether one can be driven at all; nothing is started to find out --------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +77,142 @@ def find_browser(setting: str) -> BrowserProgram:
         if path is None:
             return BrowserProgram(why=f"CHROME_PATH names {setting!r}, which is not a program that can be run")
         return BrowserProgram(path)
-    for name in _NAMES:
+    for name in _CHROMIUM["names"]:
         path = shutil.which(name)
         if path is not None:
             return BrowserProgram(path)
-    for place in _PLACES.get(sys.platform, ()):
+    for place in _CHROMIUM["places"].get(sys.platform, ()):
         if Path(place).is_file():
             return BrowserProgram(place)
     home = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or Path.home() / ".cache" / "ms-playwright")
-    for pattern in _DOWNLOADED:
+    for pattern in _CHROMIUM["downloads"]:
         for path_found in sorted(home.glob(pattern), reverse=True):
             return BrowserProgram(str(path_found))
     return BrowserProgram(why="no Chromium or Chrome was found; install one, or set CHROME_PATH to where it is")
 
 
-PROBE = 2.0
-"""Seconds in which a living browser tells its version."""
-VIEWPORT = {"width": 1920, "height": 1080}
+# --- Its start and its end --------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Running:
+    """A browser that is up, and what ends with it."""
+
+    driver: Any
+    browser: Any
+    session: Any
+    proxy: Proxy
+    path: str
+    agent: str
+    folder: str = ""
+    """The folder for temporary files that was made for it, if one was."""
+
+
+async def start(path: str, resolve: Resolver, *, honest: bool) -> Running:
+    """A browser that reaches nothing but a proxy of its own; a `browser_unavailable` fault says why there is none."""
+    from playwright.async_api import Error, async_playwright
+
+    proxy = Proxy(resolve)
+    await proxy.start()
+    driver, folder = None, ""
+    try:
+        folder = await asyncio.to_thread(make_folder, tempfile.gettempdir())
+        driver = await async_playwright().start()
+        browser = await _launch(driver, path, proxy, Error, folder)
+        session = await browser.new_browser_cdp_session()
+        version = await session.send("Browser.getVersion")
+        agent = str(version["userAgent"])
+        # The browser is what it says but for one word, which only tells that nobody looks at its window.
+        agent = f"{agent} specloom" if honest else agent.replace("HeadlessChrome", "Chrome")
+        return Running(driver, browser, session, proxy, path, agent, folder)
+    except BaseException as error:
+        await proxy.aclose()
+        if driver is not None:
+            await quietly(driver.stop(), 5.0)
+        await asyncio.to_thread(remove_folder, folder)
+        if isinstance(error, Error):
+            raise Fault("browser_unavailable", f"chrome launch failed: {find_reason(str(error))}") from None
+        raise
+
+
+async def end(running: Running) -> None:
+    """Close a browser, whatever state it is in, and remove what was made for it."""
+    await quietly(running.browser.close(), 5.0)
+    await quietly(running.driver.stop(), 5.0)
+    await running.proxy.aclose()
+    await asyncio.to_thread(remove_folder, running.folder)
+
+
+async def quietly(closing: Any, seconds: float) -> None:
+    """Close what may be broken already: it has nothing to say that would help."""
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(seconds):
+            await closing
+
+
+def find_reason(message: str) -> str:
+    """The line of a failed start that tells most: the browser's own last word, else the driver's first."""
+    for pattern in _CHROMIUM["reasons"]:
+        if match := re.search(pattern, message, re.MULTILINE):
+            return " ".join(match[1].split())[:100]
+    return first_line(message)
+
+
+def first_line(message: str) -> str:
+    """The beginning of a message of the driver, which goes on with all that the browser logged."""
+    return (message.strip().splitlines() or ["it gives no reason"])[0][:100]
+
+
+def make_folder(usual: str, places: Sequence[str] = SHALLOW) -> str:
+    """A short folder for temporary files, for us alone; "" where the usual one will do, or none can be made.
+
+    Those of processes that were killed before they could remove theirs go when nothing was done in them for a day.
+    """
+    if sys.platform == "win32" or len(os.fsencode(usual)) <= DEEPEST:
+        return ""
+    for place in places:
+        with contextlib.suppress(OSError):
+            for left in Path(place).glob(f"{_PREFIX}*"):
+                about = left.lstat()
+                if about.st_uid == os.geteuid() and about.st_mtime < time.time() - FORGOTTEN:
+                    remove_folder(str(left))
+            return tempfile.mkdtemp(prefix=_PREFIX, dir=place)
+    return ""
+
+
+def remove_folder(folder: str) -> None:
+    """Remove a folder that `make_folder` made, with what is in it; nothing for ""."""
+    if folder:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+async def _launch(driver: Any, path: str, proxy: Proxy, error_type: type[Exception], folder: str) -> Any:
+    # Chromium's sandbox does not work for root, and not where the system forbids user namespaces.
+    root = sys.platform != "win32" and os.geteuid() == 0
+    environment = {name: os.environ[name] for name in _CHROMIUM["environment"] if name in os.environ}
+    if folder:
+        environment["TMPDIR"] = folder
+    for sandbox in (False,) if root else (True, False):
+        if not sandbox:
+            _log.warning("the browser runs without its sandbox%s", " because this process runs as root" if root else "")
+        try:
+            return await driver.chromium.launch(
+                executable_path=path,
+                headless=True,
+                chromium_sandbox=sandbox,
+                args=_CHROMIUM["flags"],
+                ignore_default_args=_CHROMIUM["unwanted_flags"],
+                proxy={"server": proxy.url},
+                env=environment,
+                timeout=START * 1000,
+            )
+        except error_type as error:
+            if not sandbox or "sandbox" not in str(error).lower():
+                raise
+    raise AssertionError("unreachable")
+
+
+# --- The browser of a process -----------------------------------------------------------------------------------------
 
 
 class Browser:

@@ -8,7 +8,9 @@ with the machinery of a wall in the markup, or a page that says next to nothing 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
@@ -71,39 +73,14 @@ SHELL_RATIO = 20
 """Bytes of HTML for one byte of text from which a page may be a shell."""
 SHELL_WORDS = 30
 
-_PHRASES = re.compile(
-    r"checking (?:your browser|if the site connection is secure)|verify(?:ing)? (?:that )?you are (?:a )?human"
-    r"|(?:are|prove|confirm|make sure|making sure) (?:that )?you(?:'|’| a)re (?:not a (?:ro)?bot|(?:a )?human)"
-    r"|are you (?:a robot|a human|human)|(?:i am|i'm|i’m) not a robot|please verify (?:that )?you"
-    r"|complete (?:the|a) (?:security check|captcha)|(?:solve|enter) (?:the|this) captcha"
-    r"|security (?:check|verification)"
-    r"|ddos protection by|performing security verification|attention required|just a moment|one more step"
-    r"|(?:enable|turn on) (?:javascript|js) and cookies|(?:enable|turn on) cookies and (?:javascript|js)"
-    r"|(?:please|you need to) (?:enable|turn on|activate) (?:javascript|js|cookies)"
-    r"|javascript (?:is|must be) (?:disabled|required|enabled)"
-    r"|access (?:to this page has been )?denied|(?:request|access) (?:was )?blocked|you have been blocked"
-    r"|unusual (?:traffic|activity) from your|automated (?:access|requests|queries)|pardon our interruption"
-    r"|press (?:&|and) hold|protected by anubis|proof[- ]of[- ]work|bot (?:detection|protection|verification)"
-    r"|why do i have to complete a captcha|validating your (?:browser|request)|browser (?:check|verification)",
-    re.IGNORECASE,
+_TABLE: Final[dict[str, list[str]]] = tomllib.loads(
+    Path(__file__).with_name("block_pages.toml").read_text(encoding="utf-8")
 )
-_LOGIN_PHRASES = re.compile(
-    r"(?:log|sign) ?in to (?:continue|view|read|access|your)|(?:please|you must|you need to) (?:log|sign) ?in"
-    r"|(?:password|email) (?:is )?(?:required|protected)"
-    r"|this (?:page|portal|content) is (?:password[- ]protected|private)"
-    r"|enter (?:the|your) password|request access to (?:this|the) (?:portal|brand)|members only",
-    re.IGNORECASE,
-)
-# Scripts, forms and class names that only the interstitial page itself carries.
-_MACHINERY = re.compile(
-    rb"_cf_chl_opt|cf-browser-verification|challenge-form|cf-challenge-running|cf_chl_prog|cf-error-details"
-    rb"|captcha-delivery\.com|px-captcha|_Incapsula_Resource|/_sec/cp_challenge|sec-if-cpt|ak-challenge"
-    rb"|awswaf\.com|AwsWafIntegration|anubis_challenge|within\.website/x/cmd/anubis|\.within\.website"
-    rb"|sucuri_cloudproxy|ddos-guard|geo\.captcha|kpsdk",
-    re.IGNORECASE,
-)
-# What vendors call it themselves when they put a wall in the place of a page.
-_CHALLENGES = ("cf-mitigated", "x-vercel-mitigated", "x-amzn-waf-action")
+_PHRASES = re.compile("|".join(_TABLE["wall"]), re.IGNORECASE)
+_LOGIN_PHRASES = re.compile("|".join(_TABLE["login"]), re.IGNORECASE)
+_MACHINERY = re.compile("|".join(_TABLE["machinery"]).encode("ascii"), re.IGNORECASE)
+_SCRIPT_HOSTS = re.compile("|".join(_TABLE["script_hosts"]))
+_USELESS_FRAMES = re.compile("|".join(_TABLE["useless_frames"]))
 _PASSWORD = re.compile(rb"""<input\b[^<>]{0,500}\btype\s*=\s*["']?password""", re.IGNORECASE)
 _HIDDEN_FORM = re.compile(rb"<form\b[^<>]{0,500}?(?:\bhidden\b(?!-)|display\s*:\s*none)", re.IGNORECASE)
 _LOGIN_PATH = re.compile(
@@ -161,7 +138,7 @@ def judge_raw(body: bytes) -> Verdict:
 
 def is_challenge(body: bytes, headers: Mapping[str, str]) -> bool:
     """Whether an answer that refuses a page is the wall of a vendor, whatever its status says."""
-    if any(name in headers for name in _CHALLENGES):
+    if any(name in headers for name in _TABLE["challenge_headers"]):
         return True
     # Errors of the host behind it come in the vendor's frame, too, and are none of its own.
     return any(found[0].lower() != b"cf-error-details" for found in _MACHINERY.finditer(body[:200_000]))
@@ -286,19 +263,21 @@ def _is_dense(text: str) -> bool:
 # --- Hosts and addresses whose pages are nothing without their scripts, so that a browser reads them first ------------
 
 
-_SPA_HOSTS = re.compile(
-    r"(?:.*\.)?(?:go\.dev|linkedin\.com|facebook\.com|instagram\.com|medium\.com|dev\.to|youtube\.com|frontify\.com"
-    r"|bsky\.app|tiktok\.com|threads\.net)|(?:patents|scholar|news|trends)\.google\.com"
-    r"|(?:brand|press|newsroom|brandbook|identity|app|portal|design|style)\..+"
-)
-
-
 def is_spa_host(host: str) -> bool:
     """Whether pages of a host are worth nothing without their scripts."""
-    return bool(_SPA_HOSTS.fullmatch(host))
+    return bool(_SCRIPT_HOSTS.fullmatch(host))
 
 
 def to_route(url: str) -> str:
     """The part of an address behind `#`, with it, where scripts make a page of it (`#/docs`, `#!docs`); else ""."""
     mark = url.find("#")
     return url[mark:] if mark >= 0 and url.startswith(("/", "!"), mark + 1) else ""
+
+
+def is_useless_frame(url: str) -> bool:
+    """Whether a frame never holds the text of a page: it counts, advertises, challenges or plays."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return True
+    return parts.scheme not in ("http", "https") or bool(_USELESS_FRAMES.search(f"{parts.hostname or ''}{parts.path}"))

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from specloom.core import Fault
 
 from ..result import Candidate, Fetched, Mode, Quality, Reading
-from .block_pages import ENOUGH, Verdict, judge, judge_raw, score
+from .block_pages import ENOUGH, Verdict, is_useless_frame, judge, judge_raw, score
 from .content_type import is_document_url
 from .failures import find_kind_of_status, from_fault, from_reader, to_fault, to_outcome
 from .http import check_target
@@ -33,12 +31,6 @@ LARGE = 200_000
 MOST_FRAMES = 2
 CONSENT = (
     "it asks for consent to cookies and tracking, and shows nothing before it is given. Try an alternative source."
-)
-
-# Frames that never hold the text of a page: counting, advertising, challenges, players and buttons.
-_USELESS = re.compile(
-    r"googletagmanager\.|doubleclick\.|googlesyndication\.|recaptcha|hcaptcha\.|challenges\.cloudflare\."
-    r"|facebook\.com/(?:plugins|tr)|platform\.twitter\.|youtube(?:-nocookie)?\.com/embed|player\.vimeo\.|google\.com/maps"
 )
 
 _WORDS = {
@@ -214,14 +206,6 @@ def cut(body: bytes, most: int) -> bytes:
     return body[:end] if body[end] & 0xC0 != 0x80 else body[:most]
 
 
-def _is_useless(frame: str) -> bool:
-    try:
-        parts = urlsplit(frame)
-    except ValueError:
-        return True
-    return parts.scheme not in ("http", "https") or bool(_USELESS.search(f"{parts.hostname or ''}{parts.path}"))
-
-
 async def _follow_frames(climb: Attempt, context: Context, station: TierServices) -> Reading | None:
     """The better page of two iframes, where it is good: many shells only frame what is worth reading."""
     frames = [frame for frame in dict.fromkeys(climb.frames) if frame not in climb.followed]
@@ -230,7 +214,7 @@ async def _follow_frames(climb: Attempt, context: Context, station: TierServices
     chosen: Reading | None = None
     for frame in frames[: MOST_FRAMES - len(climb.followed)]:
         climb.followed.add(frame)
-        if is_document_url(frame) or _is_useless(frame):
+        if is_document_url(frame) or is_useless_frame(frame):
             continue
         try:
             inner = await read(
