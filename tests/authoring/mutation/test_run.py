@@ -275,6 +275,8 @@ if __name__ == "__main__":
     model, library, _ = weave_from([shipped_root()])
     library.sources["told"] = Told("where a worker takes the library over")
     children = []
+    # A background job of a shell is started with the interrupt ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def interrupt():
         while len(list(FOLDER.glob("[0-9]*"))) < 2:
