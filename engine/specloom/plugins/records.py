@@ -233,6 +233,6 @@ def signature_of(function: Callable[..., Awaitable[Any]]) -> dict[str, Any]:
     return {
         "parameters": {name: _schema(type_) for name, (type_, _) in fields.items()},
         "needs": tuple(name for name, (_, has_default) in fields.items() if not has_default),
-        "gives": schema_of(hints["return"]),
+        "gives": _schema(hints["return"]),
         "function": call,
     }

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specloom.domains.papers.answers import parse_ref
 from specloom.domains.papers.errors import PaperFault
-from specloom.domains.papers.identifiers import check_key, parse_ref
+from specloom.domains.papers.store import check_key
 from specloom.domains.text.paper_refs import PaperId
 
 KEYS = [

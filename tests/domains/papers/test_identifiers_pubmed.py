@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specloom.domains.papers.identifiers import parse_ref
+from specloom.domains.papers.answers import parse_ref
 from specloom.domains.text.paper_refs import pubmed_number
 from tests.support.paper_store import World, as_json, crossref, pdf, unpaywall
 

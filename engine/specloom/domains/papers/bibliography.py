@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from specloom.domains.text import PaperId
-from specloom.plugins import FLAG, TEXT, WHOLE
+from specloom.plugins import WHOLE, Context
 
-from .answers import FETCHING, RECORDS, ROWS, paper_procedure
+from .answers import FETCHING, RECORDS, ROWS, paper_procedure, parse_ref
 from .errors import PaperFault
-from .identifiers import parse_ref
-
-if TYPE_CHECKING:
-    from specloom.plugins import Context
 
 BATCH = 100
 """The most papers of one call."""
@@ -29,8 +25,6 @@ SHOWN = 256
 
 
 @paper_procedure(
-    "fetch_bibliography",
-    {"path": TEXT, "format": TEXT, "strict": FLAG, "force": FLAG},
     {
         "summary": {"type": "object", "properties": dict.fromkeys(("total", "ok", "failed", "parse_errors"), WHOLE)},
         "results": ROWS,
@@ -38,36 +32,41 @@ SHOWN = 256
     asks=RECORDS,
     runs=("bibliography_records",),
     settings=FETCHING,
-    needs=("path",),
 )
-async def fetch_bibliography(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+async def fetch_bibliography(
+    context: Context,
+    path: str,
+    format: str = "auto",  # noqa: A002  the name of the tool's argument
+    strict: bool = False,
+    force: bool = False,
+) -> dict[str, Any]:
     """Fetch the papers of a bibliography file, a row each; entries that name no paper come first.
 
     With `strict` the first entry that names none ends the call with what is wrong with it.
     """
     from .fetch import fetch_all
 
-    good: list[tuple[str, str, PaperId]] = []
+    keys: list[str] = []
+    refs: list[tuple[str, PaperId]] = []
     rows: list[dict[str, Any]] = []
-    records, is_bibtex = await _read_records(context, str(arguments["path"]), str(arguments.get("format") or "auto"))
+    records, is_bibtex = await _read_records(context, path, format)
     for record in records:
         key, text = record["key"][:SHOWN], record["identifier"]
         try:
-            good.append((key, text, _to_ref(record, "line" if is_bibtex else "place")))
+            refs.append((text, _to_ref(record, "line" if is_bibtex else "place")))
+            keys.append(key)
         except PaperFault as fault:
-            if arguments.get("strict"):
+            if strict:
                 raise
             shown = (text or (record["address"] if record["is_software"] else ""))[:SHOWN]
             error = fault.to_error(in_row=True)
             rows.append({"entry_key": key or None, "ref": shown or None, "ok": False, "error": error})
-    if len(good) > BATCH:
-        message = f"TOO_MANY_REFS: the file has {len(good)} papers, and {BATCH} are taken at most; split it."
+    if len(refs) > BATCH:
+        message = f"TOO_MANY_REFS: the file has {len(refs)} papers, and {BATCH} are taken at most; split it."
         raise PaperFault("INVALID_REF", message)
-    bad, refs = len(rows), [(text, ref) for _, text, ref in good]
-    fetched = await fetch_all(context, refs, force=bool(arguments.get("force"))) if refs else []
-    for (key, _, _), row in zip(good, fetched, strict=True):
-        rows.append(row | ({"entry_key": key} if key else {}))
-    done = sum(row["ok"] for row in fetched)
+    fetched = await fetch_all(context, refs, force=force) if refs else []
+    done, bad = sum(row["ok"] for row in fetched), len(rows)
+    rows += [row | ({"entry_key": key} if key else {}) for key, row in zip(keys, fetched, strict=True)]
     summary = {"total": len(rows), "ok": done, "failed": len(fetched) - done, "parse_errors": bad}
     return {"summary": summary, "results": rows}
 
@@ -94,7 +93,7 @@ async def _read_records(context: Context, path: str, format_: str) -> tuple[list
     text, name = read_file(path), Path(path).name
     answer = await context.run("bibliography_records", {"document": text, "format": how})
     how, records = answer["format"], answer["records"]
-    if how == "refs" and not any(_is_ref(record["identifier"]) for record in records):
+    if how == "refs" and not any(map(_names_paper, records)):
         raise PaperFault("INVALID_REF", f"{name} holds no reference, and is neither CSL-JSON nor BibTeX.")
     if not records:
         raise PaperFault("INVALID_REF", f"{name} holds no entry in the format {how}.")
@@ -103,9 +102,9 @@ async def _read_records(context: Context, path: str, format_: str) -> tuple[list
     return records, how == "bibtex"
 
 
-def _is_ref(text: str) -> bool:
+def _names_paper(record: Mapping[str, Any]) -> bool:
     try:
-        return bool(parse_ref(text))
+        return bool(parse_ref(record["identifier"]))
     except PaperFault:
         return False
 
@@ -113,11 +112,10 @@ def _is_ref(text: str) -> bool:
 def read_file(path: str) -> str:
     """The text of a file that an absolute path names; INVALID_REF for what is no such file or no UTF-8."""
     file = Path(path)
-    if not file.is_absolute():
-        raise PaperFault("INVALID_REF", f"{path[:200]!r} is no absolute path.")
     try:
-        if not file.is_file():
-            raise PaperFault("INVALID_REF", f"{path[:200]!r} is no file.")
+        if not file.is_absolute() or not file.is_file():
+            kind = "file" if file.is_absolute() else "absolute path"
+            raise PaperFault("INVALID_REF", f"{path[:200]!r} is no {kind}.")
         with file.open("rb") as opened:
             data = opened.read(LARGEST + 1)
         if len(data) > LARGEST:

@@ -11,11 +11,16 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from .sources import PUBLISHERS
+from .sources import DATA
+
+STORE, LOG, SOURCES, HOSTS = (DATA["settings"][name] for name in ("store", "log", "sources", "hosts"))
+"""What tools declare of their settings: those of the store, of the log, of the sources, and of hosts."""
+RETENTION = 90
+"""Days for which a log that was put away is kept."""
 
 _USED: Mapping[str, tuple[str, type]] = {
     "store.root": ("DOIGET_STORE_ROOT", str),
@@ -25,21 +30,16 @@ _USED: Mapping[str, tuple[str, type]] = {
     "network.trust_oa_registries": ("DOIGET_TRUST_OA_REGISTRIES", bool),
     "network.additional_hosts": ("DOIGET_ADDITIONAL_HOSTS", list),
 }
-RETENTION = 90
-"""Days for which a log that was put away is kept."""
-
+_KINDS = {str: "text", int: "whole number", bool: "truth value"}
 _HOST = re.compile(r"(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 _log = logging.getLogger("specloom.domains.papers")
 
 
-@dataclass(frozen=True, slots=True)
-class FileSettings:
-    """What a file says, by the variable that it stands for, and what it was when it was read."""
+class FileSettings(NamedTuple):
+    """What a file says, by the variable that it stands for, and its time and size; None where there is none."""
 
-    values: Mapping[str, Any] = field(default_factory=dict)
-    stamp: tuple[int, int] | None = None
-    """Time and size of the file; None where there is none."""
-    warnings: tuple[str, ...] = ()
+    values: Mapping[str, Any]
+    stamp: tuple[int, int] | None
 
 
 _READ: dict[Path, FileSettings] = {}
@@ -59,8 +59,7 @@ def setting(config: Mapping[str, Any], name: str) -> Any:
 
 def store_root(config: Mapping[str, Any]) -> Path:
     """The folder of the store, absolute; what is blank or still a template counts as not set."""
-    root = setting(config, "DOIGET_STORE_ROOT")
-    return Path(root.strip()).expanduser().absolute() if root else Path("papers").absolute()
+    return Path((setting(config, "DOIGET_STORE_ROOT") or "papers").strip()).expanduser().absolute()
 
 
 def log_path(config: Mapping[str, Any]) -> Path:
@@ -77,43 +76,37 @@ def log_retention(config: Mapping[str, Any]) -> int:
 
 def current() -> FileSettings:
     """What the file says now."""
-    path = config_folder() / "config.toml"
-    try:
+    path, stamp = config_folder() / "config.toml", None
+    with suppress(OSError):
         about = path.stat()
         stamp = (about.st_mtime_ns, about.st_size)
-    except OSError:
-        stamp = None
     settings = _READ.get(path)
     if settings is None or settings.stamp != stamp:
-        settings = _READ[path] = read(path, stamp)
-        for warning in settings.warnings:
+        values, warnings = _read(path) if stamp else ({}, [])
+        settings = _READ[path] = FileSettings(values, stamp)
+        for warning in warnings:
             _log.warning("%s: %s", path, warning)
     return settings
 
 
-def read(path: Path, stamp: tuple[int, int] | None) -> FileSettings:
-    """The settings of a file; none of them, and a warning, where it is not as it should be."""
-    if stamp is None:
-        return FileSettings()
+def _read(path: Path) -> tuple[dict[str, Any], list[str]]:
+    """The settings of a file, and warnings; none of them, and one warning, where it is not as it should be."""
     try:
         document = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        return FileSettings({}, stamp, (f"the file counts as empty because it cannot be read: {error}",))
+        return {}, [f"the file counts as empty because it cannot be read: {error}"]
     values: dict[str, Any] = {}
-    warnings: list[str] = []
-    for table, keys in document.items():
-        if not isinstance(keys, Mapping):
-            warnings.append(f"{table} is not known")
-            continue
-        for key, value in keys.items():
-            variable, kind = _USED.get(f"{table}.{key}", ("", str))
-            if not variable:
-                warnings.append(f"[{table}] {key} is not read here; what else may be set is a variable")
-            elif problem := _find_problem(value, kind):
-                return FileSettings({}, stamp, (f"the file counts as empty because [{table}] {key} {problem}",))
-            elif not _is_unset(value):
-                values[variable] = tuple(one["host"].lower() for one in value) if kind is list else value
-    return FileSettings(values, stamp, tuple(warnings))
+    warnings = [f"{table} is not known" for table, keys in document.items() if not isinstance(keys, Mapping)]
+    tables = {table: keys for table, keys in document.items() if isinstance(keys, Mapping)}
+    for table, key, value in ((table, key, value) for table, keys in tables.items() for key, value in keys.items()):
+        variable, kind = _USED.get(f"{table}.{key}", ("", str))
+        if not variable:
+            warnings.append(f"[{table}] {key} is not read here; what else may be set is a variable")
+        elif problem := _find_problem(value, kind):
+            return {}, [f"the file counts as empty because [{table}] {key} {problem}"]
+        elif not _is_unset(value):
+            values[variable] = tuple(one["host"].lower() for one in value) if kind is list else value
+    return values, warnings
 
 
 def _find_problem(value: Any, kind: type) -> str:
@@ -121,7 +114,7 @@ def _find_problem(value: Any, kind: type) -> str:
         return "" if isinstance(value, list) and all(map(_is_host, value)) else "is no list of tables with a host each"
     # In Python a truth value is a whole number as well.
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        return f"is no {({str: 'text', int: 'whole number', bool: 'truth value'})[kind]}"
+        return f"is no {_KINDS[kind]}"
     return "is below 0" if isinstance(value, int) and value < 0 else ""
 
 
@@ -135,55 +128,3 @@ def _is_host(table: Any) -> bool:
 def _is_unset(value: Any) -> bool:
     """Whether a text is blank or still a template."""
     return isinstance(value, str) and (not value.strip() or "${" in value)
-
-
-# --- what tools declare of them -----------------------------------------------------------------------------------
-
-
-def _declare(description: str, kind: str = "text", **more: Any) -> dict[str, Any]:
-    return {"type": kind, **more, "description": description}
-
-
-STORE = {
-    "DOIGET_STORE_ROOT": _declare(
-        "The folder of the paper store; [store] root of config.toml or ./papers when left out."
-    )
-}
-LOG = {
-    "DOIGET_LOG_PATH": _declare(
-        "The provenance log; [log] path of config.toml or access.jsonl beside it when left out."
-    ),
-    "DOIGET_LOG_RETENTION_DAYS": _declare(
-        "Days for which a log that was put away is kept, 90 when left out; 0 keeps all.", "integer"
-    ),
-}
-SOURCES = {
-    "DOIGET_ENABLE_DATACITE": _declare("Set to anything: DataCite is asked for DOIs that Crossref does not have."),
-    "DOIGET_ENABLE_OPENALEX": _declare(
-        "Set to anything: OpenAlex may be asked for records, open copies and citations."
-    ),
-    "DOIGET_ENABLE_S2": _declare("Set to anything: Semantic Scholar is asked for DOIs that no registry has."),
-    "DOIGET_ENABLE_DOAJ": _declare(
-        "Set to anything: the Directory of Open Access Journals is asked for DOIs that no registry has."
-    ),
-    **{
-        name: declaration
-        for one in PUBLISHERS
-        for name, declaration in (
-            (one.agreement, _declare(f"1 when you agreed with {one.title} on text mining.")),
-            (one.key, _declare(f"Your key for text mining from {one.title}.", secret=True)),
-        )
-    },
-}
-HOSTS = {
-    "DOIGET_ADDITIONAL_HOSTS": _declare(
-        "Further hosts of open copies, between commas: names, or *.name for those below."
-    ),
-    "DOIGET_BLOCKED_HOSTS": _declare("Hosts that nothing is fetched from, between commas, whatever allows them."),
-    "DOIGET_TRUST_ACADEMIC_REPOS": _declare(
-        "Whether open copies may come from the academic domains of fifteen countries.", "boolean"
-    ),
-    "DOIGET_TRUST_OA_REGISTRIES": _declare(
-        "Whether open copies may come from Zenodo, OSF, HAL, SciELO and CORE.", "boolean"
-    ),
-}

@@ -52,11 +52,12 @@ class PaperCopy:
 
     async def take_preprint(self, record: PaperRecord, access: OpenAccess | None) -> bool:
         """The arXiv preprint of a DOI, as the DOI itself or a source names it."""
-        named = [(preprint_of(self.ref.value), record.source)]
-        named += [
-            (find_ref("arxiv", arxiv_at(place.url)), "unpaywall") for place in (access.locations if access else ())
+        places = access.locations if access else ()
+        named = [
+            (preprint_of(self.ref.value), record.source),
+            *((find_ref("arxiv", arxiv_at(place.url)), "unpaywall") for place in places),
+            *((preprint_of(str(doi)), "crossref") for doi in record.fields.get("preprints") or ()),
         ]
-        named += [(preprint_of(str(doi)), "crossref") for doi in record.fields.get("preprints") or ()]
         preprint, finder = next(((ref, by) for ref, by in named if ref is not None), (None, ""))
         if preprint is None:
             return False
@@ -82,13 +83,8 @@ class PaperCopy:
         if posted is None or access is None:
             return False
         platform = access.fields.get("venue") or access.fields.get("publisher")
-        more = {
-            "status": "preprint_doi_fallback",
-            "preprint_doi": posted.value,
-            "platform": platform,
-            "found_by": "crossref",
-        }
-        return await self.take_any(access, **more)
+        more = {"status": "preprint_doi_fallback", "preprint_doi": posted.value, "platform": platform}
+        return await self.take_any(access, **more, found_by="crossref")
 
     async def take_any(self, access: OpenAccess | None, **status: Any) -> bool:
         """The first of the places where open copies are said to be."""

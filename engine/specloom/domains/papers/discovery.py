@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -10,18 +9,15 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from specloom.domains.text import PaperId
-from specloom.plugins import FLAG, NUMBER, OBJECT, TEXT, WHOLE, listed, texts
+from specloom.plugins import FLAG, NUMBER, OBJECT, TEXT, WHOLE, Context, listed, texts
 
-from .answers import OPEN, REF, TEXTS, paper_procedure
+from .answers import OPEN, REF, TEXTS, answer_each, paper_procedure, parse_entry_ref
 from .config import LOG, SOURCES
-from .errors import PaperFault, to_paper_fault
-from .identifiers import parse_entry_ref
+from .errors import PaperFault
 from .limits import turn
 from .sources import OPENALEX
 
 if TYPE_CHECKING:
-    from specloom.plugins import Context
-
     from .provenance_log import Journal
 
 INDEX = "openalex_discovery"
@@ -38,41 +34,17 @@ DEPTH, TOTAL, PER_PAPER = 3, 100, 20
 """The most steps, works, and references of a work that a walk follows, whatever is asked for."""
 CITATIONS, LONGEST = 50, 2000
 """The most citations of one call, and characters of one, which has to fit into an address."""
-AT_ONCE = 5
-"""Citations that are looked for at a time."""
 LEAST, PROBABLE, EXACT = 0.5, 0.8, 0.999
 """Shares of found words: below the first no candidate is told, the others part weak, probable and exact."""
 
-_BOUNDS = {
-    "limit": "num_results",
-    "from_year": "year_from",
-    "to_year": "year_to",
-    "sort": "sort_by",
-    **{name: name for name in ("min_citations", "min_fwci", "min_percentile")},
-}
-"""Arguments that are passed on, by the name that the capability has for each."""
-_WORK = {
-    "doi": "doi",
-    "openalex_id": "id",
-    "arxiv": "arxiv_id",
-    "title": "title",
-    "authors": "authors",
-    "year": "year",
-    "venue": "venue",
-    "abstract": "abstract",
-    "cited_by_count": "citation_count",
-    "oa_status": "oa_status",
-}
-"""The keys of a result, by the field of the row; what is not known is null, and no key is left out."""
+_WORK = ("doi", "openalex_id", "arxiv", "title", "authors", "year", "venue", "abstract", "cited_by_count", "oa_status")
+"""The keys of a result; what is not known is null, and no key is left out."""
+_FIELDS = {"openalex_id": "id", "arxiv": "arxiv_id", "cited_by_count": "citation_count"}
+"""The fields of a row, where keys of a result have others."""
 _RUN = re.compile(r"[^\W_]+")
 
-
-_WORKS = listed(
-    {
-        "type": "object",
-        "properties": {**texts("openalex_id", "source"), **{k: OPEN for k in _WORK if k != "openalex_id"}},
-    }
-)
+_OPEN_WORK = dict.fromkeys((key for key in _WORK if key != "openalex_id"), OPEN)
+_WORKS = listed({"type": "object", "properties": {**texts("openalex_id", "source"), **_OPEN_WORK}})
 _CANDIDATE = {
     **texts("doi", "confidence", "source"),
     **dict.fromkeys(("title", "author", "year"), OPEN),
@@ -84,44 +56,60 @@ _RESOLVED = {"query": TEXT, "candidates": _CANDIDATES, "error": OBJECT}
 
 
 @paper_procedure(
-    "discover_papers",
-    {
-        **texts("query", "author", "venue", "publisher", "sort"),
-        **dict.fromkeys(("limit", "from_year", "to_year", "min_citations", "min_percentile"), WHOLE),
-        "min_fwci": NUMBER,
-        "oa_only": FLAG,
-    },
     {**REF, **texts("scope", "query", "hint"), "total_results": WHOLE, "count": WHOLE, "results": _WORKS},
     asks=("discovery", "authorities"),
     settings=LOG,
-    needs=("query",),
 )
-async def discover_papers(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+async def discover_papers(
+    context: Context,
+    query: str,
+    author: str = "",
+    venue: str = "",
+    publisher: str = "",
+    sort: str | None = None,
+    limit: int | None = None,
+    from_year: int | None = None,
+    to_year: int | None = None,
+    min_citations: int | None = None,
+    min_percentile: int | None = None,
+    min_fwci: float | None = None,
+    oa_only: bool = False,
+) -> dict[str, Any]:
     """Works for some words; AMBIGUOUS or NOT_FOUND where a name cannot be made out, for none is left out in silence."""
-    query, journal = str(arguments["query"]), _open_journal(context)
-    asked = {theirs: arguments.get(ours) for ours, theirs in _BOUNDS.items()}
-    asked |= {"query": query, "open_access": arguments.get("oa_only") or None}
+    journal = _open_journal(context)
+    names = {"author": author.strip(), "venue": venue.strip(), "publisher": publisher.strip()}
+    bounds: dict[str, Any] = {
+        "query": query,
+        "num_results": limit,
+        "year_from": from_year,
+        "year_to": to_year,
+        "sort_by": sort,
+        "min_citations": min_citations,
+        "min_percentile": min_percentile,
+        "min_fwci": min_fwci,
+        "open_access": oa_only or None,
+    }
     with journal.session():
         for kind in KINDS:
-            if name := str(arguments.get(kind) or "").strip():
-                asked[f"{kind}_id"] = await _identify(journal, kind, name)
-        answer = await journal.ask(None, "openalex", "discovery", asked, provider=INDEX, event="resolve")
+            if name := names[kind]:
+                bounds[f"{kind}_id"] = await _identify(journal, kind, name)
+        answer = await journal.ask(None, "openalex", "discovery", bounds, provider=INDEX, event="resolve")
     # A work may move to the next page while the first one is read.
     rows = {row["id"]: row for row in answer.rows}.values()
-    results = [{key: row.get(name) for key, name in _WORK.items()} | {"source": "openalex"} for row in rows]
+    results = [{key: row.get(_FIELDS.get(key, key)) for key in _WORK} | {"source": "openalex"} for row in rows]
     total, words = int(answer.meta.get("total") or len(results)), len(query.split())
-    found = {"scope": "external", "query": query, "total_results": total, "count": len(results), "results": results}
+    works = {"scope": "external", "query": query, "total_results": total, "count": len(results), "results": results}
     if not results and words > MANY_WORDS:
-        found["hint"] = f"All of the {words} words have to be found; ask with {MANY_WORDS} or fewer."
-    return found
+        works["hint"] = f"All of the {words} words have to be found; ask with {MANY_WORDS} or fewer."
+    return works
 
 
 async def _identify(journal: Journal, kind: str, name: str) -> str:
     """The identifier of whoever a name means; what is an identifier already is taken as it is."""
     if name[0].upper() == KINDS[kind] and name[1:].isascii() and name[1:].isdigit():
         return name.upper()
-    asked = {"kind": kind, "name": name, "num_results": CANDIDATES}
-    answer = await journal.ask(None, "openalex", "authorities", asked, provider=INDEX, event="resolve")
+    query = {"kind": kind, "name": name, "num_results": CANDIDATES}
+    answer = await journal.ask(None, "openalex", "authorities", query, provider=INDEX, event="resolve")
     return choose(kind, name, answer.rows)
 
 
@@ -144,24 +132,17 @@ def choose(kind: str, name: str, rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 @paper_procedure(
-    "preprint_of_paper",
-    {"ref": TEXT},
-    {**REF, **texts("doi", "openalex_id"), "arxiv": OPEN, "title": OPEN},
-    asks=("preprint_of",),
-    settings=LOG,
-    needs=("ref",),
+    {**REF, **texts("doi", "openalex_id"), "arxiv": OPEN, "title": OPEN}, asks=("preprint_of",), settings=LOG
 )
-async def preprint_of_paper(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+async def preprint_of_paper(context: Context, ref: str) -> dict[str, Any]:
     """The arXiv preprint that belongs to a DOI, null where none is known; NOT_FOUND where the work is not."""
-    ref, journal = _parse_doi(arguments["ref"], "preprints are looked up by DOI only"), _open_journal(context)
-    with journal.session(ref):
-        row = await _ask_work(journal, ref, "preprint_of", {"doi": ref.value}, INDEX)
-    return {"doi": ref.value, "arxiv": row.get("arxiv_id"), "openalex_id": row["id"], "title": row.get("title")}
+    paper, journal = _parse_doi(ref, "preprints are looked up by DOI only"), _open_journal(context)
+    with journal.session(paper):
+        row = await _ask_work(journal, paper, "preprint_of", {"doi": paper.value}, INDEX)
+    return {"doi": paper.value, "arxiv": row.get("arxiv_id"), "openalex_id": row["id"], "title": row.get("title")}
 
 
 @paper_procedure(
-    "paper_citation_graph",
-    {"ref": TEXT, **dict.fromkeys(("depth", "total", "per_paper"), WHOLE)},
     {
         **REF,
         "seed_work_id": TEXT,
@@ -172,25 +153,24 @@ async def preprint_of_paper(context: Context, arguments: Mapping[str, Any]) -> d
     },
     asks=("references",),
     settings={**LOG, **SOURCES},
-    needs=("ref",),
 )
-async def paper_citation_graph(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_citation_graph(
+    context: Context, ref: str, depth: int = DEPTH, total: int = TOTAL, per_paper: int = PER_PAPER
+) -> dict[str, Any]:
     """Nodes and edges from the paper outwards; an edge points from the citing work to the cited one.
 
     A work that cannot be read is left unexpanded and `truncated` says so. The seed must be found.
     """
-    ref, journal = _parse_doi(arguments["ref"], "citations are known by DOI only"), _open_journal(context)
+    paper, journal = _parse_doi(ref, "citations are known by DOI only"), _open_journal(context)
     if OPENALEX.missing(context.config):
         raise PaperFault(
             "CAPABILITY_DENIED",
             f"Citations come from openalex, which is not switched on; set {OPENALEX.switch}.",
             denial={"reason": "capability_not_granted", "source": "openalex"},
         )
-    depth, total, per_paper = (
-        min(int(arguments[name]), most) for name, most in (("depth", DEPTH), ("total", TOTAL), ("per_paper", PER_PAPER))
-    )
-    with journal.session(ref):
-        seed = await _ask_work(journal, ref, "references", {"doi": ref.value})
+    depth, total, per_paper = min(depth, DEPTH), min(total, TOTAL), min(per_paper, PER_PAPER)
+    with journal.session(paper):
+        seed = await _ask_work(journal, paper, "references", {"doi": paper.value})
         nodes, edges, truncated = {str(seed["id"]): 0}, dict[tuple[str, str], None](), False
         waiting = deque([seed])
         while waiting:
@@ -203,16 +183,13 @@ async def paper_citation_graph(context: Context, arguments: Mapping[str, Any]) -
                     continue
                 if other not in nodes:
                     nodes[other] = level = nodes[work] + 1
-                    if level >= depth:
-                        truncated = True
-                    elif found := await _try_work(journal, ref, other):
-                        waiting.append({**found, "id": other})
-                    else:
-                        truncated = True
+                    below = await _try_work(journal, paper, other) if level < depth else None
+                    waiting += [{**below, "id": other}] if below else []
+                    truncated = truncated or not below
                     context.tell(len(nodes), total, other)
                 edges[work, other] = None
     return {
-        "ref": arguments["ref"],
+        "ref": ref,
         "seed_work_id": seed["id"],
         "nodes": [{"id": name, "depth": level} for name, level in nodes.items()],
         "edges": [{"from": start, "to": end} for start, end in edges],
@@ -251,53 +228,27 @@ def _parse_doi(text: str, why: str) -> PaperId:
     return ref
 
 
-@paper_procedure(
-    "resolve_citation",
-    {"query": TEXT, "limit": WHOLE},
-    {**REF, "query": TEXT, "candidates": _CANDIDATES},
-    asks=("citation_candidates",),
-    needs=(
-        "query",
-        "limit",
-    ),
-)
-async def resolve_citation(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+@paper_procedure({**REF, "query": TEXT, "candidates": _CANDIDATES}, asks=("citation_candidates",))
+async def resolve_citation(context: Context, query: str, limit: int) -> dict[str, Any]:
     """The candidates for one citation, the likeliest first."""
-    query = str(arguments["query"])
-    return {"query": query, "candidates": await _find_candidates(context, query, int(arguments["limit"]))}
+    return {"query": query, "candidates": await _find_candidates(context, query, limit)}
 
 
 @paper_procedure(
-    "resolve_citations",
-    {"queries": TEXTS, "limit": WHOLE},
     {"results": listed({"type": "object", "properties": _RESOLVED, "required": ["query"]})},
     asks=("citation_candidates",),
-    needs=(
-        "queries",
-        "limit",
-    ),
 )
-async def resolve_citations(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+async def resolve_citations(context: Context, queries: list[str], limit: int) -> dict[str, Any]:
     """A row for each citation in their order; what fails for one changes nothing for the others."""
-    queries, limit = [str(query) for query in arguments["queries"]], int(arguments["limit"])
     if not 0 < len(queries) <= CITATIONS:
         raise PaperFault("INVALID_REF", f"{len(queries)} citations were given; 1 to {CITATIONS} are taken.")
-    different = list(dict.fromkeys(queries))
-    turns, done = asyncio.Semaphore(AT_ONCE), 0
 
     async def find(query: str) -> dict[str, Any]:
-        nonlocal done
-        async with turns:
-            try:
-                row: dict[str, Any] = {"query": query, "candidates": await _find_candidates(context, query, limit)}
-            except Exception as error:  # noqa: BLE001 - what fails for one changes nothing for the others
-                row = {"query": query, "error": to_paper_fault(error).to_error()}
-        done += 1
-        context.tell(done, len(different), f"citations: {done} of {len(different)} looked for")
-        return row
+        return {"candidates": await _find_candidates(context, query, limit)}
 
-    rows = dict(zip(different, await asyncio.gather(*map(find, different)), strict=True))
-    return {"results": [rows[query] for query in queries]}
+    different = list(dict.fromkeys(map(str, queries)))
+    rows = dict(zip(different, await answer_each(context, different, find), strict=True))
+    return {"results": [{"query": query, **rows[query]} for query in map(str, queries)]}
 
 
 async def _find_candidates(context: Context, query: str, limit: int) -> list[dict[str, Any]]:

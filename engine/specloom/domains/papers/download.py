@@ -4,52 +4,31 @@ from __future__ import annotations
 
 import contextlib
 import math
-import re
-from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from specloom.core import Fault, Policy, Request, Response
+from specloom.domains.scrape.fetch.politeness import read_retry_after
 from specloom.net import check_url, host_matches
 
 from .config import setting
 from .errors import PaperFault, find_private_address, to_paper_fault
 from .limits import turn
+from .sources import DATA
 
 if TYPE_CHECKING:
     from specloom.core import Header, Secret
     from specloom.plugins import Context
 
-HOSTS: Mapping[str, tuple[str, ...]] = {
-    "arxiv": ("arxiv.org", "export.arxiv.org", "*.arxiv.org"),
-    "ar5iv": ("ar5iv.labs.arxiv.org",),
-    "tdm-aps": ("harvest.aps.org",),
-    "oa-publisher": (
-        *("*.springer.com", "*.springeropen.com", "*.springernature.com", "*.nature.com", "*.wiley.com"),
-        *("*.elsevier.com", "*.sciencedirect.com", "*.frontiersin.org", "*.mdpi.com", "*.plos.org"),
-        *("*.biorxiv.org", "*.medrxiv.org", "europepmc.org", "*.europepmc.org", "*.nih.gov"),
-        *("*.ncbi.nlm.nih.gov", "*.aps.org", "scipost.org", "*.scipost.org", "*.iop.org"),
-        *("doaj.org", "*.doaj.org", "arxiv.org", "*.arxiv.org"),
-    ),
-}
+HOSTS: Mapping[str, list[str]] = DATA["hosts"]
 """The hosts that documents of a source come from, as its published list has them."""
+TRUST: Mapping[str, list[str]] = DATA["trust"]
+"""Further hosts that the operator may let in by one switch each."""
 ADDED_TO = "oa-publisher"
 """The source whose hosts an operator may add to; those of the others are fixed, so no setting is told that adds one."""
 ADDRESSING = frozenset({"doi.org", "dx.doi.org", "hdl.handle.net"})
 """Registries that only pass on; the host after them is judged as usual."""
-TRUST: Mapping[str, tuple[str, ...]] = {
-    "trust_academic_repos": (
-        *("*.ac.uk", "*.ac.jp", "*.jst.go.jp", "*.edu.au", "*.edu.cn", "*.ac.cn", "*.edu.pl", "*.ac.nz"),
-        *("*.ac.za", "*.ac.in", "*.edu.br", "*.edu.tw", "*.edu.tr", "*.edu.ar", "*.edu.mx"),
-    ),
-    "trust_oa_registries": (
-        *("scielo.org", "*.scielo.org", "*.scielo.br", "zenodo.org", "*.zenodo.org", "osf.io", "*.osf.io"),
-        *("hal.science", "*.hal.science", "core.ac.uk"),
-    ),
-}
-"""Further hosts that the operator may let in by one switch each."""
-
 LONGEST_NAME = 253
 """Characters that a host may have (RFC 1035: 255 octets, lengths included)."""
 MAX_BYTES = 100_000_000
@@ -58,7 +37,6 @@ TIMEOUT, SILENCE = 300.0, 60.0
 """Seconds for a whole document, and for the next bytes of one: five silent hosts would keep everybody waiting."""
 MAGIC = b"%PDF-"
 
-_SECONDS = re.compile(r"[0-9]{1,9}")
 _MOVED = frozenset({301, 302, 303, 307, 308})
 _GONE = frozenset({404, 410, 451})
 
@@ -99,33 +77,38 @@ async def obtain(context: Context, url: str, source: str, *, accept: str, token:
 
 async def _send(context: Context, url: str, source: str, accept: str, token: Secret | None) -> Response:
     policy = Policy(timeout=TIMEOUT, idle=SILENCE, max_bytes=MAX_BYTES, redirects=0)
+    host = _host(url)
     headers: tuple[tuple[str, Header], ...] = (("Accept", accept),)
-    if token is not None and matches(_host(url), HOSTS[source]):
+    if token is not None and matches(host, HOSTS[source]):
         headers += (("Authorization", token),)
     # What arXiv asks for holds for its hosts, also where an open copy leads there.
-    paced = "arxiv" if source == "oa-publisher" and matches(_host(url), HOSTS["arxiv"]) else source
+    paced = "arxiv" if source == "oa-publisher" and matches(host, HOSTS["arxiv"]) else source
     try:
         async with turn(context, paced):
             return await context.send(Request("GET", url, headers=headers, policy=policy))
     except TimeoutError:
         raise PaperFault("FETCH_TIMEOUT", f"{source} gave no complete answer within {TIMEOUT:g} seconds.") from None
     except Fault as fault:
-        if fault.kind == "too_large":
-            size: dict[str, Any] = {} if fault.size is None else {"actual": fault.size}
-            many = "more" if fault.size is None else f"{fault.size} bytes or more, which is more"
-            message = f"{source} sends {many} than the {MAX_BYTES} bytes that a document may have."
-            raise _denied("NETWORK_ERROR", "size_cap_exceeded", source, message, cap=MAX_BYTES, **size) from None
-        if address := find_private_address(fault):
-            place = f"[{address}]:443" if ":" in address else f"{address}:443"
-            message = f"{source} leads to the private address {place}, which is never asked."
-            raise _denied("NETWORK_ERROR", "ssrf_private_address", source, message, attempted=place) from None
-        raise (
-            PaperFault("NETWORK_ERROR", fault.message) if fault.kind == "validation" else to_paper_fault(fault)
-        ) from None
+        raise _to_denial(fault, source) from None
+
+
+def _to_denial(fault: Fault, source: str) -> PaperFault:
+    """A fault of the transport under its code, with the reason where a rule of this side ended the request."""
+    if fault.kind == "too_large":
+        size: dict[str, Any] = {} if fault.size is None else {"actual": fault.size}
+        many = "more" if fault.size is None else f"{fault.size} bytes or more, which is more"
+        message = f"{source} sends {many} than the {MAX_BYTES} bytes that a document may have."
+        return _denied("NETWORK_ERROR", "size_cap_exceeded", source, message, cap=MAX_BYTES, **size)
+    if address := find_private_address(fault):
+        place = f"[{address}]:443" if ":" in address else f"{address}:443"
+        message = f"{source} leads to the private address {place}, which is never asked."
+        return _denied("NETWORK_ERROR", "ssrf_private_address", source, message, attempted=place)
+    return PaperFault("NETWORK_ERROR", fault.message) if fault.kind == "validation" else to_paper_fault(fault)
 
 
 def _check_status(response: Response, url: str, source: str, *, has_token: bool, now: float) -> None:
-    host, delay = _host(url), _find_delay(response.headers.get("retry-after", ""), now)
+    host, seconds = _host(url), read_retry_after(response.headers.get("retry-after", ""), now)
+    delay = None if seconds is None else math.ceil(seconds) * 1000
     if has_token and response.status in (401, 403):
         message = f"{host} does not give this document to the key that is set for {source} (HTTP {response.status})."
         raise _denied("CAPABILITY_DENIED", "capability_not_granted", source, message)
@@ -138,26 +121,15 @@ def _check_status(response: Response, url: str, source: str, *, has_token: bool,
         raise PaperFault("NETWORK_ERROR", message, retry_after_ms=delay)
 
 
-def _find_delay(value: str, now: float) -> int | None:
-    """Milliseconds until the time that a server named, in seconds or as a date (RFC 9110, 10.2.3); None for no time."""
-    if _SECONDS.fullmatch(value):
-        return int(value) * 1000
-    try:
-        return max(0, math.ceil(parsedate_to_datetime(value).timestamp() - now)) * 1000
-    except (ValueError, OverflowError):
-        return None
-
-
-def allowed_hosts(source: str, config: Mapping[str, Any]) -> tuple[str, ...]:
+def allowed_hosts(source: str, config: Mapping[str, Any]) -> list[str]:
     """The host patterns of a source: its own, and for open copies those that the operator added."""
     if source != ADDED_TO:
         return HOSTS[source]
-    added = _listed(config, "DOIGET_ADDITIONAL_HOSTS")
-    flags = [name for name in TRUST if setting(config, f"DOIGET_{name.upper()}")]
-    return (*HOSTS[source], *added, *(host for name in flags for host in TRUST[name]))
+    trusted = [host for name, hosts in TRUST.items() if setting(config, f"DOIGET_{name.upper()}") for host in hosts]
+    return [*HOSTS[source], *_listed(config, "DOIGET_ADDITIONAL_HOSTS"), *trusted]
 
 
-def matches(host: str, patterns: tuple[str, ...]) -> bool:
+def matches(host: str, patterns: Sequence[str]) -> bool:
     """Whether a host is one of the patterns; `*.x` is x and everything below it, and never `notx`."""
     return host_matches(host.lower().rstrip("."), (*patterns, *(pattern.removeprefix("*.") for pattern in patterns)))
 
@@ -186,15 +158,14 @@ def check_hop(url: str, source: str, config: Mapping[str, Any], hop: int | None)
         raise PaperFault("NETWORK_ERROR", f"{source} leads to an address with a user name or without a host.")
     if matches(host, _listed(config, "DOIGET_BLOCKED_HOSTS")):
         message = f"{leads} to {host}, which is on the list of blocked hosts."
-        remedy = (remedies(host, blocked=True),)
-        raise _denied("CAPABILITY_DENIED", "host_in_block_list", source, message, *remedy, attempted=host, **where)
+        remedy = remedies(host, blocked=True)
+        raise _denied("CAPABILITY_DENIED", "host_in_block_list", source, message, remedy, attempted=host, **where)
     patterns = allowed_hosts(source, config)
     if host not in ADDRESSING and not matches(host, patterns):
         message = f"{leads} to {host}, which is not among the hosts allowed for it ({', '.join(patterns)})."
         denied = ("CAPABILITY_DENIED", "redirect_not_in_allowlist", source, message)
-        raise _denied(
-            *denied, remedies(host) if source == ADDED_TO else (), attempted=host, expected=list(patterns), **where
-        )
+        remedy = remedies(host) if source == ADDED_TO else []
+        raise _denied(*denied, remedy, attempted=host, expected=patterns, **where)
     try:
         return str(check_url(url))
     except Fault as fault:
@@ -230,11 +201,10 @@ def _check_name(name: str) -> None:
         raise ValueError(name)
 
 
-def _listed(config: Mapping[str, Any], name: str) -> tuple[str, ...]:
+def _listed(config: Mapping[str, Any], name: str) -> list[str]:
     """The host patterns of a setting: in a variable they stand between commas, in the file they are a list."""
     value = setting(config, name) or ()
-    hosts = value.split(",") if isinstance(value, str) else value
-    return tuple(host.strip().lower() for host in hosts if host.strip())
+    return [host.strip().lower() for host in (value.split(",") if isinstance(value, str) else value) if host.strip()]
 
 
 def _to_text(location: str) -> str:

@@ -7,12 +7,14 @@ import html
 import math
 import re
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, time
+from datetime import date, time
 from typing import Any
 
+from specloom.core import to_timestamp
 from specloom.domains.text import LOST, mends
 
 from .errors import PaperFault
+from .sources import DATA
 
 SCHEMA_VERSION = "1.0"
 TABLE = "doiget"
@@ -23,18 +25,8 @@ LISTS = ("keywords", "arxiv_categories")
 OWNED = ("tags", "collections", "annotation")
 """What the user wrote, which no fetch touches."""
 
-KINDS: Mapping[str, str] = {
-    **dict.fromkeys(("article", "review", "editorial", "letter", "lettersandcomments"), "journal-article"),
-    **dict.fromkeys(("journalarticle", "casereport", "datapaper"), "journal-article"),
-    **dict.fromkeys(("conferencepaper", "conference"), "proceedings-article"),
-    **dict.fromkeys(("bookchapter", "booksection"), "book-chapter"),
-    **{
-        kind.replace("-", ""): kind for kind in ("book", "dataset", "dissertation", "report", "peer-review", "standard")
-    },
-    "preprint": "posted-content",
-}
-"""What OpenAlex, DataCite and Semantic Scholar call a work, as small letters alone, in Crossref's words: those are what
-the layout has, and by them exports tell articles. A word that is not here stays as it is."""
+KINDS: Mapping[str, str] = {word: kind for kind, words in DATA["kinds"].items() for word in words}
+"""Crossref's word for what an index calls a work, as small letters alone."""
 
 # Only tags: a lone "<" is a sign that titles have ("p < 0.05").
 _MARKUP = re.compile(r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|<!--.*?-->", re.DOTALL)
@@ -151,12 +143,13 @@ def texts_of(value: Any) -> list[str]:
 
 def to_instant(value: Any) -> str | None:
     """A time as lists tell it, in UTC and whole seconds; None for what is none. A time without a zone is UTC."""
-    try:
-        moment = datetime.fromisoformat(value) if isinstance(value, str) else value
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
-    except (ValueError, AttributeError, TypeError, OverflowError):
-        return None
+    return to_timestamp(value.isoformat() if isinstance(value, date) else value, 0.0)
+
+
+def turned(authors: Any) -> list[str]:
+    """Names as Given Family."""
+    halves = (str(name).partition(",") for name in authors or ())
+    return [f"{given.strip()} {family.strip()}".strip() if comma else family for family, comma, given in halves]
 
 
 def to_json(value: Any) -> Any:

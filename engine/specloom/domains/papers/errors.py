@@ -63,15 +63,12 @@ class PaperFault(Fault):
     ) -> None:
         super().__init__(CODES[code][0], message)
         self.code = code
+        self.disposition = CODES[code][1]
+        """What a caller does about it: `terminal`, `retry_after` or `needs_config`."""
         self.denial = dict(denial) if denial else None
         self.remediation = [dict(remedy) for remedy in remediation]
         self.retry_after_ms = retry_after_ms
         self.replayed = replayed
-
-    @property
-    def disposition(self) -> str:
-        """What a caller does about it: `terminal`, `retry_after` or `needs_config`."""
-        return CODES[self.code][1]
 
     @property
     def is_policy(self) -> bool:
@@ -84,17 +81,12 @@ class PaperFault(Fault):
         return "NETWORK_ERROR" if self.is_policy else self.code
 
     def to_error(self, *, in_row: bool = False) -> dict[str, Any]:
-        """The `error` object of an answer, or of a row of a batch."""
+        """The `error` object of an answer, or of a row of a batch, which has a denial also where it is null."""
         error: dict[str, Any] = {"code": self.code, "message": self.message, "disposition": self.disposition}
-        if self.denial is not None or in_row:
-            error["denial_context"] = self.denial
-        if self.remediation:
-            error["remediation"] = self.remediation
-        if self.retry_after_ms is not None:
-            error["retry_after_ms"] = self.retry_after_ms
-        if self.replayed:
-            error["replayed"] = True
-        return error
+        error |= {"denial_context": self.denial} if in_row or self.denial is not None else {}
+        error |= {"remediation": self.remediation} if self.remediation else {}
+        error |= {"retry_after_ms": self.retry_after_ms} if self.retry_after_ms is not None else {}
+        return error | ({"replayed": True} if self.replayed else {})
 
 
 def to_paper_fault(error: Exception, *, absent: str = "") -> PaperFault:

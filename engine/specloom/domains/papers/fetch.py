@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from specloom.domains.text import PaperId
 
 from . import config
+from .answers import answer_each
 from .copies import acquire
 from .entries import SCHEMA_VERSION, authors_of, own_of, quality_of
-from .errors import PaperFault, to_paper_fault
+from .errors import PaperFault
 from .limits import replays_of
-from .metadata import PaperLookup, open_lookup, to_entry
+from .metadata import PaperLookup, to_entry
 from .provenance_log import Journal, LogSession, open_journal
 from .store import METADATA, PaperStore, open_store
 
 if TYPE_CHECKING:
     from specloom.plugins import Context
-
-AT_ONCE = 5
-"""Papers of a batch that are worked on at a time."""
 
 _OURS = frozenset({"LOG_ERROR", "LOCK_TIMEOUT", "STORE_ERROR", "SCHEMA_TOO_NEW", "INTERNAL_ERROR"})
 """Ends that say nothing about the paper, so the next call tries again."""
@@ -37,7 +35,7 @@ _BUSY: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary(
 async def fetch(context: Context, ref: PaperId, *, force: bool, journal: Journal | None = None) -> dict[str, Any]:
     """The answer of a fetch without `ok` and `ref`; a journal that is given has its session rows written by others."""
     rows = journal or open_journal(context)
-    lookup = open_lookup(context, rows)
+    lookup = PaperLookup(context, rows)
     if ref.kind != "pubmed":
         return (await _fetch_in_turn(lookup, ref, force=force, apart=journal is None))[0]
     name, replays = _name(context, ref), replays_of(context)
@@ -54,25 +52,17 @@ async def fetch(context: Context, ref: PaperId, *, force: bool, journal: Journal
     return answer
 
 
-async def fetch_all(context: Context, refs: list[tuple[str, PaperId]], *, force: bool) -> list[dict[str, Any]]:
+async def fetch_all(context: Context, refs: Sequence[tuple[str, PaperId]], *, force: bool) -> list[dict[str, Any]]:
     """A row for each reference, in their order; what fails for one changes nothing for the others."""
     journal = open_journal(context)
-    turns, done = asyncio.Semaphore(AT_ONCE), 0
 
-    async def fetch_one(text: str, ref: PaperId) -> dict[str, Any]:
-        nonlocal done
-        async with turns:
-            try:
-                answer = await fetch(context, ref, force=force, journal=journal)
-                row = {"ref": text, "ok": True, **{key: answer[key] for key in _IN_ROW}}
-            except Exception as error:  # noqa: BLE001 - a defect that one paper brings to light is no reason to lose the others
-                row = {"ref": text, "ok": False, "error": to_paper_fault(error).to_error(in_row=True)}
-        done += 1
-        context.tell(done, len(refs), f"{text}: {'done' if row['ok'] else row['error']['code']}")
-        return row
+    async def fetch_one(named: tuple[str, PaperId]) -> dict[str, Any]:
+        answer = await fetch(context, named[1], force=force, journal=journal)
+        return {key: answer[key] for key in _IN_ROW}
 
     with journal.session():
-        return list(await asyncio.gather(*(fetch_one(text, ref) for text, ref in refs)))
+        rows = await answer_each(context, refs, fetch_one, in_row=True)
+    return [{"ref": text, "ok": "error" not in row, **row} for (text, _), row in zip(refs, rows, strict=True)]
 
 
 async def _fetch_in_turn(
@@ -105,23 +95,18 @@ async def _fetch(
 ) -> tuple[dict[str, Any], PaperFault | None]:
     stored = store.find(ref)
     if stored is not None and not force and store.has_pdf(stored):
-        return _describe(store, ref, stored, {"status": "fetched"}, None), None
+        return _describe(store, ref, stored) | {"pdf": {"status": "fetched"}}, None
     if lookup.context.is_live:
         store.check_writable()
     copy, record = await acquire(lookup, ref, await lookup.repair(ref, await lookup.resolve(ref)))
-    is_there = copy.body is not None
-    own: dict[str, Any] = {
-        "source": copy.source if is_there else record.source,
-        "license": copy.license if is_there else record.license,
-        "oa_status": record.oa_status,
-        "size_bytes": len(copy.body) if copy.body is not None else None,
-    }
-    entry = to_entry(ref, record, own, lookup.context.now())
-    merged, wrote = await store.commit(ref, entry, copy.body)
+    is_there, size = copy.body is not None, len(copy.body) if copy.body is not None else None
+    source = copy if is_there else record
+    own = {"source": source.source, "license": source.license, "oa_status": record.oa_status, "size_bytes": size}
+    merged, wrote = await store.commit(ref, to_entry(ref, record, own, lookup.context.now()), copy.body)
     path = f"{ref.key}.pdf" if wrote else f"{METADATA}/{ref.key}.toml"
-    more = {"capability": copy.capability, "size": own["size_bytes"]} if wrote else {}
-    lookup.journal.stored(ref, own["source"], path, license_=own["license"], **more)
-    answer = _describe(store, ref, merged, copy.status, lookup.steps)
+    more: dict[str, Any] = {"capability": copy.capability, "size": size} if wrote else {}
+    lookup.journal.stored(ref, source.source, path, license_=source.license, **more)
+    answer = _describe(store, ref, merged) | {"pdf": dict(copy.status), "attempts": lookup.steps}
     return answer, None if is_there else copy.fault or _no_copy(ref, lookup)
 
 
@@ -140,13 +125,8 @@ def _name(context: Context, ref: PaperId) -> Hashable:
     return str(config.store_root(context.config)), ref.kind, ref.value.lower(), config.current().stamp
 
 
-def _describe(
-    store: PaperStore,
-    ref: PaperId,
-    entry: Mapping[str, Any],
-    pdf: Mapping[str, Any],
-    attempts: list[dict[str, Any]] | None,
-) -> dict[str, Any]:
+def _describe(store: PaperStore, ref: PaperId, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """What the store has of a paper, where how its document was got is still to be told."""
     own = own_of(entry)
     size, year, repaired = own.get("size_bytes"), entry.get("year"), own.get("repaired_fields")
     source = str(own.get("source") or "unknown")
@@ -158,8 +138,8 @@ def _describe(
         "size_bytes": size if isinstance(size, int) else 0,
         "schema_version": SCHEMA_VERSION,
         "oa_status": own.get("oa_status"),
-        "pdf": dict(pdf),
-        "attempts": attempts,
+        "pdf": {},
+        "attempts": None,
         "title": str(entry.get("title") or ""),
         "authors": authors_of(entry),
         "year": year if isinstance(year, int) else None,

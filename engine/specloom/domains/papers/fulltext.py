@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from specloom.core import Fault
 from specloom.domains.text import PaperId
-from specloom.plugins import FLAG, TEXT, WHOLE, listed, record, texts
+from specloom.plugins import FLAG, TEXT, WHOLE, Context, listed, record, texts
 
-from .answers import REF, paper_procedure
+from .answers import REF, paper_procedure, parse_entry_ref
 from .config import LOG
 from .errors import PaperFault, to_paper_fault
-from .identifiers import parse_entry_ref
-
-if TYPE_CHECKING:
-    from specloom.plugins import Context
 
 RENDERINGS = "https://ar5iv.labs.arxiv.org/html/"
 SOURCES = "https://export.arxiv.org/src/"
 
 _LABEL = re.compile(r"\[[^\]\s]+\] +")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
-_PARAMETERS = {"ref": TEXT, "max_chars": WHOLE}
 _MEASURES = {"char_count": WHOLE, "truncated": FLAG, "retrieved_from": TEXT}
 _SECTIONS = listed(record(texts("heading", "text"), "heading", "text"))
 
@@ -32,36 +27,33 @@ T = TypeVar("T")
 
 
 @paper_procedure(
-    "paper_text",
-    _PARAMETERS,
     {**REF, **texts("arxiv_id", "source", "title"), "sections": _SECTIONS, **_MEASURES},
     runs=("read_markup",),
     settings=LOG,
-    needs=("ref",),
 )
-async def paper_text(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_text(context: Context, ref: str, max_chars: int | None = None) -> dict[str, Any]:
     """The text of a preprint by sections, from its HTML rendering; no PDF is opened and nothing is kept.
 
     The bodies have no more than `max_chars` characters in all.
     """
-    ref = _parse_preprint(arguments["ref"])
-    url = RENDERINGS + ref.value
+    paper = _parse_preprint(ref)
+    url = RENDERINGS + paper.value
 
     async def read(body: bytes) -> tuple[str, Sections]:
         try:
             page = await context.run("read_markup", {"html": body.decode("utf-8", "replace"), "url": url})
         except Fault as fault:
-            message = f"The rendering of {ref.value} cannot be read: {fault.message}"
+            message = f"The rendering of {paper.value} cannot be read: {fault.message}"
             raise PaperFault("TEXT_UNAVAILABLE", message) from None
         sections: Sections = page["sections"]
         if not any(_LETTERS.search(section["text"]) for section in sections):
-            raise PaperFault("TEXT_UNAVAILABLE", f"ar5iv has a page for {ref.value}, and there is no text on it.")
+            raise PaperFault("TEXT_UNAVAILABLE", f"ar5iv has a page for {paper.value}, and there is no text on it.")
         return page["heading"] or _LABEL.sub("", page["title"], count=1), sections
 
-    title, sections = await _obtain(context, ref, url, "ar5iv", "text/html, */*;q=0.1", read)
-    kept, truncated = cut(sections, arguments.get("max_chars"))
+    title, sections = await _obtain(context, paper, url, "ar5iv", "text/html, */*;q=0.1", read)
+    kept, truncated = cut(sections, max_chars)
     return {
-        "arxiv_id": ref.value,
+        "arxiv_id": paper.value,
         "source": "ar5iv",
         "title": title,
         "sections": kept,
@@ -71,27 +63,21 @@ async def paper_text(context: Context, arguments: Mapping[str, Any]) -> dict[str
     }
 
 
-@paper_procedure(
-    "paper_tex_source",
-    _PARAMETERS,
-    {**REF, **texts("arxiv_id", "main_file", "tex_source"), **_MEASURES},
-    settings=LOG,
-    needs=("ref",),
-)
-async def paper_tex_source(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+@paper_procedure({**REF, **texts("arxiv_id", "main_file", "tex_source"), **_MEASURES}, settings=LOG)
+async def paper_tex_source(context: Context, ref: str, max_chars: int | None = None) -> dict[str, Any]:
     """The TeX of a preprint as its authors wrote it, in one text; nothing is kept."""
     from specloom.domains.scrape.documents import tex_source
 
-    ref = _parse_preprint(arguments["ref"])
-    url = SOURCES + ref.value
+    paper = _parse_preprint(ref)
+    url = SOURCES + paper.value
 
     async def read(body: bytes) -> tuple[str, str]:
         return await tex_source.read_source(body, apart=context.is_live)
 
-    main, text = await _obtain(context, ref, url, "arxiv", "application/gzip, application/x-tar, */*;q=0.1", read)
-    kept = text[: arguments.get("max_chars")]
+    main, text = await _obtain(context, paper, url, "arxiv", "application/gzip, application/x-tar, */*;q=0.1", read)
+    kept = text[:max_chars]
     return {
-        "arxiv_id": ref.value,
+        "arxiv_id": paper.value,
         "main_file": main,
         "tex_source": kept,
         "char_count": len(kept),

@@ -34,36 +34,36 @@ class Replays:
     def __init__(self) -> None:
         self._ends: dict[Hashable, tuple[PaperFault, float]] = {}
 
-    def check(self, key: Hashable, now: float) -> None:
-        """Raise what was told lately about a paper; nothing when it may be asked."""
+    def _find(self, key: Hashable, now: float) -> tuple[PaperFault, float] | None:
+        """What a paper came to, and how many seconds are left for which that is told again."""
         fault, at = self._ends.get(key, (None, 0.0))
         if fault is None:
+            return None
+        left = at + (PASSING if fault.disposition == "retry_after" else LASTING) - now
+        return (fault, left) if at <= now and left > 0 else None
+
+    def check(self, key: Hashable, now: float) -> None:
+        """Raise what was told lately about a paper; nothing when it may be asked."""
+        ended = self._find(key, now)
+        if ended is None:
             return
-        age = now - at
-        if not 0 <= age < _window(fault):
-            del self._ends[key]
-            return
+        fault, left = ended
         if fault.disposition == "retry_after":
-            left = round((PASSING - age) * 1000)
-            message = f"It was asked {age:.0f} seconds ago ({fault.message}) Wait {left} ms, or use force."
-            raise PaperFault("RATE_LIMITED", message, retry_after_ms=left, replayed=True)
+            wait = round(left * 1000)
+            message = f"It was asked {PASSING - left:.0f} seconds ago ({fault.message}) Wait {wait} ms, or use force."
+            raise PaperFault("RATE_LIMITED", message, retry_after_ms=wait, replayed=True)
         raise PaperFault(fault.code, fault.message, denial=fault.denial, remediation=fault.remediation, replayed=True)
 
     def note(self, key: Hashable, fault: PaperFault | None, now: float) -> None:
         """Remember how a call ended; a clean end forgets, and the same end keeps its first time."""
-        before, at = self._ends.get(key, (None, 0.0))
-        if fault is None:
-            self._ends.pop(key, None)
+        before = self._find(key, now)
+        if fault is not None and before is not None and before[0].code == fault.code:
             return
-        if before is not None and before.code == fault.code and 0 <= now - at < _window(fault):
-            return
-        if len(self._ends) >= MOST:
-            self._ends.pop(next(iter(self._ends)))
-        self._ends[key] = fault, now
-
-
-def _window(fault: PaperFault) -> float:
-    return PASSING if fault.disposition == "retry_after" else LASTING
+        self._ends.pop(key, None)
+        if fault is not None:
+            if len(self._ends) >= MOST:
+                self._ends.pop(next(iter(self._ends)))
+            self._ends[key] = fault, now
 
 
 PACER, REPLAYS = Pacer(*PACE), Replays()

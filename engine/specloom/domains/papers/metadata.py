@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from specloom.domains.text import PaperId, find_ref, mends, preprint_of, pubmed_number
 
-from .entries import make_entry, quality_of, to_plain
+from .entries import make_entry, quality_of, to_plain, turned
 from .errors import PaperFault
-from .provenance_log import Journal, open_journal, to_timestamp
+from .provenance_log import Journal, to_timestamp
 from .sources import INDEXES, SOURCES, PaperSource
 
 if TYPE_CHECKING:
@@ -89,13 +89,12 @@ class PaperLookup:
     ) -> None:
         """Note what became of a source; `env` are the variables that would switch it on."""
         step: dict[str, Any] = {"source": source, "outcome": outcome, "consulted": outcome.startswith("consulted_")}
-        if env := list(env):
-            step |= {"required_env": env, "detail": " + ".join(env)}
-        if detail or fault is not None:
-            step["detail"] = detail or (fault.message if fault else "")
-        if fault is not None:
-            step |= {"denial_context": fault.denial} if fault.denial is not None else {}
-            step |= {"remediation": fault.remediation} if fault.remediation else {}
+        env = list(env)
+        step |= {"required_env": env} if env else {}
+        detail = detail or (fault.message if fault else "") or " + ".join(env)
+        step |= {"detail": detail} if detail or fault else {}
+        step |= {"denial_context": fault.denial} if fault and fault.denial is not None else {}
+        step |= {"remediation": fault.remediation} if fault and fault.remediation else {}
         self.steps.append(step)
 
     def note_disabled(self, source: PaperSource) -> None:
@@ -207,10 +206,6 @@ class PaperLookup:
         license_ = to_license(row.get("license")) or "unknown"
         return OpenAccess(row.get("oa_status"), license_, tuple(places.values())[:MOST_PLACES], row)
 
-    async def with_access(self, ref: PaperId, record: PaperRecord) -> PaperRecord:
-        """The record with what is known of open copies."""
-        return record if record.access else replace(record, access=await self.locate(ref))
-
     async def repair(self, ref: PaperId, record: PaperRecord) -> PaperRecord:
         """The record with fields that an encoding went wrong for told anew by an index that says the same but for that.
 
@@ -231,11 +226,6 @@ class PaperLookup:
         return replace(record, fields=fields, repaired=repaired)
 
 
-def open_lookup(context: Context, journal: Journal | None = None) -> PaperLookup:
-    """A way through the sources, with a log of its own unless one is given."""
-    return PaperLookup(context, journal or open_journal(context))
-
-
 def to_license(value: Any) -> str:
     """A licence as one short line, whatever a source calls it: it is written into a row of the log."""
     return " ".join(str(value or "").encode(errors="replace").decode().split())[:LONGEST_LICENSE]
@@ -250,12 +240,6 @@ def to_entry(ref: PaperId, record: PaperRecord, own: Mapping[str, Any], now: flo
     own = {"repaired_fields": dict(record.repaired) or None, **own}
     short = to_plain(str(record.fields.get("short_venue") or "")) or None
     return make_entry(fields, {"fetched_at": to_timestamp(int(now)), "short_venue": short, **own})
-
-
-def turned(authors: Any) -> list[str]:
-    """Names as Given Family."""
-    halves = (str(name).partition(",") for name in authors or ())
-    return [f"{given.strip()} {family.strip()}".strip() if comma else family for family, comma, given in halves]
 
 
 def _bare(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from specloom import __version__
 from specloom.domains.text import PaperId
-from specloom.plugins import FLAG, NUMBER, OBJECT, PLACES, TEXT, WHOLE, listed, texts
-from specloom.plugins.schemas import record
+from specloom.plugins import FLAG, NUMBER, OBJECT, PLACES, TEXT, WHOLE, Context, listed, record, texts
 
-from .answers import FETCHING, OPEN, RECORDS, REF, ROWS, TEXTS, paper_procedure
+from .answers import FETCHING, OPEN, RECORDS, REF, ROWS, TEXTS, paper_procedure, parse_entry_ref, parse_ref
 from .config import LOG, SOURCES, STORE, log_path, store_root
 from .entries import SCHEMA_VERSION, own_of, quality_of, texts_of, to_json
 from .errors import PaperFault
-from .identifiers import check_key, parse_entry_ref, parse_ref
 from .limits import GAP, PER_SECOND
 from .sources import INDEXES, PUBLISHERS
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from specloom.plugins import Context
 
     from .store import PaperStore
 
@@ -33,9 +30,10 @@ TAGS, LONGEST_TAG = 1000, 200
 
 
 def _verify(path: Path) -> tuple[int, str]:
-    from .provenance_log import verify_rows
+    from .provenance_log import verify
 
-    return verify_rows(path)
+    verdict = verify(path)
+    return verdict.rows, verdict.problem
 
 
 def _store(context: Context) -> PaperStore:
@@ -60,85 +58,63 @@ _QUALITY = {"metadata_quality": TEXTS, "repaired_fields": OBJECT}
 _METADATA = {**REF, **_IDENTITY, "oa_url": OPEN, "metadata": OBJECT, **_QUALITY}
 _FETCHED = {"path": TEXT, "size_bytes": WHOLE, "pdf": OBJECT, "attempts": OPEN, "title": TEXT, "authors": TEXTS}
 _LISTED = listed(record({**texts("safekey", "title"), "year": OPEN, "fetched_at": OPEN}, "safekey", "title"))
+_TDM = ("tdm_elsevier", "tdm_aps", "tdm_springer", "tdm_ieee")
+"""The publishers that the contract names, as it names them."""
 
 # --- the network --------------------------------------------------------------------------------------------------
 
 
-@paper_procedure(
-    "fetch_paper",
-    {"ref": TEXT, "dry_run": FLAG, "force": FLAG},
-    {**REF, **_IDENTITY, **_PLAN, **_FETCHED, "year": OPEN, **_QUALITY},
-    asks=RECORDS,
-    settings=FETCHING,
-    needs=("ref",),
-)
-async def fetch_paper(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+@paper_procedure({**REF, **_IDENTITY, **_PLAN, **_FETCHED, "year": OPEN, **_QUALITY}, asks=RECORDS, settings=FETCHING)
+async def fetch_paper(context: Context, ref: str, dry_run: bool = False, force: bool = False) -> dict[str, Any]:
     """Resolve one paper and put its open PDF into the store; says which leg failed where one did."""
     from .fetch import fetch
 
-    ref = parse_ref(arguments["ref"])
-    if arguments.get("dry_run"):
-        return {"dry_run": True, **preview(context, ref)}
-    return {"ref": arguments["ref"], **await fetch(context, ref, force=bool(arguments.get("force")))}
+    paper = parse_ref(ref)
+    if dry_run:
+        return {"dry_run": True, **preview(context, paper)}
+    return {"ref": ref, **await fetch(context, paper, force=force)}
 
 
-@paper_procedure(
-    "batch_fetch_papers",
-    {"refs": TEXTS, "dry_run": FLAG, "force": FLAG},
-    {"dry_run": FLAG, "plans": ROWS, "results": ROWS},
-    asks=RECORDS,
-    settings=FETCHING,
-    needs=("refs",),
-)
-async def batch_fetch_papers(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+@paper_procedure({"dry_run": FLAG, "plans": ROWS, "results": ROWS}, asks=RECORDS, settings=FETCHING)
+async def batch_fetch_papers(
+    context: Context, refs: list[str], dry_run: bool = False, force: bool = False
+) -> dict[str, Any]:
     """Fetch up to a hundred papers, one row each in the order in which they were given."""
     from .fetch import fetch_all
 
-    refs = list(arguments["refs"])
     if len(refs) > BATCH:
         raise PaperFault(
             "INVALID_REF", f"TOO_MANY_REFS: {len(refs)} references were given, and {BATCH} are taken at most."
         )
-    parsed = [(text, parse_ref(text)) for text in refs]
-    if arguments.get("dry_run"):
-        return {"dry_run": True, "plans": [preview(context, ref) for _, ref in parsed]}
-    return {"results": await fetch_all(context, parsed, force=bool(arguments.get("force")))}
+    papers = [(text, parse_ref(text)) for text in refs]
+    if dry_run:
+        return {"dry_run": True, "plans": [preview(context, paper) for _, paper in papers]}
+    return {"results": await fetch_all(context, papers, force=force)}
 
 
-@paper_procedure(
-    "paper_metadata",
-    {"ref": TEXT, "dry_run": FLAG, "include_oa_location": FLAG},
-    {**_METADATA, **_PLAN},
-    asks=RECORDS,
-    settings={**STORE, **LOG, **SOURCES},
-    needs=("ref",),
-)
-async def paper_metadata(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+@paper_procedure({**_METADATA, **_PLAN}, asks=RECORDS, settings={**STORE, **LOG, **SOURCES})
+async def paper_metadata(
+    context: Context, ref: str, dry_run: bool = False, include_oa_location: bool = False
+) -> dict[str, Any]:
     """Resolve one paper and keep its metadata; no document is fetched, even where an open one is known."""
-    ref = parse_ref(arguments["ref"])
-    if arguments.get("dry_run"):
-        return {"dry_run": True, **preview(context, ref)}
-    return await _resolve(context, ref, arguments, keep=True)
+    if dry_run:
+        return {"dry_run": True, **preview(context, parse_ref(ref))}
+    return await _resolve(context, ref, with_access=include_oa_location, keep=True)
 
 
-@paper_procedure(
-    "resolve_paper",
-    {"ref": TEXT, "include_oa_location": FLAG},
-    _METADATA,
-    asks=RECORDS,
-    settings={**LOG, **SOURCES},
-    needs=("ref",),
-)
-async def resolve_paper(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+@paper_procedure(_METADATA, asks=RECORDS, settings={**LOG, **SOURCES})
+async def resolve_paper(context: Context, ref: str, include_oa_location: bool = False) -> dict[str, Any]:
     """Resolve one paper; nothing is kept but the rows of the log."""
-    return await _resolve(context, parse_ref(arguments["ref"]), arguments, keep=False)
+    return await _resolve(context, ref, with_access=include_oa_location, keep=False)
 
 
-async def _resolve(context: Context, ref: PaperId, arguments: Mapping[str, Any], *, keep: bool) -> dict[str, Any]:
-    from .metadata import open_lookup, to_entry
-    from .store import METADATA
+async def _resolve(context: Context, text: str, *, with_access: bool, keep: bool) -> dict[str, Any]:
+    from .metadata import PaperLookup, to_entry
+    from .provenance_log import open_journal
+    from .store import METADATA, check_key
 
-    lookup, store = open_lookup(context), _store(context)
+    ref = parse_ref(text)
+    lookup, store = PaperLookup(context, open_journal(context)), _store(context)
     if ref.kind != "pubmed":
         check_key(ref.key)  # a reference that could not be kept is refused before anybody is asked
     if keep and context.is_live:
@@ -146,15 +122,15 @@ async def _resolve(context: Context, ref: PaperId, arguments: Mapping[str, Any],
     with lookup.journal.session(ref):
         ref = await lookup.to_doi(ref)
         paper = await lookup.repair(ref, await lookup.resolve(ref))
-        if arguments.get("include_oa_location") and ref.kind == "doi":
-            paper = await lookup.with_access(ref, paper)
+        if with_access and ref.kind == "doi" and not paper.access:
+            paper = replace(paper, access=await lookup.locate(ref))
         own = {"source": paper.source, "license": paper.license, "oa_status": paper.oa_status}
         entry = to_entry(ref, paper, own, context.now())
         if keep:
             entry, _ = await store.commit(ref, entry)
             lookup.journal.stored(ref, paper.source, f"{METADATA}/{ref.key}.toml", license_=paper.license)
     return {
-        "ref": arguments["ref"],
+        "ref": text,
         "source": paper.source,
         "resolver_profile": paper.source,
         "license": paper.license,
@@ -179,7 +155,7 @@ def preview(context: Context, ref: PaperId) -> dict[str, Any]:
         "ref": {ref.kind: ref.value},
         "plan": {
             "metadata_sources": [] if is_preprint else ["crossref", "unpaywall"],
-            "pdf_sources": [{"key": source, "candidate_hosts": list(HOSTS[source])}],
+            "pdf_sources": [{"key": source, "candidate_hosts": HOSTS[source]}],
             "redirect_allowlists_loaded": ["crossref", "unpaywall", "arxiv", "oa-publisher"],
             "candidate_hosts_are_upper_bound": True,
             "target_pdf_path": str(store.pdf_path(ref.key)),
@@ -193,50 +169,41 @@ def preview(context: Context, ref: PaperId) -> dict[str, Any]:
 # --- the store ----------------------------------------------------------------------------------------------------
 
 
-@paper_procedure(
-    "paper_info", {"ref": TEXT}, {**REF, "safekey": TEXT, "metadata": OPEN}, settings=STORE, needs=("ref",)
-)
-async def paper_info(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+@paper_procedure({**REF, "safekey": TEXT, "metadata": OPEN}, settings=STORE)
+async def paper_info(context: Context, ref: str) -> dict[str, Any]:
     """The stored metadata of one paper, null when it is not stored."""
-    ref = parse_entry_ref(arguments["ref"])
-    return {"ref": arguments["ref"], "safekey": ref.key, "metadata": to_json(_store(context).find(ref))}
+    paper = parse_entry_ref(ref)
+    return {"ref": ref, "safekey": paper.key, "metadata": to_json(_store(context).find(paper))}
 
 
-@paper_procedure(
-    "search_papers",
-    {"query": TEXT, "limit": WHOLE},
-    {"scope": TEXT, "query": TEXT, "count": WHOLE, "results": _LISTED},
-    settings=STORE,
-    needs=("query",),
-)
-async def search_papers(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+@paper_procedure({"scope": TEXT, "query": TEXT, "count": WHOLE, "results": _LISTED}, settings=STORE)
+async def search_papers(context: Context, query: str, limit: int = LISTED) -> dict[str, Any]:
     """Stored papers with a text in title, authors, venue or publisher."""
-    words = str(arguments["query"]).casefold()
-    rows = [one.to_json() for one in _store(context).summaries() if words in one.words][: _limit(arguments)]
-    return {"scope": "local", "query": arguments["query"], "count": len(rows), "results": rows}
+    words = query.casefold()
+    rows = [one.to_json() for one in _store(context).summaries() if words in one.words][: _bounded(limit)]
+    return {"scope": "local", "query": query, "count": len(rows), "results": rows}
 
 
-@paper_procedure("recent_papers", {"limit": WHOLE}, {"count": WHOLE, "entries": _LISTED}, settings=STORE)
-async def recent_papers(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+@paper_procedure({"count": WHOLE, "entries": _LISTED}, settings=STORE)
+async def recent_papers(context: Context, limit: int = LISTED) -> dict[str, Any]:
     """Stored papers, the newest first."""
-    entries = _store(context).summaries()
     # Entries without a time come last; the sort is stable, also in reverse.
-    newest = sorted(entries, key=lambda one: one.fetched_at or "", reverse=True)[: _limit(arguments)]
+    newest = sorted(_store(context).summaries(), key=lambda one: one.fetched_at or "", reverse=True)[: _bounded(limit)]
     return {"count": len(newest), "entries": [one.to_json() for one in newest]}
 
 
+def _bounded(limit: int) -> int:
+    return min(limit or LISTED, MOST_LISTED)
+
+
 @paper_procedure(
-    "paper_pdf_path",
-    {"ref": TEXT},
-    {**REF, "safekey": TEXT, "path": OPEN, "pdf_exists": FLAG, "origin": OPEN, "license": OPEN},
-    settings=STORE,
-    needs=("ref",),
+    {**REF, "safekey": TEXT, "path": OPEN, "pdf_exists": FLAG, "origin": OPEN, "license": OPEN}, settings=STORE
 )
-async def paper_pdf_path(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+async def paper_pdf_path(context: Context, ref: str) -> dict[str, Any]:
     """Where the PDF of a stored paper is; the file is not opened."""
-    ref, store = parse_entry_ref(arguments["ref"]), _store(context)
-    entry = store.find(ref)
-    row = {"ref": arguments["ref"], "safekey": ref.key, "path": None, "pdf_exists": False}
+    paper, store = parse_entry_ref(ref), _store(context)
+    entry = store.find(paper)
+    row = {"ref": ref, "safekey": paper.key, "path": None, "pdf_exists": False}
     if entry is None:
         return row
     path, own = store.stored_pdf(entry), own_of(entry)
@@ -244,78 +211,25 @@ async def paper_pdf_path(context: Context, arguments: Mapping[str, Any]) -> dict
     return {**row, "path": str(path) if path else None, "pdf_exists": store.has_pdf(entry), **more}
 
 
-@paper_procedure("papers_bibtex", {"refs": TEXTS}, {"entries": ROWS}, settings=STORE, needs=("refs",))
-async def papers_bibtex(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+@paper_procedure({"entries": ROWS}, settings=STORE)
+async def papers_bibtex(context: Context, refs: list[str]) -> dict[str, Any]:
     """Stored papers as BibTeX, one element for each reference."""
     from .formats import to_bibtex
 
-    return {"entries": _export(context, arguments["refs"], "bibtex", to_bibtex)}
+    return _export(context, refs, "bibtex", to_bibtex)
 
 
-@paper_procedure("papers_csl", {"refs": TEXTS}, {"entries": ROWS}, settings=STORE, needs=("refs",))
-async def papers_csl(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+@paper_procedure({"entries": ROWS}, settings=STORE)
+async def papers_csl(context: Context, refs: list[str]) -> dict[str, Any]:
     """Stored papers as CSL JSON, one element for each reference."""
     from .formats import to_csl
 
-    return {"entries": _export(context, arguments["refs"], "csl", to_csl)}
-
-
-@paper_procedure(
-    "tag_paper",
-    {"ref": TEXT, **dict.fromkeys(("add", "remove", "collection_add", "collection_remove"), TEXTS)},
-    {**REF, "tags": TEXTS, "collections": TEXTS},
-    settings=STORE,
-    needs=("ref",),
-)
-async def tag_paper(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Add and remove tags and collections of a stored paper."""
-
-    def alter(own: Mapping[str, Any]) -> Mapping[str, Any]:
-        tags = _changed(own.get("tags"), arguments.get("add"), arguments.get("remove"))
-        more = arguments.get("collection_add"), arguments.get("collection_remove")
-        return {"tags": tags or None, "collections": _changed(own.get("collections"), *more) or None}
-
-    own = await _store(context).change(parse_entry_ref(arguments["ref"]), alter)
-    return {"ref": arguments["ref"], **{name: texts_of(own.get(name)) for name in ("tags", "collections")}}
-
-
-@paper_procedure(
-    "annotate_paper",
-    {"ref": TEXT, "text": TEXT, "clear": FLAG},
-    {**REF, "annotation": OPEN},
-    settings=STORE,
-    needs=("ref",),
-)
-async def annotate_paper(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Set or take away the note on a stored paper."""
-    ref, clear, text = parse_entry_ref(arguments["ref"]), bool(arguments.get("clear")), arguments.get("text")
-    if not clear and not text:
-        raise PaperFault("INVALID_REF", "Give the note as text, or clear: true to take it away.")
-    note = None if clear else str(text)
-    await _store(context).change(ref, lambda _: {"annotation": note})
-    return {"ref": arguments["ref"], "annotation": note}
-
-
-def _limit(arguments: Mapping[str, Any]) -> int:
-    return min(int(arguments.get("limit") or LISTED), MOST_LISTED)
-
-
-def _changed(before: Any, add: Any, remove: Any) -> list[str]:
-    """A list after additions and removals: each word once, in the order in which it came."""
-    for tag in (*(add or ()), *(remove or ())):
-        if not isinstance(tag, str) or not 0 < len(tag) <= LONGEST_TAG:
-            raise PaperFault("INVALID_REF", f"A tag or a collection is a text of 1 to {LONGEST_TAG} characters.")
-    tags = [tag for tag in dict.fromkeys([*texts_of(before), *(add or ())]) if tag not in set(remove or ())]
-    if len(tags) > TAGS:
-        raise PaperFault(
-            "INVALID_REF", f"A paper would have {len(tags)} tags or collections, and {TAGS} are kept at most."
-        )
-    return tags
+    return _export(context, refs, "csl", to_csl)
 
 
 def _export(
     context: Context, refs: list[str], name: str, write: Callable[[str, Mapping[str, Any]], Any]
-) -> list[dict[str, Any]]:
+) -> dict[str, Any]:
     if not 0 < len(refs) <= EXPORTS:
         raise PaperFault("INVALID_REF", f"{len(refs)} references were given; 1 to {EXPORTS} are taken.")
     store, rows = _store(context), list[dict[str, Any]]()
@@ -328,40 +242,76 @@ def _export(
         else:
             exported = write(ref.key, to_json(entry)) if entry is not None else None
             rows.append({"ref": text, "safekey": ref.key, name: exported})
-    return rows
+    return {"entries": rows}
+
+
+@paper_procedure({**REF, "tags": TEXTS, "collections": TEXTS}, settings=STORE)
+async def tag_paper(
+    context: Context,
+    ref: str,
+    add: Sequence[str] = (),
+    remove: Sequence[str] = (),
+    collection_add: Sequence[str] = (),
+    collection_remove: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Add and remove tags and collections of a stored paper."""
+
+    def alter(own: Mapping[str, Any]) -> Mapping[str, Any]:
+        collections = _changed(own.get("collections"), collection_add, collection_remove)
+        return {"tags": _changed(own.get("tags"), add, remove) or None, "collections": collections or None}
+
+    own = await _store(context).change(parse_entry_ref(ref), alter)
+    return {"ref": ref, **{name: texts_of(own.get(name)) for name in ("tags", "collections")}}
+
+
+def _changed(before: Any, add: Sequence[Any], remove: Sequence[Any]) -> list[str]:
+    """A list after additions and removals: each word once, in the order in which it came."""
+    if any(not isinstance(tag, str) or not 0 < len(tag) <= LONGEST_TAG for tag in (*add, *remove)):
+        raise PaperFault("INVALID_REF", f"A tag or a collection is a text of 1 to {LONGEST_TAG} characters.")
+    tags = [tag for tag in dict.fromkeys([*texts_of(before), *add]) if tag not in set(remove)]
+    if len(tags) > TAGS:
+        raise PaperFault(
+            "INVALID_REF", f"A paper would have {len(tags)} tags or collections, and {TAGS} are kept at most."
+        )
+    return tags
+
+
+@paper_procedure({**REF, "annotation": OPEN}, settings=STORE)
+async def annotate_paper(context: Context, ref: str, text: str = "", clear: bool = False) -> dict[str, Any]:
+    """Set or take away the note on a stored paper."""
+    paper = parse_entry_ref(ref)
+    if not clear and not text:
+        raise PaperFault("INVALID_REF", "Give the note as text, or clear: true to take it away.")
+    note = None if clear else text
+    await _store(context).change(paper, lambda _: {"annotation": note})
+    return {"ref": ref, "annotation": note}
 
 
 # --- this instance ------------------------------------------------------------------------------------------------
 
 
 @paper_procedure(
-    "paper_capabilities",
-    {},
     {
         "oa_enabled": FLAG,
         "metadata_sources": TEXTS,
-        "tdm_enabled": FLAG,
-        **dict.fromkeys(("tdm_elsevier", "tdm_aps", "tdm_springer", "tdm_ieee"), FLAG),
+        **dict.fromkeys(("tdm_enabled", *_TDM), FLAG),
         "rate_limit_per_sec": NUMBER,
-        "tier_1": TEXTS,
-        "tier_2": TEXTS,
-        "tier_3": TEXTS,
+        **dict.fromkeys(("tier_1", "tier_2", "tier_3"), TEXTS),
     },
     settings=SOURCES,
 )
-async def paper_capabilities(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+async def paper_capabilities(context: Context) -> dict[str, Any]:
     """Which sources this instance may use; tells no key."""
-    enabled, licensed = (
-        [source.name for source in sources if not source.missing(context.config)] for sources in (INDEXES, PUBLISHERS)
-    )
+    granted = [source.name for source in (*INDEXES, *PUBLISHERS) if not source.missing(context.config)]
     # In the order and under the names of the contract.
     names = {"openalex": "openalex", "s2": "semantic_scholar", "doaj": "doaj", "datacite": "datacite"}
-    enabled = [name for source, name in names.items() if source in enabled]
+    enabled = [name for source, name in names.items() if source in granted]
+    licensed = [name for name in granted if name.startswith("tdm-")]
     return {
         "oa_enabled": True,
         "metadata_sources": enabled,
         "tdm_enabled": bool(licensed),
-        **{f"tdm_{name}": f"tdm-{name}" in licensed for name in ("elsevier", "aps", "springer", "ieee")},
+        **{name: name.replace("_", "-") in licensed for name in _TDM},
         "rate_limit_per_sec": float(PER_SECOND),
         "tier_1": ["arxiv", "crossref", "unpaywall"],
         "tier_2": enabled,
@@ -369,13 +319,8 @@ async def paper_capabilities(context: Context, arguments: Mapping[str, Any]) -> 
     }
 
 
-@paper_procedure(
-    "paper_store_health",
-    {},
-    {"version": TEXT, "schema_version": TEXT, "store_writable": FLAG, "build": OBJECT},
-    settings=STORE,
-)
-async def paper_store_health(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+@paper_procedure({"version": TEXT, "schema_version": TEXT, "store_writable": FLAG, "build": OBJECT}, settings=STORE)
+async def paper_store_health(context: Context) -> dict[str, Any]:
     """Version, schema, and whether the store could be written; makes nothing."""
     return {
         "version": __version__,

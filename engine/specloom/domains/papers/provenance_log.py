@@ -48,16 +48,8 @@ class ProvenanceLog:
 
     def append(self, event: str, *, now: float, result: str = "ok", capability: str = "oa", **fields: Any) -> None:
         """Add one row and flush it; LOG_ERROR when that is not possible, and then nothing may be done."""
-        row = {
-            **dict.fromkeys(KEYS),
-            "ts": to_timestamp(now),
-            "event": event,
-            "result": result,
-            "capability": capability,
-            "session_id": SESSION,
-            "schema_version": ROW_VERSION,
-            **fields,
-        }
+        row = {**dict.fromkeys(KEYS), "ts": to_timestamp(now), "event": event, "result": result, **fields}
+        row |= {"capability": capability, "session_id": SESSION, "schema_version": ROW_VERSION}
         try:
             self._chain.append(row, now)
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -69,17 +61,10 @@ def verify(path: Path) -> ChainVerdict:
     return ChainedLog(path, FORMAT).verify()
 
 
-def verify_rows(path: Path) -> tuple[int, str]:
-    """How many rows of a log hold, and what is wrong with the next one."""
-    verdict = verify(path)
-    return verdict.rows, verdict.problem
-
-
 def to_timestamp(seconds: float) -> str:
     """RFC 3339 in UTC with milliseconds, which are left out when there are none."""
-    moment = datetime.fromtimestamp(round(seconds * 1000) / 1000, UTC)
-    text = moment.strftime("%Y-%m-%dT%H:%M:%S")
-    return f"{text}Z" if moment.microsecond == 0 else f"{text}.{moment.microsecond // 1000:03d}Z"
+    text = datetime.fromtimestamp(round(seconds * 1000) / 1000, UTC).isoformat(timespec="milliseconds")
+    return text.removesuffix("+00:00").removesuffix(".000") + "Z"
 
 
 def make_ulid(milliseconds: int, entropy: int) -> str:

@@ -1,4 +1,4 @@
-"""Who knows papers by their DOI: registries, indexes that an operator switches on, and publishers with an agreement.
+"""Who knows papers by their DOI, and what else of the outside is data: `sources.toml` with what it means.
 
 An operator has an agreement with a publisher on text mining and a key from it, and sets both; one without the other
 grants nothing. Each publisher is asked about its own DOIs alone.
@@ -6,10 +6,14 @@ grants nothing. Each publisher is asked about its own DOIs alone.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 from urllib.parse import quote
+
+DATA: Mapping[str, Mapping[str, Any]] = tomllib.loads(files(__package__).joinpath("sources.toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +25,6 @@ class PaperSource:
     operation: str = "work"
     switch: str = ""
     """The variable without which it is not asked."""
-    title: str = ""
     prefixes: tuple[str, ...] = ()
     """How the DOIs of a publisher begin; none for a source that knows those of everybody."""
     documents: str = ""
@@ -53,29 +56,15 @@ class PaperSource:
         return self.documents + quote(doi, safe="/")
 
 
-PUBLISHERS = (
-    PaperSource("tdm-elsevier", "tdm_elsevier", "publisher_record", "", "Elsevier", ("10.1016", "10.1006", "10.1053")),
-    PaperSource(
-        *("tdm-aps", "tdm_aps", "publisher_record", "", "APS", ("10.1103",)),
-        documents="https://harvest.aps.org/v2/journals/articles/",
-    ),
-    PaperSource(
-        *("tdm-springer", "tdm_springer", "publisher_record", "", "Springer Nature"),
-        prefixes=("10.1007", "10.1038", "10.1057", "10.1140"),
-    ),
+SOURCES = tuple(
+    PaperSource(name, **{**fields, "prefixes": tuple(fields.get("prefixes", ()))})
+    for name, fields in DATA["sources"].items()
 )
-"""In the order in which they are told. One publisher has a DOI at most."""
-
-INDEXES = (
-    PaperSource("datacite", "datacite", switch="DOIGET_ENABLE_DATACITE"),
-    PaperSource("openalex", "openalex", switch="DOIGET_ENABLE_OPENALEX"),
-    PaperSource("s2", "semanticscholar", switch="DOIGET_ENABLE_S2"),
-    PaperSource("doaj", "doaj", switch="DOIGET_ENABLE_DOAJ"),
-)
-OPENALEX = INDEXES[1]
-
-SOURCES = (PaperSource("crossref", "crossref", "publication"), *PUBLISHERS, *INDEXES)
 """Everybody who is asked for a record, in their order."""
+PUBLISHERS = tuple(source for source in SOURCES if source.prefixes)
+"""In the order in which they are told. One publisher has a DOI at most."""
+INDEXES = tuple(source for source in SOURCES if source.switch)
+OPENALEX = next(source for source in INDEXES if source.name == "openalex")
 
 
 def publisher_of(doi: str) -> PaperSource | None:

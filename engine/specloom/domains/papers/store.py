@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import re
 import stat
 import tomllib
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -29,12 +30,12 @@ from .config import store_root
 from .entries import TABLE, authors_of, check_version, is_newer, merge, own_of, to_instant
 from .errors import PaperFault
 from .formats import write_toml
-from .identifiers import check_key
 
 METADATA = ".metadata"
 LARGEST = 10_000_000
 """Bytes of a metadata file that is read."""
 
+_SAFE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 Alter = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
@@ -233,6 +234,15 @@ class PaperStore:
         fetched = to_instant(own_of(entry).get("fetched_at"))
         year = year if isinstance(year, int) else None
         return EntrySummary(key, entry["title"], year, fetched, "\n".join(fields).casefold())
+
+
+def check_key(key: str) -> str:
+    """The key; STORE_ERROR for one that could leave the folder of the store or hide in it."""
+    if not _SAFE.fullmatch(key) or ".." in key:
+        raise PaperFault(
+            "STORE_ERROR", f"{key[:80]!r} cannot name an entry: it holds dots or signs that a path forbids."
+        )
+    return key
 
 
 def open_store(config: Mapping[str, Any]) -> PaperStore:
