@@ -11,8 +11,7 @@ from figures import Figure
 from specs import environment, roots
 
 from specloom.compiler.build import weave_from
-from specloom.server.catalogue import make_catalogue
-from specloom.server.selection import OUTPUT_SCHEMAS, Selection
+from specloom.server.catalogue import OUTPUT_SCHEMAS, Selection, make_catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,9 +13,8 @@ import threading
 import pytest
 
 import specloom.cache.cache as cache_module
-from specloom.cache.cache import AnswerCache
-from specloom.cache.disk import AnswerDisk, erase_answers
-from specloom.cache.memory import OVERHEAD, CacheEntry
+from specloom.cache.cache import OVERHEAD, AnswerCache
+from specloom.cache.disk import AnswerDisk, CacheEntry, erase_answers
 
 KEY = bytes(range(32))
 MIB = 1024 * 1024

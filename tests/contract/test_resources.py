@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 from specloom.compiler.build import weave_from
-from specloom.server.catalogue import make_catalogue
-from specloom.server.selection import Selection
+from specloom.server.catalogue import Selection, make_catalogue
 from specloom.specs.library import shipped_root
 
 HELD = json.loads((Path(__file__).parent / "resources.json").read_text(encoding="utf-8"))

@@ -16,7 +16,7 @@ import pytest
 from specloom.core.faults import Fault
 from specloom.core.messages import Policy, Request, Response
 from specloom.core.secrets import Secret, redact
-from specloom.net.dialer import Dialer, build_tls_context, resolve_name
+from specloom.net.connections import Dialer, build_tls_context, resolve_name
 from specloom.net.transport import Transport
 from tests.support.loopback import RESET, Call, Handler, Loopback, Raw, Reply, Reset
 

@@ -23,7 +23,7 @@ from specloom.core.messages import Answer
 from specloom.domains.scrape.browser.browser import Browser
 from specloom.domains.scrape.fetch import fallback
 from specloom.domains.scrape.result import Fetched
-from specloom.net.dialer import resolve_name
+from specloom.net.connections import resolve_name
 from tests.support.browser import MISSING, find_processes, is_running, needs_browser, page, until, wait_until
 from tests.support.loopback import RESET, Call, Loopback, Reply
 from tests.support.scrape_context import ARTICLE, HTML, OPTIONS, Names, open_desk, take_text
@@ -442,7 +442,7 @@ def test_nothing_is_left_when_the_process_ends(how: str) -> None:
     folder = Path(tempfile.mkdtemp(prefix="b-"))
     code = (
         "import asyncio, sys\n"
-        "from specloom.net.dialer import resolve_name\n"
+        "from specloom.net.connections import resolve_name\n"
         "from specloom.domains.scrape.browser.browser import Browser\n"
         "from specloom.domains.scrape.options import Options\n"
         "async def main():\n"

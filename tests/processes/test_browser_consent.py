@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from specloom.domains.scrape.browser.browser import Browser, find_browser
 from specloom.domains.scrape.browser.consent import ABOUT, ACCEPTING, CONSENT, LABELS, REFUSING
-from specloom.net.dialer import resolve_name
+from specloom.net.connections import resolve_name
 from tests.support.browser import needs_browser, page
 from tests.support.loopback import Call, Loopback, Reply
 from tests.support.scrape_context import HTML, OPTIONS, take_text

@@ -16,7 +16,7 @@ from specloom.domains.scrape.browser.proxy import PATIENCE
 from specloom.domains.scrape.fetch import fallback
 from specloom.domains.scrape.fetch.http import Elsewhere
 from specloom.domains.scrape.result import Fetched
-from specloom.net.dialer import resolve_name
+from specloom.net.connections import resolve_name
 from tests.support.browser import find_processes, needs_browser, page
 from tests.support.loopback import Call, Loopback, Reply
 from tests.support.scrape_context import HTML, OPTIONS, open_desk, take_text

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from specloom.domains.scrape.browser.browser import Browser, find_browser
 from specloom.domains.scrape.browser.proxy import Refused, Ticket
-from specloom.net.dialer import resolve_name
+from specloom.net.connections import resolve_name
 from specloom.net.guard import ParsedUrl
 from tests.support.browser import needs_browser, page
 from tests.support.loopback import Call, Loopback, Reply

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from specloom.server.selection import Selection
+from specloom.server.catalogue import Selection
 from specloom.server.start import default_selection, read_switch
 from tests.support.demo_specs import (
     LENS,

@@ -12,9 +12,8 @@ from specloom.compiler.build import weave_from
 from specloom.core import paths
 from specloom.model.model import Model
 from specloom.server import catalogue as image
-from specloom.server.catalogue import fingerprint, image_path, load_image, make_catalogue, save_image
+from specloom.server.catalogue import Selection, fingerprint, image_path, load_image, make_catalogue, save_image, select
 from specloom.server.protocol import Catalogue
-from specloom.server.selection import Selection, select
 from tests.support.demo_specs import LENS, TEXTS, TOOL, write_demo
 
 SECOND = TEXTS[TOOL].replace("demo_find", "demo_other").replace("toolsets: [core]", "toolsets: [extra]")

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from specloom.server.catalogue import UNTRUSTED, make_catalogue
-from specloom.server.selection import Selection
+from specloom.server.catalogue import UNTRUSTED, Selection, make_catalogue
 from tests.support.shipped import shipped_model
 from tests.support.spec_library import weave_texts
 

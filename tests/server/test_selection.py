@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from specloom.model.model import Model
-from specloom.server.catalogue import load_image, make_catalogue, save_image
-from specloom.server.selection import Conditions, Selection, conditions, select
+from specloom.server.catalogue import Conditions, Selection, conditions, load_image, make_catalogue, save_image, select
 from tests.support.demo_specs import TOOL, codes, weave_demo, write_demo
 
 ALL = Selection(["all"])

@@ -5,7 +5,7 @@ import pytest
 from specloom.compiler.collection import load_collections
 from specloom.core.faults import Fault
 from specloom.specs.library import shipped_root
-from specloom.storage.artifacts import Artifacts
+from specloom.storage.state import Artifacts
 from specloom.storage.store import open_memory
 
 NOW = 1_700_000_000.0

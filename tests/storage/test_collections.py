@@ -10,7 +10,7 @@ from specloom.core.diagnostics import Report
 from specloom.plugins.collections import ENGINE_NEEDS, CollectionNeed, CollectionSpec
 from specloom.plugins.registry import OBSERVERS, PROCEDURES, load_hooks
 from specloom.specs.library import Library, parse_spec, shipped_root
-from specloom.storage.open import StateStores
+from specloom.storage.state import StateStores
 
 NOTES = """\
 spec: collection/1

@@ -11,8 +11,7 @@ import pytest
 from specloom.core.faults import Fault
 from specloom.plugins.collections import CollectionSpec, WriteConflict, is_anonymous, join_owner, split_owner
 from specloom.storage.keys import MasterKeys
-from specloom.storage.location import configure
-from specloom.storage.store import StateStore, open_memory, open_store
+from specloom.storage.store import StateStore, configure, open_memory, open_store
 
 ANN, BOB = join_owner("acme-works", "ann@example.org"), join_owner("acme-works", "bob@example.org")
 TRAILS = CollectionSpec("trails", lifetime=4 * 3600, sliding=True, max_items=3, when_full="evict", max_events=5)

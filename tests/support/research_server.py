@@ -19,13 +19,12 @@ from specloom.core.messages import Request, Response
 from specloom.model.model import Model
 from specloom.runtime.executor import Auditor, Executor
 from specloom.server.backend import ExecutorBackend
-from specloom.server.catalogue import make_catalogue
+from specloom.server.catalogue import Selection, make_catalogue
 from specloom.server.sdk_host import Host
-from specloom.server.selection import Selection
 from specloom.specs.library import shipped_root
 from specloom.specs.prompts import listed_prompt, load_prompts
-from specloom.storage.artifacts import Artifacts
 from specloom.storage.consent import decide
+from specloom.storage.state import Artifacts
 from specloom.storage.store import StateStore, open_memory, open_store
 from tests.support.shipped import shipped_model
 

@@ -12,9 +12,8 @@ from mcp import Client
 from specloom.core.messages import Request, Response
 from specloom.runtime.executor import Executor
 from specloom.server.backend import ExecutorBackend
-from specloom.server.catalogue import make_catalogue
+from specloom.server.catalogue import Selection, make_catalogue
 from specloom.server.sdk_host import Host
-from specloom.server.selection import Selection
 from tests.support.research_server import ERAS, NOW, shipped
 
 Says = Any

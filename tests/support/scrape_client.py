@@ -22,10 +22,9 @@ from specloom.model.model import Model
 from specloom.net.transport import Transport
 from specloom.runtime.executor import Executor
 from specloom.server.backend import ExecutorBackend
-from specloom.server.catalogue import make_catalogue
+from specloom.server.catalogue import Selection, make_catalogue
 from specloom.server.protocol import Catalogue
 from specloom.server.sdk_host import Host
-from specloom.server.selection import Selection
 from specloom.specs.library import shipped_root
 
 ERA = "2026-07-28"

@@ -19,7 +19,7 @@ from specloom.domains.scrape.fetch.session import FetchSession
 from specloom.domains.scrape.options import Options
 from specloom.domains.scrape.read import make_answer
 from specloom.domains.scrape.result import Candidate, Fetched, Mode, Reading
-from specloom.net.dialer import Resolver, resolve_name
+from specloom.net.connections import Resolver, resolve_name
 from specloom.net.transport import Transport
 
 OPTIONS = Options(allow_private=True, chrome="disabled", plain_timeout=5.0, stealth_timeout=5.0, deadline=20.0)

@@ -10,14 +10,12 @@ from specloom.core.lazy import exports
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .cache import LOCK_WAIT, AnswerCache
-    from .disk import ANSWERS, erase_answers
-    from .memory import CacheEntry
+    from .disk import ANSWERS, CacheEntry, erase_answers
 
 __getattr__ = exports(
     __name__,
     {
         "cache": "LOCK_WAIT AnswerCache",
-        "disk": "ANSWERS erase_answers",
-        "memory": "CacheEntry",
+        "disk": "ANSWERS CacheEntry erase_answers",
     },
 )

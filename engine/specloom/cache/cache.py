@@ -1,15 +1,15 @@
-"""Answers that are remembered: a bounded memory in front of a bounded, sealed directory that may fail without harm."""
+"""Two-tier answer cache: a bounded LRU in memory over a bounded, sealed directory that may fail without harm."""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from specloom.core import KEY_BYTES
 
-from .disk import ANSWERS, AnswerDisk, Glance
-from .memory import AnswerMemory, CacheEntry
+from .disk import ANSWERS, AnswerDisk, CacheEntry, Glance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -285,3 +285,62 @@ def _first_cause(error: BaseException) -> BaseException:
     while isinstance(error.__context__, sqlite3.Error):
         error = error.__context__
     return error
+
+
+# --- Answers in memory ------------------------------------------------------------------------------------------------
+
+
+OVERHEAD = 256
+"""Bytes an entry takes in memory beside its key and value, measured on a 64-bit CPython."""
+
+
+class AnswerMemory:
+    """Entries by key in at most so many bytes. Not safe from several threads by itself: its owner holds a lock."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.used = 0
+        """Bytes that are taken, the overhead of each entry included."""
+        self.evicted = 0
+        """Entries that had to go for others since the start."""
+        self._entries: OrderedDict[str, CacheEntry] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: str, now: float) -> CacheEntry | None:
+        """The entry if it is there and alive; one that is not alive is dropped."""
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        if not entry.is_alive(now):
+            self._drop(key)
+            return None
+        self._entries.move_to_end(key)
+        return entry
+
+    def put(self, key: str, entry: CacheEntry) -> None:
+        """Hold the entry in place of what stands under its key; one larger than the whole is not held."""
+        self._drop(key)
+        size = _size_of(key, entry)
+        if size > self.limit:
+            return
+        self._entries[key] = entry
+        self.used += size
+        while self.used > self.limit:
+            self._drop(next(iter(self._entries)))
+            self.evicted += 1
+
+    def clear(self) -> None:
+        """Hold nothing."""
+        self._entries.clear()
+        self.used = 0
+
+    def _drop(self, key: str) -> None:
+        entry = self._entries.pop(key, None)
+        if entry is not None:
+            self.used -= _size_of(key, entry)
+
+
+def _size_of(key: str, entry: CacheEntry) -> int:
+    return len(key) + len(entry.value) + OVERHEAD

@@ -6,11 +6,10 @@ import errno
 import os
 import struct
 import threading
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from specloom.core import seal, unseal
-
-from .memory import CacheEntry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +32,34 @@ JOURNAL_BYTES = 4 * 1024 * 1024
 _HEAD = struct.Struct(">dd")
 _PLAIN_SETTINGS = ("wal", "least-recently-stored")
 _OWN_SETTINGS = ("count", "size", "hits", "misses", "sqlite_journal_size_limit")
+
+
+Freshness = Literal["fresh", "aging", "expiring"]
+
+SLACK = 5.0
+"""Seconds a clock may step back before what was stored under the later time is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheEntry:
+    """A remembered value, when it was stored (seconds since the epoch) and for how many seconds it may be served."""
+
+    value: bytes
+    stored_at: float
+    ttl: float
+
+    def age(self, now: float) -> float:
+        """Seconds since it was stored, never below zero."""
+        return max(0.0, now - self.stored_at)
+
+    def freshness(self, now: float) -> Freshness:
+        """Which part of its life it is in: `fresh` in the first half, `aging` up to four fifths, then `expiring`."""
+        used = self.age(now) / self.ttl
+        return "fresh" if used < 0.5 else "aging" if used < 0.8 else "expiring"
+
+    def is_alive(self, now: float) -> bool:
+        """Whether it may be served. One from the future is refused, or a clock set back would serve it for ever."""
+        return -SLACK <= now - self.stored_at < self.ttl
 
 
 class AnswerDisk:

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from specloom.core import KEY_FILE, KEY_VARIABLE, Fault, Paint, cut, load_key
+from specloom.core import KEY_FILE, KEY_VARIABLE, STATE_VARIABLE, Fault, Paint, cut, load_key, state_folder
 from specloom.language.evaluate import evaluate
 from specloom.model import Model, Provider
 from specloom.plugins import PLACES, load_hooks
 from specloom.runtime import Executor
-from specloom.storage import FOLDER_VARIABLE, audit_path, state_folder
+from specloom.storage import audit_path
 
 # --- What was looked at and how it is: one line each, with the remedy -------------------------------------------------
 
@@ -59,8 +59,8 @@ def finding_lines(found: list[Finding], paint: Paint, width: int) -> list[str]:
 def examine_places(environ: Mapping[str, str], cache: Path) -> list[Finding]:
     """Every place where something is kept under these variables; nothing is made or written to find out."""
     load_hooks()
-    state = state_folder(environ)
-    found = [*_cache(cache, environ), _place("state", state, "nothing can be remembered", FOLDER_VARIABLE)]
+    state = Path(state_folder(environ))
+    found = [*_cache(cache, environ), _place("state", state, "nothing can be remembered", STATE_VARIABLE)]
     log = audit_path(state, environ)
     if log is None:
         found.append(Finding("warning", "audit log", "switched off", "unset AUDIT_ENABLED to record calls"))

@@ -248,9 +248,9 @@ def _owner(options: Namespace) -> str:
 
 
 def _folder() -> Path:
-    from specloom.storage import state_folder
+    from specloom.core import state_folder
 
-    return state_folder(os.environ)
+    return Path(state_folder(os.environ))
 
 
 def _with_store(work: Callable[[StateStore], Awaitable[T]]) -> T:

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from .garbage_collection import collect_seldom, keep
     from .limits import Limiter, Pacer, Rate, parse_duration, parse_rate, parse_size
     from .messages import Answer, Header, Policy, Request, Response
-    from .paths import NAME, PROMPTS, PROMPT_SUFFIX, cache_folder, config_folder, shipped_folder, spec_layers
+    from .paths import (
+        NAME, PROMPTS, PROMPT_SUFFIX, STATE_VARIABLE, cache_folder, config_folder, shipped_folder, spec_layers,
+        state_folder,
+    )
     from .process import Ended, end, restrict, run, start
     from .secrets import (
         KEY_BYTES, KEY_FILE, KEY_VARIABLE, MASK, Secret, load_key, looks_issued, looks_secret, mask, mask_values,
@@ -39,7 +42,10 @@ __getattr__ = exports(
         "garbage_collection": "collect_seldom keep",
         "limits": "Limiter Pacer Rate parse_duration parse_rate parse_size",
         "messages": "Answer Header Policy Request Response",
-        "paths": "NAME PROMPTS PROMPT_SUFFIX cache_folder config_folder shipped_folder spec_layers",
+        "paths": (
+            "NAME PROMPTS PROMPT_SUFFIX STATE_VARIABLE cache_folder config_folder shipped_folder spec_layers "
+            "state_folder"
+        ),
         "process": "Ended end restrict run start",
         "secrets": (
             "KEY_BYTES KEY_FILE KEY_VARIABLE MASK Secret load_key looks_issued looks_secret mask "

@@ -1,4 +1,4 @@
-"""Where configuration and cache live on each system, worked out without an import: a start has to wait for this.
+"""Where configuration, cache and state live on each system, worked out without an import: a start has to wait for this.
 
 The places are those of the platformdirs library, which takes longer to import than the whole start may take.
 """
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 NAME = "specloom"
+STATE_VARIABLE = "SPECLOOM_STATE_DIR"
 PROMPTS = "templates/prompts"
 """Where in a layer its prompts are, a file each."""
 PROMPT_SUFFIX = ".md.j2"
@@ -38,6 +39,18 @@ def cache_folder(environ: Mapping[str, str]) -> str:
     if sys.platform == "darwin":
         return os.path.join(_home(environ), "Library", "Caches", NAME)
     return os.path.join(_xdg(environ, "XDG_CACHE_HOME", ".cache"), NAME)
+
+
+def state_folder(environ: Mapping[str, str]) -> str:
+    """What programs remember, not with the cache, which may be deleted; `SPECLOOM_STATE_DIR` names another place."""
+    chosen = environ.get(STATE_VARIABLE, "").strip()
+    if chosen:
+        return os.path.expanduser(chosen)
+    if sys.platform == "win32":
+        return os.path.join(_local(environ), NAME, "State")
+    if sys.platform == "darwin":
+        return os.path.join(_home(environ), "Library", "Application Support", NAME, "State")
+    return os.path.join(_xdg(environ, "XDG_STATE_HOME", ".local/state"), NAME)
 
 
 def _xdg(environ: Mapping[str, str], variable: str, otherwise: str) -> str:

@@ -9,15 +9,13 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .catalogue import make_catalogue
-    from .selection import OUTPUT_SCHEMAS, Selection
+    from .catalogue import OUTPUT_SCHEMAS, Selection, make_catalogue
     from .start import ServeOptions, default_selection, make_executor, read_switch, run
 
 __getattr__ = exports(
     __name__,
     {
-        "catalogue": "make_catalogue",
-        "selection": "OUTPUT_SCHEMAS Selection",
+        "catalogue": "OUTPUT_SCHEMAS Selection make_catalogue",
         "start": "ServeOptions default_selection make_executor read_switch run",
     },
 )

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any
 
-from specloom.runtime import Executor
+from specloom.core import Fault, did_you_mean
+from specloom.model import Resource
+from specloom.plugins import PROCEDURES, Item
+from specloom.runtime import (
+    Executor,
+    LiveContext,
+    ResourceContext,
+    answer_resource,
+    list_rows,
+    parameters_of,
+    read_table,
+)
 from specloom.specs import Prompt, complete, render_prompt
 
 from .connection import UPDATED
 from .frames import render_text
-from .protocol import INVALID_PARAMS, Backend, Call, ProtocolError
-from .resources import Resources
+from .protocol import INVALID_PARAMS, Backend, Call, NotFound, ProtocolError
 
 MOST_VALUES = 100
 NO_PROMPTS: Mapping[str, Prompt] = {}
@@ -100,3 +111,99 @@ class ExecutorBackend(Backend):
         if ref.get("type") == "ref/resource":
             return await self._resources.complete(str(ref.get("uri", "")), name)
         raise ProtocolError(INVALID_PARAMS, "Nothing is completed for this reference")
+
+
+# --- What can be read beside calling tools, as the specs of resources declare it --------------------------------------
+
+
+MOST_ITEMS = 100
+"""Items of a collection that are looked into, the newest first."""
+
+
+class Resources:
+    """The resources of one owner over an executor."""
+
+    def __init__(self, executor: Executor, owner: str) -> None:
+        self._executor = executor
+        self._owner = owner
+        # An address is that of a template only where it is none of its own.
+        self._resources = sorted(executor.model.resources.values(), key=lambda one: one.is_template)
+
+    async def read(self, uri: str) -> dict[str, Any]:
+        """The result of reading an address; raises NotFound where there is nothing for this owner."""
+        for resource in self._resources:
+            holes = resource.match(uri)
+            if holes is not None:
+                return await self._read(uri, resource, holes)
+        raise NotFound(uri)
+
+    async def complete(self, uri: str, hole: str) -> list[str]:
+        """What may fill a hole of a template; nothing where it may be anything."""
+        resource = next((one for one in self._resources if one.is_template and one.uri == uri), None)
+        if resource is None:
+            return []
+        if resource.source.kind == "one_of" and resource.source.name == hole:
+            return [str(row[hole]) for row in list_rows(resource, self._context(resource, {}))]
+        completion = resource.complete.get(hole)
+        items = await self._items(completion.collection, completion.limit) if completion else []
+        return [item.key for item in items]
+
+    def changed_by(self, arguments: Mapping[str, Any]) -> list[str]:
+        """The addresses of what is changed by a call with these arguments that changes something."""
+        found = []
+        for resource in self._resources:
+            filled = {hole: arguments.get(name) for hole, name in resource.changes_with.items()}
+            if filled and all(isinstance(text, str) and text for text in filled.values()):
+                found.append(resource.fill({hole: str(text) for hole, text in filled.items()}))
+        return found
+
+    async def _read(self, uri: str, resource: Resource, holes: Mapping[str, str]) -> dict[str, Any]:
+        source = resource.source
+        if source.kind == "artifact":
+            return await self._read_artifact(uri, resource, holes[source.name])
+        context = self._context(resource, holes)
+        if source.kind == "collection":
+            items = await self._items(source.name, MOST_ITEMS)
+            context.rows = [{"key": item.key, "value": item.value} for item in items]
+        elif source.kind == "procedure":
+            context.result = await self._run(uri, resource, parameters_of(resource, context))
+        data = answer_resource(resource, context)
+        if data is None:
+            known = [str(row[source.name]) for row in list_rows(resource, context)]
+            raise NotFound(uri, did_you_mean(holes[source.name], known) or resource.missing)
+        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+        return {
+            "contents": [{"uri": uri, "mimeType": resource.mime_type, "text": text}],
+            "ttlMs": round(resource.ttl * 1000),
+            "cacheScope": "private",
+        }
+
+    def _context(self, resource: Resource, holes: Mapping[str, str]) -> ResourceContext:
+        tables = {name: read_table(self._executor, self._owner, name) for name in resource.tables}
+        return ResourceContext(holes, tables, self._executor.clock())
+
+    async def _read_artifact(self, uri: str, resource: Resource, identifier: str) -> dict[str, Any]:
+        keeper = self._executor.artifacts
+        kept = await keeper.read(self._owner, identifier) if keeper is not None else None
+        if kept is None:
+            raise NotFound(uri, resource.missing if keeper is not None else "")
+        text, mime_type = kept
+        return {"contents": [{"uri": uri, "mimeType": mime_type, "text": text}], "cacheScope": "private"}
+
+    async def _items(self, collection: str, limit: int) -> list[Item]:
+        """The newest items of a collection that the owner sees; none where nothing is kept."""
+        drawers = self._executor.drawers
+        return await drawers.drawer(collection, self._owner).items(limit=limit) if drawers is not None else []
+
+    async def _run(self, uri: str, resource: Resource, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        # A context is a tool's; whose settings it shows does not matter here.
+        tool = next(iter(self._executor.model.tools.values()), None)
+        if tool is None or self._executor.drawers is None:
+            raise NotFound(uri)
+        context = LiveContext(self._executor, tool, self._owner, None)
+        try:
+            return await PROCEDURES[resource.source.name].function(context, parameters)
+        except Fault as fault:
+            if fault.kind.endswith("not_found"):
+                raise NotFound(uri, resource.missing) from None
+            raise

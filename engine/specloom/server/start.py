@@ -7,8 +7,7 @@ import sys
 
 from specloom.core import spec_layers
 
-from .catalogue import load_image, make_catalogue, save_image
-from .selection import OUTPUT_SCHEMAS, Selection, conditions
+from .catalogue import OUTPUT_SCHEMAS, Selection, conditions, load_image, make_catalogue, save_image
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -155,11 +154,11 @@ def make_executor(
             sender = RecordingSender(sender, Path(record))
     threshold = read_switch(environ, "CIRCUIT_FAILURE_THRESHOLD", problems)
     reset = read_switch(environ, "CIRCUIT_RESET_TIMEOUT_SECONDS", problems)
-    from specloom.storage import Artifacts, Audit, StateStores, local_owner
+    from specloom.storage import Artifacts, AuditTrail, StateStores, local_owner
 
     declared = [one.spec for one in model.collections.values()]
     memory = StateStores(environ, declared, local=local_owner(environ, problems), on_disk=not replay)
-    audit = None if replay else Audit(environ, warn)
+    audit = None if replay else AuditTrail(environ, warn)
     executor = Executor(
         model,
         environ=environ,

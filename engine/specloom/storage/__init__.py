@@ -9,29 +9,25 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .artifacts import Artifacts
     from .audit_files import verify
-    from .audit_log import AuditRecord, audit_key, audit_path, open_audit
+    from .audit_log import AuditRecord, AuditTrail, audit_key, audit_path, open_audit
     from .consent import add_member, check_space, list_members, remove_member
     from .files import FileLock, append_whole, sync_folder, write_whole
     from .hash_chain import ChainedLog, ChainVerdict, RowFormat
     from .keys import load_master_keys
-    from .location import FOLDER_VARIABLE, state_folder
-    from .open import Audit, StateStores, local_owner
+    from .state import Artifacts, StateStores, local_owner
     from .store import StateStore, open_memory, open_store
 
 __getattr__ = exports(
     __name__,
     {
-        "artifacts": "Artifacts",
         "audit_files": "verify",
-        "audit_log": "AuditRecord audit_key audit_path open_audit",
+        "audit_log": "AuditRecord AuditTrail audit_key audit_path open_audit",
         "consent": "add_member check_space list_members remove_member",
         "files": "FileLock append_whole sync_folder write_whole",
         "hash_chain": "ChainedLog ChainVerdict RowFormat",
         "keys": "load_master_keys",
-        "location": "FOLDER_VARIABLE state_folder",
-        "open": "Audit StateStores local_owner",
+        "state": "Artifacts StateStores local_owner",
         "store": "StateStore open_memory open_store",
     },
 )

@@ -18,12 +18,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from specloom.core import from_epoch, mask, mask_values
+from specloom.core import from_epoch, mask, mask_values, state_folder
+from specloom.plugins import CallRecord, split_owner
 
 from .audit_files import LogFiles, verify
 from .hash_chain import ChainVerdict
-
-__all__ = ["AuditLog", "AuditRecord", "audit_key", "describe_query", "open_audit", "verify"]
+from .keys import load_master_keys
 
 DEFAULT_BYTES = 100 * 1024 * 1024
 DEFAULT_DAYS = 180
@@ -83,8 +83,6 @@ def open_audit(
 
     A ValueError says what is wrong with a variable or the key.
     """
-    from .keys import load_master_keys
-
     path = audit_path(folder, environ)
     if path is None:
         return None
@@ -238,3 +236,50 @@ class AuditLog:
         }
         always = ("at", "timestamp", "event_type", "tenant_id", "user_id", "request_id", "success")
         return {name: value for name, value in fields.items() if value or name in always}
+
+
+class AuditTrail:
+    """Hands every call that ended to the audit log, which is opened with the first."""
+
+    def __init__(self, environ: Mapping[str, str], warn: Callable[[str], None]) -> None:
+        self._environ = environ
+        self._warn = warn
+        self._log: AuditLog | None = None
+        self._opened = False
+
+    def __call__(self, call: CallRecord) -> None:
+        """Record a call: who, what, how long and how it ended; of what was asked only how long it was."""
+        if not self._opened:
+            self._opened = True
+            self._open()
+        if self._log is None:
+            return
+        tenant, user = split_owner(call.owner)
+        query = call.arguments.get("query")
+        fingerprint = self._environ.get("AUDIT_INCLUDE_REQUEST_BODY", "").strip().lower() in {"1", "true", "yes", "on"}
+        self._log.record(
+            AuditRecord(
+                "tool_call",
+                tenant,
+                user,
+                success=not call.error,
+                tool_name=call.tool,
+                session_id=call.session,
+                duration_ms=round(call.seconds * 1000, 3),
+                error_code=call.error,
+                metadata=describe_query(query, fingerprint=fingerprint) if isinstance(query, str) else {},
+            )
+        )
+
+    def _open(self) -> None:
+        try:
+            folder = Path(state_folder(self._environ))
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._log = open_audit(folder, self._environ, warn=self._warn)
+        except (ValueError, OSError) as error:
+            self._warn(f"calls are not audited: {error}")
+
+    def close(self) -> None:
+        """Write what is waiting, and close the log."""
+        if self._log is not None:
+            self._log.close()

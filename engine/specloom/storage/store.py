@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from specloom.core import Fault
+from specloom.core import KEY_BYTES, Fault, parse_duration
 from specloom.plugins import (
     CONSENTS,
     NOTHING,
@@ -22,12 +26,17 @@ from specloom.plugins import (
     split_owner,
 )
 
+from . import writes
+from .keys import MasterKeys, load_master_keys
+from .rows import Rows, open_database, open_nowhere, prepare
+from .search import Indexes
+from .threads import InlineWorker, Readers, WriterThread
+
 if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
 
-    from .keys import MasterKeys
-    from .rows import Rows, ViewAddress
+    from .rows import ViewAddress
 
 
 T = TypeVar("T")
@@ -48,9 +57,6 @@ def open_store(
 
     The database is opened by the first operation.
     """
-    from .keys import load_master_keys
-    from .location import configure
-
     configured = [configure(spec, environ) for spec in specs]
     text = environ.get(LIMIT_VARIABLE, "").strip()
     if text and not (text.isdecimal() and 0 < int(text) < 1_000_000):
@@ -61,12 +67,6 @@ def open_store(
 
 def open_memory(specs: Iterable[CollectionSpec], *, clock: Callable[[], float] = time.time) -> StateStore:
     """A store that is forgotten with the process: for examples, replays and where nothing may be written."""
-    import os
-
-    from specloom.core import KEY_BYTES
-
-    from .keys import MasterKeys
-
     return StateStore(None, MasterKeys(os.urandom(KEY_BYTES)), specs, clock=clock)
 
 
@@ -86,9 +86,6 @@ class StateStore:
         clock: Callable[[], float] = time.time,
         max_bytes: int = DEFAULT_MEBIBYTES * MEBIBYTE,
     ) -> None:
-        from .search import Indexes
-        from .threads import InlineWorker, Readers, WriterThread
-
         self.folder = folder
         self.specs = {spec.name: spec for spec in specs}
         self.clock = clock
@@ -114,55 +111,45 @@ class StateStore:
 
     async def export(self, owner: str) -> dict[str, list[dict[str, Any]]]:
         """Everything that an owner wrote: items with their events, by collection."""
-        from . import housekeeping as keeping
-
         tenant, user = split_owner(owner)
-        return await self.read(lambda rows: keeping.export(rows, self.specs, rows.owner_tag(tenant, user)))
+        return await self.read(lambda rows: writes.export(rows, self.specs, rows.owner_tag(tenant, user)))
 
     async def erase(self, owner: str) -> Erased:
         """Remove everything that an owner wrote, in one transaction, and then every byte of it from the files.
 
         Of an owner who had decided about consents stays that they refuse every purpose, under their tag alone.
         """
-        from . import housekeeping as keeping
-
         tenant, user = split_owner(owner)
         consents = self.specs.get(CONSENTS.name)
-        deleted = await self.write(lambda rows: keeping.erase(rows, [rows.owner_tag(tenant, user)], consents))
+        deleted = await self.write(lambda rows: writes.erase(rows, [rows.owner_tag(tenant, user)], consents))
         return Erased(deleted, await self._compact())
 
     async def erase_tenant(self, tenant: str) -> Erased:
         """Remove what every user of a tenant wrote; refusals stay as they do for one of them."""
-        from . import housekeeping as keeping
-
         consents = self.specs.get(CONSENTS.name)
         deleted = await self.write(
-            lambda rows: keeping.erase(rows, keeping.users_of(rows, rows.tenant_tag(tenant)), consents)
+            lambda rows: writes.erase(rows, writes.users_of(rows, rows.tenant_tag(tenant)), consents)
         )
         return Erased(deleted, await self._compact())
 
     async def expire(self) -> int:
         """Remove what has expired, seal anew what an earlier key sealed, finish erasures; how many items expired."""
-        from . import housekeeping as keeping
-
         # What another process has erased may still be held as words here.
         self._indexes.forget()
         gone = 0
-        while removed := await self.write(keeping.expire):
+        while removed := await self.write(writes.expire):
             gone += removed
         after = 0
         while self._keys.previous is not None:
-            after, _ = await self.write(partial(_reseal, specs=self.specs, after=after))
+            after, _ = await self.write(partial(writes.reseal, specs=self.specs, after=after))
             if not after:
                 break
-        if await self.read(lambda rows: keeping.wants_compacting(rows.connection)):
+        if await self.read(lambda rows: writes.wants_compacting(rows.connection)):
             await self._compact()
         return gone
 
     async def aclose(self) -> None:
         """Finish what is being written and let go of the files."""
-        import asyncio
-
         await asyncio.get_running_loop().run_in_executor(None, self.close)
 
     def close(self) -> None:
@@ -190,15 +177,11 @@ class StateStore:
         return await self.read(lambda rows: self._indexes.search(rows, place(rows), text, where, limit))
 
     async def _compact(self) -> bool:
-        from . import housekeeping as keeping
-
         self._indexes.forget()
-        done: bool = await _ended(self._writer.submit(lambda rows: keeping.compact(rows.connection), alone=True))
+        done: bool = await _ended(self._writer.submit(lambda rows: writes.compact(rows.connection), alone=True))
         return done
 
     def _connect(self) -> Rows:
-        from .rows import Rows, open_database, open_nowhere, prepare
-
         connection = open_database(self.folder, max_bytes=self._max_bytes) if self.folder else open_nowhere()
         try:
             return Rows(connection, self._keys, prepare(connection, self._keys), self.clock)
@@ -229,27 +212,19 @@ class _Drawer:
         if found is None:
             return None
         if found[1]:
-            from . import writes as writing
-
-            self._store.write_later(lambda rows: writing.touch(rows, self._place(rows), key))
+            self._store.write_later(lambda rows: writes.touch(rows, self._place(rows), key))
         return found[0]
 
     async def put(self, key: str, value: Json, *, expect: int | None = None) -> Item:
-        from . import writes as writing
-
-        return await self._store.write(lambda rows: writing.put(rows, self._place(rows), key, value, expect))
+        return await self._store.write(lambda rows: writes.put(rows, self._place(rows), key, value, expect))
 
     async def update(self, key: str, change: Change, *, lasts: float | None = None) -> Item | None:
-        from . import writes as writing
-
-        return await self._store.write(lambda rows: writing.update(rows, self._place(rows), key, change, lasts))
+        return await self._store.write(lambda rows: writes.update(rows, self._place(rows), key, change, lasts))
 
     async def append(
         self, key: str, event: Json, *, expect: int | None = None, change: Callable[[Json, int], Json] | None = None
     ) -> Item:
-        from . import writes as writing
-
-        return await self._store.write(lambda rows: writing.append(rows, self._place(rows), key, event, expect, change))
+        return await self._store.write(lambda rows: writes.append(rows, self._place(rows), key, event, expect, change))
 
     async def events(self, key: str, *, first: int = 1, last: int | None = None) -> list[Event]:
         return await self._store.read(lambda rows: rows.events(self._place(rows), key, first, last))
@@ -264,19 +239,43 @@ class _Drawer:
         return await self._store.read(lambda rows: rows.count(self._place(rows)))
 
     async def delete(self, key: str) -> bool:
-        from . import writes as writing
-
-        return await self._store.write(lambda rows: writing.delete(rows, self._place(rows), key))
-
-
-def _reseal(rows: Rows, specs: Mapping[str, CollectionSpec], after: int) -> tuple[int, int]:
-    from .housekeeping import reseal
-
-    return reseal(rows, specs, after)
+        return await self._store.write(lambda rows: writes.delete(rows, self._place(rows), key))
 
 
 async def _ended(future: Future[T]) -> T:
-    import asyncio
-
     # A call that is given up does not take back what it has asked for.
     return await asyncio.shield(asyncio.wrap_future(future))
+
+
+# --- The bounds of a collection as an operator sets them by environment variables -------------------------------------
+
+
+_PART = re.compile(r"\d+(?:\.\d+)?(?:ms|s|m|h|d)")
+_LONGEST = 100 * 365 * 86_400.0
+
+
+def configure(spec: CollectionSpec, environ: Mapping[str, str]) -> CollectionSpec:
+    """The collection with what its variables say; a ValueError says what to write instead."""
+    for field, name in spec.variables:
+        text = environ.get(name, "").strip()
+        if text and field == "lifetime":
+            spec = replace(spec, lifetime=_read_lifetime(name, text))
+        elif text:
+            if not text.isdecimal() or not 0 < int(text) < 1_000_000_000:
+                raise ValueError(f"{name} is {text!r}; write a whole number above 0")
+            spec = replace(spec, **{field: int(text)})  # type: ignore[arg-type]
+    return spec
+
+
+def _read_lifetime(name: str, text: str) -> float:
+    """Seconds of a text such as `90m`, `1h30m` or `30d`; a bare number is seconds."""
+    parts = _PART.findall(text)
+    if re.fullmatch(r"\d+(?:\.\d+)?", text):
+        seconds = float(text)
+    elif "".join(parts) == text:
+        seconds = sum(map(parse_duration, parts))
+    else:
+        seconds = 0.0
+    if not 0 < seconds <= _LONGEST:
+        raise ValueError(f"{name} is {text!r}; write a duration such as 4h, 90m or 30d")
+    return seconds

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from specloom.core import Fault
 
-from . import housekeeping
 from .rows import Rows, is_full, to_fault
+from .writes import expire
 
 T = TypeVar("T")
 Job = Callable[[Rows], Any]
@@ -122,7 +122,7 @@ def _run_single(rows: Rows, job: Job) -> Any:
             return error
         try:
             # What has expired makes room, and nobody misses it.
-            if not _commit(rows, [housekeeping.expire])[0]:
+            if not _commit(rows, [expire])[0]:
                 return error
             return _commit(rows, [job])[0]
         except (sqlite3.Error, OSError) as second:

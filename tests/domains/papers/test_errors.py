@@ -18,9 +18,8 @@ from specloom.core.faults import Fault
 from specloom.domains.papers import download, limits
 from specloom.domains.papers.errors import CODES, POLICY, to_paper_fault
 from specloom.server.backend import ExecutorBackend
-from specloom.server.catalogue import make_catalogue
+from specloom.server.catalogue import Selection, make_catalogue
 from specloom.server.sdk_host import Host
-from specloom.server.selection import Selection
 from specloom.storage import files
 from tests.support.loopback import RESET, Loopback, Raw
 from tests.support.paper_store import Rerouted, World, as_json, crossref, model, pdf, unpaywall

@@ -532,10 +532,10 @@ def read_lines(folder: Path) -> list[dict[str, Any]]:
 
 
 async def test_every_call_is_audited_as_it_ended(tmp_path: Path) -> None:
-    from specloom.storage.open import Audit
+    from specloom.storage.audit_log import AuditTrail
 
     environ = {**ENVIRON, "SPECLOOM_STATE_DIR": str(tmp_path)}
-    server, audit = Server(environ), Audit(environ, print)
+    server, audit = Server(environ), AuditTrail(environ, print)
     server.executor.audit = audit
     async with server.client(ADA) as client:
         session = await begin(client)

@@ -14,7 +14,7 @@ from mcp import Client
 
 from specloom.cache.cache import AnswerCache
 from specloom.cli.main import main
-from specloom.storage.open import Audit
+from specloom.storage.audit_log import AuditTrail
 from tests.support.research_server import ADA, ENVIRON, GRACE, Server, ask, begin, read, shipped
 
 SECRET = "zanzibar"
@@ -93,7 +93,7 @@ def names_of(database: Path, collection: str, author: bytes) -> list[bytes]:
 
 async def fill(folder: Path) -> None:
     cache = AnswerCache(disk=folder / "cache", key=bytes(32), warn=print)
-    audit = Audit({**ENVIRON, **os.environ}, print)
+    audit = AuditTrail({**ENVIRON, **os.environ}, print)
     server = Server(folder=folder / "state", cache=cache, audit=audit)
     async with server.client(GRACE) as grace:
         await keep_everything(server, GRACE, grace)

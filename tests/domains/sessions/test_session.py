@@ -17,8 +17,7 @@ from specloom.domains.sessions import store as sessions
 from specloom.plugins.collections import join_owner
 from specloom.plugins.records import to_json
 from specloom.specs.library import shipped_root
-from specloom.storage.location import configure
-from specloom.storage.store import open_memory
+from specloom.storage.store import configure, open_memory
 
 ANN, BOB = join_owner("acme", "ann"), join_owner("acme", "bob")
 NOW = 1_700_000_000.0

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from specloom.domains.scrape.browser.proxy import Proxy, Ticket
-from specloom.net.dialer import Resolver, resolve_name
+from specloom.net.connections import Resolver, resolve_name
 from tests.support.loopback import Call, Loopback, Raw, Reply
 from tests.support.scrape_context import Names
 

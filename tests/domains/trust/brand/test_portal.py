@@ -21,10 +21,9 @@ from specloom.domains.trust.brand import portal
 from specloom.net.transport import Transport
 from specloom.runtime.executor import Executor
 from specloom.server.backend import ExecutorBackend
-from specloom.server.catalogue import make_catalogue
+from specloom.server.catalogue import Selection, make_catalogue
 from specloom.server.sdk_host import Host
-from specloom.server.selection import Selection
-from specloom.storage.artifacts import Artifacts
+from specloom.storage.state import Artifacts
 from specloom.storage.store import open_memory
 from tests.support.loopback import Call, Loopback, Reply
 from tests.support.shipped import shipped_model

@@ -1,21 +1,23 @@
-"""What a server remembers, opened when it is first needed: the store of state, and the audit log."""
+"""What a server remembers: the stores of its process, opened when first needed, and long texts kept in them."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specloom.plugins import Collection, CollectionSpec, join_owner, split_owner
+from specloom.core import Fault, state_folder
+from specloom.plugins import ARTIFACTS, Artifact, Collection, CollectionSpec, join_owner
 
 if TYPE_CHECKING:
-    from specloom.plugins import CallRecord
+    from specloom.plugins import Collections
 
-    from .audit_log import AuditLog
     from .store import StateStore
 
 
@@ -63,14 +65,11 @@ class StateStores:
         return store.drawer(collection, owner, space=space)
 
     def _open(self) -> StateStore:
-        from specloom.core import Fault
-
-        from .location import state_folder
         from .store import open_memory, open_store
 
         try:
             if self._on_disk:
-                self._store = open_store(state_folder(self._environ), self._environ, self._collections)
+                self._store = open_store(Path(state_folder(self._environ)), self._environ, self._collections)
             else:
                 self._store = open_memory(self._collections)
         except (ValueError, OSError) as error:
@@ -82,8 +81,6 @@ class StateStores:
 
     def _grant(self, store: StateStore) -> None:
         """Take the local user's own word for their consent: once, and before the first call asks for it."""
-        from specloom.core import Fault
-
         from .consent import grant_locally
 
         async def work() -> None:
@@ -99,7 +96,7 @@ class StateStores:
     def _start(self, store: StateStore) -> None:
         """Tidy up, beside whatever else is done."""
         try:
-            task = asyncio.get_running_loop().create_task(_tidy(store))
+            task = asyncio.get_running_loop().create_task(store.expire())
         except RuntimeError:  # no loop is running: whoever uses the store so does it once and ends
             return
         self._tasks.add(task)
@@ -119,57 +116,33 @@ class StateStores:
             self._store = None
 
 
-async def _tidy(store: StateStore) -> None:
-    await store.expire()
+# --- Artifacts: long texts kept for their owner for a while, named by what is in them, and there for nobody else ------
 
 
-class Audit:
-    """Hands every call that ended to the audit log, which is opened with the first."""
+_ID = re.compile(r"[0-9a-f]{64}")
 
-    def __init__(self, environ: Mapping[str, str], warn: Callable[[str], None]) -> None:
-        self._environ = environ
-        self._warn = warn
-        self._log: AuditLog | None = None
-        self._opened = False
 
-    def __call__(self, call: CallRecord) -> None:
-        """Record a call: who, what, how long and how it ended; of what was asked only how long it was."""
-        if not self._opened:
-            self._opened = True
-            self._open()
-        if self._log is None:
-            return
-        from .audit_log import AuditRecord, describe_query
+class Artifacts:
+    """What `specloom.plugins.context.ArtifactKeeper` promises, over drawers that have the collection `ARTIFACTS`."""
 
-        tenant, user = split_owner(call.owner)
-        query = call.arguments.get("query")
-        fingerprint = self._environ.get("AUDIT_INCLUDE_REQUEST_BODY", "").strip().lower() in {"1", "true", "yes", "on"}
-        self._log.record(
-            AuditRecord(
-                "tool_call",
-                tenant,
-                user,
-                success=not call.error,
-                tool_name=call.tool,
-                session_id=call.session,
-                duration_ms=round(call.seconds * 1000, 3),
-                error_code=call.error,
-                metadata=describe_query(query, fingerprint=fingerprint) if isinstance(query, str) else {},
-            )
-        )
+    def __init__(self, drawers: Collections, address: Callable[[str], str]) -> None:
+        """`address` gives that under which a text is read, by its identifier."""
+        self._drawers, self._address = drawers, address
 
-    def _open(self) -> None:
-        from .audit_log import open_audit
-        from .location import state_folder
+    async def keep(self, owner: str, text: str, *, name: str, mime_type: str) -> Artifact:
+        """Keep a text; the same text of the same owner has the same address, and its lifetime again."""
+        encoded = text.encode("utf-8", "surrogatepass")
+        # The type is part of the name: the same bytes as HTML and as plain text are two things to whoever reads them.
+        id_ = hashlib.sha256(mime_type.encode() + b"\0" + encoded).hexdigest()
+        value = {"name": name, "mime_type": mime_type, "text": text}
+        item = await self._drawers.drawer(ARTIFACTS.name, owner).put(id_, value)
+        # Declared with a lifetime, or the collection would not pass the check of what is relied on.
+        assert item.expires is not None
+        return Artifact(self._address(id_), name, mime_type, len(encoded), item.expires)
 
-        try:
-            folder = state_folder(self._environ)
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._log = open_audit(folder, self._environ, warn=self._warn)
-        except (ValueError, OSError) as error:
-            self._warn(f"calls are not audited: {error}")
-
-    def close(self) -> None:
-        """Write what is waiting, and close the log."""
-        if self._log is not None:
-            self._log.close()
+    async def read(self, owner: str, identifier: str) -> tuple[str, str] | None:
+        """The text and its MIME type, or None when it is gone, was never there, or is somebody else's."""
+        if not _ID.fullmatch(identifier):
+            return None
+        item = await self._drawers.drawer(ARTIFACTS.name, owner).get(identifier)
+        return None if item is None else (item.value["text"], item.value["mime_type"])
