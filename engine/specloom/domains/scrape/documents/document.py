@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from specloom.core import Fault
+
 PAGES_WITHOUT_TEXT: Final = "PagesWithoutText"
 """The name under which the metadata of a PDF file says which pages are pictures, when there is text on others."""
 
@@ -56,6 +58,11 @@ class Document:
     stripped: Mapping[str, int] = field(default_factory=dict)
 
 
+def refuse(sentence: str) -> Fault:
+    """The fault for a file that is broken or has nothing to read."""
+    return Fault("content_empty", sentence, action="inform_user")
+
+
 # --- The title of a document: what it states, unless a program stated it for want of one ------------------------------
 
 
@@ -82,10 +89,6 @@ def to_table(rows: Sequence[Sequence[str]]) -> str:
         return ""
     if width == 1:
         return "\n\n".join(row[0].strip() for row in filled)
-    lines = [_to_line(row, width) for row in filled]
+    cells = [[" ".join(cell.split()).replace("\\", "\\\\").replace("|", "\\|") for cell in row] for row in filled]
+    lines = ["| " + " | ".join([*row, *[""] * (width - len(row))]) + " |" for row in cells]
     return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]])
-
-
-def _to_line(row: Sequence[str], width: int) -> str:
-    cells = [" ".join(cell.split()).replace("\\", "\\\\").replace("|", "\\|") for cell in row]
-    return "| " + " | ".join([*cells, *[""] * (width - len(cells))]) + " |"

@@ -1,4 +1,7 @@
-"""The archive of an office document, opened so that none can fill the memory: counted, bounded, no entities."""
+"""The archive of an office document, opened so that none can fill the memory: counted, bounded, no entities.
+
+Below it what Word, PowerPoint and Excel files share: numbers, drawings, diagrams, pictures and equations.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,11 @@ import math
 import posixpath
 import re
 import struct
+import time
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import unquote
 
@@ -20,7 +23,10 @@ from lxml import etree
 from specloom.core import Fault
 
 from ..metadata.authors import to_names, to_text
-from .document import Limits, to_table
+from ..metadata.dates import to_iso
+from .document import Document, Limits, refuse, to_table, to_title
+
+Element = etree._Element  # noqa: SLF001 - the public name is a function
 
 # APPNOTE.TXT 6.3.10, 4.3.16: the end of central directory record, found from the end because of its comment.
 _END: Final = b"PK\x05\x06"
@@ -28,56 +34,62 @@ _END_SIZE: Final = 22
 _LONGEST_COMMENT: Final = 65_535
 _ENTRY_SIZE: Final = 46
 _SMALL: Final = 1024 * 1024
+_BROKEN: Final = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, struct.error)
 
-RELATION: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
-_STRICT_RELATION: Final = "{http://purl.oclc.org/ooxml/officeDocument/relationships}"
+_RELATIONS: Final = (
+    "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}",
+    "{http://purl.oclc.org/ooxml/officeDocument/relationships}",
+)
+"""The relationship namespace in both editions of the standard."""
 
 
 class Archive:
     """An opened office document. Every read counts against the limits; Fault `too_large` when they are passed."""
 
     def __init__(self, body: bytes, limits: Limits) -> None:
-        self._limits = limits
+        self.limits = limits
+        self.cells = limits.cells
+        """How many cells of tables may still be read; below zero when some were left out."""
+        self.hidden = 0
+        """How many stretches were left out because nobody sees them."""
+        self._deadline = time.monotonic() + limits.seconds
         self._read = 0
         _check_directory(body, limits)
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(body))
-        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error) as error:
+        except _BROKEN as error:
             raise _broken(str(error)) from None
         self._names = {name.lower(): name for name in self._zip.namelist()}
 
+    @property
+    def is_late(self) -> bool:
+        """Whether the time for reading is over."""
+        return time.monotonic() > self._deadline
+
     def read(self, name: str) -> bytes | None:
         """The unpacked bytes of an entry, None when there is none."""
-        found = self._names.get(name.lstrip("/").lower())
-        if found is None:
+        entry_name = self._names.get(name.lstrip("/").lower())
+        if entry_name is None:
             return None
-        info = self._zip.getinfo(found)
+        info = self._zip.getinfo(entry_name)
         if info.flag_bits & 1:
             raise Fault("auth_required", "This document is encrypted with a password.", action="inform_user")
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise _broken(f"its entry {name!r} is packed in a way that office documents do not use")
-        room = min(self._limits.entry_bytes, self._limits.total_bytes - self._read)
+        room = min(self.limits.entry_bytes, self.limits.total_bytes - self._read)
         try:
             with self._zip.open(info) as entry:
                 data = entry.read(room + 1)
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            EOFError,
-            OSError,
-            ValueError,
-            NotImplementedError,
-            struct.error,
-        ) as error:
+        except _BROKEN as error:
             raise _broken(f"its entry {name!r} cannot be unpacked ({type(error).__name__})") from None
         self._read += len(data)
         if len(data) > room:
             raise _too_large(f"{name!r} unpacks to more than {room} bytes")
-        if len(data) > _SMALL and len(data) > self._limits.ratio * max(info.compress_size, 1):
-            raise _too_large(f"{name!r} unpacks to more than {self._limits.ratio} times its size")
+        if len(data) > _SMALL and len(data) > self.limits.ratio * max(info.compress_size, 1):
+            raise _too_large(f"{name!r} unpacks to more than {self.limits.ratio} times its size")
         return data
 
-    def xml(self, name: str) -> etree._Element | None:
+    def xml(self, name: str) -> Element | None:
         """The root of an entry, None when there is none or nothing in it; entities are not read."""
         data = self.read(name)
         if data is None:
@@ -93,13 +105,13 @@ class Archive:
             raise _broken(f"its part {name!r} declares a document type, which office documents never do")
         return root
 
-    def optional(self, name: str) -> etree._Element | None:
+    def optional(self, name: str) -> Element | None:
         """The root of an entry that the rest can be read without: None also when it is broken.
 
         Half of what may be read goes to such entries at most, and the others are left.
         """
-        found = self._names.get(name.lstrip("/").lower())
-        if found is None or self._read + self._zip.getinfo(found).file_size > self._limits.total_bytes // 2:
+        entry_name = self._names.get(name.lstrip("/").lower())
+        if entry_name is None or self._read + self._zip.getinfo(entry_name).file_size > self.limits.total_bytes // 2:
             return None
         try:
             return self.xml(name)
@@ -108,82 +120,98 @@ class Archive:
                 raise
             return None
 
-    def relations(self, name: str) -> Mapping[str, str]:
+    def relations(self, name: str) -> dict[str, str]:
         """What a part refers to by id: names of other parts, or addresses as they are."""
-        folder, base = posixpath.split(name)
-        root = self.xml(posixpath.join(folder, "_rels", f"{base}.rels"))
-        found: dict[str, str] = {}
-        for relation in root if root is not None else ():
-            target = relation.get("Target") or ""
-            if relation.get("TargetMode") != "External":
-                target = _to_name(folder, target)
-            found[relation.get("Id") or ""] = target
-        return found
+        return {identifier: target for identifier, _, target, _ in self._relations(name)}
 
-    def related(self, name: str, kind: str) -> str:
-        """The first part that a part refers to as a `kind`, the last word of a relation's type; "" for none."""
+    def related(self, name: str, kind: str, usual: str = "") -> str:
+        """The first part that a part refers to as a `kind`, the last word of a relation's type; `usual` for none."""
+        targets = (target for _, type_, target, is_inside in self._relations(name) if type_ == kind and is_inside)
+        return next(targets, usual) or usual
+
+    def _relations(self, name: str) -> Iterator[tuple[str, str, str, bool]]:
+        """The id, kind and target of each relation of a part, and whether its target is in the archive."""
         folder, base = posixpath.split(name)
         root = self.xml(posixpath.join(folder, "_rels", f"{base}.rels"))
         for relation in root if root is not None else ():
-            if (relation.get("Type") or "").rpartition("/")[2] == kind and relation.get("TargetMode") != "External":
-                return _to_name(folder, relation.get("Target") or "")
-        return ""
+            target, is_inside = relation.get("Target") or "", relation.get("TargetMode") != "External"
+            if is_inside:
+                # It stays inside the archive however many `..` it has.
+                target = posixpath.normpath(posixpath.join("/", folder, unquote(target))).lstrip("/")
+            yield relation.get("Id") or "", (relation.get("Type") or "").rpartition("/")[2], target, is_inside
+
+    def to_document(
+        self, kind: str, text: str, *, shown_title: str = "", is_cut: bool, pages: int = 0, pages_read: int = 0
+    ) -> Document:
+        """The document with this text, and what its core properties say: `title`, `creator`, `created` and so on."""
+        root = self.xml("docProps/core.xml")
+        properties: dict[str, str] = {}
+        for each in root if root is not None else ():
+            if (name := local(each)) and (value := to_text(each.text or "", 1000)):
+                properties.setdefault(name, value)
+        return Document(
+            kind,
+            text,
+            title=to_title(properties.get("title", ""), shown_title),
+            authors=to_names(properties.get("creator", "").split(";"), split=False),
+            published=to_iso(properties.get("created", "")),
+            modified=to_iso(properties.get("modified", "")),
+            language=properties.get("language", ""),
+            pages=pages,
+            pages_read=pages_read,
+            metadata=properties,
+            truncated=is_cut,
+            stripped={"hidden": self.hidden} if self.hidden else {},
+        )
 
 
-def get_relation(element: etree._Element, name: str = "id") -> str:
-    """The id in an attribute of the relationship namespace, of either edition of the standard."""
-    return element.get(RELATION + name) or element.get(_STRICT_RELATION + name) or ""
+def get_relation(element: Element | None, name: str = "id") -> str:
+    """The id in an attribute of the relationship namespace, "" for none."""
+    return next((value for space in _RELATIONS if element is not None and (value := element.get(space + name))), "")
 
 
-def local(element: etree._Element) -> str:
+def local(element: Element) -> str:
     """The name of an element without its namespace; "" for what is no element."""
     tag: object = element.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
-def children(element: etree._Element | None, *names: str) -> Iterator[etree._Element]:
+def children(element: Element | None, *names: str) -> Iterator[Element]:
     """The children with one of these names, in any namespace: both editions of the standard have their own."""
-    for child in element if element is not None else ():
-        if local(child) in names:
-            yield child
+    return (each for each in (element if element is not None else ()) if local(each) in names)
 
 
-def child(element: etree._Element | None, *path: str) -> etree._Element | None:
+def descendants(element: Element | None, *names: str) -> Iterator[Element]:
+    """What is in an element, and itself, with one of these names."""
+    return (each for each in (element.iter() if element is not None else ()) if local(each) in names)
+
+
+def child(element: Element | None, *path: str) -> Element | None:
     """The first child of that name, its first of the next name and so on; None if there is none."""
     for name in path:
         element = next(children(element, name), None)
     return element
 
 
-def attribute(element: etree._Element | None, name: str) -> str:
+def attribute(element: Element | None, name: str) -> str:
     """The value of an attribute in any namespace, "" without one."""
-    if element is None:
-        return ""
-    for key, value in element.attrib.items():
-        if str(key).rpartition("}")[2] == name:
-            return str(value)
-    return ""
+    attributes = element.attrib.items() if element is not None else ()
+    return next((str(value) for key, value in attributes if str(key).rpartition("}")[2] == name), "")
 
 
-def properties(archive: Archive) -> dict[str, str]:
-    """The document's core properties by their names: `title`, `creator`, `created`, `language` and so on."""
-    root = archive.xml("docProps/core.xml")
-    found: dict[str, str] = {}
-    for each in root if root is not None else ():
-        if (name := local(each)) and (text := to_text(each.text or "", 1000)):
-            found.setdefault(name, text)
-    return found
+def value_of(element: Element | None, *path: str) -> str:
+    """The `val` of the element that a path of names leads to, "" without one."""
+    return attribute(child(element, *path), "val")
 
 
-def to_authors(found: Mapping[str, str]) -> tuple[str, ...]:
-    """The people that the core properties name."""
-    return to_names(found.get("creator", "").split(";"), split=False)
+def is_on(text: str) -> bool:
+    """Whether an attribute says yes."""
+    return text in ("1", "true")
 
 
-def _to_name(folder: str, target: str) -> str:
-    """The entry that a target means; it stays inside the archive however many `..` it has."""
-    path = unquote(target)
-    return posixpath.normpath(path if path.startswith("/") else posixpath.join("/", folder, path)).lstrip("/")
+def to_int(text: str, default: int = 0) -> int:
+    """A small whole number, or the default."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else default
 
 
 def _check_directory(body: bytes, limits: Limits) -> None:
@@ -197,11 +225,46 @@ def _check_directory(body: bytes, limits: Limits) -> None:
 
 
 def _broken(detail: str) -> Fault:
-    return Fault("content_empty", f"This office document cannot be read: {detail}.", action="inform_user")
+    return refuse(f"This office document cannot be read: {detail}.")
 
 
 def _too_large(detail: str) -> Fault:
     return Fault("too_large", f"This office document is refused because {detail}.")
+
+
+# --- The numbers that sheets and charts keep: dates, lengths of time, shares in per cent, and plain numbers -----------
+
+
+# Days are counted from here on (ECMA-376 part 1, 18.17.4.1).
+FIRST_DAY: Final = datetime(1899, 12, 30)  # noqa: DTZ001 - a sheet knows no time zones
+_MOST_DAYS: Final = 2_958_466
+_LONGEST_NUMBER: Final = 30
+
+
+def show_number(text: str, kind: str, first_day: datetime = FIRST_DAY, *, digits: int = 15) -> str:
+    """What a number shows; what is none as it stands.
+
+    `kind` is `day`, `time` or `both` for a date, `hours` for a length of time, `%2` for a share with so many decimals.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        return " ".join(text.split())
+    if not math.isfinite(value) or len(text) > _LONGEST_NUMBER:
+        return text[:_LONGEST_NUMBER]
+    if kind.startswith("%"):
+        return f"{value * 100:.{kind[1:]}f}%"
+    if kind == "hours" and abs(value) < _MOST_DAYS:
+        hours, minutes = divmod(round(abs(value) * 1440), 60)
+        return f"{'-' * (value < 0)}{hours}:{minutes:02}"
+    if kind and 0 <= value < _MOST_DAYS:
+        moment = first_day + timedelta(seconds=round(value * 86_400))
+        day, clock = moment.date().isoformat(), moment.time().isoformat("seconds").removesuffix(":00")
+        if kind == "time" or (kind == "both" and value < 1):
+            return clock
+        return day if kind == "day" or value == int(value) else f"{day} {clock}"
+    # Without the digits that only binary arithmetic made.
+    return f"{value:.{digits}g}" if abs(value) < 1e15 else text
 
 
 # --- What drawings of office documents say: the data of a chart, the texts of a diagram, the words for a picture ------
@@ -218,36 +281,24 @@ _MADE_UP: Final = re.compile(
     r"|^\S+\.(?:png|jpe?g|gif|bmp|tiff?|svg|[ew]mf|webp)$",
     re.DOTALL | re.IGNORECASE,
 )
-# Sheets count days from here on (ECMA-376 part 1, 18.17.4.1).
-_FIRST_DAY: Final = date(1899, 12, 30)
 _DATE_FORMAT: Final = re.compile(r"yy|d/m|m/d|mmm", re.IGNORECASE)
-_MOST_DAYS: Final = 300_000
-_LONGEST_NUMBER: Final = 30
 
 
-@dataclass(slots=True)
-class Budget:
-    """How many cells of tables may still be read; below zero when some were left out."""
-
-    cells: int
-
-
-def read_drawing(archive: Archive, drawing: etree._Element, links: Mapping[str, str], budget: Budget) -> str:
+def read_drawing(archive: Archive, drawing: Element, links: Mapping[str, str]) -> str:
     """The chart or diagram in a drawing as Markdown, "" when it has none; `links` are those of its part."""
-    for each in drawing.iter():
-        name = local(each)
-        if name == "chart" and (target := links.get(get_relation(each), "")):
-            return read_chart(archive.optional(target), budget)
-        if name == "relIds" and (target := links.get(get_relation(each, "dm"), "")):
-            return read_diagram(archive.optional(target))
+    for each in descendants(drawing, "chart", "relIds"):
+        is_chart = local(each) == "chart"
+        if target := links.get(get_relation(each, "id" if is_chart else "dm")):
+            root = archive.optional(target)
+            return _read_chart(root, archive) if is_chart else _read_diagram(root)
     return ""
 
 
-def read_chart(root: etree._Element | None, budget: Budget) -> str:
+def _read_chart(root: Element | None, archive: Archive) -> str:
     """The title of a chart and a table of what it shows, from the values that the file keeps."""
     chart = child(root, "chart")
     title = _text(child(chart, "title"))
-    series = list(_find(child(chart, "plotArea"), "ser"))
+    series = list(descendants(child(chart, "plotArea"), "ser"))
     names = [_text(child(each, "tx")) for each in series]
     places: dict[int, str] = {}
     columns: list[dict[int, str]] = []
@@ -255,14 +306,14 @@ def read_chart(root: etree._Element | None, budget: Budget) -> str:
         places = _points(child(each, "cat")) or _points(child(each, "xVal")) or places
         columns.append(_points(child(each, "val")) or _points(child(each, "yVal")))
     rows = sorted({at for column in columns for at in column} | set(places))[:_MOST_POINTS]
-    room = budget.cells // (len(series) + 1)
-    budget.cells -= len(rows) * (len(series) + 1)
+    room = archive.cells // (len(series) + 1)
+    archive.cells -= len(rows) * (len(series) + 1)
     cells = [[places.get(at, str(at + 1)), *(column.get(at, "") for column in columns)] for at in rows[: max(room, 0)]]
     table = to_table([["", *names], *cells]) if cells else " ".join(filter(None, names))
     return "\n\n".join(filter(None, (title, table)))
 
 
-def read_diagram(root: etree._Element | None) -> str:
+def _read_diagram(root: Element | None) -> str:
     """The texts of a diagram as a nested list."""
     texts: dict[str, str] = {}
     tops: list[str] = []
@@ -275,9 +326,8 @@ def read_diagram(root: etree._Element | None) -> str:
     below: dict[str, list[tuple[int, str]]] = {}
     for link in children(child(root, "cxnLst"), "cxn"):
         if attribute(link, "type") in ("", "parOf"):
-            order = attribute(link, "srcOrd")
-            at = int(order) if order.isascii() and order.isdigit() and len(order) < 9 else 0
-            below.setdefault(attribute(link, "srcId"), []).append((at, attribute(link, "destId")))
+            place = to_int(attribute(link, "srcOrd")), attribute(link, "destId")
+            below.setdefault(attribute(link, "srcId"), []).append(place)
     lines: list[str] = []
 
     def tell(name: str, depth: int) -> None:
@@ -290,64 +340,50 @@ def read_diagram(root: etree._Element | None) -> str:
 
     for top in tops:
         tell(top, 0)
-    lines += [f"- {text}" for text in texts.values() if text]
-    return "\n".join(lines)
+    return "\n".join([*lines, *(f"- {text}" for text in texts.values() if text)])
 
 
-def to_picture(element: etree._Element | None) -> str:
+def to_picture(element: Element | None) -> str:
     """The words that stand for a picture, as an image without an address; "" without any or for a hidden one."""
-    if attribute(element, "hidden") in ("1", "true"):
+    if is_on(attribute(element, "hidden")):
         return ""
-    said = " ".join(_MADE_UP.sub("", attribute(element, "descr")).split())[:_LONGEST]
-    return f"![{said.replace('[', '(').replace(']', ')')}]()" if said else ""
+    words = " ".join(_MADE_UP.sub("", attribute(element, "descr")).split())[:_LONGEST]
+    return f"![{words.replace('[', '(').replace(']', ')')}]()" if words else ""
 
 
-def _points(element: etree._Element | None) -> dict[int, str]:
-    """The values that are kept of a row or a column of a sheet, by their place."""
-    found: dict[int, str] = {}
-    has_dates = any(_DATE_FORMAT.search(each.text or "") for each in _find(element, "formatCode"))
-    for each in _find(element, "pt"):
-        at, value = attribute(each, "idx"), child(each, "v")
-        if value is not None and at.isascii() and at.isdigit() and len(at) < 6:
-            text = _to_value(value.text or "", has_dates)
-            # Several levels of names: the nearest comes first.
-            found[int(at)] = f"{found[int(at)]} {text}" if int(at) in found else text
-        if len(found) >= _MOST_POINTS:
-            break
-    return found
-
-
-def _to_value(text: str, is_date: bool) -> str:
-    """A value without the digits that only binary arithmetic made."""
-    try:
-        number = float(text)
-    except ValueError:
+def to_link(text: str, target: str) -> str:
+    """A text as a link of Markdown; as it is where its target is no address of the web, or where it says nothing."""
+    if not target.startswith(("http://", "https://")) or not text.strip():
         return text
-    if is_date and 0 < number < _MOST_DAYS:
-        return (_FIRST_DAY + timedelta(days=int(number))).isoformat()
-    return f"{number:.12g}" if math.isfinite(number) and len(text) < _LONGEST_NUMBER else text
+    address = target.replace(" ", "%20").replace("(", "%28").replace(")", "%29")[:2000]
+    return f"[{text.strip()}]({address})"
 
 
-def _find(element: etree._Element | None, name: str) -> Iterator[etree._Element]:
-    return (each for each in (element.iter() if element is not None else ()) if local(each) == name)
+def _points(element: Element | None) -> dict[int, str]:
+    """The values that are kept of a row or a column of a sheet, by their place."""
+    points: dict[int, str] = {}
+    kind = "day" if any(_DATE_FORMAT.search(each.text or "") for each in descendants(element, "formatCode")) else ""
+    for each in descendants(element, "pt"):
+        at, value = to_int(attribute(each, "idx"), -1), child(each, "v")
+        if value is not None and 0 <= at < 100_000:
+            text = show_number(value.text or "", kind, digits=12)
+            # Several levels of names: the nearest comes first.
+            points[at] = f"{points[at]} {text}" if at in points else text
+        if len(points) >= _MOST_POINTS:
+            break
+    return points
 
 
-def _text(element: etree._Element | None) -> str:
+def _text(element: Element | None) -> str:
     """All the text in an element: runs, and values kept of cells."""
-    if element is None:
-        return ""
-    paragraphs = ["".join(run.text or "" for run in _find(each, "t")) for each in _find(element, "p")]
-    values = [each.text or "" for each in _find(element, "v")]
-    return " ".join(" ".join([*paragraphs, *values]).split())
+    paragraphs = ["".join(run.text or "" for run in descendants(each, "t")) for each in descendants(element, "p")]
+    return " ".join(" ".join([*paragraphs, *(each.text or "" for each in descendants(element, "v"))]).split())
 
 
 # --- An equation of an office document (Office Math, ECMA-376 part 1, 22.1) in one line: `(a+b)/2`, `x^2`, `√(y)` -----
 
 
-_SETTINGS: Final = "Pr"
-
-
-def to_line(element: etree._Element) -> str:
+def to_line(element: Element) -> str:
     """What an equation or a part of it says, in one line."""
     name = local(element)
     if name == "t":
@@ -359,44 +395,40 @@ def to_line(element: etree._Element) -> str:
     if name == "rad":
         return f"{_part(element, 'deg')}√({_part(element, 'e')})"
     if name == "d":
-        settings = child(element, "dPr")
-        first, between, last = (
-            _sign(settings, each, usual) for each, usual in (("begChr", "("), ("sepChr", "|"), ("endChr", ")"))
-        )
+        first, between, last = (_sign(element, "dPr", *sign) for sign in _DELIMITERS)
         return first + between.join(map(_inside, children(element, "e"))) + last
     if name == "m":
         return "[" + "; ".join(", ".join(map(_inside, children(row, "e"))) for row in children(element, "mr")) + "]"
     if name == "eqArr":
         return "; ".join(map(_inside, children(element, "e")))
-    if name == "func":
-        return f"{_part(element, 'fName')}({_part(element, 'e')})"
-    return _inside(element)
+    return f"{_part(element, 'fName')}({_part(element, 'e')})" if name == "func" else _inside(element)
 
 
-def _with_scripts(element: etree._Element, name: str) -> str:
-    base, low, high = _part(element, "e"), _part(element, "sub"), _part(element, "sup")
-    if name == "limLow":
-        low = _part(element, "lim")
-    if name == "limUpp":
-        high = _part(element, "lim")
+_DELIMITERS: Final = (("begChr", "("), ("sepChr", "|"), ("endChr", ")"))
+
+
+def _with_scripts(element: Element, name: str) -> str:
+    base, low, high = (_part(element, part) for part in ("e", "sub", "sup"))
+    if name in ("limLow", "limUpp"):
+        low, high = (_part(element, "lim") if name == each else "" for each in ("limLow", "limUpp"))
     low, high = f"_{_grouped(low)}" if low else "", f"^{_grouped(high)}" if high else ""
     if name == "nary":
-        return f"{_sign(child(element, 'naryPr'), 'chr', '∫')}{low}{high} {base}"
+        return f"{_sign(element, 'naryPr', 'chr', '∫')}{low}{high} {base}"
     return f"{low}{high}{base}" if name == "sPre" else f"{base}{low}{high}"
 
 
-def _inside(element: etree._Element) -> str:
-    return "".join(to_line(each) for each in element if not local(each).endswith(_SETTINGS))
+def _inside(element: Element | None) -> str:
+    """What the parts of an element say, without its settings."""
+    return "".join(to_line(each) for each in (element if element is not None else ()) if not local(each).endswith("Pr"))
 
 
-def _part(element: etree._Element, name: str) -> str:
-    found = child(element, name)
-    return _inside(found) if found is not None else ""
+def _part(element: Element, name: str) -> str:
+    return _inside(child(element, name))
 
 
-def _sign(settings: etree._Element | None, name: str, usual: str) -> str:
-    found = child(settings, name)
-    return usual if found is None else attribute(found, "val")
+def _sign(element: Element, settings: str, name: str, usual: str) -> str:
+    sign = child(element, settings, name)
+    return usual if sign is None else attribute(sign, "val")
 
 
 def _grouped(text: str) -> str:

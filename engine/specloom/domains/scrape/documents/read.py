@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Final
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from specloom.core import Fault, clean
 
-from .document import Document, Limits
+from .document import Document, Limits, refuse
 
 # --- Which kind of document some bytes are: by what they begin with, then by what the server and the address say ------
 
@@ -21,16 +21,18 @@ _HEADER_WITHIN: Final = 1024
 _ZIP: Final = b"PK\x03\x04"
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PACKAGE: Final = "EncryptedPackage".encode("utf-16-le")
+_PARTS: Final = {b"word/document": DOCX, b"ppt/presentation": PPTX, b"xl/workbook.xml": XLSX}
 
+_OFFICE: Final = "application/vnd.openxmlformats-officedocument."
 _TYPES: Final = {
     "application/pdf": PDF,
     "application/x-pdf": PDF,
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": DOCX,
+    f"{_OFFICE}wordprocessingml.document": DOCX,
     "application/vnd.ms-word.document.macroenabled.12": DOCX,
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": PPTX,
-    "application/vnd.openxmlformats-officedocument.presentationml.slideshow": PPTX,
+    f"{_OFFICE}presentationml.presentation": PPTX,
+    f"{_OFFICE}presentationml.slideshow": PPTX,
     "application/vnd.ms-powerpoint.presentation.macroenabled.12": PPTX,
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": XLSX,
+    f"{_OFFICE}spreadsheetml.sheet": XLSX,
     "application/vnd.ms-excel.sheet.macroenabled.12": XLSX,
 }
 _SUFFIXES: Final = {
@@ -55,25 +57,24 @@ def detect(body: bytes, content_type: str = "", url: str = "") -> str:
         return ""
     # The names of entries stand uncompressed in the archive's directory, which is at its end.
     directory = body[-1024 * 1024 :]
-    if b"word/document" in directory:
-        return DOCX
-    if b"ppt/presentation" in directory:
-        return PPTX
-    if b"xl/workbook.xml" in directory:
-        return XLSX
-    named = announced(content_type, url)
-    return named if named != PDF else ""
+    if kind := next((kind for part, kind in _PARTS.items() if part in directory), ""):
+        return kind
+    kind = announced(content_type, url)
+    return kind if kind != PDF else ""
 
 
 def announced(content_type: str, url: str) -> str:
     """The kind that a server or, if it says nothing known, an address announces; "" for none."""
-    if kind := _TYPES.get(content_type.partition(";")[0].strip().lower()):
-        return kind
+    return _TYPES.get(content_type.partition(";")[0].strip().lower()) or _find_suffix(url, _SUFFIXES)
+
+
+def _find_suffix(url: str, suffixes: Mapping[str, str]) -> str:
+    """What a suffix of an address stands for, "" for none of them."""
     try:
         path = urlsplit(url).path.lower()
     except ValueError:
         return ""
-    return next((kind for suffix, kind in _SUFFIXES.items() if path.endswith(suffix)), "")
+    return next((meaning for suffix, meaning in suffixes.items() if path.endswith(suffix)), "")
 
 
 def is_compound(body: bytes) -> bool:
@@ -81,36 +82,24 @@ def is_compound(body: bytes) -> bool:
     return body.startswith(_OLE)
 
 
-def is_encrypted(body: bytes) -> bool:
-    """Whether the bytes are an office document under a password, which is a stream of an OLE file ([MS-OFFCRYPTO])."""
-    return body.startswith(_OLE) and _PACKAGE in body
-
-
-def tell_unread(body: bytes, content_type: str, url: str) -> Fault:
+def _to_refusal(body: bytes, content_type: str, url: str) -> Fault:
     """The fault for bytes that are no document of a kind that is read: what they are, and what to do."""
-    said = content_type.partition(";")[0].strip()[:100]
+    type_ = content_type.partition(";")[0].strip()[:100]
     if not body.strip():
-        return _refuse(f"This file is empty: what came has {len(body)} bytes.")
-    if is_encrypted(body):
+        return refuse(f"This file is empty: what came has {len(body)} bytes.")
+    if is_compound(body) and _PACKAGE in body:  # a password makes it a stream of an OLE file ([MS-OFFCRYPTO])
         return Fault("auth_required", "This office document needs a password.", action="inform_user")
     if is_compound(body):
-        return _refuse("This is an old office format (.doc, .ppt, .xls); save it anew as .docx, .pptx or .xlsx.")
+        return refuse("This is an old office format (.doc, .ppt, .xls); save it anew as .docx, .pptx or .xlsx.")
     for name, types, suffix, advice in _OTHERS:
-        if said.lower().startswith(types) or (not said.startswith("text/") and suffix and _ends(url, suffix)):
-            return _refuse(f"This is {name}, which is not read; {advice}.")
-    announced_as = f" (announced as {said})" if said else ""
-    return _refuse(f"This is no PDF, DOCX, PPTX or XLSX file, which are what can be read{announced_as}.")
+        is_text = type_.startswith("text/")
+        if type_.lower().startswith(types) or (not is_text and _find_suffix(url, {suffix: name})):
+            return refuse(f"This is {name}, which is not read; {advice}.")
+    announced_as = f" (announced as {type_})" if type_ else ""
+    return refuse(f"This is no PDF, DOCX, PPTX or XLSX file, which are what can be read{announced_as}.")
 
 
-def _refuse(sentence: str) -> Fault:
-    return Fault("content_empty", sentence, action="inform_user")
-
-
-def _ends(url: str, suffix: str) -> bool:
-    try:
-        return urlsplit(url).path.lower().endswith(suffix)
-    except ValueError:
-        return False
+# --- Reading a document -----------------------------------------------------------------------------------------------
 
 
 def read(body: bytes, content_type: str, url: str, *, limits: Limits = Limits()) -> Document:  # noqa: B008 - frozen
@@ -121,43 +110,39 @@ def read(body: bytes, content_type: str, url: str, *, limits: Limits = Limits())
     `auth_required` for what needs a password, `too_large` beyond a limit, `config` when a library is missing.
     """
     kind = detect(body, content_type, url)
+    if not kind:
+        raise _to_refusal(body, content_type, url)
     try:
-        if kind:
-            return _clean(_find_reader(kind)(body, limits))
+        document = _find_reader(kind)(body, limits)
+        # Without characters that show nothing.
+        text, controls = clean(document.text)
+        return replace(
+            document,
+            text=text,
+            title=clean(document.title)[0],
+            authors=tuple(clean(name)[0] for name in document.authors),
+            metadata={name: clean(value)[0] for name, value in document.metadata.items()},
+            stripped={**document.stripped, **({"controls": controls} if controls else {})},
+        )
     except (RecursionError, MemoryError) as error:
         raise Fault(
             "too_large", f"This {kind.upper()} file is nested too deeply or too large to read ({type(error).__name__})."
         ) from None
-    raise tell_unread(body, content_type, url)
+
+
+def read_json(body: bytes, content_type: str, url: str, limits: dict[str, Any]) -> dict[str, Any]:
+    """The same as JSON data."""
+    return asdict(read(body, content_type, url, limits=Limits(**limits)))
 
 
 def _find_reader(kind: str) -> Callable[[bytes, Limits], Document]:
     """What reads a kind; the libraries that it needs are loaded here."""
-    if kind == "pdf":
-        from .pdf.read import read_pdf
-
-        return read_pdf
-    if kind == "docx":
-        from .docx import read_docx
-
-        return read_docx
-    if kind == "pptx":
-        from .pptx import read_pptx
-
-        return read_pptx
-    from .xlsx import read_xlsx
-
-    return read_xlsx
-
-
-def _clean(document: Document) -> Document:
-    """The document without characters that show nothing, in its text and in what it says of itself."""
-    text, controls = clean(document.text)
-    found = replace(
-        document,
-        text=text,
-        title=clean(document.title)[0],
-        authors=tuple(clean(name)[0] for name in document.authors),
-        metadata={name: clean(value)[0] for name, value in document.metadata.items()},
-    )
-    return replace(found, stripped={**found.stripped, "controls": controls}) if controls else found
+    if kind == PDF:
+        from .pdf.read import read_pdf as reader
+    elif kind == DOCX:
+        from .docx import read_docx as reader
+    elif kind == PPTX:
+        from .pptx import read_pptx as reader
+    else:
+        from .xlsx import read_xlsx as reader
+    return reader

@@ -9,16 +9,16 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
-import json
 import re
-import sys
 import tarfile
 import zlib
 from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import Any, Final, Protocol
+from typing import BinaryIO, Final
 
-from specloom.core import Fault, restrict, run
+from specloom.core import Fault
+
+from .sandbox import call
 
 SECONDS: Final = 20.0
 """Time for one bundle, the start of the process included."""
@@ -81,37 +81,29 @@ async def read_source(bundle: bytes, *, apart: bool = True) -> tuple[str, str]:
     Fault `content_empty` where there is none and where it would take more than it may, `internal` where no process can
     be started to read it. Without `apart` it is read here.
     """
-    answer = await _read_apart(bundle) if apart else read_here(bundle)
-    if "problem" in answer:
-        raise Fault("content_empty", f"There is no TeX source: {answer['problem']}.")
-    return answer["main"], answer["text"]
-
-
-def read_here(bundle: bytes) -> dict[str, Any]:
-    """`main` and `text` of a bundle, or its `problem`."""
+    if not apart:
+        return read_here(bundle)
     try:
-        main, text = assemble(read_bundle(bundle))
+        main, text = await call(read_here, bundle, what="source", seconds=SECONDS, memory=MEMORY)
+    except Fault as fault:
+        if fault.kind != "too_large":
+            raise
+        raise _refuse("the bundle needs more time or memory than it may take") from None
+    return main, text
+
+
+def read_here(bundle: bytes) -> tuple[str, str]:
+    """The same in this process."""
+    try:
+        return assemble(read_bundle(bundle))
     except BundleError as error:
-        return {"problem": str(error)}
+        raise _refuse(str(error)) from None
     except (MemoryError, RecursionError):
-        return {"problem": "the bundle needs more memory than it may take"}
-    return {"main": main, "text": text}
+        raise _refuse("the bundle needs more memory than it may take") from None
 
 
-async def _read_apart(bundle: bytes) -> dict[str, Any]:
-    try:
-        ended = await run("specloom.domains.scrape.documents.tex_source", bundle, seconds=SECONDS)
-    except OSError as error:
-        raise Fault("internal", f"No process could be started to read the source: {error.strerror}.") from None
-    try:
-        answer: dict[str, Any] = json.loads(ended.output)
-    except ValueError:
-        return {"problem": "the bundle needs more time or memory than it may take"}
-    return answer
-
-
-class _Source(Protocol):
-    def read(self, size: int, /) -> bytes: ...
+def _refuse(problem: str) -> Fault:
+    return Fault("content_empty", f"There is no TeX source: {problem}.")
 
 
 def read_bundle(bundle: bytes) -> dict[str, str]:
@@ -173,13 +165,10 @@ def _to_texts(bodies: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def _to_text(body: bytes, encoding: str) -> str:
-    for one in ("utf-8-sig", encoding):
+    text = body.decode("latin-1")
+    for codec in (encoding, "utf-8-sig"):
         with contextlib.suppress(UnicodeDecodeError):
-            return _with_newlines(body.decode(one))
-    return _with_newlines(body.decode("latin-1"))
-
-
-def _with_newlines(text: str) -> str:
+            text = body.decode(codec)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -197,7 +186,7 @@ def _is_archive(head: bytes) -> bool:
 class _Bounded:
     """What a bundle unpacks to, read forwards and never beyond the bound."""
 
-    def __init__(self, source: _Source) -> None:
+    def __init__(self, source: BinaryIO | gzip.GzipFile) -> None:
         self._source = source
         self._held = b""
         self._left = MOST_BYTES
@@ -270,9 +259,3 @@ def _find(texts: Mapping[str, str], main: str, named: str) -> str:
     """The file of the bundle that a command names, from the folder of the main file; its ending may be left out."""
     path = PurePosixPath(main).parent / named
     return next((name for name in (str(path), f"{path}.tex") if name in texts), "")
-
-
-if __name__ == "__main__":
-    restrict(MEMORY, int(SECONDS))
-    sys.stdout.buffer.write(json.dumps(read_here(sys.stdin.buffer.read())).encode())
-    sys.stdout.flush()
