@@ -58,10 +58,11 @@ def test_an_image_is_stale_when_a_switch_changed(tmp_path: Path) -> None:
     [
         "opt_in: DEMO_OPEN\n",
         'config: {DEMO_OPEN: {type: integer, default: 0, description: "How many."}}\nopt_in: DEMO_OPEN\n',
+        SWITCH.replace("false", "true"),
     ],
-    ids=["no such setting", "no boolean"],
+    ids=["no such setting", "no boolean", "on by default"],
 )
-def test_the_switch_has_to_be_a_boolean_setting_of_the_tool(tmp_path: Path, more: str) -> None:
+def test_the_switch_has_to_be_a_boolean_setting_of_the_tool_that_is_off(tmp_path: Path, more: str) -> None:
     _, problems = woven(tmp_path, more)
 
     assert problems == ["E110"]

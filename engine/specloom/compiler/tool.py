@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from specloom.core import Report, did_you_mean, parse_duration
 from specloom.language import ANY, INTEGER, NUMBER, OPEN, TEXT, ListOf, Shape, maybe
@@ -113,14 +114,19 @@ def _personal(tracker: DependencyTracker, definitions: Mapping[str, Value], plan
     ]
 
 
-def _opt_in(node: Node | None, settings: Mapping[str, Setting], report: Report) -> str:
-    """The switch that publishes a tool; it has to be a boolean setting of the tool or of what it runs."""
+def _opt_in(node: Node | None, settings: dict[str, Setting], report: Report) -> str:
+    """The switch that publishes a tool: a boolean setting of the tool or of what it runs, off where nobody sets it."""
     if not isinstance(node, YamlScalar):
         return ""
     name = str(node.value)
     if name not in settings or settings[name].kind != "boolean":
         switches = [one.name for one in settings.values() if one.kind == "boolean"]
         report.add("E110", node.place, f"the tool has no boolean setting {name!r}", did_you_mean(name, switches))
+    elif settings[name].default:
+        message = f"{name!r} publishes the tool and is on by default, so nobody is asked"
+        report.add("E110", node.place, message, "leave its `default` out")
+    else:
+        settings[name] = replace(settings[name], default=False)
     return name
 
 

@@ -100,3 +100,31 @@ def test_what_there_is_not_is_told(more: str, sentence: str) -> None:
     found = run(f"examples:\n  - name: it goes on\n    args: {{query: one}}\n    {more}\n    expect: {{count: 0}}\n")
 
     assert found == [sentence]
+
+
+def test_what_is_kept_afterwards_is_compared() -> None:
+    found = run(
+        """\
+examples:
+  - name: a word is kept
+    args: {query: otter}
+    owner: ada
+    state: [{in: demo_words, key: "old {number}", times: 2, value: {word: w}}]
+    expect:
+      kept:
+        - {in: demo_words, key: 00000000-0000-4000-8000-000000000001, value: {word: "ada:otter", colour: null}}
+        - {in: demo_words, key: old 1, value: {word: w}}
+        - {in: demo_words, key: old 1, value: {word: x}, lasts: 5}
+        - {in: demo_words, key: old 2, value: {}}
+        - {in: demo_words, owner: grace, key: old 1, value: {}}
+        - {in: nowhere, key: old 1, value: {}}
+"""
+    )
+
+    assert found == [
+        "E401: 'a word is kept': demo_words 'old 1' has word = \"w\", not \"x\"",
+        "E401: 'a word is kept': demo_words 'old 1' is kept for None s, not 5 s",
+        "E401: 'a word is kept': nothing is kept as demo_words 'old 2'",
+        "E401: 'a word is kept': nothing is kept as demo_words 'old 1'",
+        "E401: 'a word is kept': nothing is kept as nowhere 'old 1'",
+    ]

@@ -208,6 +208,14 @@ async def test_a_server_that_keeps_nothing_says_so() -> None:
         await kept.call("put", query="otters")
 
 
+async def test_without_a_bound_all_items_are_recalled() -> None:
+    kept = Notes(a_note_tool("save", SAVE, name="put"), a_note_tool("recall", "{from: notes}", name="all"))
+    for number in range(120):
+        await kept.call("put", query=f"otter {number}")
+
+    assert len((await kept.call("all", query="x"))["rows"]) == 120
+
+
 @pytest.mark.parametrize(
     ("word", "text", "code"),
     [

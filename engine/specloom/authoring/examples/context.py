@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from specloom.core import Answer, Fault, Request, Response, all_failed
 from specloom.model import Model, Row, Tool
-from specloom.plugins import PROCEDURES, Collection, CollectionSpec, Kept
+from specloom.plugins import PROCEDURES, Collection, CollectionSpec, Item, Kept
 from specloom.runtime import Ask, Offer, Run, none_configured, resolve
 
 if TYPE_CHECKING:
@@ -161,13 +161,22 @@ def furnish(room: ExampleState, items: Iterable[Mapping[str, Any]]) -> Fault | N
             if one["in"] not in room.collections:
                 known = sorted(room.collections)
                 return Fault("not_found", f"there is no collection {one['in']!r}", alternatives=known)
+            collection = room.drawer(one["in"], str(one.get("space", "")))
             try:
-                await room.drawer(one["in"], str(one.get("space", ""))).put(str(one["key"]), one["value"])
+                for number in range(one.get("times", 1)):
+                    await collection.put(str(one["key"]).replace(NUMBER, str(number)), one["value"])
             except Fault as fault:
                 return fault
         return None
 
     return run_through(work())
+
+
+def find_kept(room: ExampleState, item: Mapping[str, Any]) -> Item | None:
+    """What is kept where an example expects an item."""
+    if item["in"] not in room.collections:
+        return None
+    return run_through(room.drawer(item["in"], str(item.get("space", ""))).get(str(item["key"])))
 
 
 def run_through(work: Coroutine[Any, Any, Result]) -> Result:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from specloom.core import Answer, Fault, Report, Request, Response, did_you_mean
 from specloom.model import Model, Tool
-from specloom.plugins import ENVELOPES
+from specloom.plugins import ENVELOPES, Item
 from specloom.runtime import (
     Ask,
     AskAll,
@@ -26,7 +26,7 @@ from specloom.runtime import (
 from specloom.specs import Listing, Map, Spec, to_plain
 
 from .compare import compare_fault, compare_rows, differing_row, place_of, short
-from .context import ExampleContext, ExampleState, furnish, placed, run_procedure
+from .context import ExampleContext, ExampleState, find_kept, furnish, placed, run_procedure
 from .providers import DEFAULT_NOW, clock, environment, to_response
 
 # --- Holds the `refuse` and `accept` lists of an example against what its tool takes ----------------------------------
@@ -151,7 +151,26 @@ def _call_in(
             message = f"{said['name']!r}: an earlier call ends with the fault {done.fault.kind}: {done.fault.message}"
             report.add("E401", place_of(node, "before"), message)
     room.owner = said.get("owner", "")
-    return _call(node, said, tool, model, room, report)
+    trace = _call(node, said, tool, model, room, report)
+    expect_node = node.entries["expect"].value
+    for index, item in enumerate(said["expect"].get("kept") or ()):
+        room.owner = item.get("owner", said.get("owner", ""))
+        for sentence in _differing_item(find_kept(room, item), item, room.now):
+            report.add("E401", place_of(expect_node, "kept", index), f"{said['name']!r}: {sentence}")
+    return trace
+
+
+def _differing_item(item: Item | None, expected: Mapping[str, Any], now: float) -> Iterator[str]:
+    """What differs between a kept item and what an example expects of it."""
+    name = f"{expected['in']} {expected['key']!r}"
+    if item is None:
+        yield f"nothing is kept as {name}"
+        return
+    for sentence in differing_row(item.value, expected["value"]):
+        yield f"{name} {sentence}"
+    lasts = None if item.expires is None else item.expires - now
+    if "lasts" in expected and lasts != expected["lasts"]:
+        yield f"{name} is kept for {lasts} s, not {expected['lasts']} s"
 
 
 def _kept_by(said: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:

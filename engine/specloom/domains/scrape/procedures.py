@@ -13,7 +13,7 @@ ASKS = (*SITES, "reader", "contents")
 
 
 @procedure("read_page", asks=(*ASKS, "retractions"), settings=SETTINGS)
-async def read_page(context: Context, url: str, mode: str = "full", *, max_length: int) -> PageResult:
+async def read_page(context: Context, url: str, *, mode: str, max_length: int) -> PageResult:
     """Reads one address: through its site's API, or through the tiers; `mode` is full, preview or raw.
 
     `max_length` is in bytes of content. A page is remembered for an hour, and for a while that it cannot be read.

@@ -35,11 +35,11 @@ class SourcesRequest:
     found: Sequence[JsonObject] = ()
     query: str = ""
     claim: str = ""
-    deduplicate: bool = True
-    filter_by_query: bool = False
+    deduplicate: bool
+    filter_by_query: bool
     """Whether sources with little of the query are left out. Only where it is asked for, as the tool contract has it: a
     claim alone leaves nothing out, because a page may speak against it in other words."""
-    named: bool = False
+    named: bool
     """Whether the joined text says before each source which it is and of when: for answers that tell them nowhere else.
     """
     max_length_per_source: int

@@ -48,9 +48,10 @@ async def check_citation(context: Context, citation: str, claim: str = "") -> Ci
 async def check_references(
     context: Context,
     bibliography: str = "",
-    format: str = "auto",  # noqa: A002  the name of the tool's argument
     entries: Sequence[JsonObject] | None = None,
     session: str = "",
+    *,
+    format: str,  # noqa: A002  the name of the tool's argument
 ) -> Audit:
     """Audits up to 200 references in one bounded pass with progress: existence, retraction, links and claims.
 
@@ -81,7 +82,7 @@ async def bibliography_records(context: Context, document: str, format: str = ""
 
 @procedure("format_references", runs=("session_sources",))
 async def format_references(
-    context: Context, style: str = "apa", sources: Sequence[JsonObject] | None = None, session: str = ""
+    context: Context, style: str, sources: Sequence[JsonObject] | None = None, session: str = ""
 ) -> Bibliography:
     """Formats sources as a bibliography: APA, MLA, BibTeX, RIS or CSL-JSON; nobody is asked over a network."""
     from .bibliography.documents import format_sources
@@ -95,7 +96,8 @@ async def check_recommendations(
     recommendations: Sequence[JsonObject],
     claim: str = "",
     lenses: Sequence[JsonObject] = (),
-    num_results: int = 5,
+    *,
+    num_results: int,
 ) -> Recommendations:
     """Audits recommendations: stakes of their authors, reputation and links of their sites, and what others say.
 
@@ -138,8 +140,9 @@ async def research_brand(
     context: Context,
     url: str = "",
     company_name: str = "",
-    depth: str = "standard",
-    include_design_tokens: bool = False,
+    *,
+    depth: str,
+    include_design_tokens: bool,
 ) -> BrandResult:
     """Researches a brand: what its homepage declares, what its portal says, and at depth `full` what searches find.
 

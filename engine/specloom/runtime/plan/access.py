@@ -15,9 +15,6 @@ from .effects import Run
 if TYPE_CHECKING:
     from specloom.plugins import Collection, Context, Item
 
-MOST_RECALLED = 100
-"""Items that are recalled where nothing is said."""
-
 
 def reach(access: Access, scope: Bindings) -> Run:
     """What reaches into a collection, with everything that is worked out before it is read or written."""
@@ -31,7 +28,7 @@ def reach(access: Access, scope: Bindings) -> Run:
     where = {name: evaluate(value, scope) for name, value in access.where}
     given["where"] = {name: str(text) for name, text in where.items() if text is not None}
     given["about"] = evaluate(access.about, scope) if access.about else None
-    given["take"] = how_many(access.take, scope) if access.take else MOST_RECALLED
+    given["take"] = how_many(access.take, scope) if access.take else None
     return Run("recall", given, _recall)
 
 
@@ -43,15 +40,16 @@ async def _recall(context: Context, given: Mapping[str, Any]) -> Row:
     collection = context.state(given["collection"], space=given["space"])
     if refusal := await _find_refusal(context, collection, given["space"]):
         return refusal
+    limit = collection.spec.max_items if given["take"] is None else given["take"]
     items: list[Item]
     if given["key"]:
         item = await collection.get(given["key"])
         items = [item] if item else []
     elif given["about"]:
-        found = await collection.search(given["about"], where=given["where"], limit=given["take"])
+        found = await collection.search(given["about"], where=given["where"], limit=limit)
         items = [one.item for one in found]
     else:
-        items = await collection.items(where=given["where"], limit=given["take"])
+        items = await collection.items(where=given["where"], limit=limit)
     return {"status": "ok", "reason": None, "rows": [dict(item.value) for item in items]}
 
 

@@ -91,6 +91,21 @@ _page = record(
     one_of=((("json", "text", "fault"), False),),
 )
 
+_item = {
+    "in": Key(name, "The collection.", required=True),
+    "key": Key(Text("value"), "Under which key.", required=True),
+    "value": Key(Anything(), "What it says.", required=True),
+    "space": Key(Text("value"), "The shared place, where the collection is shared."),
+    "owner": Key(Text("value"), "Whose it is, when somebody else's."),
+}
+
+_kept = record(
+    "a kept item",
+    {**_item, "times": Key(Number(1, 10_000), "How many, when not one; `{number}` in the key is the number of each.")},
+)
+
+_left = record("an item that is left", {**_item, "lasts": Key(Number(0), "For how many seconds it is kept from now.")})
+
 _tool_example_expect = record(
     "`expect`",
     {
@@ -104,17 +119,9 @@ _tool_example_expect = record(
         "link": Key(Anything(), "What is told of an answer that is linked; null says that it is inlined."),
         "error": Key(Text("kind", choices=tuple(KINDS)), "The kind of fault."),
         "message": Key(Text("value"), "The fault's sentence."),
-    },
-)
-
-_kept = record(
-    "a kept item",
-    {
-        "in": Key(name, "The collection.", required=True),
-        "key": Key(Text("value"), "Under which key.", required=True),
-        "value": Key(Anything(), "What it says.", required=True),
-        "space": Key(Text("value"), "The shared place, where the collection is shared."),
-        "owner": Key(Text("value"), "Whose it is, when somebody else's."),
+        "kept": Key(
+            Items(_left, 1), "Items that are kept afterwards; of a value, the fields that are named, null says absent."
+        ),
     },
 )
 

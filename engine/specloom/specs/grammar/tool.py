@@ -175,7 +175,7 @@ _recall = record(
             Named(expression, IDENTIFIER, "an index"), "Items of which an index has this text; null asks for all."
         ),
         "about": Key(expression, "Items about the words of this text, best first; the newest first where it is null."),
-        "take": Key(expression, "How many at most; 100 when left out."),
+        "take": Key(expression, "How many at most; all of them when left out."),
     },
 )
 
