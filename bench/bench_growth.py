@@ -15,7 +15,7 @@ from specs import environment, write_grown
 
 from specloom.authoring.examples.run import check_examples
 from specloom.compiler.build import weave_from
-from specloom.runtime.routing import plan_routes
+from specloom.runtime.configuration import plan_routes
 
 STEPS = ((10, 3), (100, 20), (1000, 200))
 QUICK = STEPS[:2]

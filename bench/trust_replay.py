@@ -34,10 +34,9 @@ from specloom.model.model import Model
 from specloom.plugins.registry import CLOSERS, PROCEDURES
 from specloom.runtime.arguments import parse_arguments
 from specloom.runtime.configuration import read_settings
-from specloom.runtime.operation.drive import drive
-from specloom.runtime.operation.run import perform
-from specloom.runtime.plan.effects import Ask, Offer, Run
-from specloom.runtime.plan.run import pursue
+from specloom.runtime.operation import drive, perform
+from specloom.runtime.plan import Ask, Offer, Run
+from specloom.runtime.strategies import pursue
 from specloom.specs.library import shipped_root
 
 DOCS = Path(__file__).parents[1] / "docs" / "trust.md"

@@ -7,8 +7,8 @@ from typing import Any
 from specloom.core.faults import Fault
 from specloom.core.messages import Answer
 from specloom.runtime.arguments import parse_arguments
-from specloom.runtime.plan.effects import AskAll, Offer
-from specloom.runtime.plan.run import pursue
+from specloom.runtime.plan import AskAll, Offer
+from specloom.runtime.strategies import pursue
 from tests.support.recordings import recorded, replay
 from tests.support.shipped import shipped_model
 

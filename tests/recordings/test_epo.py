@@ -11,7 +11,7 @@ from specloom.core.faults import Fault
 from specloom.core.messages import Request, Response
 from specloom.model.values import Row
 from specloom.runtime.configuration import read_settings
-from specloom.runtime.operation.run import perform
+from specloom.runtime.operation import perform
 from tests.support.recordings import NOW, recorded
 from tests.support.shipped import shipped_model
 

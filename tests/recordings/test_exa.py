@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from specloom.core.messages import Request, Response
-from specloom.runtime.operation.run import perform
+from specloom.runtime.operation import perform
 from tests.support.recordings import recorded, replay
 from tests.support.shipped import shipped_model
 

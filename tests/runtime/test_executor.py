@@ -18,7 +18,7 @@ from specloom.core.faults import Fault
 from specloom.core.messages import Request, Response
 from specloom.plugins.context import CallRecord
 from specloom.plugins.registry import ObservedCall, Observer
-from specloom.runtime import observers
+from specloom.runtime import executor as executor_module
 from specloom.runtime.arguments import parse_arguments
 from specloom.runtime.circuit_breaker import Breakers
 from specloom.runtime.executor import Executor
@@ -479,7 +479,7 @@ async def test_sources_go_to_the_session_from_the_cache_as_well_as_anew(
         noted.append((seen.owner, seen.session, seen.kind, [row["url"] for row in seen.rows]))
         raise Fault("session_not_found", "which keeps no answer back")
 
-    monkeypatch.setattr(observers, "OBSERVERS", {"note": Observer("note", function=note)})
+    monkeypatch.setattr(executor_module, "OBSERVERS", {"note": Observer("note", function=note)})
     executor = demo_executor(
         write_demo(tmp_path), sender=Stub(), cache=memory(), clock=lambda: 1000.0, drawers=cast("Any", object())
     )

@@ -24,8 +24,7 @@ from specloom.core.messages import Answer, Request, Response
 from specloom.model.model import Model
 from specloom.model.provider import Provider
 from specloom.runtime.configuration import read_settings
-from specloom.runtime.operation.drive import drive
-from specloom.runtime.operation.run import perform
+from specloom.runtime.operation import drive, perform
 from specloom.specs.library import Library
 from tests.support.shipped import shipped_specs
 

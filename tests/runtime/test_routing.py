@@ -7,7 +7,7 @@ import json
 import pytest
 
 from specloom.model.model import Model
-from specloom.runtime.routing import ROUTING, SINGLE, RoutingError, parse_routing, plan_routes
+from specloom.runtime.configuration import ROUTING, SINGLE, RoutingError, parse_routing, plan_routes
 from tests.support.spec_library import weave_texts
 
 EVERYONE = frozenset({"alpha", "beta", "gamma"})

@@ -14,7 +14,7 @@ from specloom.authoring.examples.providers import clock, describe_request
 from specloom.core.messages import Request, Response
 from specloom.model.values import Row
 from specloom.runtime.configuration import read_settings
-from specloom.runtime.operation.run import Wait, perform
+from specloom.runtime.operation import Wait, perform
 from tests.support.shipped import shipped_model
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from specloom.core.faults import Fault
 from specloom.core.messages import Answer, Request, Response
 from specloom.plugins.context import Kept
-from specloom.runtime.operation.run import Wait, perform
+from specloom.runtime.operation import Wait, perform
 from tests.support.shipped import shipped_model
 
 NOW = 1_772_521_200.0

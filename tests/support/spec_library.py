@@ -14,7 +14,7 @@ from specloom.core.messages import Answer, Request, Response
 from specloom.model.model import Model
 from specloom.model.provider import Provider
 from specloom.model.tool import Tool
-from specloom.runtime.operation.run import Running, Wait, perform
+from specloom.runtime.operation import Running, Wait, perform
 from specloom.specs.library import Library, parse_spec
 
 BASE = Path(__file__).parents[1] / "compiler" / "golden" / "base"

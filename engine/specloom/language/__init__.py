@@ -9,14 +9,11 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .bindings import Bindings, Layer
-    from .converters.converter import Moment
-    from .converters.registry import CONVERTERS, ConverterProblem, compile_converter
-    from .converters.text import to_http
+    from .converters import CONVERTERS, ConverterProblem, Moment, compile_converter, to_http
     from .decoders.registry import DECODERS, decode
-    from .evaluate import MISSING, Unworkable, as_list, build, how_many, truthy
+    from .evaluate import MISSING, Bindings, Layer, Unworkable, as_list, build, how_many, truthy
     from .expressions.api import compile_expression, compile_selector, forget_texts
-    from .expressions.interpret import EvaluationError
+    from .expressions.compile import EvaluationError
     from .expressions.parser import ExpressionProblem, parse
     from .expressions.typecheck import share
     from .functions.registry import FUNCTIONS
@@ -29,20 +26,17 @@ if TYPE_CHECKING:
 __getattr__ = exports(
     __name__,
     {
-        "bindings": "Bindings Layer",
-        "converters.converter": "Moment",
-        "converters.registry": "CONVERTERS ConverterProblem compile_converter",
-        "converters.text": "to_http",
+        "converters": "CONVERTERS ConverterProblem Moment compile_converter to_http",
         "decoders.registry": "DECODERS decode",
-        "evaluate": "MISSING Unworkable as_list build how_many truthy",
+        "evaluate": "MISSING Bindings Layer Unworkable as_list build how_many truthy",
         "expressions.api": "compile_expression compile_selector forget_texts",
-        "expressions.interpret": "EvaluationError",
+        "expressions.compile": "EvaluationError",
         "expressions.parser": "ExpressionProblem parse",
         "expressions.typecheck": "share",
         "functions.registry": "FUNCTIONS",
         "types": (
-            "ANY BOOLEAN INTEGER NUMBER OPEN SECRET TEXT Any_ Choice ListOf Maybe RecordType Scalar "
-            "Shape describe from_schema holds_secret join join_all may_be_null maybe strip to_schema"
+            "ANY BOOLEAN INTEGER NUMBER OPEN SECRET TEXT Any_ Choice ListOf Maybe RecordType Scalar Shape "
+            "describe from_schema holds_secret join join_all may_be_null maybe strip to_schema"
         ),
         "xpath": "XPathProblem compile_xpath defer_xpath",
     },

@@ -1,4 +1,4 @@
-"""Expressions evaluated: a value or a mapping in a context, and JMESPath's notions of true, of many and of nothing."""
+"""Expressions evaluated: what names stand for, values in a context, and what counts as true, as many and as nothing."""
 
 from __future__ import annotations
 
@@ -7,8 +7,34 @@ from typing import Any, Protocol
 
 from specloom.core import Fault, Place
 
-from .bindings import Bindings
-from .expressions.interpret import EvaluationError
+from .expressions.compile import EvaluationError
+
+# --- Bindings: what the names in an expression stand for when it is evaluated (its environment) -----------------------
+
+
+class Bindings(Protocol):
+    """What an expression may name: a typed record of a run, or a plain dictionary."""
+
+    def get(self, name: str, /) -> Any:
+        """What a name stands for; None for one that is not bound."""
+
+
+class Layer:
+    """Further names over other bindings, such as the row that is looked at; the bindings below stay as they are."""
+
+    __slots__ = ("_below", "_names")
+
+    def __init__(self, below: Bindings, **names: Any) -> None:
+        self._below = below
+        self._names = names
+
+    def get(self, name: str, /) -> Any:
+        """What a name stands for here, else below."""
+        return self._names[name] if name in self._names else self._below.get(name)
+
+
+# --- Values and mappings in a context ---------------------------------------------------------------------------------
+
 
 MISSING: tuple[Any, ...] = (None, "", [], {})
 """What counts as nothing found. Zero and false are values."""

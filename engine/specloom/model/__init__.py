@@ -15,10 +15,10 @@ if TYPE_CHECKING:
         ResponseMapping, Retry, Service, Shard, Step,
     )
     from .resource import HOLE, Completion, Resource, Source
-    from .tables import BreakerRow, Calls, FailureRow, LensRow, Pace, ProviderRow, Tables, TenantRow
+    from .tables import BreakerRow, CallCounts, FailureRow, LensRow, Pace, ProviderRow, Tables, TenantRow
     from .tool import (
-        Access, Advice, Again, AnswerKey, Cache, Hints, Input, LinkPolicy, Part, Stage, Strategy, Tool,
-        questions, stages_of,
+        Access, Advice, Again, AnswerKey, Cache, Hints, Input, LinkPolicy, Part, Stage, Strategy, Tool, questions,
+        stages_of,
     )
     from .values import NULL_KEPT, Field, Pair, Row, Setting, Uses, Value, make_setting
 
@@ -31,9 +31,10 @@ __getattr__ = exports(
             "ResponseMapping Retry Service Shard Step"
         ),
         "resource": "HOLE Completion Resource Source",
-        "tables": "BreakerRow Calls FailureRow LensRow Pace ProviderRow Tables TenantRow",
+        "tables": "BreakerRow CallCounts FailureRow LensRow Pace ProviderRow Tables TenantRow",
         "tool": (
-            "Access Advice Again AnswerKey Cache Hints Input LinkPolicy Part Stage Strategy Tool questions stages_of"
+            "Access Advice Again AnswerKey Cache Hints Input LinkPolicy Part Stage Strategy Tool questions "
+            "stages_of"
         ),
         "values": "NULL_KEPT Field Pair Row Setting Uses Value make_setting",
     },

@@ -20,7 +20,7 @@ class LensRow:
 
 
 @record
-class Calls:
+class CallCounts:
     """How often something was called, and how that went; times are in milliseconds."""
 
     total_calls: int
@@ -42,7 +42,7 @@ class ProviderRow:
     capabilities: Sequence[str]
     configured: bool
     set: Sequence[str] | None = None
-    calls: Mapping[str, Calls] | None = None
+    calls: Mapping[str, CallCounts] | None = None
 
 
 @record
@@ -96,7 +96,7 @@ class Tables:
     lenses: Sequence[LensRow]
     providers: Sequence[ProviderRow]
     routes: Mapping[str, Sequence[str]]
-    tools: Mapping[str, Calls]
+    tools: Mapping[str, CallCounts]
     paces: Mapping[str, Pace]
     tenant: TenantRow
     failures: Sequence[FailureRow]

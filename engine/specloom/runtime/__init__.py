@@ -12,19 +12,15 @@ if TYPE_CHECKING:
     from .arguments import Arguments, parse_arguments
     from .circuit_breaker import Breakers
     from .configuration import is_configured, missing_settings, read_settings
-    from .executor import Executor
+    from .executor import Executor, describe_large
     from .live_context import LiveContext
-    from .operation.drive import drive, drive_live
-    from .operation.oauth import STEP
-    from .operation.run import first_requests, perform
-    from .plan.context import PlanContext, plan_context
-    from .plan.effects import Ask, AskAll, Offer, ProviderOutcome, Run
-    from .plan.notices import none_configured, resolve
-    from .plan.run import Pursuit, pursue
+    from .notices import none_configured, resolve
+    from .operation import drive, drive_live, first_requests, perform
+    from .plan import Ask, AskAll, Offer, PlanContext, ProviderOutcome, Pursuit, Run, plan_context
     from .recordings import RecordingSender, ReplaySender, Sender, request_id, to_recording, write_whole
-    from .resources import ResourceContext, answer_resource, list_rows, parameters_of
-    from .response_meta import describe_large
-    from .tables import read_table
+    from .request import STEP
+    from .resources import ResourceContext, answer_resource, list_rows, parameters_of, read_table
+    from .strategies import pursue
 
 __getattr__ = exports(
     __name__,
@@ -32,18 +28,14 @@ __getattr__ = exports(
         "arguments": "Arguments parse_arguments",
         "circuit_breaker": "Breakers",
         "configuration": "is_configured missing_settings read_settings",
-        "executor": "Executor",
+        "executor": "Executor describe_large",
         "live_context": "LiveContext",
-        "operation.drive": "drive drive_live",
-        "operation.oauth": "STEP",
-        "operation.run": "first_requests perform",
-        "plan.context": "PlanContext plan_context",
-        "plan.effects": "Ask AskAll Offer ProviderOutcome Run",
-        "plan.notices": "none_configured resolve",
-        "plan.run": "Pursuit pursue",
+        "notices": "none_configured resolve",
+        "operation": "drive drive_live first_requests perform",
+        "plan": "Ask AskAll Offer PlanContext ProviderOutcome Pursuit Run plan_context",
         "recordings": "RecordingSender ReplaySender Sender request_id to_recording write_whole",
-        "resources": "ResourceContext answer_resource list_rows parameters_of",
-        "response_meta": "describe_large",
-        "tables": "read_table",
+        "request": "STEP",
+        "resources": "ResourceContext answer_resource list_rows parameters_of read_table",
+        "strategies": "pursue",
     },
 )

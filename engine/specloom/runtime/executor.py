@@ -3,35 +3,180 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import json
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from specloom.cache import AnswerCache, CacheEntry
-from specloom.core import KINDS, Answer, Fault, did_you_mean
-from specloom.model import Model, Row, Tool
-from specloom.plugins import CLOSERS, ENVELOPES, Artifact, ArtifactKeeper, CallRecord, Collections, split_owner
+from specloom.core import KINDS, Answer, Fault, Place, did_you_mean
+from specloom.language import build, truthy
+from specloom.language.evaluate import evaluate
+from specloom.model import Model, Row, Tool, make_setting
+from specloom.plugins import (
+    CLOSERS,
+    ENVELOPES,
+    OBSERVERS,
+    Artifact,
+    ArtifactKeeper,
+    CallRecord,
+    Collections,
+    ObservedCall,
+    Observer,
+    split_owner,
+)
 
-from .answer_check import check_answer
 from .arguments import Arguments, parse_arguments
 from .cache_keys import answer_key, key_prefix
 from .circuit_breaker import Breakers
-from .configuration import configure, read_settings
+from .configuration import RoutingError, configure, plan_routes, read_settings
 from .live_context import LiveContext
 from .metrics import Count, Tallies
-from .observers import Watch
-from .plan.drive import Progress, conduct
-from .plan.effects import Ask, Offer, ProviderOutcome, Run
-from .plan.run import pursue
+from .plan import Ask, Offer, Progress, ProviderOutcome, Run, conduct
 from .providers import Upstreams
 from .recordings import Sender
-from .response_meta import link_large, say_freshness, say_routing
-from .routing import RoutingError, plan_routes
 from .single_flight import Flights
+from .strategies import pursue
+
+# --- What stands beside an answer in `_meta`: where it comes from and how fresh it is ---------------------------------
+
+
+def say_freshness(cached: bool, age: int, ttl: float, label: str) -> dict[str, Any]:
+    """How old an answer is, in seconds, and how long it is good."""
+    return {"cached": cached, "ageSeconds": age, "maxAgeSeconds": int(ttl), "freshness": label}
+
+
+def say_routing(outcome: ProviderOutcome) -> dict[str, Any]:
+    """Who answered, who was asked before, and why; no address and no upstream text."""
+    tried = list(dict.fromkeys(outcome.tried))
+    attempted = tried[: tried.index(outcome.served_by) + 1] if outcome.served_by in tried else tried
+    said: dict[str, Any] = {"provider_used": outcome.served_by, "providers_attempted": attempted}
+    if len(attempted) > 1:
+        said["fallback"] = True
+        if outcome.fallback_reason:
+            said["fallback_reason"] = outcome.fallback_reason
+    return {**said, "cache_hit": False}
+
+
+# --- Large answers: kept for a short time under an address, with a small answer in their place ------------------------
+
+
+MIME_TYPE = "application/json"
+NAME = "research-artifact"
+
+
+def describe_large(tool: Tool, arguments: Mapping[str, Any], body: str) -> dict[str, Any] | None:
+    """What is told of an answer that is large enough to be linked: `summary`, and what the spec adds; else None."""
+    link = tool.link
+    if link is None or len(body.encode("utf-8", "surrogatepass")) < link.above:
+        return None
+    context = {"args": arguments, "answer": json.loads(body)}
+    if link.when is not None and not truthy(evaluate(link.when, context)):
+        return None
+    return {"summary": evaluate(link.summary, context), **build(link.also, context)}
+
+
+async def link_large(
+    tool: Tool, arguments: Mapping[str, Any], body: str, keeper: ArtifactKeeper, owner: str
+) -> tuple[str, Artifact] | None:
+    """What stands in place of an answer that is large enough, and where the whole is; None when it stays as it is."""
+    described = describe_large(tool, arguments, body)
+    if described is None:
+        return None
+    kept = await keeper.keep(owner, body, name=NAME, mime_type=MIME_TYPE)
+    said = {
+        "resource": kept.uri,
+        "bytes": kept.size,
+        "mimeType": kept.mime_type,
+        "expiresAt": datetime.fromtimestamp(kept.expires, UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        "linked": True,
+        **described,
+    }
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":")), kept
+
+
+# --- Those who look at calls, such as sessions and analytics, are told how a call went --------------------------------
+
+
+_NOWHERE = Place("<engine>")
+
+
+class Watch:
+    """The observers that are registered, where something can be kept; none where nothing can."""
+
+    def __init__(self, drawers: Collections | None, environ: Mapping[str, str], clock: Callable[[], float]) -> None:
+        self.problems: list[str] = []
+        """A sentence for each of their settings that could not be read."""
+        self._drawers = drawers
+        self._clock = clock
+        self._watching: list[tuple[Observer, Mapping[str, Any]]] = []
+        for one in OBSERVERS.values() if drawers is not None else ():
+            declared = {name: make_setting(name, said, _NOWHERE) for name, said in one.settings.items()}
+            values, problems = read_settings(declared, environ)
+            self.problems += problems
+            self._watching.append((one, values))
+
+    def watching(self, tool: Tool, arguments: Arguments) -> list[tuple[Observer, Mapping[str, Any]]]:
+        """Who looks at a call, with what is set for them: those for its session, and those who look at every call."""
+        session = bool(tool.record and arguments.given.get(tool.record[0]))
+        return [one for one in self._watching if session or (one[0].every and one[1].get(one[0].every))]
+
+    async def tell(
+        self,
+        tool: Tool,
+        arguments: Arguments,
+        owner: str,
+        body: str,
+        outcomes: list[Mapping[str, Any]],
+        found: Sequence[Row] = (),
+    ) -> None:
+        """Tell everyone who looks at a call; `body` is its answer as JSON, "" where there is none.
+
+        `found` are the rows behind it, for an answer that was asked to tell them only in its text.
+        """
+        watching = self.watching(tool, arguments)
+        if not watching or self._drawers is None:
+            return
+        field, kind = tool.record or ("", "")
+        answer = json.loads(body) if body and field else {}
+        rows = _sources(tool, answer, found) if answer else []
+        ended = [*outcomes, *_failures(answer.get(tool.failures))]
+        for one, config in watching:
+            session = str(arguments.given.get(field) or "")
+            seen = ObservedCall(owner, tool.name, session, kind, rows, ended, self._clock(), config)
+            # What cannot be remembered keeps no answer from whoever asked.
+            with contextlib.suppress(Fault):
+                await one.function(self._drawers, seen)
+
+
+def _failures(failed: Any) -> list[Mapping[str, Any]]:
+    """The outcomes of what an answer says it could not read. No provider was asked for these."""
+    rows = [one for one in failed if isinstance(one, dict)] if isinstance(failed, list) else []
+    return [{"provider": "", "error": one.get("kind", ""), "url": one.get("url", "")} for one in rows]
+
+
+def _sources(tool: Tool, answer: Mapping[str, Any], found: Sequence[Row]) -> list[Row]:
+    """The sources that an answer tells of, which is what a session records: as its spec says, or all that it lists."""
+    if tool.recorded is not None:
+        rows = evaluate(tool.recorded, {"answer": answer, "rows": list(found)})
+        return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    lists = [answer.get(one.name) for one in tool.answer if one.fields is not None]
+    return [row for rows in lists if isinstance(rows, list) for row in rows]
+
+
+def check_answer(tool: Tool, answer: dict[str, Any]) -> None:
+    """Nothing, or an `internal` fault that names the first part of an answer that does not fit its published schema."""
+    from jsonschema import Draft7Validator
+
+    for error in Draft7Validator(tool.output_schema).iter_errors(answer):
+        where = "/".join(str(part) for part in error.absolute_path) or "the answer"
+        raise Fault("internal", f"{tool.name}: {where} does not fit the published schema", detail=error.message[:300])
+
 
 # --- What is known of a call that has ended: its answer, or how it failed, and the line that a record has of it -------
 

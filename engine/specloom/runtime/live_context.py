@@ -11,9 +11,8 @@ from specloom.core import Answer, Fault, Request, Response, all_failed
 from specloom.model import Model, Tool
 from specloom.plugins import PROCEDURES, ArtifactKeeper, Collection, Collections, Kept
 
-from .plan.drive import Progress
-from .plan.effects import Offer
-from .plan.notices import none_configured, resolve
+from .notices import none_configured, resolve
+from .plan import Offer, Progress
 from .providers import Upstreams
 from .recordings import Sender
 from .single_flight import Flights

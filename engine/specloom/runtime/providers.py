@@ -17,10 +17,9 @@ from specloom.model import Operation, Provider
 from .cache_keys import request_key
 from .circuit_breaker import Breakers
 from .metrics import Count
-from .operation.context import Tokens
-from .operation.drive import drive_live
-from .operation.run import perform
+from .operation import drive_live, perform
 from .recordings import Sender, from_recording, secrets_of, to_recording
+from .request import Tokens
 
 # --- The settings of a provider, once for each of its keys: keys are used in turn, and a spent one is passed over -----
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from specloom.core import Fault, Request, Response, Secret, redact_body
 
-from .operation.oauth import STEP as TOKEN_STEP
+from .request import STEP as TOKEN_STEP
 
 _KEPT_HEADERS = ("content-type", "retry-after", "link", "date")
 """Response headers that a spec may read; the rest tells about the caller and is not written."""

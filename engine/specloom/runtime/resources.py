@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from specloom.core import from_epoch, mask
 from specloom.language import Moment
 from specloom.language.evaluate import build, evaluate
-from specloom.model import Resource
+from specloom.model import BreakerRow, CallCounts, FailureRow, LensRow, Pace, ProviderRow, Resource, TenantRow
+from specloom.plugins import split_owner, to_json
 
-from .plan.run import answer_of
+from .metrics import REFUSED, next_midnight
+from .strategies import answer_of
+
+if TYPE_CHECKING:
+    from .executor import Executor
+    from .metrics import Count
 
 
 @dataclass(slots=True)
@@ -59,3 +66,131 @@ def answer_resource(resource: Resource, context: ResourceContext) -> dict[str, A
     for name, value in resource.values:
         context.values[name] = evaluate(value, context)
     return answer_of(resource.answer, resource.whole, context)
+
+
+# --- What the engine knows of itself, worked out for one caller: the rows behind `engine.NAME` in resources -----------
+
+
+def read_table(executor: Executor, owner: str, name: str) -> Any:
+    """One table as JSON data, as the caller may see it; a KeyError for a name that `model_tables.Tables` lacks."""
+    return to_json(_READERS[name](executor, owner))
+
+
+def _lenses(executor: Executor, _owner: str) -> list[LensRow]:
+    return [
+        LensRow(
+            name=lens.name,
+            title=lens.title,
+            description=lens.description,
+            domains=list(lens.domains) or None,
+            goggle=lens.goggle or None,
+            engine=lens.engine or None,
+        )
+        for lens in executor.model.lenses.values()
+    ]
+
+
+def _providers(executor: Executor, _owner: str) -> list[ProviderRow]:
+    counts = executor.upstreams.counts
+    return [
+        ProviderRow(
+            name=provider.name,
+            title=provider.title,
+            capabilities=sorted({operation.capability for operation in provider.operations.values()}),
+            configured=provider.name in executor.configured,
+            set=list(executor.missing[provider.name]) if provider.name in executor.missing else None,
+            calls={each.name: _calls(counts[each.id]) for each in provider.operations.values() if each.id in counts}
+            or None,
+        )
+        for provider in executor.model.providers.values()
+    ]
+
+
+def _routes(executor: Executor, _owner: str) -> dict[str, list[str]]:
+    return {name: list(order) for name, order in executor.routes.orders.items()}
+
+
+def _tools(executor: Executor, _owner: str) -> dict[str, CallCounts]:
+    return {name: _calls(count) for name, count in executor.tool_counts.items()}
+
+
+def _calls(count: Count) -> CallCounts:
+    return CallCounts(
+        total_calls=count.calls,
+        success_calls=count.calls - count.faults,
+        error_calls=count.faults,
+        cache_hits=count.hits,
+        avg_latency_ms=round(count.mean * 1000, 1),
+        p95_latency_ms=round(count.slow * 1000, 1),
+        last_called=(from_epoch(count.last) or "") if count.last else None,
+        kinds=dict(count.kinds) or None,
+    )
+
+
+def _paces(executor: Executor, _owner: str) -> dict[str, Pace]:
+    paces = {}
+    for provider in executor.model.providers.values():
+        rate, at_once = provider.service.rate, provider.service.concurrency
+        if provider.name in executor.configured and (rate or at_once):
+            counts = [executor.upstreams.counts.get(one.id) for one in provider.operations.values()]
+            paces[provider.name] = Pace(
+                calls=rate.count if rate else None,
+                per_seconds=rate.per if rate else None,
+                at_once=at_once or None,
+                refused=sum(count.kinds.get(REFUSED, 0) for count in counts if count),
+            )
+    return paces
+
+
+def _tenant(executor: Executor, owner: str) -> TenantRow:
+    tenant, now = split_owner(owner)[0], executor.clock()
+    tally = executor.tallies.of(tenant, now)
+    midnight = from_epoch(next_midnight(now)) or ""
+    return TenantRow(id=tenant, calls=tally.calls, refused=tally.refused, resets_at=midnight)
+
+
+def _failures(executor: Executor, owner: str) -> list[FailureRow]:
+    tenant = split_owner(owner)[0]
+    return [
+        FailureRow(
+            timestamp=from_epoch(failed.at) or "",
+            tool=failed.tool,
+            kind=failed.kind,
+            tenant_id=tenant,
+            provider=failed.provider or None,
+            cause=mask(failed.message) or None,
+        )
+        for failed in executor.recent
+        if split_owner(failed.owner)[0] == tenant
+    ]
+
+
+def _breakers(executor: Executor, _owner: str) -> list[BreakerRow]:
+    return [
+        BreakerRow(
+            provider=one["provider"],
+            family=one["family"],
+            state=one["state"].replace("_", "-"),
+            available=one["available"],
+            failures=one["failures"],
+            retry_after_seconds=one["retry_after"],
+        )
+        for one in sorted(executor.breakers.snapshot(), key=lambda one: (one["family"], one["provider"]))
+    ]
+
+
+def _problems(executor: Executor, _owner: str) -> list[str]:
+    return list(executor.problems)
+
+
+_READERS: Mapping[str, Callable[[Executor, str], Any]] = {
+    "lenses": _lenses,
+    "providers": _providers,
+    "routes": _routes,
+    "tools": _tools,
+    "paces": _paces,
+    "tenant": _tenant,
+    "failures": _failures,
+    "breakers": _breakers,
+    "problems": _problems,
+}

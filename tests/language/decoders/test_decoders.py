@@ -11,7 +11,7 @@ from lxml import etree
 
 from specloom.core.faults import Fault
 from specloom.core.messages import Response
-from specloom.language.decoders.registry import DECODERS, Decoder, decode, register
+from specloom.language.decoders.registry import DECODERS, decode
 
 
 def answer(body: bytes | str, content_type: str = "") -> Response:
@@ -42,11 +42,6 @@ def test_every_decoder_says_what_it_reads_and_how_it_is_selected_from() -> None:
         assert decoder.doc.endswith(".")
         assert decoder.language == ("xpath" if name in ("xml", "html") else "jmespath")
         assert all(option.doc.endswith(".") for option in decoder.options.values())
-
-
-def test_a_decoder_can_be_added_once() -> None:
-    with pytest.raises(ValueError, match="there is a decoder 'json' already"):
-        register(Decoder("json", "jmespath", lambda *_: None, "Again."))
 
 
 def test_a_decoder_nobody_registered_is_named_with_those_that_are() -> None:

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from specloom.core.secrets import Secret
 from specloom.language.expressions.api import compile_selector
-from specloom.language.expressions.interpret import EvaluationError, evaluate_reference
+from specloom.language.expressions.compile import EvaluationError, evaluate_reference
 from specloom.language.functions.data import DATA, MAX_TEXT, find_pattern_problem
-from specloom.language.functions.lists import LISTS as OF_LISTS
+from specloom.language.functions.data import LISTS as OF_LISTS
 from specloom.language.functions.registry import FUNCTIONS
 from specloom.language.signatures import admits, is_true, to_kind, to_text, to_types
 from specloom.language.types import ANY, INTEGER, NULL, NUMBER, TEXT, ListOf, Maybe, RecordType, from_schema, shape_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specloom.core import Fault
 
-from .body import unreadable
+from .formats import unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass, field
-from math import isfinite
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from .body import is_blank, require_body, require_data, to_text, unreadable
+from .formats import parse_csv, parse_html, parse_json, parse_text, parse_tsv, parse_xml
 from .jsonstat import OBSERVATION, read_jsonstat, to_item
-from .markup import parse_csv, parse_html, parse_tsv, parse_xml
 from .sdmx import SDMX_OBSERVATION, read_sdmx
 
 if TYPE_CHECKING:
@@ -44,92 +40,11 @@ class Decoder:
     item: Mapping[str, Any] | None = None
 
 
-_REGISTRY: Final[dict[str, Decoder]] = {}
-DECODERS: Final[Mapping[str, Decoder]] = MappingProxyType(_REGISTRY)
-"""Every decoder by the key that names it in a step."""
-
-MAX_DEPTH: Final = 200
-"""How deep arrays and objects may be nested: far more than data needs, far less than a stack holds."""
-
-
-def register(decoder: Decoder) -> None:
-    """From now on `decoder.name` is a decoder; a name is given once."""
-    if decoder.name in _REGISTRY:
-        raise ValueError(f"there is a decoder {decoder.name!r} already; give the new one another name")
-    _REGISTRY[decoder.name] = decoder
-
-
 def decode(name: str, response: Response, options: Mapping[str, Any]) -> Any:
     """The document in the body, or a Fault that says why there is none."""
-    if name not in _REGISTRY:
-        raise ValueError(f"unknown decoder {name!r}; known: {', '.join(_REGISTRY)}")
-    return _REGISTRY[name].parse(response, options)
-
-
-def parse_json(response: Response, options: Mapping[str, Any]) -> Any:
-    """The value. UTF-8 only; NaN and Infinity are refused; of a repeated key the last one counts."""
-    if options.get("blank_ok") and is_blank(response):
-        return None
-    require_data(response, "JSON")
-    body = response.body
-    try:
-        text = body.decode("utf-8-sig")
-        if _SURROGATE.search(text):
-            text = _ESCAPE.sub(_mend, text)
-        document = json.loads(text, parse_constant=_refuse, parse_float=_to_float)
-    except UnicodeDecodeError as error:
-        raise unreadable(response, "JSON", f"byte {error.start} is not UTF-8") from error
-    except RecursionError as error:
-        raise unreadable(response, "JSON", f"it is nested deeper than {MAX_DEPTH} levels") from error
-    except ValueError as error:
-        raise unreadable(response, "JSON", str(error).partition(";")[0]) from error
-    if body.count(b"[") + body.count(b"{") > MAX_DEPTH and _is_deep(document):
-        raise unreadable(response, "JSON", f"it is nested deeper than {MAX_DEPTH} levels")
-    return document
-
-
-def parse_text(response: Response, options: Mapping[str, Any]) -> dict[str, str]:
-    """One item whose `text` is the whole body, its line ends written as line feeds."""
-    if not options.get("blank_ok"):
-        require_body(response, "text")
-    return {"text": to_text(response).replace("\r\n", "\n").replace("\r", "\n")}
-
-
-_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
-_ESCAPE: Final = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
-)
-
-
-def _mend(match: re.Match[str]) -> str:
-    """Half of a surrogate pair is no character and could not be written out again, so it becomes U+FFFD."""
-    return "\\ufffd" if match["half"] else match[0]
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
-
-
-def _to_float(text: str) -> float:
-    number = float(text)
-    if not isfinite(number):
-        raise ValueError(f"{text[:20]} is too large for a number")
-    return number
-
-
-def _is_deep(document: Any) -> bool:
-    level = [document]
-    for _ in range(MAX_DEPTH + 1):
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list)
-        ]
-        if not level:
-            return False
-    return True
+    if name not in DECODERS:
+        raise ValueError(f"unknown decoder {name!r}; known: {', '.join(DECODERS)}")
+    return DECODERS[name].parse(response, options)
 
 
 def _of_json(
@@ -157,7 +72,7 @@ _CUBE: Final = MappingProxyType(
     }
 )
 
-for _decoder in (
+_DECODERS: Final = (
     Decoder("json", "jmespath", parse_json, "A JSON document.", {"blank_ok": _BLANK_OK}),
     Decoder(
         "xml", "xpath", parse_xml, "An XML document, read without entities, DTD or network.",
@@ -186,5 +101,6 @@ for _decoder in (
         "and `cube.updated` is when the message was made.",
         _CUBE, to_item(SDMX_OBSERVATION),
     ),
-):  # fmt: skip
-    register(_decoder)
+)  # fmt: skip
+DECODERS: Final[Mapping[str, Decoder]] = MappingProxyType({decoder.name: decoder for decoder in _DECODERS})
+"""Every decoder by the key that names it in a step."""

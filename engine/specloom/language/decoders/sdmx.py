@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specloom.core import Fault
 
-from .body import to_excerpt, unreadable
+from .formats import to_excerpt, unreadable
 from .jsonstat import (
     MAX_DIMENSIONS,
     OBSERVATION,

@@ -15,10 +15,9 @@ from types import MappingProxyType
 from typing import Any
 
 from ..types import ANY, RecordType, Shape
-from .compile import build
-from .interpret import EvaluationError, SpecFunctions, evaluate_reference, guard
+from .compile import EvaluationError, SpecFunctions, build, evaluate_reference, guard
 from .parser import ExpressionProblem, forget_trees, parse
-from .typecheck import WHOLE_ROOTS, Inference, share
+from .typecheck import WHOLE_ROOTS, TypeChecker, share
 
 __all__ = [
     "WHOLE_ROOTS",
@@ -87,18 +86,18 @@ def _compile(
     node = parse(text)
     if isinstance(node, ExpressionProblem):
         return None, [node]
-    inference = Inference(context, tables, rooted=rooted)
+    checker = TypeChecker(context, tables, rooted=rooted)
     try:
-        shape = inference.run(node)
-        if inference.problems:
-            found = [_explain_quotes(text, problem) for problem in inference.problems.values()]
+        shape = checker.run(node)
+        if checker.problems:
+            found = [_explain_quotes(text, problem) for problem in checker.problems.values()]
             return None, sorted(found, key=lambda problem: (problem.offset, problem.code))
-        used = {name: tables[name] for name in inference.tables}
+        used = {name: tables[name] for name in checker.tables}
         code, native = build(node, SpecFunctions(used) if used else _WITHOUT_TABLES)
     except RecursionError:
         return None, [ExpressionProblem("E201", "the expression is nested too deeply", "split it", 0)]
     evaluate = guard(text, code.run) if code.fails else code.run
-    return Expression(text, shape, inference.uses(), share(frozenset(inference.tables)), native, evaluate), []
+    return Expression(text, shape, checker.uses(), share(frozenset(checker.tables)), native, evaluate), []
 
 
 def _explain_quotes(text: str, problem: ExpressionProblem) -> ExpressionProblem:

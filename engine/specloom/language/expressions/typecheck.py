@@ -8,7 +8,6 @@ path is noted, which covers all that lies below it.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
@@ -48,10 +47,6 @@ if TYPE_CHECKING:
     from .parser import Node
 
 
-# --- The books that are kept while an expression is followed: what was read, what is wrong, and what may not go
-# where ----------------------------------------------------------------------------------------------------------------
-
-
 Path = tuple[str, ...]
 Item = TypeVar("Item")
 
@@ -84,10 +79,12 @@ class TypedValue:
 
 UNKNOWN = TypedValue(ANY)
 """A value of which nothing is known, and that causes no further problems."""
+_NUMBERS = ("integer", "number")
+_COMPARED = {"text", "number", "boolean"}
 
 
 class TypeChecker:
-    """The state of one walk over one expression; `problems`, `reads` and `tables` fill up on the way."""
+    """One walk over an expression, a method a kind of node; `problems`, `reads` and `tables` fill up on the way."""
 
     def __init__(self, context: Shape, tables: Mapping[str, Mapping[str, Any]], *, rooted: bool) -> None:
         self.context = context
@@ -96,6 +93,18 @@ class TypeChecker:
         self.problems: dict[tuple[str, int, str], ExpressionProblem] = {}
         self.reads: list[Path] = []
         self.tables: set[str] = set()
+
+    def run(self, node: Node) -> Shape:
+        """The shape of the whole expression."""
+        return self.visit(node, TypedValue(self.context, ()), Position.RESULT, 0).shape
+
+    def visit(self, node: Node, current: TypedValue, position: Position, at: int) -> TypedValue:
+        """The value of the node where `@` is `current`; `at` is where its parent starts."""
+        at = int(node.get("at", at))
+        method: Callable[[Node, TypedValue, Position, int], TypedValue] = getattr(
+            self, f"_{node['type']}", self._unforeseen
+        )
+        return self.consume(method(node, current, position, at), position, at)
 
     def uses(self) -> frozenset[Path]:
         """The paths read, without those below another one."""
@@ -148,165 +157,6 @@ class TypeChecker:
     def report_name(self, name: str, known: Mapping[str, Any], at: int) -> TypedValue:
         """Refuses an unknown name (E202)."""
         return self.report("E202", f"unknown name '{name}'", suggest(name, known), at)
-
-
-def suggest(name: str, known: Mapping[str, Any]) -> str:
-    """The nearest known name as a question, or the known names."""
-    close = get_close_matches(name, list(known), n=1, cutoff=0.6)
-    if close:
-        return f'did you mean "{close[0]}"?'
-    names = sorted(known)
-    listed = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
-    return f"known: {listed}" if names else "none is declared"
-
-
-# --- What is known of the call of a function before it runs: what its arguments may be, and the shape of what it
-# gives ----------------------------------------------------------------------------------------------------------------
-
-
-class Calls(TypeChecker):
-    """The part of a walk that looks at calls; how other nodes are visited is for the walk itself."""
-
-    @abstractmethod
-    def visit(self, node: Node, current: TypedValue, position: Position, at: int) -> TypedValue:
-        """The value of the node where `@` is `current`; `at` is where its parent starts."""
-
-    def one_of(self, first: Shape, second: Shape, joined: Shape, position: Position, at: int) -> TypedValue:
-        """The value that is one of two; where one is a secret, a result has to be a secret or null either way."""
-        secret = holds_secret(first) or holds_secret(second)
-        if secret and position is not Position.TEST and strip(joined) != SECRET:
-            return self.report_secret(at)
-        return TypedValue(joined)
-
-    def _function_expression(self, node: Node, current: TypedValue, position: Position, at: int) -> TypedValue:
-        name: str = node["value"]
-        children: list[Node] = node["children"]
-        function = FUNCTIONS.get(name)
-        if function is None:
-            self._visit_loosely(children, current, at)
-            return self.report("E203", f"unknown function '{name}'", suggest(name, FUNCTIONS), at)
-        if not function.takes(len(children)):
-            self._visit_loosely(children, current, at)
-            return self._report_count(function, len(children), at)
-        if name == "when":
-            return self._when(children, current, position, at)
-        if name == "map" and children[0]["type"] == "expref":
-            return self._map(children, current, at)
-        shapes = tuple(self._arguments(function, children, current, at))
-        if name == "lookup":
-            return TypedValue(self._lookup(children[0], at))
-        if name == "fill":
-            self._check_template(children[0], shapes[1], at)
-        if name == "capture":
-            self._check_pattern(children[1], at)
-        return TypedValue(function.result_for(shapes))
-
-    def _visit_loosely(self, children: list[Node], current: TypedValue, at: int) -> None:
-        """Finds what is wrong inside the arguments of a call that is wrong itself."""
-        for child in children:
-            if child["type"] != "expref":
-                self.visit(child, current, Position.TEST, at)
-
-    def _report_count(self, function: Function, count: int, at: int) -> TypedValue:
-        wanted = len(function.parameters)
-        many = f"{'at least ' if function.variadic else ''}{wanted} argument{'' if wanted == 1 else 's'}"
-        hint = f"{function.name}({', '.join(function.parameters)}{', …' if function.variadic else ''})"
-        return self.report("E204", f"{function.name}() takes {many}, and got {count}", hint, at)
-
-    def _arguments(self, function: Function, children: list[Node], current: TypedValue, at: int) -> list[Shape]:
-        shapes: dict[int, Shape] = {}
-        inner: list[tuple[int, Node]] = []
-        items = UNKNOWN
-        for index, child in enumerate(children):
-            kind = function.kind_of(index)
-            if kind == "expref" and child["type"] == "expref":
-                inner.append((index, child["children"][0]))
-                continue
-            if kind == "expref":
-                shapes[index] = ANY
-                hint = "write &name for an expression that is applied to each item"
-                message = f"{function.name}() takes an expression as argument {index + 1}, and got a value"
-                self.report("E204", message, hint, int(child.get("at", at)))
-                continue
-            value = self.visit(child, current, Position.USE, at)
-            shapes[index] = value.shape
-            if kind != "table" and not admits(kind, value.shape):
-                message = f"{function.name}() takes {kind} as argument {index + 1}, and got {describe(value.shape)}"
-                self.report("E204", message, "", int(child.get("at", at)))
-            elif isinstance(array := strip(value.shape), ListOf):
-                items = TypedValue(array.item, value.path)
-            else:
-                items = TypedValue(ANY, value.path)
-        for index, expression in inner:
-            shapes[index] = self.visit(expression, items, Position.USE, at).shape
-        return [shapes[index] for index in sorted(shapes)]
-
-    def _map(self, children: list[Node], current: TypedValue, at: int) -> TypedValue:
-        base = self.visit(children[1], current, Position.HANDED_ON, at)
-        if holds_secret(base.shape) and not isinstance(strip(base.shape), RecordType):
-            return self.report_secret(int(children[1].get("at", at)))
-        if not admits("array", base.shape):
-            message = f"map() takes array as argument 2, and got {describe(base.shape)}"
-            return self.report("E204", message, "", int(children[1].get("at", at)))
-        array = strip(base.shape)
-        item = TypedValue(array.item if isinstance(array, ListOf) else ANY, base.path)
-        found = self.within(base, lambda: self.visit(children[0]["children"][0], item, Position.HANDED_ON, at))
-        return TypedValue(ListOf(found.shape), found.path)
-
-    def _when(self, children: list[Node], current: TypedValue, position: Position, at: int) -> TypedValue:
-        place = Position.USE if position is Position.HANDED_ON else position
-        self.visit(children[0], current, Position.TEST, at)
-        then, otherwise = (self.visit(child, current, place, at).shape for child in children[1:])
-        return self.one_of(then, otherwise, join(then, otherwise), position, at)
-
-    def _lookup(self, table: Node, at: int) -> Shape:
-        name = table.get("value")
-        at = int(table.get("at", at))
-        if table["type"] != "literal" or not isinstance(name, str):
-            self.report("E208", "lookup() takes the literal name of a table", "write lookup('table', key)", at)
-            return ANY
-        if name not in self.declared:
-            self.report("E208", f"unknown table '{name}'", suggest(name, self.declared), at)
-            return ANY
-        self.tables.add(name)
-        return maybe(join_all(shape_of(value) for value in self.declared[name].values()))
-
-    def _check_template(self, template: Node, values: Shape, at: int) -> None:
-        record = strip(values)
-        text = template.get("value")
-        if template["type"] == "literal" and isinstance(text, str) and isinstance(record, RecordType) and record.closed:
-            for name in placeholders(text):
-                if name not in record.fields:
-                    self.report_name(name, record.fields, int(template.get("at", at)))
-
-    def _check_pattern(self, pattern: Node, at: int) -> None:
-        text = pattern.get("value")
-        at = int(pattern.get("at", at))
-        if pattern["type"] != "literal":
-            hint = "write capture(text, 'pattern')"
-            self.report("E204", "capture() takes a pattern that is written out", hint, at)
-        elif isinstance(text, str) and (problem := find_pattern_problem(text)):
-            self.report("E204", f"capture(): {problem}", "", at)
-
-
-_NUMBERS = ("integer", "number")
-_COMPARED = {"text", "number", "boolean"}
-
-
-class Inference(Calls):
-    """One walk over one expression, a method for each kind of node."""
-
-    def run(self, node: Node) -> Shape:
-        """The shape of the whole expression."""
-        return self.visit(node, TypedValue(self.context, ()), Position.RESULT, 0).shape
-
-    def visit(self, node: Node, current: TypedValue, position: Position, at: int) -> TypedValue:
-        """The value of the node where `@` is `current`; `at` is where its parent starts."""
-        at = int(node.get("at", at))
-        method: Callable[[Node, TypedValue, Position, int], TypedValue] = getattr(
-            self, f"_{node['type']}", self._unforeseen
-        )
-        return self.consume(method(node, current, position, at), position, at)
 
     # What is read
 
@@ -473,6 +323,135 @@ class Inference(Calls):
         if current.path is not None:
             self.reads.append(current.path)
         return UNKNOWN
+
+    # What is called
+
+    def one_of(self, first: Shape, second: Shape, joined: Shape, position: Position, at: int) -> TypedValue:
+        """The value that is one of two; where one is a secret, a result has to be a secret or null either way."""
+        secret = holds_secret(first) or holds_secret(second)
+        if secret and position is not Position.TEST and strip(joined) != SECRET:
+            return self.report_secret(at)
+        return TypedValue(joined)
+
+    def _function_expression(self, node: Node, current: TypedValue, position: Position, at: int) -> TypedValue:
+        name: str = node["value"]
+        children: list[Node] = node["children"]
+        function = FUNCTIONS.get(name)
+        if function is None:
+            self._visit_loosely(children, current, at)
+            return self.report("E203", f"unknown function '{name}'", suggest(name, FUNCTIONS), at)
+        if not function.takes(len(children)):
+            self._visit_loosely(children, current, at)
+            return self._report_count(function, len(children), at)
+        if name == "when":
+            return self._when(children, current, position, at)
+        if name == "map" and children[0]["type"] == "expref":
+            return self._map(children, current, at)
+        shapes = tuple(self._arguments(function, children, current, at))
+        if name == "lookup":
+            return TypedValue(self._lookup(children[0], at))
+        if name == "fill":
+            self._check_template(children[0], shapes[1], at)
+        if name == "capture":
+            self._check_pattern(children[1], at)
+        return TypedValue(function.result_for(shapes))
+
+    def _visit_loosely(self, children: list[Node], current: TypedValue, at: int) -> None:
+        """Finds what is wrong inside the arguments of a call that is wrong itself."""
+        for child in children:
+            if child["type"] != "expref":
+                self.visit(child, current, Position.TEST, at)
+
+    def _report_count(self, function: Function, count: int, at: int) -> TypedValue:
+        wanted = len(function.parameters)
+        many = f"{'at least ' if function.variadic else ''}{wanted} argument{'' if wanted == 1 else 's'}"
+        hint = f"{function.name}({', '.join(function.parameters)}{', …' if function.variadic else ''})"
+        return self.report("E204", f"{function.name}() takes {many}, and got {count}", hint, at)
+
+    def _arguments(self, function: Function, children: list[Node], current: TypedValue, at: int) -> list[Shape]:
+        shapes: dict[int, Shape] = {}
+        inner: list[tuple[int, Node]] = []
+        items = UNKNOWN
+        for index, child in enumerate(children):
+            kind = function.kind_of(index)
+            if kind == "expref" and child["type"] == "expref":
+                inner.append((index, child["children"][0]))
+                continue
+            if kind == "expref":
+                shapes[index] = ANY
+                hint = "write &name for an expression that is applied to each item"
+                message = f"{function.name}() takes an expression as argument {index + 1}, and got a value"
+                self.report("E204", message, hint, int(child.get("at", at)))
+                continue
+            value = self.visit(child, current, Position.USE, at)
+            shapes[index] = value.shape
+            if kind != "table" and not admits(kind, value.shape):
+                message = f"{function.name}() takes {kind} as argument {index + 1}, and got {describe(value.shape)}"
+                self.report("E204", message, "", int(child.get("at", at)))
+            elif isinstance(array := strip(value.shape), ListOf):
+                items = TypedValue(array.item, value.path)
+            else:
+                items = TypedValue(ANY, value.path)
+        for index, expression in inner:
+            shapes[index] = self.visit(expression, items, Position.USE, at).shape
+        return [shapes[index] for index in sorted(shapes)]
+
+    def _map(self, children: list[Node], current: TypedValue, at: int) -> TypedValue:
+        base = self.visit(children[1], current, Position.HANDED_ON, at)
+        if holds_secret(base.shape) and not isinstance(strip(base.shape), RecordType):
+            return self.report_secret(int(children[1].get("at", at)))
+        if not admits("array", base.shape):
+            message = f"map() takes array as argument 2, and got {describe(base.shape)}"
+            return self.report("E204", message, "", int(children[1].get("at", at)))
+        array = strip(base.shape)
+        item = TypedValue(array.item if isinstance(array, ListOf) else ANY, base.path)
+        found = self.within(base, lambda: self.visit(children[0]["children"][0], item, Position.HANDED_ON, at))
+        return TypedValue(ListOf(found.shape), found.path)
+
+    def _when(self, children: list[Node], current: TypedValue, position: Position, at: int) -> TypedValue:
+        place = Position.USE if position is Position.HANDED_ON else position
+        self.visit(children[0], current, Position.TEST, at)
+        then, otherwise = (self.visit(child, current, place, at).shape for child in children[1:])
+        return self.one_of(then, otherwise, join(then, otherwise), position, at)
+
+    def _lookup(self, table: Node, at: int) -> Shape:
+        name = table.get("value")
+        at = int(table.get("at", at))
+        if table["type"] != "literal" or not isinstance(name, str):
+            self.report("E208", "lookup() takes the literal name of a table", "write lookup('table', key)", at)
+            return ANY
+        if name not in self.declared:
+            self.report("E208", f"unknown table '{name}'", suggest(name, self.declared), at)
+            return ANY
+        self.tables.add(name)
+        return maybe(join_all(shape_of(value) for value in self.declared[name].values()))
+
+    def _check_template(self, template: Node, values: Shape, at: int) -> None:
+        record = strip(values)
+        text = template.get("value")
+        if template["type"] == "literal" and isinstance(text, str) and isinstance(record, RecordType) and record.closed:
+            for name in placeholders(text):
+                if name not in record.fields:
+                    self.report_name(name, record.fields, int(template.get("at", at)))
+
+    def _check_pattern(self, pattern: Node, at: int) -> None:
+        text = pattern.get("value")
+        at = int(pattern.get("at", at))
+        if pattern["type"] != "literal":
+            hint = "write capture(text, 'pattern')"
+            self.report("E204", "capture() takes a pattern that is written out", hint, at)
+        elif isinstance(text, str) and (problem := find_pattern_problem(text)):
+            self.report("E204", f"capture(): {problem}", "", at)
+
+
+def suggest(name: str, known: Mapping[str, Any]) -> str:
+    """The nearest known name as a question, or the known names."""
+    close = get_close_matches(name, list(known), n=1, cutoff=0.6)
+    if close:
+        return f'did you mean "{close[0]}"?'
+    names = sorted(known)
+    listed = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+    return f"known: {listed}" if names else "none is declared"
 
 
 def _flattened(item: Shape) -> Shape:

@@ -10,8 +10,8 @@ import pytest
 from specloom.core.faults import Fault
 from specloom.core.messages import Response
 from specloom.core.secrets import Secret
-from specloom.runtime.operation.oauth import Tokens
-from specloom.runtime.operation.run import perform
+from specloom.runtime.operation import perform
+from specloom.runtime.request import Tokens
 from tests.support.spec_library import Run, a_provider, drive, weave_texts
 
 TOP = """

@@ -8,8 +8,8 @@ import pytest
 
 from specloom.core.messages import Answer
 from specloom.runtime.arguments import parse_arguments
-from specloom.runtime.plan.effects import Offer, ProviderOutcome
-from specloom.runtime.plan.run import pursue
+from specloom.runtime.plan import Offer, ProviderOutcome
+from specloom.runtime.strategies import pursue
 from tests.support.spec_library import NOW, a_tool, weave_texts
 
 ONE = """

@@ -6,7 +6,8 @@ answers from a file makes a replay: the same code serves in all of them.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,12 +16,8 @@ from specloom.language import Unworkable, build, truthy
 from specloom.language.evaluate import evaluate
 from specloom.model import Operation, Provider, Row, Step
 
-from .context import Note, OperationContext, Tokens, make_context
-from .oauth import granted
-from .paging import next_request
-from .request import build_request
-from .response import Empty, read_response
-from .rows import arrange, conform, interleave
+from .request import Note, OperationContext, Tokens, build_request, granted, make_context, next_request
+from .response import Empty, arrange, conform, interleave, read_response
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,3 +211,53 @@ def _named(fault: Fault, provider: Provider) -> Fault:
         # The transport says "HOST could not be reached: WHY", which is not said twice.
         message = f"{provider.title} cannot be reached: {message.replace(' could not be reached: ', ': ', 1)}"
     return fault.told_as(kind=kind, message=message, provider=provider.name)
+
+
+# --- Drivers: something answers the requests of an operation, and only that differs from one to the other -------------
+
+
+MOST_TURNS = 1000
+"""Requests and pauses of one operation; one that wants more never ends."""
+
+
+def drive(running: Running, answer: Callable[[Request], Response | Fault]) -> Answer:
+    """What the operation gives when its requests are answered like this; pauses take no time. Raises Fault."""
+    give: Response | Fault | None = None
+    for _ in range(MOST_TURNS):
+        wanted = _advance(running, give)
+        if isinstance(wanted, Answer):
+            return wanted
+        give = None if isinstance(wanted, Wait) else answer(wanted)
+    raise _endless(running)
+
+
+async def drive_live(running: Running, send: Callable[[Request], Awaitable[Response]]) -> Answer:
+    """What the operation gives when its requests are really sent, pauses included. Raises Fault."""
+    give: Response | Fault | None = None
+    for _ in range(MOST_TURNS):
+        wanted = _advance(running, give)
+        if isinstance(wanted, Answer):
+            return wanted
+        if isinstance(wanted, Wait):
+            give = None
+            await asyncio.sleep(wanted.seconds)
+            continue
+        try:
+            give = await send(wanted)
+        except Fault as fault:
+            give = fault
+    raise _endless(running)
+
+
+def _advance(running: Running, give: Response | Fault | None) -> Request | Wait | Answer:
+    """What the operation wants next, or what it gives when it is done."""
+    try:
+        return running.throw(give) if isinstance(give, Fault) else running.send(give)
+    except StopIteration as stop:
+        found: Answer = stop.value
+        return found
+
+
+def _endless(running: Running) -> Fault:
+    running.close()
+    return Fault("internal", f"the operation was not done after {MOST_TURNS} requests and pauses")

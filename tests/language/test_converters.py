@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.language.converters.converter import EXAMPLE_MOMENT, Moment
-from specloom.language.converters.registry import CONVERTERS, ConverterProblem, compile_converter
+from specloom.language.converters import CONVERTERS, EXAMPLE_MOMENT, ConverterProblem, Moment, compile_converter
 
 PARAMETERS: dict[str, Any] = {
     "prefix": "a",

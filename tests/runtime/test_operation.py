@@ -10,7 +10,7 @@ import pytest
 from specloom.core.faults import Fault
 from specloom.core.messages import Response
 from specloom.core.secrets import Secret
-from specloom.runtime.operation.rows import interleave, nearest
+from specloom.runtime.response import interleave, nearest
 from tests.support.spec_library import a_provider, find, weave_texts
 
 STEP = (

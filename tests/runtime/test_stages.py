@@ -8,9 +8,9 @@ import pytest
 
 from specloom.core.messages import Answer
 from specloom.runtime.arguments import parse_arguments
-from specloom.runtime.plan.effects import Ask, Offer
-from specloom.runtime.plan.run import pursue
-from specloom.runtime.plan.stages import dedupe, group, sort
+from specloom.runtime.plan import Ask, Offer
+from specloom.runtime.stages import dedupe, group, sort
+from specloom.runtime.strategies import pursue
 from tests.support.spec_library import NOW, a_tool, weave_texts
 
 ROWS: list[dict[str, Any]] = [

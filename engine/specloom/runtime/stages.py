@@ -11,8 +11,7 @@ from specloom.language.evaluate import evaluate
 from specloom.model import Model, Row, Stage
 from specloom.plugins import HOOKS, PROCEDURES
 
-from .context import PlanContext
-from .effects import Ask, AskAll, Offer, ProviderOutcome, Run
+from .plan import Ask, AskAll, Offer, PlanContext, ProviderOutcome, Run
 
 # --- Which rows are about the same thing, and in which order rows come ------------------------------------------------
 

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from specloom.core import Answer, Fault, all_failed
 from specloom.language import Bindings, Layer, build, how_many, may_be_null, truthy
 from specloom.language.evaluate import evaluate
-from specloom.model import AnswerKey, Field, Model, Pair, Row, Strategy, Tool, Value, questions
-from specloom.plugins import HOOKS, PROCEDURES
+from specloom.model import Access, AnswerKey, Field, Model, Pair, Part, Row, Strategy, Tool, Value, questions
+from specloom.plugins import HOOKS, NOT_MEMBER, PROCEDURES, REASONS, find_refusal, is_member
 
-from ..arguments import Arguments
-from ..operation.rows import interleave, map_row
-from .collect import collect
-from .context import PlanContext, plan_context
-from .effects import Ask, AskAll, Offer, ProviderOutcome, Run
+from .arguments import Arguments
 from .notices import LEFT_OUT, find_unheld, make_hints, none_configured, point_to_others, resolve
+from .plan import Ask, AskAll, Offer, PlanContext, ProviderOutcome, Pursuit, Run, plan_context
+from .response import interleave, map_row
 from .stages import run_stages
 
-Pursuit = Generator[Ask | AskAll | Run, Any, ProviderOutcome]
+if TYPE_CHECKING:
+    from specloom.plugins import Collection, Context, Item
 
 
 def pursue(
@@ -255,3 +255,193 @@ def answer_of(keys: Iterable[AnswerKey], returned: Value | None, context: Bindin
 def _mapped(fields: tuple[Field, ...], row: Row, context: Bindings) -> Row:
     mapped = map_row(fields, row, context)
     return mapped if mapped is not None else {}
+
+
+# --- Parts of a `collect` are asked side by side, each fails by itself, and all stands under their names --------------
+
+
+ArgumentsOf = Callable[[str, str, tuple[Pair, ...]], dict[str, Any]]
+Nobody = Callable[[str], Fault]
+
+
+@dataclass(slots=True)
+class _Open:
+    """A part that is being asked: whom it may still ask, and what it was told so far."""
+
+    part: Part
+    names: list[str]
+    rows: list[Row] = field(default_factory=list)
+    provider: str = ""
+    fault: Fault | None = None
+    failed: list[Fault] = field(default_factory=list)
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+def collect(
+    strategy: Strategy,
+    tool: Tool,
+    model: Model,
+    context: PlanContext,
+    offer: Offer,
+    outcome: ProviderOutcome,
+    arguments: ArgumentsOf,
+    nobody: Nobody,
+) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
+    """Ask every part, those that wait for others after them; the rows of the parts whose rows go on.
+
+    `arguments` gives what a provider is asked with, `nobody` the fault of a part for which nobody can be asked.
+    """
+    late = [(name, value) for name, value in tool.values if any(path[0] == "parts" for path in value.uses)]
+    waiting = list(strategy.parts)
+    while waiting:
+        names = {part.name for part in waiting}
+        ready = [part for part in waiting if not part.needs & names]
+        due = [part for part in ready if part.when is None or truthy(evaluate(part.when, context))]
+        for part in due:
+            if part.access is not None:
+                kept = yield reach(part.access, context)
+                rows = yield from run_stages(part.after, model, kept["rows"], context, offer, outcome)
+                context.parts[part.name] |= {**kept, "rows": rows, "asked": True}
+        questions = [part for part in due if part.access is None]
+        yield from _ask_side_by_side(questions, model, context, offer, outcome, arguments, nobody)
+        waiting = [part for part in waiting if part not in ready]
+        for name, value in late:
+            context.values[name] = evaluate(value, context)
+    answered = [part for part in strategy.parts if context.parts[part.name].get("provider")]
+    first = next((part for part in answered if context.parts[part.name]["rows"]), answered[0] if answered else None)
+    if first is not None:
+        outcome.served_by, outcome.operation = context.parts[first.name]["provider"], first.operation
+    return [row for name in strategy.rows for row in context.parts[name]["rows"]]
+
+
+def _ask_side_by_side(
+    parts: list[Part],
+    model: Model,
+    context: PlanContext,
+    offer: Offer,
+    outcome: ProviderOutcome,
+    arguments: ArgumentsOf,
+    nobody: Nobody,
+) -> Generator[Ask | AskAll | Run, Any, None]:
+    asked = [_Open(part, _providers_of(part, context, model, offer)) for part in parts]
+    for one in asked:
+        one.fault = None if one.names else nobody(one.part.operation)
+    going = [one for one in asked if one.names]
+    while going:
+        asks = [
+            Ask(one.names[0], one.part.operation, arguments(one.names[0], one.part.operation, one.part.overrides))
+            for one in going
+        ]
+        outcome.tried += [ask.provider for ask in asks]
+        got: list[Answer | Fault] = yield AskAll(tuple(asks))
+        going = [one for one, answer in zip(going, got, strict=True) if not _is_done(one, answer)]
+    for one in asked:
+        if one.fault is not None and one.part.required:
+            raise one.fault
+        if one.fault is not None:
+            outcome.notes.append(one.fault.message)
+        rows = yield from run_stages(one.part.after, model, one.rows, context, offer, outcome)
+        context.parts[one.part.name] = {
+            "rows": rows,
+            "fault": {"kind": one.fault.kind, "message": one.fault.message} if one.fault else None,
+            "provider": one.provider or None,
+            "asked": True,
+            "meta": one.meta,
+        }
+
+
+def _providers_of(part: Part, context: PlanContext, model: Model, offer: Offer) -> list[str]:
+    said = evaluate(part.providers, context) if part.providers else None
+    names = said if isinstance(said, list) else [said] if said else []
+    offering = model.offering(part.operation)
+    return [name for name in dict.fromkeys(map(str, names)) if name in offering and name in offer.configured]
+
+
+def _is_done(one: _Open, got: Answer | Fault) -> bool:
+    """Take in what a provider said; whether the next one is not asked."""
+    name = one.names.pop(0)
+    if isinstance(got, Fault):
+        # Nothing found by an earlier provider is an answer, which a later failure does not undo.
+        one.failed.append(got)
+        one.fault = None if one.provider else all_failed(one.failed)
+        rule = one.part.outcomes.get(got.kind) or one.part.outcomes.get("error", "next")
+    else:
+        one.fault = None
+        one.rows, one.meta = got.rows, dict(got.meta)
+        one.provider = one.provider if one.provider and not got.rows else name
+        rule = "stop" if got.rows else one.part.outcomes.get("empty", "stop")
+    return rule == "stop" or not one.names
+
+
+# --- Declared collections, each read or written only for an owner who has agreed to what is kept in it ----------------
+
+
+def reach(access: Access, scope: Bindings) -> Run:
+    """What reaches into a collection, with everything that is worked out before it is read or written."""
+    given: dict[str, Any] = {
+        "collection": access.collection,
+        "space": evaluate(access.space, scope) if access.space else "",
+        "key": _to_key(evaluate(access.key, scope)) if access.key else "",
+    }
+    if access.kind == "save":
+        return Run("save", given | {"access": access, "scope": scope}, _save)
+    where = {name: evaluate(value, scope) for name, value in access.where}
+    given["where"] = {name: str(text) for name, text in where.items() if text is not None}
+    given["about"] = evaluate(access.about, scope) if access.about else None
+    given["take"] = how_many(access.take, scope) if access.take else None
+    return Run("recall", given, _recall)
+
+
+def _to_key(value: Any) -> str:
+    return "\0".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+async def _recall(context: Context, given: Mapping[str, Any]) -> Row:
+    collection = context.state(given["collection"], space=given["space"])
+    if refusal := await _find_refusal(context, collection, given["space"]):
+        return refusal
+    limit = collection.spec.max_items if given["take"] is None else given["take"]
+    items: list[Item]
+    if given["key"]:
+        item = await collection.get(given["key"])
+        items = [item] if item else []
+    elif given["about"]:
+        found = await collection.search(given["about"], where=given["where"], limit=limit)
+        items = [one.item for one in found]
+    else:
+        items = await collection.items(where=given["where"], limit=limit)
+    return {"status": "ok", "reason": None, "rows": [dict(item.value) for item in items]}
+
+
+async def _save(context: Context, given: Mapping[str, Any]) -> Row:
+    collection, access = context.state(given["collection"], space=given["space"]), given["access"]
+    if refusal := await _find_refusal(context, collection, given["space"]):
+        return {**refusal, "was": None}
+    key = given["key"] or context.new_id()
+    written: dict[str, Any] = {}
+
+    def change(value: Any) -> Any:
+        inside = Layer(given["scope"], key=key, was=value)
+        written["was"] = value
+        written["row"] = None if value is None and access.only_there else _make(access.value, inside)
+        return written["row"]
+
+    lasts = evaluate(access.lasts, given["scope"]) if access.lasts else None
+    await collection.update(key, change, lasts=lasts)
+    rows = [written["row"]] if written["row"] is not None else []
+    return {"status": "ok", "reason": None, "rows": rows, "was": written["was"]}
+
+
+def _make(pairs: tuple[Pair, ...], scope: Bindings) -> Row:
+    made = {name: evaluate(value, scope) for name, value in pairs}
+    return {name: value for name, value in made.items() if value is not None}
+
+
+async def _find_refusal(context: Context, collection: Collection, space: str) -> Row | None:
+    """Why nothing of the caller may be read or written there, as what the part holds; None when it may."""
+    spec, owner = collection.spec, context.owner
+    if spec.consent and (refusal := await find_refusal(context.state("consents"), owner, spec.consent)):
+        return {"status": refusal, "reason": REASONS[refusal], "rows": []}
+    if spec.scope == "shared" and not await is_member(context.state("members", space=space), owner):
+        return {"status": "not_member", "reason": NOT_MEMBER, "rows": []}
+    return None

@@ -10,9 +10,8 @@ from specloom.language import truthy
 from specloom.language.evaluate import evaluate
 from specloom.model import Model, Tool, Value, questions
 
-from ..arguments import Arguments
-from .context import PlanContext
-from .effects import Offer, ProviderOutcome
+from .arguments import Arguments
+from .plan import Offer, PlanContext, ProviderOutcome
 
 
 def resolve(name: str, operation: str, tool: Tool, model: Model, offer: Offer) -> None:

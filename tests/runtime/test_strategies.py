@@ -11,10 +11,10 @@ from specloom.core.faults import Fault
 from specloom.core.messages import Answer
 from specloom.plugins.registry import HOOKS
 from specloom.runtime.arguments import parse_arguments
-from specloom.runtime.plan.effects import Ask, AskAll, Offer, ProviderOutcome
-from specloom.runtime.plan.notices import none_configured
-from specloom.runtime.plan.run import pursue
-from specloom.runtime.plan.stages import dedupe, sort
+from specloom.runtime.notices import none_configured
+from specloom.runtime.plan import Ask, AskAll, Offer, ProviderOutcome
+from specloom.runtime.stages import dedupe, sort
+from specloom.runtime.strategies import pursue
 from tests.support.spec_library import NOW, a_tool, weave_texts
 
 NAMES = ("one", "two", "three")

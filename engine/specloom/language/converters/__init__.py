@@ -1,1 +1,0 @@
-"""Converters: one text or number in, one typed value out, or the reason why not."""

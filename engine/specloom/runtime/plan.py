@@ -1,0 +1,257 @@
+"""What a plan asks for, what its expressions may name, and how it is conducted within the time for a call."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from specloom.core import Answer, Fault
+from specloom.language import Moment
+from specloom.language.evaluate import evaluate
+from specloom.model import Model, Row, Tool, stages_of
+from specloom.plugins import ProcedureFunction, split_owner
+
+from .arguments import Arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Ask one provider: its answer, or its fault, is wanted."""
+
+    provider: str
+    operation: str
+    arguments: Mapping[str, Any]
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AskAll:
+    """Ask several at once; one answer or fault for each is wanted, in order.
+
+    `optional` is what only adds to rows that are there already: who takes long over it is not waited for.
+    """
+
+    asks: tuple[Ask, ...]
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Run a procedure, or reach into a collection: the record of it, or its fault, is wanted."""
+
+    procedure: str
+    parameters: Mapping[str, Any]
+    function: ProcedureFunction
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Who can be asked: per capability the configured providers in order, and the configured ones by name."""
+
+    orders: Mapping[str, tuple[str, ...]]
+    configured: frozenset[str]
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """For each provider that is not configured the variables to set."""
+    resting: frozenset[str] = frozenset()
+    """Providers whose breaker is open; they are not suggested."""
+    unmet: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Per capability those who were put into its route and are not configured."""
+
+
+@dataclass(slots=True)
+class ProviderOutcome:
+    """What a plan gave, and how."""
+
+    answer: dict[str, Any] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    served_by: str = ""
+    operation: str = ""
+    """The operation of the provider that answered."""
+    tried: list[str] = field(default_factory=list)
+    failed: list[Fault] = field(default_factory=list)
+    """How those failed of whom it was asked in vain, in that order."""
+    fallback_reason: str = ""
+    explicit: bool = False
+    """The caller named the provider, so there was nothing to route."""
+    meta: dict[str, Any] = field(default_factory=dict)
+    keep: bool = True
+    """The spec allows this answer to be cached."""
+    notes: list[str] = field(default_factory=list)
+    partial: bool = False
+    """Something is left out that may be there again soon."""
+
+
+Pursuit = Generator[Ask | AskAll | Run, Any, ProviderOutcome]
+
+
+# --- What the expressions of a tool may name while its plan runs ------------------------------------------------------
+
+
+class PerCapability:
+    """A list of providers for each capability, worked out when a capability is first named: most never are."""
+
+    __slots__ = ("_known", "_list")
+
+    def __init__(self, list_: Callable[[str], list[str]]) -> None:
+        self._list = list_
+        self._known: dict[str, list[str]] = {}
+
+    def get(self, name: str, /) -> list[str]:
+        """The providers of a capability, as names."""
+        if name not in self._known:
+            self._known[name] = self._list(name)
+        return self._known[name]
+
+
+@dataclass(slots=True)
+class PlanContext:
+    """The bindings of a tool's expressions, by the names that specs use."""
+
+    args: Mapping[str, Any]
+    requested: Mapping[str, Any]
+    """What was asked for where an argument was clamped."""
+    config: Mapping[str, Any]
+    caller: Mapping[str, str]
+    """Whose call it is: `tenant` and `user`."""
+    route: PerCapability
+    """The providers that are asked, in their order."""
+    providers: PerCapability
+    """The providers that there are."""
+    configured: PerCapability
+    """The providers that have what they need."""
+    now: float
+    moment: Moment
+    dropped: dict[str, int]
+    """How many rows each labelled stage took out."""
+    groups: dict[str, list[dict[str, Any]]]
+    parts: dict[str, Any]
+    values: dict[str, Any] = field(default_factory=dict)
+    served_by: str | None = None
+    served_operation: str | None = None
+    not_applied: list[str] = field(default_factory=list)
+    meta: dict[str, Any] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    result: Any = None
+    """The record of the procedure that ran."""
+
+    def get(self, name: str, /) -> Any:
+        """What an expression's name stands for; the compiler lets none through that is not there."""
+        return getattr(self, name, None)
+
+
+def plan_context(
+    tool: Tool,
+    model: Model,
+    arguments: Arguments,
+    config: Mapping[str, Any],
+    offer: Offer,
+    now: float,
+    owner: str = "",
+) -> PlanContext:
+    """The context at the beginning of a run, with the tool's own values worked out."""
+    stages = stages_of(tool.plan, tool.after)
+    nothing: dict[str, Any] = {"rows": [], "fault": None, "provider": None, "asked": False, "meta": {}}
+    unread: dict[str, Any] = {"rows": [], "status": None, "reason": None, "was": None, "asked": False}
+    parts = [part for strategy in tool.plan for part in strategy.parts]
+    context = PlanContext(
+        args=arguments.given,
+        requested=arguments.requested,
+        config=config,
+        caller=dict(zip(("tenant", "user"), split_owner(owner), strict=True)),
+        route=PerCapability(lambda name: list(offer.orders.get(name, ()))),
+        providers=PerCapability(lambda name: list(model.offering(name))),
+        configured=PerCapability(lambda name: [one for one in model.offering(name) if one in offer.configured]),
+        now=now,
+        moment=Moment(now, ""),
+        dropped={stage.label: 0 for stage in stages if stage.label and stage.kind != "group"},
+        groups={stage.label: [] for stage in stages if stage.kind == "group"},
+        parts={part.name: dict(unread if part.access else nothing) for part in parts},
+    )
+    for name, value in tool.values:
+        context.values[name] = evaluate(value, context)
+    return context
+
+
+# --- Conducts a plan: whom it wants to ask is asked, side by side where it says so, within the time for a call --------
+
+
+Progress = Callable[[float, float | None, str | None], None]
+"""What is done, what there is to do in all, and a word about it."""
+
+ASKING_SHARE = 0.95
+"""How much of the time for a call is for asking, so that one who is silent is named and the rows of others are told."""
+OPTIONAL_SHARE = 0.25
+"""How much of it may go to what only adds to an answer, so that two such stages and the search before them fit in."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Time:
+    """The time for a call: `until` is a moment of the loop's clock."""
+
+    deadline: float
+    until: float
+
+    def left(self, optional: bool) -> float:
+        left = self.until - asyncio.get_running_loop().time()
+        return min(left, self.deadline * OPTIONAL_SHARE) if optional else left
+
+
+async def conduct(
+    pursuit: Pursuit,
+    ask: Callable[[Ask, float], Awaitable[Answer]],
+    run: Callable[[Run], Awaitable[Row]],
+    *,
+    deadline: float,
+    progress: Progress | None = None,
+) -> ProviderOutcome:
+    """What a plan comes to. `ask` is given the seconds that there are for it; who cannot be asked any more is a fault.
+
+    A procedure is not held to the deadline, which is for the caller to do.
+    """
+    time = _Time(deadline, asyncio.get_running_loop().time() + deadline * ASKING_SHARE)
+    asked = 0
+    give: Any = None
+    while True:
+        try:
+            wanted = pursuit.throw(give) if isinstance(give, Fault) else pursuit.send(give)
+        except StopIteration as stop:
+            outcome: ProviderOutcome = stop.value
+            return outcome
+        if isinstance(wanted, AskAll):
+            give = await _ask_all(wanted, ask, time)
+            continue
+        if isinstance(wanted, Run):
+            give = await _run(wanted, run)
+            continue
+        if progress is not None:
+            progress(asked, None, f"asking {wanted.provider}")
+        asked += 1
+        give = await _ask(wanted, ask, time.left(optional=False))
+
+
+async def _ask_all(wanted: AskAll, ask: Callable[[Ask, float], Awaitable[Answer]], time: _Time) -> list[Answer | Fault]:
+    tasks = [asyncio.ensure_future(_ask(one, ask, time.left(wanted.optional))) for one in wanted.asks]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+async def _ask(one: Ask, ask: Callable[[Ask, float], Awaitable[Answer]], within: float) -> Answer | Fault:
+    if within <= 0:
+        message = f"there was no time left to ask {one.provider}"
+        return Fault("upstream_unavailable", message, provider=one.provider, ours=True)
+    try:
+        return await ask(one, within)
+    except Fault as fault:
+        return fault
+
+
+async def _run(one: Run, run: Callable[[Run], Awaitable[Row]]) -> Row | Fault:
+    try:
+        return await run(one)
+    except Fault as fault:
+        return fault

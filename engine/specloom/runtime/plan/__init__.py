@@ -1,1 +1,0 @@
-"""The run of a tool's plan: strategies, stages, collected rows, notices."""
