@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.core.diagnostics import Place, Report
-from specloom.specs.grammar.kinds import GRAMMARS
-from specloom.specs.grammar.rules import Text, check
+from specloom.specs.grammar import GRAMMARS, Text, check
 from specloom.specs.json_schema import DRAFT, editor_schemas, to_schema
 from specloom.specs.library import Library, load_library, shipped_root
 from specloom.specs.yaml import Listing, Map, Node, YamlEntry, YamlScalar, to_plain

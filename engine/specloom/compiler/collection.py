@@ -12,7 +12,7 @@ from specloom.core import VARIABLES, Place, Report, did_you_mean, parse_duration
 from specloom.language import ANY, OPEN
 from specloom.model import CollectionModel, Setting, Tool
 from specloom.plugins import ENGINE_NEEDS, OBSERVERS, PROCEDURES, PURPOSES, CollectionNeed, CollectionSpec
-from specloom.specs import BOUNDS, Listing, Map, Node, Spec, YamlScalar, load_library, to_plain
+from specloom.specs import Listing, Map, Node, Spec, YamlScalar, load_library, to_plain
 
 from .capability import compile_fields, row_shape
 
@@ -100,7 +100,6 @@ def _check_variables(root: Map, plain: Mapping[str, Any], report: Report) -> Non
     set_by: dict[str, str] = {}
     for entry in config if isinstance(config, Map) else ():
         bound = to_plain(entry.value)["sets"]
-        assert bound in BOUNDS
         place = _at(entry.value, "sets")
         if entry.key in VARIABLES:
             report.add("E104", entry.place, f"{entry.key} is a variable of the engine", "give it another name")

@@ -9,13 +9,10 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .grammar.common import NAME, STEM
-    from .grammar.declarations import BOUNDS
-    from .grammar.kinds import GRAMMARS
-    from .grammar.rules import (
-        Anything, Either, Flag, Grammar, Items, Named, Number, RecordRule, Rule, RuleReference, Text, check,
+    from .grammar import (
+        GRAMMARS, NAME, STEM, Anything, Either, Flag, Grammar, Items, Named, Number, RecordRule, Rule, RuleReference,
+        Text, check,
     )
-    from .grammar.tool import SPREAD
     from .json_schema import editor_schemas
     from .library import (
         FOLDERS, Library, Spec, check_misplaced, check_overlooked, find_overlooked, layer_roots, load_library,
@@ -29,11 +26,10 @@ if TYPE_CHECKING:
 __getattr__ = exports(
     __name__,
     {
-        "grammar.common": "NAME STEM",
-        "grammar.declarations": "BOUNDS",
-        "grammar.kinds": "GRAMMARS",
-        "grammar.rules": "Anything Either Flag Grammar Items Named Number RecordRule Rule RuleReference Text check",
-        "grammar.tool": "SPREAD",
+        "grammar": (
+            "GRAMMARS NAME STEM Anything Either Flag Grammar Items Named Number RecordRule Rule RuleReference "
+            "Text check"
+        ),
         "json_schema": "editor_schemas",
         "library": (
             "FOLDERS Library Spec check_misplaced check_overlooked find_overlooked layer_roots load_library "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
-from .grammar.kinds import GRAMMARS
-from .grammar.rules import (
+from .grammar import (
+    GRAMMARS,
     Anything,
     Either,
     Flag,

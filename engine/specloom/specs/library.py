@@ -11,8 +11,7 @@ from types import MappingProxyType
 
 from specloom.core import PROMPT_SUFFIX, PROMPTS, Place, Report, did_you_mean, shipped_folder, spec_layers
 
-from .grammar.kinds import GRAMMARS
-from .grammar.rules import check
+from .grammar import GRAMMARS, check
 from .yaml import Map, SourceText, YamlScalar, parse_source, to_plain
 
 FOLDERS = ("providers.d", "tools.d", "lenses", "collections.d", "resources.d")

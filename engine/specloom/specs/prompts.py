@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from specloom.core import PROMPT_SUFFIX, Fault, Place, Report
 
-from .grammar.common import IDENTIFIER, STEM, prose, record
-from .grammar.rules import Flag, Grammar, Items, Key, Named, Number, Text, check
+from .grammar import PROMPT, STEM, check
 from .library import prompt_files, shown_as
 from .yaml import parse_source, to_plain
 
@@ -172,33 +171,6 @@ def environment() -> Environment:
 # --- Reads prompt files: what a prompt takes, as YAML between two lines of dashes, and its text below -----------------
 
 
-_MOST_CHARACTERS = 100_000
-
-_argument = record(
-    "an argument",
-    {
-        "description": Key(prose, "What it is, for whoever fills it in.", required=True),
-        "required": Key(Flag(), "The prompt is refused without it."),
-        "choices": Key(Items(prose, 1), "The words that it may be."),
-        "catalogue": Key(Text(choices=CATALOGUES), "It may be a name of what is loaded."),
-        "default": Key(prose, "What it is where it is not given."),
-        "longest": Key(Number(1, _MOST_CHARACTERS), f"Characters of it that are used; {LONGEST} when left out."),
-    },
-    one_of=((("choices", "catalogue"), False),),
-)
-
-_prompt = record(
-    "a prompt",
-    {
-        "title": Key(prose, "For people.", required=True),
-        "description": Key(prose, "What it is good for, for whoever picks it.", required=True),
-        "arguments": Key(Named(_argument, IDENTIFIER, "an argument's name"), "What it takes."),
-    },
-)
-
-GRAMMAR = Grammar(_prompt)
-"""What stands between the lines of dashes."""
-
 _FRAME = re.compile(rb"---\n(.*?)\n?---\n(.*)", re.DOTALL)
 
 
@@ -280,7 +252,7 @@ def _read_head(shown: str, head: bytes, report: Report) -> Mapping[str, Any]:
         is_no_mapping = one.code == "E007"
         message = "what a prompt takes is a mapping with a title and a description" if is_no_mapping else one.message
         report.add(one.code, one.place, message, "" if is_no_mapping else one.hint)
-    if source.root is None or not check(source.root, GRAMMAR, report):
+    if source.root is None or not check(source.root, PROMPT, report):
         return {}
     plain: Mapping[str, Any] = to_plain(source.root)
     for word, one in plain.get("arguments", {}).items():

@@ -89,7 +89,7 @@ def to_plain(node: Node | None) -> Any:
 MAX_BYTES = 1024 * 1024  # the largest spec written so far has 40 KiB
 MAX_DEPTH = 64
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+YAML_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 # The core schema of YAML 1.2 (§10.3.2): `on`, `no` and `off` are text, and so are dates.
 _NULL = re.compile(r"(?:~|null|Null|NULL|)\Z")
@@ -191,7 +191,7 @@ class _TreeBuilder:
     events: Iterator[Any] = field(default_factory=lambda: iter(()))
 
     def build(self, text: str) -> Node | None:
-        self.events = iter(yaml.parse(text, Loader=_Loader))
+        self.events = iter(yaml.parse(text, Loader=YAML_LOADER))
         root: Node | None = None
         for event in self.events:
             if isinstance(event, yaml.DocumentStartEvent):

@@ -29,7 +29,7 @@ from specloom.core.diagnostics import Report, render
 from specloom.core.environment import VARIABLES, VariableError, read_variable
 from specloom.core.limits import parse_rate
 from specloom.plugins.registry import PROCEDURES, load_hooks
-from specloom.specs.grammar.kinds import GRAMMARS
+from specloom.specs.grammar import GRAMMARS
 from specloom.specs.library import shipped_root
 from specloom.specs.yaml import parse_source, to_plain
 

@@ -211,7 +211,7 @@ class _Maker:
 
     def node(self, node: Node, rule: Rule, path: Path) -> Iterator[Change]:
         if isinstance(rule, RuleReference):
-            yield from self.node(node, self.grammar.rule(rule.name), path)
+            yield from self.node(node, self.grammar.named[rule.name], path)
         elif isinstance(rule, Either):
             chosen = (
                 rule.mapping if isinstance(node, Map) else rule.listing if isinstance(node, Listing) else rule.scalar

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from specloom.core.diagnostics import Report
-from specloom.specs.grammar.rules import (
+from specloom.specs.grammar import (
     Anything,
     Either,
     Flag,

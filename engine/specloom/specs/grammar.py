@@ -1,4 +1,4 @@
-"""The kinds of rule a grammar is made of, and the check of a tree against them.
+"""The grammar of the kinds of spec: the rules that it is made of, the check of a tree against them, and its reading.
 
 Unions are told apart by the kind of YAML node, or by the one key that names the variant: a typo is then reported at the
 typo and not as "none of seven alternatives fits".
@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any, Final
 
-from specloom.core import Place, Report, did_you_mean
+import yaml
 
-from ..yaml import Listing, Map, Node, YamlScalar
+from specloom.core import FORMATS, KINDS, Place, Report, did_you_mean
+from specloom.language import CONVERTERS, DECODERS
+
+from .yaml import YAML_LOADER, Listing, Map, Node, YamlScalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +142,7 @@ def check(node: Node, grammar: Grammar, report: Report) -> bool:
 
 def _check(node: Node, rule: Rule, grammar: Grammar, report: Report, what: str) -> None:
     if isinstance(rule, RuleReference):
-        _check(node, grammar.rule(rule.name), grammar, report, what)
+        _check(node, grammar.named[rule.name], grammar, report, what)
     elif isinstance(rule, Either):
         _check_either(node, rule, grammar, report, what)
     elif isinstance(rule, RecordRule):
@@ -282,3 +287,135 @@ def _found(node: Node) -> str:
 
 def _wrong(node: Node, wanted: str, report: Report, what: str, hint: str = "") -> None:
     report.add("E103", node.place, f"{what} should be {wanted}, not {_found(node)}", hint)
+
+
+# --- The grammars themselves, which are written in `grammar.yaml` ----------------------------------------------------
+
+
+Notation = Any
+"""A rule as `grammar.yaml` writes it; the file says how at its top."""
+_NUMBER = re.compile(r"number(?: (\d+)?\.\.(\d+)?)?")
+_KEYS = re.compile(r"(?:/(.*)/|([a-z_]+))(?: \((.*)\))?")
+_PATTERN_NAME = re.compile(r"<([A-Z_]+)>")
+
+
+class _Reader:
+    """Makes rules of what `grammar.yaml` says, each named one once."""
+
+    def __init__(self, said: Mapping[str, Any]) -> None:
+        self._said: Mapping[str, Notation] = said["rules"]
+        self._patterns: dict[str, str] = {"KINDS": "|".join(KINDS)}
+        for name, pattern in said["patterns"].items():
+            self._patterns[name] = self.pattern(pattern)
+        converters = {name: Key(Anything(), one.doc.split("\n")[0]) for name, one in CONVERTERS.items()}
+        self._rules: dict[str, Rule] = {
+            "flag": Flag(),
+            "decimal": Number(whole=False),
+            "any": Anything(),
+            "key": Text(),
+            "scalar": Anything(scalar=True),
+            "constant": Anything(scalar=True, means="value"),
+            "fault": Text("kind", choices=tuple(KINDS)),
+            "fault_or_empty": Text("kind", choices=(*KINDS, "empty")),
+            "format": Text(choices=tuple(FORMATS)),
+            "converter_name": Text("converter", choices=tuple(CONVERTERS)),
+            "converter_record": RecordRule(CONVERTER, MappingProxyType(converters)),
+        }
+
+    def pattern(self, text: str) -> str:
+        """A regular expression with the patterns that it names put in."""
+        return _PATTERN_NAME.sub(lambda name: self._patterns[name[1]], text)
+
+    def named(self, name: str) -> Rule:
+        """The rule of a name."""
+        if name not in self._rules:
+            said = self._said[name]
+            self._rules[name] = self._make_record(name, said) if "keys" in said else self.rule(said)
+        return self._rules[name]
+
+    def record(self, name: str) -> RecordRule:
+        """The mapping of a name."""
+        rule = self.named(name)
+        assert isinstance(rule, RecordRule)
+        return rule
+
+    def rule(self, said: Notation) -> Rule:
+        """The rule that is written so."""
+        match said:
+            case str() if said[0] == "$":
+                return RuleReference(said[1:])
+            case str() if said[0] == "=":
+                return Text(choices=tuple(said[1:].split("|")))
+            case str() if bounds := _NUMBER.fullmatch(said):
+                least, most = (int(bound) if bound else None for bound in bounds.groups())
+                return Number(least, most)
+            case str():
+                return self.named(said)
+            case [item, *least]:
+                return Items(self.rule(item), *least)
+            case {"either": branches}:
+                return self._either([self.rule(branch) for branch in branches])
+            case {"text": means}:
+                return Text(means, self.pattern(said.get("pattern", "")), said.get("says", ""))
+        ((keys, value),) = said.items()
+        written = _KEYS.fullmatch(keys)
+        assert written is not None, keys
+        inline, name, says = written.groups("")
+        text = self.named(name) if name else Text(pattern=self.pattern(inline))
+        return Named(self.rule(value), text.pattern if isinstance(text, Text) else "", says)
+
+    def _either(self, branches: list[Rule]) -> Either:
+        made = Either()
+        for rule in branches:
+            slot = (
+                "listing"
+                if isinstance(rule, Items)
+                else "mapping"
+                if isinstance(rule, (Named, RecordRule))
+                else "scalar"
+            )
+            made = replace(made, **{slot: rule})
+        return made
+
+    def _make_record(self, name: str, said: Mapping[str, Any]) -> RecordRule:
+        keys = dict(self.record(said["like"]).keys) if "like" in said else {}
+        for word, (rule, doc) in said["keys"].items():
+            keys[word.removesuffix("!")] = Key(self.rule(rule), doc, required=word.endswith("!"))
+        one_of = [(tuple(group), needed) for at, needed in _GROUPS for group in said.get(at, ())]
+        if name == "step":
+            keys |= self._decoders()
+            one_of.append((tuple(DECODERS), True))
+        return RecordRule(said.get("title", f"`{name}`"), MappingProxyType(keys), tuple(one_of))
+
+    def _decoders(self) -> dict[str, Key]:
+        """A key for each decoder: what all of them have, and its own options."""
+        kinds: dict[str, Rule] = {
+            "boolean": Flag(),
+            "character": Text("value", r".", "one character"),
+            "texts": self.rule(["text", 1]),
+            "namespaces": self.rule("namespaces"),
+        }
+        keys = {}
+        for word, decoder in DECODERS.items():
+            own = {name: Key(kinds[option.kind], option.doc) for name, option in decoder.options.items()}
+            rule = RecordRule(f"`{word}`", MappingProxyType({**self.record("decoder").keys, **own}))
+            keys[word] = Key(rule, decoder.doc.split("\n")[0])
+        return keys
+
+
+_GROUPS = (("one_of", True), ("at_most_one_of", False))
+_KINDS = ("provider", "capability", "tool", "toolset", "lens", "collection", "resource")
+_REFERRING = ("provider", "tool", "resource")
+
+
+_READER = _Reader(yaml.load(Path(__file__).with_name("grammar.yaml").read_bytes(), Loader=YAML_LOADER))  # noqa: S506
+_SHARED: Mapping[str, Rule] = MappingProxyType({name: _READER.named(name) for name in ("value", "field", "converter")})
+
+NAME: Final = _READER.pattern("<NAME>")
+STEM: Final = _READER.pattern("<STEM>")
+GRAMMARS: Final[Mapping[str, Grammar]] = MappingProxyType(
+    {kind: Grammar(_READER.record(kind), _SHARED if kind in _REFERRING else {}) for kind in _KINDS}
+)
+"""The grammar of each kind of spec, by the word before the slash in its first key."""
+PROMPT: Final = Grammar(_READER.record("prompt"))
+"""The grammar of what stands at the head of a prompt."""
