@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from specloom.domains.scrape.content.class_names import split_name
+from specloom.domains.scrape.content.blocks import split_name
 from specloom.domains.scrape.content.model import to_odds
 from specloom.domains.scrape.content.text_features import CJK, PHRASE, WORD, Words, split_text
 

@@ -24,9 +24,9 @@ from lexicon import Lexicon
 
 from specloom.domains.scrape.content import finder, model
 from specloom.domains.scrape.content.features import measure
+from specloom.domains.scrape.content.finder import choose
+from specloom.domains.scrape.content.model import MIN_WORDS
 from specloom.domains.scrape.content.reweight import reweight
-from specloom.domains.scrape.content.select import choose
-from specloom.domains.scrape.content.threshold import MIN_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

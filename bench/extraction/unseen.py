@@ -16,10 +16,10 @@ from train import WHOLE_SET
 
 from specloom.domains.scrape.content import finder
 from specloom.domains.scrape.content.blocks import to_blocks
-from specloom.domains.scrape.content.frame import to_frame
+from specloom.domains.scrape.content.features import to_frame
+from specloom.domains.scrape.content.finder import choose
 from specloom.domains.scrape.content.model import load_model
 from specloom.domains.scrape.content.page import read_page
-from specloom.domains.scrape.content.select import choose
 from specloom.domains.scrape.extract import empty_head
 from specloom.domains.scrape.html import parse as tree
 from specloom.domains.scrape.html import sanitise

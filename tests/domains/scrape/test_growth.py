@@ -13,8 +13,8 @@ from specloom.domains.scrape.extract import extract
 from specloom.domains.scrape.html import visibility
 from specloom.domains.scrape.html.parse import parse
 from specloom.domains.scrape.html.sanitise import sanitise
-from specloom.domains.scrape.html.tables import MAX_COPIED
 from specloom.domains.scrape.markdown.render import render
+from specloom.domains.scrape.markdown.walk import MAX_COPIED
 
 OPEN = "<table><tr><td>"
 SHEET = "<style>.a{display:none}</style>"

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Final, Literal
 from . import content
 from .html import charset, sanitise
 from .html import parse as tree
-from .html.normalise import find_skips
-from .html.shadow_dom import open_shadows
 from .markdown import render as markdown
 from .markdown.code import settle_listings
 from .metadata.jsonld import StructuredData, to_graph, to_structured, types
@@ -84,11 +82,11 @@ def extract(page: bytes | str, *, url: str = "", content_type: str = "") -> Extr
     forum = find_forum_signals(sources, url=url)
     base = find_base(root, url)
     frames = find_frames(root, base)
-    shadowed = open_shadows(root)
+    shadowed = sanitise.open_shadows(root)
     stripped = shadowed + sanitise.sanitise(root, sources.attributes)
     settle_listings(root)
-    found = content.find(root, about)
-    text = markdown.render(found.nodes, base=base, drop={*found.drop, *find_skips(sources.attributes)})
+    found = content.find_content(root, about)
+    text = markdown.render(found.nodes, base=base, drop={*found.drop, *sanitise.find_skips(sources.attributes)})
     words = found.words
     source: Literal["markup", "data"] = "markup"
     if words < THIN and (body := find_body(about.bodies, scripts)):

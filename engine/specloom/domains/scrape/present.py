@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import Fault
+from specloom.domains.text import find_doi
 from specloom.domains.trust import Classification, cite_for_bibliography, classify
 from specloom.plugins import from_json
 
@@ -19,7 +20,7 @@ from .excerpt import (
     truncate,
 )
 from .html.charset import decode
-from .metadata.doi import find_in_text, find_in_url
+from .metadata.read import find_front_doi
 from .read import read_page, read_raw
 from .records import Notice, PageCitation, PageResult
 from .result import Page
@@ -103,7 +104,7 @@ def find_page_doi(page: Page, labels: Classification) -> str:
     """The DOI that a scholarly page declares as its own; "" for other pages, whatever DOIs they mention."""
     if labels.source_type != "peer_reviewed" and labels.domain_category != "academic":
         return ""
-    return page.declared_doi or find_in_url(page.url) or find_in_text(page.content)
+    return page.declared_doi or find_doi(page.url) or find_front_doi(page.content)
 
 
 async def find_retraction(context: Context, doi: str) -> Notice | None:

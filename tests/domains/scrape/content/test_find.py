@@ -32,7 +32,7 @@ def find(html: str) -> tuple[Content, str]:
     root = tree.parse(html)
     page = read_page(gather(root))
     sanitise.sanitise(root)
-    found = content.find(root, page)
+    found = content.find_content(root, page)
     return found, markdown.render(found.nodes, drop=found.drop)
 
 
@@ -270,7 +270,7 @@ def test_any_markup_has_a_choice_that_lies_in_it(pieces: list[str]) -> None:
     page = read_page(gather(root))
     sanitise.sanitise(root)
 
-    found = content.find(root, page)
+    found = content.find_content(root, page)
 
     assert 0.0 <= found.confidence <= 1.0
     assert all(element is root or root in element.iterancestors() for element in (*found.nodes, *found.drop))

@@ -7,7 +7,7 @@ import pytest
 
 from specloom.domains.scrape.content import finder
 from specloom.domains.scrape.content.blocks import to_blocks
-from specloom.domains.scrape.content.frame import Frame, to_frame
+from specloom.domains.scrape.content.features import Frame, to_frame
 from specloom.domains.scrape.content.page import PageFacts
 from specloom.domains.scrape.content.text_features import Words
 from specloom.domains.scrape.html import parse as tree

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from specloom.domains.scrape.content import reweight, select
+from specloom.domains.scrape.content import finder, reweight
 from specloom.domains.scrape.content.blocks import to_blocks
-from specloom.domains.scrape.content.frame import to_frame
+from specloom.domains.scrape.content.features import to_frame
 from specloom.domains.scrape.content.page import SIGNALS, PageFacts
 from specloom.domains.scrape.content.text_features import Words
 from specloom.domains.scrape.html import parse as tree
@@ -156,44 +156,44 @@ CHANGED = [
         "<h2 p=.4 taken>Clay of the valley, glaze of ash and split pine.</h2>",
     ),
     Case(
-        "a table amid", select.take_tables, "article", f"<div>{TEXT}{TABLE.format('taken')}{prose('Easter day')}</div>"
+        "a table amid", finder.take_tables, "article", f"<div>{TEXT}{TABLE.format('taken')}{prose('Easter day')}</div>"
     ),
     Case(
         "a list between",
-        select.take_lists,
+        finder.take_lists,
         "article",
         f"<div>{TEXT}<ul><li p=.15 taken>urchins</li><li p=.15 taken>crabs</li></ul>{prose('Easter day')}</div>",
     ),
     Case(
         "the last line of a short page",
-        select.take_rest,
+        finder.take_rest,
         "documentation",
         f"<main>{NOTES}<p p=.15 taken>None are lost.</p></main>",
     ),
     Case(
         "a short answer",
-        select.take_series,
+        finder.take_series,
         "article",
         posts("p=.9 taken>a", "p=.9 taken>b", "p=.2 taken>c", "p=.9 taken>d") + TEXT,
     ),
     Case(
         "a copy",
-        select.leave_copies,
+        finder.leave_copies,
         "article",
         f"<section class=first>{SAID.format('taken')}<p p=.9 taken>More.</p></section>"
         f"<p p=.9 taken>Then.</p><section class=again>{SAID.format('')}<p p=.9 taken>End.</p></section>",
     ),
-    Case("a heading", select.take_headings, "article", f"<h2 p=.06 taken>Firing</h2>{TEXT}"),
+    Case("a heading", finder.take_headings, "article", f"<h2 p=.06 taken>Firing</h2>{TEXT}"),
     Case(
         "parallel headings",
-        select.take_headings,
+        finder.take_headings,
         "article",
         f"<h2 p=.06 taken>Clay</h2><p p=.01>-</p><h2 p=.06 taken>Firing</h2>{TEXT}",
     ),
-    Case("names", select.take_authors, "article", thread("<div class=author p=.04 taken><a href=/u>{}</a></div>")),
+    Case("names", finder.take_authors, "article", thread("<div class=author p=.04 taken><a href=/u>{}</a></div>")),
     Case(
         "what is called a name",
-        select.take_authors,
+        finder.take_authors,
         "article",
         thread("<div class=member p=.04>from {0}</div><div class='username nick-name' p=.04 taken>{0}</div>"),
     ),
@@ -296,56 +296,56 @@ SAME = [
         "service",
         f"{BOWLS}<div>{SAID.format('taken')}</div><div>{SAID.format('taken')}</div>",
     ),
-    Case("a table at the end", select.take_tables, "article", f"{ARTICLE}{TABLE.format('')}"),
-    Case("a menu", select.take_lists, "article", f"<div>{TEXT}<ul><li p=.15><a href=/>Home</a></li></ul>{TEXT}</div>"),
+    Case("a table at the end", finder.take_tables, "article", f"{ARTICLE}{TABLE.format('')}"),
+    Case("a menu", finder.take_lists, "article", f"<div>{TEXT}<ul><li p=.15><a href=/>Home</a></li></ul>{TEXT}</div>"),
     Case(
         "a table of passages",
-        select.take_tables,
+        finder.take_tables,
         "article",
         f"{TEXT}{TABLE.format('').replace('>b', '>b' + ' b' * 101)}{TEXT}",
     ),
     Case(
         "what stands around a short page",
-        select.take_rest,
+        finder.take_rest,
         "documentation",
         f"<main>{NOTES}<div class=share p=.15>Send this</div></main>",
     ),
     Case(
         "a body with much more",
-        select.take_rest,
+        finder.take_rest,
         "documentation",
         f"<main>{NOTES}<p p=.15>{'None are lost. ' * 9}</p></main>",
     ),
     Case(
-        "half a series", select.take_series, "article", posts("p=.9 taken>a", "p=.2>b", "p=.9 taken>c", "p=.2>d") + TEXT
+        "half a series", finder.take_series, "article", posts("p=.9 taken>a", "p=.2>b", "p=.9 taken>c", "p=.2>d") + TEXT
     ),
     Case(
         "headings of a series",
-        select.take_series,
+        finder.take_series,
         "article",
         posts("p=.9 taken>a", "p=.9 taken>b", "p=.04>c", "p=.9 taken>d", inner="h2") + TEXT,
     ),
     Case(
         "a quotation",
-        select.leave_copies,
+        finder.leave_copies,
         "article",
         f"<section class=first>{SAID.format('taken')}<p p=.9 taken>More.</p></section><p p=.9 taken>Then.</p>"
         f"<section class=again><blockquote>{SAID.format('taken')}<p p=.9 taken>End.</p></blockquote></section>",
     ),
     Case(
         "a text repeated on purpose",
-        select.leave_copies,
+        finder.leave_copies,
         "article",
         "".join(f"<section class=plan>{SAID.format('taken')}<p p=.9 taken>Plan {at}.</p></section>" for at in "abc"),
     ),
-    Case("an unlikely heading", select.take_headings, "article", f"<h2 p=.04>Firing</h2>{TEXT}"),
-    Case("a section with nothing taken", select.take_headings, "article", f"{TEXT}<h2 p=.2>Also</h2><p p=.01>-</p>"),
-    Case("titles of people", select.take_authors, "article", thread("<div class='user-title' p=.04>{}</div>")),
-    Case("one text again", select.take_authors, "article", thread("<div class=author p=.04>{}</div>", ("Member",) * 4)),
-    Case("two names", select.take_authors, "article", thread("<div class=author p=.04>{}</div>", ("ann", "bo"))),
+    Case("an unlikely heading", finder.take_headings, "article", f"<h2 p=.04>Firing</h2>{TEXT}"),
+    Case("a section with nothing taken", finder.take_headings, "article", f"{TEXT}<h2 p=.2>Also</h2><p p=.01>-</p>"),
+    Case("titles of people", finder.take_authors, "article", thread("<div class='user-title' p=.04>{}</div>")),
+    Case("one text again", finder.take_authors, "article", thread("<div class=author p=.04>{}</div>", ("Member",) * 4)),
+    Case("two names", finder.take_authors, "article", thread("<div class=author p=.04>{}</div>", ("ann", "bo"))),
     Case(
         "a list of members",
-        select.take_authors,
+        finder.take_authors,
         "article",
         TEXT + "".join(f"<div class=member p=.01>{name}</div>" for name in ("ann", "bo", "cem")),
     ),
@@ -362,14 +362,14 @@ def read(case: Case) -> tuple[list[str], list[str]]:
     units = [frame.blocks[at] for at in frame.at.tolist()]
     chances = np.array([float(unit.element.get("p", 0.01)) for unit in units])
     chances = reweight.reweight(frame, page, {name: float(name == case.type) for name in TYPES}, chances)
-    taken, _ = select.choose(frame, chances)
+    taken, _ = finder.choose(frame, chances)
     names = [f"{at} {unit.text}" for at, unit in enumerate(units)]
     marked = [unit.element.get("taken") is not None for unit in units]
     return list(compress(names, taken)), list(compress(names, marked))
 
 
 def without(rule: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (reweight, select):
+    for module in (reweight, finder):
         monkeypatch.setattr(module, "RULES", tuple(other for other in module.RULES if other is not rule))
 
 
@@ -392,4 +392,4 @@ def test_a_page_that_a_rule_is_not_about_stays_as_it_is(case: Case, monkeypatch:
 
 
 def test_each_rule_has_a_page() -> None:
-    assert {case.rule for case in CHANGED} == {*reweight.RULES, *select.RULES}
+    assert {case.rule for case in CHANGED} == {*reweight.RULES, *finder.RULES}

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from specloom.domains.scrape.content.blocks import to_blocks
-from specloom.domains.scrape.content.frame import Frame, to_frame
+from specloom.domains.scrape.content.features import Frame, to_frame
+from specloom.domains.scrape.content.finder import find_tables, take_headings
 from specloom.domains.scrape.content.page import PageFacts
-from specloom.domains.scrape.content.select import find_tables, take_headings
 from specloom.domains.scrape.content.text_features import Words
 from specloom.domains.scrape.html import parse as tree
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.domains.scrape.content import class_names
-from specloom.domains.scrape.content.class_names import BITS, GROUPS, MAX_NAME, read_names, split_name
+from specloom.domains.scrape.content import blocks
+from specloom.domains.scrape.content.blocks import BITS, GROUPS, MAX_NAME, read_names, split_name
 from specloom.domains.scrape.content.model import load_model
 from specloom.domains.scrape.content.page import PageFacts
 from specloom.domains.scrape.content.text_features import (
@@ -112,13 +112,13 @@ def test_a_name_is_about_what_its_patterns_find_in_it(names: list[str]) -> None:
 
 
 def test_what_is_known_of_names_is_begun_anew_before_it_grows_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(class_names, "MAX_KNOWN", 4)
-    monkeypatch.setattr(class_names, "_memory", class_names.NameMemo())
+    monkeypatch.setattr(blocks, "MAX_KNOWN", 4)
+    monkeypatch.setattr(blocks, "_memory", blocks.NameMemo())
 
     for names in (["post-body", "more-info"], ["site-nav", "user"], ["entry-title"]):
         found = read_names(names)
         assert {name: "-".join(words) for name, (words, _) in found.items()} == {name: name for name in names}
-        assert len(class_names._memory.readings) <= 4
+        assert len(blocks._memory.readings) <= 4
 
 
 def test_the_words_of_a_name_are_told_apart_however_they_are_joined() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from specloom.domains.scrape.content.threshold import best_cut, expect, times_odds
+from specloom.domains.scrape.content.model import best_cut, expect, times_odds
 
 
 def test_the_best_cut_takes_what_is_likelier_than_half_of_the_f1_that_is_reached() -> None:

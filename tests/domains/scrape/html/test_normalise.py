@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from specloom.domains.scrape.extract import extract
-from specloom.domains.scrape.html import normalise
 from specloom.domains.scrape.html import parse as tree
+from specloom.domains.scrape.html import sanitise
 from specloom.domains.scrape.html.parse import gather_attributes
 
 PROSE = "<h1>Firing a kiln</h1>" + "".join(
@@ -41,7 +41,7 @@ PROSE = "<h1>Firing a kiln</h1>" + "".join(
 def test_a_link_past_the_menus_is_found(text: str) -> None:
     root = tree.parse(f"<body><div> <a href='#main' class='x'><span>{text}</span></a> </div>{PROSE}</body>")
 
-    assert [link.get("class") for link in normalise.find_skips(gather_attributes(root))] == ["x"]
+    assert [link.get("class") for link in sanitise.find_skips(gather_attributes(root))] == ["x"]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_link_past_the_menus_is_found(text: str) -> None:
     ],
 )
 def test_other_links_stay(html: str) -> None:
-    assert normalise.find_skips(gather_attributes(tree.parse(f"<body>{html}</body>"))) == []
+    assert sanitise.find_skips(gather_attributes(tree.parse(f"<body>{html}</body>"))) == []
 
 
 def test_a_page_is_read_without_them() -> None:

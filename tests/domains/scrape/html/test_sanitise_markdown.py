@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.domains.scrape.html.sanitise import strip_unseen
+from specloom.domains.scrape.html.markdown_source import strip_unseen
 from tests.domains.scrape.sites.test_github import FACTS, RAW
 from tests.domains.scrape.test_client_sites import Sites
 from tests.support.loopback import Loopback

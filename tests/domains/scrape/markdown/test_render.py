@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from specloom.domains.scrape.html.parse import parse
 from specloom.domains.scrape.html.sanitise import sanitise
 from specloom.domains.scrape.markdown.render import render
-from specloom.domains.scrape.markdown.walk import Links
-from specloom.domains.scrape.markdown.writer import MarkdownWriter
+from specloom.domains.scrape.markdown.walk import Links, MarkdownWriter
 
 BASE = "https://example.org/docs/page?x=1"
 

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.scrape.html import parse as tree
-from specloom.domains.scrape.metadata.jsonld import LARGEST, StructuredData, cut, parse_structured
+from specloom.domains.scrape.metadata.jsonld import LARGEST, StructuredData, cut, to_structured
+from specloom.domains.scrape.metadata.sources import gather
 
 
 def read(head: str) -> StructuredData | None:
-    return parse_structured(tree.parse(f"<html><head>{head}</head><body></body></html>"))
+    return to_structured(gather(tree.parse(f"<html><head>{head}</head><body></body></html>")))
 
 
 def block(text: str) -> str:

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.scrape.html import parse as tree
-from specloom.domains.scrape.metadata.authors import to_names
-from specloom.domains.scrape.metadata.dates import find_in_path, to_iso, to_seconds
-from specloom.domains.scrape.metadata.read import Metadata, parse_metadata
+from specloom.domains.scrape.metadata.fields import find_in_path, to_iso, to_names, to_seconds
+from specloom.domains.scrape.metadata.read import Metadata, to_metadata
+from specloom.domains.scrape.metadata.sources import gather
 
 URL = "https://news.example/2024/harbour"
 
 
 def read(head: str = "", body: str = "", *, url: str = URL, attributes: str = "") -> Metadata:
-    return parse_metadata(
-        tree.parse(f"<html {attributes}><head>{head}</head><body>{body}</body></html>"),
+    return to_metadata(
+        gather(tree.parse(f"<html {attributes}><head>{head}</head><body>{body}</body></html>")),
         url=url,
     )
 
@@ -308,6 +308,6 @@ def test_names_are_told_from_what_is_around_them(written: str, names: tuple[str,
 
 @given(st.text(alphabet='<>"=/ abmetaschrip{}[]:,@0-9\n', max_size=400))
 def test_no_markup_breaks_the_reader(text: str) -> None:
-    found = parse_metadata(tree.parse(f'<script type="application/ld+json">{text}</script>{text}'), url=URL)
+    found = to_metadata(gather(tree.parse(f'<script type="application/ld+json">{text}</script>{text}')), url=URL)
 
     assert isinstance(found, Metadata)

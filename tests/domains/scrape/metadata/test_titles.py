@@ -7,13 +7,14 @@ import json
 import pytest
 
 from specloom.domains.scrape.html import parse as tree
-from specloom.domains.scrape.metadata.read import Metadata, parse_metadata
+from specloom.domains.scrape.metadata.read import Metadata, to_metadata
+from specloom.domains.scrape.metadata.sources import gather
 
 URL = "https://weir.example/wiki/Bellweir"
 
 
 def read(head: str, body: str = "", *, url: str = URL) -> Metadata:
-    return parse_metadata(tree.parse(f"<html><head>{head}</head><body>{body}</body></html>"), url=url)
+    return to_metadata(gather(tree.parse(f"<html><head>{head}</head><body>{body}</body></html>")), url=url)
 
 
 def work(**values: object) -> str:

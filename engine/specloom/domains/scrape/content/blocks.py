@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from importlib.resources import files
+from itertools import accumulate, chain
+from typing import Any, Final
 
+import numpy as np
 from lxml import etree
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 BLOCKS: Final = frozenset(
     (
@@ -151,3 +154,210 @@ def merge_row(row: Block, cells: Sequence[Block]) -> None:
         row.links += cell.links
         row.images += cell.images
         row.strong += cell.strong
+
+
+# --- What classes and ids say: the words they are made of, and what they are about ------------------------------------
+
+
+_WORD: Final = re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+"""A word of a name; `postBody`, `post-body` and `post_body` are post and body."""
+
+VOCABULARY: Final = tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text("utf-8"))
+
+GROUPS: Final = tuple((name, pattern.split("|")) for name, pattern in VOCABULARY["names"].items())
+"""What names are about, whatever a learned word says: what stands in them, and where it begins or ends a word."""
+
+BITS: Final = {name: at for at, (name, _) in enumerate(GROUPS)}
+
+MAX_NAME: Final = 80
+"""Characters of one class or id that are read."""
+
+MAX_KNOWN: Final = 1 << 15
+"""Runs of letters that are remembered from one page to the next. Names are many and their runs few: `post`, `author`
+and `wrapper` stand on most sites."""
+
+Reading = tuple[tuple[str, ...], int]
+"""The words of one class or id, in lower case, and a bit for each of `GROUPS` that it is about."""
+
+_LITERALS: Final = tuple((part, 1 << at) for at, (_, parts) in enumerate(GROUPS) for part in parts if part.isalpha())
+_ACROSS: Final = tuple((part, 1 << at) for at, (_, parts) in enumerate(GROUPS) for part in parts if not part.isalpha())
+"""What no run of letters tells: it has a hyphen, or begins or ends with a word."""
+_ANY_ACROSS: Final = re.compile("|".join(f"({part})" for part, _ in _ACROSS))
+_MAYBE_ACROSS: Final = re.compile(
+    "|".join(
+        part.replace(r"\b", "^", 1).replace(r"\b", "$") if part[0] == "\\" else part.partition("-")[0] + "$"
+        for part, _ in _ACROSS
+    ),
+    re.MULTILINE,
+)
+"""A run that may be the beginning of one."""
+
+_BLANKS: Final = bytes(code if chr(code).isalpha() or code == 10 else 32 for code in range(128)).ljust(256)
+"""A blank for all that is no ASCII letter, but for line ends."""
+
+
+class NameMemo:
+    """What runs of letters were found to say."""
+
+    __slots__ = ("across", "readings")
+
+    def __init__(self) -> None:
+        self.readings: dict[str, Reading] = {}
+        self.across: set[str] = set()
+        """Those whose names have to be looked at as well."""
+
+    def learn(self, runs: Sequence[str]) -> None:
+        """Reads these runs, as one text: looking for 150 words in it takes a fraction of what each run would take."""
+        text = "\n".join(runs)
+        low = text.lower()
+        ends = list(accumulate([len(run) + 1 for run in runs]))
+        bits = [0] * len(runs)
+        for literal, bit in _LITERALS:
+            at = low.find(literal)
+            while at >= 0:
+                bits[bisect_right(ends, at)] |= bit
+                at = low.find(literal, at + 1)
+        # Before the readings: another thread takes a run that has one for known.
+        self.across.update(runs[bisect_right(ends, match.start())] for match in _MAYBE_ACROSS.finditer(low))
+        for run, about in zip(runs, bits, strict=True):
+            words = (run,) if run.islower() else tuple([word.lower() for word in _WORD.findall(run)])
+            self.readings[run] = tuple([word for word in words if len(word) > 1]), about
+
+
+_memory = NameMemo()
+
+
+def read_names(names: Iterable[str]) -> dict[str, Reading]:
+    """What each of these classes and ids says; no name has a blank in it."""
+    global _memory  # noqa: PLW0603 - begun anew when it is full; who still reads the old one is not disturbed
+    listed = list(names)
+    text = "\n".join([name[:MAX_NAME] for name in listed]).encode("ascii", "replace").translate(_BLANKS).decode("ascii")
+    split = [line.split() for line in text.split("\n")]
+    runs = set(chain.from_iterable(split))
+    memory = _memory
+    fresh = list(runs.difference(memory.readings))
+    if len(memory.readings) + len(fresh) > MAX_KNOWN:
+        memory = _memory = NameMemo()
+        fresh = list(runs)
+    if fresh:
+        memory.learn(fresh)
+    known, across = memory.readings, memory.across
+    found: dict[str, Reading] = {}
+    for name, parts in zip(listed, split, strict=False):
+        if len(parts) == 1:
+            reading = known[parts[0]]
+        else:
+            words: tuple[str, ...] = ()
+            bits = 0
+            for run in parts:
+                some, about = known[run]
+                words += some
+                bits |= about
+            reading = words, bits
+        if not across.isdisjoint(parts):
+            words, bits = reading
+            for match in _ANY_ACROSS.finditer(name[:MAX_NAME].lower()):
+                bits |= _ACROSS[match.lastindex - 1][1]  # type: ignore[operator]  # one of them was found
+            reading = words, bits
+        found[name] = reading
+    return found
+
+
+def split_name(name: str) -> set[str]:
+    """The words of the classes and the id of one element."""
+    return {word for words, _ in read_names(name.split()).values() for word in words}
+
+
+MASKS: Final = {
+    tag: 1 << at
+    for at, tag in enumerate(
+        (
+            "nav", "header", "footer", "aside", "main", "article", "form", "table", "ul", "section", "figure", "dialog",
+            "dl", "blockquote", "button", "details", "a", "noscript", "td",
+        )
+    )
+}  # fmt: skip
+"""A bit for each element that says what is inside it."""
+
+ALIASES: Final = {"ol": "ul", "menu": "ul", "th": "td", "dt": "dl", "dd": "dl"}
+ROLES: Final[Mapping[str, str]] = VOCABULARY["roles"]
+TAG_MASKS: Final = MASKS | {tag: MASKS[alias] for tag, alias in ALIASES.items()}
+
+MOST: Final = 4.0
+"""What the words of one element say at most, for or against."""
+
+FADING: Final = 0.8
+"""How much of what a name says is left one block further in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Descent:
+    """What the names from the root down to each block say; one value a block."""
+
+    own: Any
+    lowest: Any
+    highest: Any
+    faded: Any
+    """Sums in which nearer names count more."""
+    nearest: Any
+    """The score of the nearest block with a known name."""
+    masks: Any
+    groups: Any
+    """A bit for each of `groups.GROUPS` that any name on the way is about."""
+    near_groups: Any
+    """The same for the nearest name that is about any."""
+    signs: Any
+    """A number for each different pair of tag and name."""
+
+
+def descend(blocks: Sequence[Block], names: Mapping[str, float]) -> Descent:
+    """One walk from the root down; `names` are log odds of words in names."""
+    count = len(blocks)
+    own, lowest, highest, faded, nearest = ([0.0] * count for _ in range(5))
+    masks, groups, near_groups, signs = ([0] * count for _ in range(4))
+    seen = judge_names({block.name for block in blocks}, names)
+    numbers: dict[tuple[str, str], int] = {}
+    for at, block in enumerate(blocks):
+        name, tag, up = block.name, block.tag, block.parent
+        signs[at] = numbers.setdefault((tag, name), len(numbers))
+        mask = TAG_MASKS.get(tag, 0)
+        # The classes of the whole page say what the page is, not which part of it matters.
+        if up < 0 or tag == "body" or tag == "html":  # noqa: PLR1714 - twice as fast as a set of two
+            masks[at] = mask
+            continue
+        score, known, about, role = seen[name]
+        masks[at] = masks[up] | mask | role
+        own[at] = score
+        low, high = lowest[up], highest[up]
+        lowest[at] = score if score < low else low
+        highest[at] = score if score > high else high
+        faded[at] = faded[up] * FADING + score
+        nearest[at] = score if known else nearest[up]
+        groups[at] = groups[up] | about
+        near_groups[at] = about or near_groups[up]
+    marks = (np.array(values, np.float32) for values in (own, lowest, highest, faded, nearest))
+    bits = (np.array(values, np.int64) for values in (masks, groups, near_groups, signs))
+    return Descent(*marks, *bits)
+
+
+def judge_names(written: Collection[str], names: Mapping[str, float]) -> dict[str, tuple[float, bool, int, int]]:
+    """For each class, id and role as written: the score, whether a word of it is known, the groups, the role's bit."""
+    parts = {name: name.split() for name in written}
+    readings = read_names({part for split in parts.values() for part in split})
+    judged = {}
+    for name, split in parts.items():
+        if len(split) == 1:
+            said, about = readings[split[0]]
+        else:
+            said, about = (), 0
+            for part in split:
+                some, bits = readings[part]
+                said += some
+                about |= bits
+        words = said if len(said) < 2 else set(said)
+        scores = [names[word] for word in words if word in names]
+        score = sum(scores)
+        # A name as written ends with the role, or with the blank before it.
+        role = MASKS.get(ROLES.get(name.rpartition(" ")[2], ""), 0) if name[-1:] != " " else 0
+        judged[name] = (-MOST if score < -MOST else min(score, MOST), bool(scores), about, role)
+    return judged

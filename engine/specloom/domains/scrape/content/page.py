@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+from lxml import etree
 
-    from lxml import etree
-
-    from ..metadata.sources import Sources
-
+from ..metadata.sources import Sources
+from .blocks import VOCABULARY
 
 MAX_DATA: Final = 400_000
 """Characters of texts in one JSON-LD block that are read; more are a catalogue, not a description of the page."""
@@ -22,107 +20,17 @@ MAX_DATA: Final = 400_000
 MAX_NAME: Final = 2000
 """Characters of an address or a list of classes that are read."""
 
-KINDS: Final = (
-    (
-        "article",
-        re.compile(
-            r"(News|Scholarly|Tech|Report|Blog|Satirical|Opinion|Review|Medical)?(Article|BlogPosting|WebPage)$|Recipe$|Report$"
-        ),
-    ),
-    ("newsarticle", re.compile(r"(News|Scholarly|Tech)?Article$|BlogPosting$")),
-    ("product", re.compile(r"Product(Group|Model)?$|Book$|IndividualProduct$|Vehicle$|SoftwareApplication$")),
-    ("forum", re.compile(r"DiscussionForumPosting$|QAPage$|Question$|SocialMediaPosting$|Comment$")),
-    ("faq", re.compile(r"FAQPage$")),
-    ("list", re.compile(r"ItemList$|CollectionPage$|OfferCatalog$|SearchResultsPage$|Blog$")),
-    (
-        "business",
-        re.compile(
-            r"LocalBusiness$|Service$|ProfessionalService$|Store$|Restaurant$|Dentist$|Physician$|LegalService$|MedicalBusiness$"
-        ),
-    ),
-    ("crumbs", re.compile(r"BreadcrumbList$")),
-)
-"""Kinds of JSON-LD and microdata types, schema.org's names."""
-
-GENERATORS: Final = (
-    (
-        "forum",
-        re.compile(
-            r"discourse|phpbb|xenforo|vbulletin|mybb|invision|simple machines|smf|vanilla|flarum|nodebb|discuz|fluxbb",
-            re.I,
-        ),
-    ),
-    ("blog", re.compile(r"wordpress|ghost|blogger|hugo|jekyll|medium", re.I)),
-    ("shop", re.compile(r"shopify|woocommerce|magento|bigcommerce|prestashop|opencart", re.I)),
-    (
-        "docs",
-        re.compile(
-            r"docusaurus|sphinx|mkdocs|vuepress|vitepress|gitbook|antora|docfx|readme|doxygen|jsdoc|javadoc|mediawiki",
-            re.I,
-        ),
-    ),
-    ("builder", re.compile(r"wix|squarespace|webflow|elementor|weebly|duda|hubspot|drupal|joomla", re.I)),
-)
-
-PLACES: Final = (
-    (
-        "forum",
-        re.compile(
-            r"forum|thread|topic|viewtopic|showthread|discussion|community|questions?/|/t/|boards?\b|/comments/|\btid=|bbs",
-            re.I,
-        ),
-    ),
-    (
-        "article",
-        re.compile(
-            r"/20\d\d/|\d{4}[-/]\d\d|/news/|/blog/|/article|/stor(y|ies)/|/post/|[a-z0-9]+(-[a-z0-9]+){4,}", re.I
-        ),
-    ),
-    ("product", re.compile(r"/products?/|/p/|/dp/|/item/|/itm/|/pd/|/shop/|[?&](sku|pid|product)", re.I)),
-    (
-        "list",
-        re.compile(
-            r"/categor|/collections?/|/tag/|/search|/catalog|/shop/?$|/browse|/archive|/c/|/list|/best-|[?&]page=", re.I
-        ),
-    ),
-    ("docs", re.compile(r"docs?\b|/manual|/reference|/api\b|/guide|/tutorial|/learn|wiki|/help|/kb/|/support", re.I)),
-    (
-        "service",
-        re.compile(
-            r"/services?|/about|/contact|/pricing|/locations?|/solutions?|/practice|/treatments?|/features?", re.I
-        ),
-    ),
-)
-"""What addresses say about their pages."""
-
-BODIES: Final = (
-    ("article", re.compile(r"single|\bpost|article|news|blog", re.I)),
-    ("product", re.compile(r"product|\bitem\b|\bpdp\b", re.I)),
-    ("list", re.compile(r"archive|category|collection|search|listing|catalog|\bplp\b|index", re.I)),
-    ("forum", re.compile(r"forum|topic|thread|discussion|bbs", re.I)),
-    ("home", re.compile(r"\bhome|front", re.I)),
-    ("page", re.compile(r"\bpage\b|page-template|page-id|static", re.I)),
-    ("shop", re.compile(r"woocommerce|shop|cart|store", re.I)),
-    ("docs", re.compile(r"docs?\b|wiki|sphinx|manual", re.I)),
-)
-"""What the classes of the body say about its page."""
+SAID: Final = {
+    part: [(name, re.compile(pattern, re.I if part != "data" else 0)) for name, pattern in VOCABULARY[part].items()]
+    for part in ("data", "made", "place", "body")
+}
+"""What tells of a page what it is: its types, its generator, its address, the classes of its body."""
 
 SIGNALS: Final = (
-    *(f"data:{name}" for name, _ in KINDS),
-    *(f"made:{name}" for name, _ in GENERATORS),
-    *(f"place:{name}" for name, _ in PLACES),
-    *(f"body:{name}" for name, _ in BODIES),
-    "place:root",
-    "place:depth",
-    "og:article",
-    "og:product",
-    "og:website",
-    "og:other",
-    "published",
-    "price",
-    "author",
+    *(f"{part}:{name}" for part, patterns in SAID.items() for name, _ in patterns),
+    "place:root", "place:depth", "og:article", "og:product", "og:website", "og:other", "published", "price", "author",
     "amp",
-)
+)  # fmt: skip
 """Names of `PageFacts.signals`, in their order."""
 
 
@@ -156,10 +64,10 @@ def read_page(sources: Sources, url: str = "") -> PageFacts:
     path = to_path(place)
     kind = sources.first("og:type").lower()
     signals = (
-        *(any(pattern.match(name) for name in types) for _, pattern in KINDS),
-        *(bool(pattern.search(made)) for _, pattern in GENERATORS),
-        *(bool(pattern.search(place)) for _, pattern in PLACES),
-        *(bool(pattern.search(called)) for _, pattern in BODIES),
+        *(any(map(pattern.match, types)) for _, pattern in SAID["data"]),
+        *(bool(pattern.search(made)) for _, pattern in SAID["made"]),
+        *(bool(pattern.search(place)) for _, pattern in SAID["place"]),
+        *(bool(pattern.search(called)) for _, pattern in SAID["body"]),
         bool(place) and path == "",
         path.count("/"),
         kind == "article",

@@ -8,21 +8,16 @@ constants because other values earn less there: see docs/decisions/reading-pages
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
-from .class_names import BITS, MASKS, MAX_NAME
-from .frame import KINDS, count_elements, number_series
-from .page import SIGNALS
-from .threshold import MIN_WORDS, best_cut, times_odds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from .frame import Frame
-    from .page import PageFacts
+from .blocks import BITS, MASKS, MAX_NAME
+from .features import KINDS, Frame, count_elements, number_series
+from .model import MIN_WORDS, best_cut, times_odds
+from .page import SIGNALS, PageFacts
 
 LIKELY: Final = 0.5
 """Chance from which a page is of a type, and a unit is content."""

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, chain, repeat
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from .page import PageFacts
-
+from .page import PageFacts
 
 # --- Characters of many texts counted at once, by what they are: with one look-up a character, whatever is asked ------
 
@@ -128,27 +126,9 @@ SOME: Final = 40
 """Words of a text whose first letters are looked at."""
 
 TEXT: Final = (
-    "words",
-    "nchars",
-    "stops",
-    "commas",
-    "digits",
-    "signs",
-    "capitals",
-    "function",
-    "ends",
-    "starts",
-    "said_mean",
-    "said_low",
-    "said_high",
-    "phrase",
-    "money",
-    "date",
-    "cjk",
-    "titled",
-    "told",
-    "quoted",
-)
+    "words", "nchars", "stops", "commas", "digits", "signs", "capitals", "function", "ends", "starts", "said_mean",
+    "said_low", "said_high", "phrase", "money", "date", "cjk", "titled", "told", "quoted",
+)  # fmt: skip
 """Columns of `read_texts`."""
 
 # Patterns that begin with one of few characters are searched for fast, what joins them by "or" is not.
@@ -234,10 +214,7 @@ def _read(texts: Sequence[str], words: Words, told: PageClaims) -> tuple[Any, ..
         capitals,
         _share(plain, sizes, _FUNCTION_WORDS),
         [_rate_end(text[-1]) for text in texts],
-        [
-            1.0 if text[0].isupper() else 2.0 if text[0].islower() else 3.0 if text[0].isdigit() else 0.0
-            for text in texts
-        ],
+        [_rate_start(text[0]) for text in texts],
         *odds,
         [words.phrases.get(low, 0.0) if len(text) <= PHRASE else 0.0 for low, text in zip(lows, texts, strict=True)],
         _find_prices(heads, digits.tolist()),
@@ -300,19 +277,17 @@ def _find_prices(heads: Sequence[str], digits: Sequence[int]) -> list[float]:
     whole = "\n".join(heads)
     if not any(sign in whole for sign in _MONEY):
         return [0.0] * len(heads)
-    return [1.0 if has and has_price(head) else 0.0 for has, head in zip(digits, heads, strict=True)]
-
-
-def has_price(head: str) -> bool:
-    """Whether an amount of money is told in a text with digits."""
-    return _PRICE.search(head) is not None or _AMOUNT.search(head) is not None
+    return [
+        1.0 if has and (_PRICE.search(head) or _AMOUNT.search(head)) else 0.0
+        for has, head in zip(digits, heads, strict=True)
+    ]
 
 
 def find_dates(lows: Sequence[str]) -> list[float]:
     """1 for each text in lower case that tells a date, a time or an age ("two days ago"), else 0."""
     found = [0.0] * len(lows)
     whole = "\n".join(lows)
-    begins = list(accumulate(map(len, lows), _after, initial=0))
+    begins = list(accumulate([len(low) + 1 for low in lows], initial=0))
     # All texts are searched at once for what is seen fast, and looked at one by one where it is.
     for at in {bisect_right(begins, mark.start()) - 1 for mark in _MARK.finditer(whole)}:
         low = lows[at]
@@ -330,16 +305,16 @@ def find_dates(lows: Sequence[str]) -> list[float]:
     return found
 
 
-def _after(begin: int, length: int) -> int:
-    return begin + length + 1
-
-
 def split_text(words: Sequence[str], cjk: int) -> list[str]:
     """The first words of a text; where scripts without spaces are written, pairs of characters."""
     if not cjk:
         return list(words[:FIRST])
     run = "".join(words)[:16]
     return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+
+
+def _rate_start(first: str) -> float:
+    return 1.0 if first.isupper() else 2.0 if first.islower() else 3.0 if first.isdigit() else 0.0
 
 
 def _rate_end(last: str) -> float:

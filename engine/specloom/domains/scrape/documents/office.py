@@ -22,8 +22,8 @@ from lxml import etree
 
 from specloom.core import Fault
 
-from ..metadata.authors import to_names, to_text
-from ..metadata.dates import to_iso
+from ..metadata.fields import to_names, to_text
+from ..metadata.fields import to_iso
 from .document import Document, Limits, refuse, to_table, to_title
 
 Element = etree._Element  # noqa: SLF001 - the public name is a function

@@ -12,7 +12,6 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -49,57 +48,30 @@ _HEADER: Final = re.compile(r"charset\s*=\s*[\"']?\s*([a-zA-Z0-9_:.\-]{2,40})", 
 
 # What a label means on the web where Python's codec of that name means something narrower (WHATWG Encoding, names and
 # labels). Python's own aliases serve for the rest.
-_WEB: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **dict.fromkeys(
-            (
-                "ascii",
-                "us-ascii",
-                "ansi_x3.4-1968",
-                "iso-8859-1",
-                "iso8859-1",
-                "iso88591",
-                "iso_8859-1",
-                "latin1",
-                "l1",
-                "latin-1",
-                "cp819",
-                "ibm819",
-                "x-cp1252",
-                "iso-ir-100",
-                "csisolatin1",
-                "iso_8859-1:1987",
-            ),
-            "cp1252",
-        ),
-        **dict.fromkeys(("iso-8859-9", "iso8859-9", "iso88599", "iso_8859-9", "latin5", "l5", "csisolatin5"), "cp1254"),
-        **dict.fromkeys(("iso-8859-11", "iso8859-11", "tis-620", "dos-874", "windows-874", "iso885911"), "cp874"),
-        **dict.fromkeys(
-            ("gb2312", "gbk", "gb_2312-80", "gb_2312", "chinese", "x-gbk", "csgb2312", "iso-ir-58", "gb18030"),
-            "gb18030",
-        ),
-        **dict.fromkeys(
-            ("shift_jis", "shift-jis", "sjis", "x-sjis", "ms_kanji", "ms932", "windows-31j", "csshiftjis"), "cp932"
-        ),
-        **dict.fromkeys(
-            ("euc-kr", "ks_c_5601-1987", "ks_c_5601-1989", "ksc5601", "ksc_5601", "korean", "windows-949", "cseuckr"),
-            "cp949",
-        ),
-        **dict.fromkeys(("big5", "big5-hkscs", "cn-big5", "x-x-big5", "csbig5"), "big5hkscs"),
-        **dict.fromkeys(("utf8", "unicode-1-1-utf-8", "unicode11utf8", "unicode20utf8", "x-unicode20utf8"), "utf-8"),
-        **dict.fromkeys(("logical", "visual", "iso-8859-8-i", "iso-8859-8-e", "hebrew"), "iso8859-8"),
-        **dict.fromkeys(("x-user-defined", "ansi", "x-ansi", "windows-1252"), "cp1252"),
-        **dict.fromkeys(("koi", "koi8", "koi8_r", "cskoi8r"), "koi8-r"),
-        **dict.fromkeys(("koi8-ru",), "koi8-u"),
-        **dict.fromkeys(("x-mac-roman", "macintosh", "mac", "csmacintosh"), "mac-roman"),
-        **dict.fromkeys(("x-mac-cyrillic", "x-mac-ukrainian"), "mac-cyrillic"),
-        **dict.fromkeys(("utf-16", "unicode", "ucs-2", "iso-10646-ucs-2", "csunicode", "unicodefeff"), "utf-16-le"),
-        **dict.fromkeys(("x-euc-jp", "cseucpkdfmtjapanese"), "euc-jp"),
-        **dict.fromkeys(("unicodefffe",), "utf-16-be"),
-        **dict.fromkeys(("sun_eu_greek",), "iso8859-7"),
-        **{f"x-cp125{digit}": f"cp125{digit}" for digit in "01345678"},
-    }
-)
+_WEB: Final[Mapping[str, str]] = {
+    label: codec
+    for codec, labels in {
+        "cp1252": "ascii us-ascii ansi_x3.4-1968 iso-8859-1 iso8859-1 iso88591 iso_8859-1 latin1 l1 latin-1 cp819"
+        " ibm819 x-cp1252 iso-ir-100 csisolatin1 iso_8859-1:1987 x-user-defined ansi x-ansi windows-1252",
+        "cp1254": "iso-8859-9 iso8859-9 iso88599 iso_8859-9 latin5 l5 csisolatin5 x-cp1254",
+        "cp874": "iso-8859-11 iso8859-11 tis-620 dos-874 windows-874 iso885911",
+        "gb18030": "gb2312 gbk gb_2312-80 gb_2312 chinese x-gbk csgb2312 iso-ir-58 gb18030",
+        "cp932": "shift_jis shift-jis sjis x-sjis ms_kanji ms932 windows-31j csshiftjis",
+        "cp949": "euc-kr ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 korean windows-949 cseuckr",
+        "big5hkscs": "big5 big5-hkscs cn-big5 x-x-big5 csbig5",
+        "utf-8": "utf8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8",
+        "iso8859-8": "logical visual iso-8859-8-i iso-8859-8-e hebrew",
+        "koi8-r": "koi koi8 koi8_r cskoi8r",
+        "koi8-u": "koi8-ru",
+        "mac-roman": "x-mac-roman macintosh mac csmacintosh",
+        "mac-cyrillic": "x-mac-cyrillic x-mac-ukrainian",
+        "utf-16-le": "utf-16 unicode ucs-2 iso-10646-ucs-2 csunicode unicodefeff",
+        "euc-jp": "x-euc-jp cseucpkdfmtjapanese",
+        "utf-16-be": "unicodefffe",
+        "iso8859-7": "sun_eu_greek",
+    }.items()
+    for label in labels.split()
+} | {f"x-cp125{digit}": f"cp125{digit}" for digit in "0135678"}
 _ISO: Final = re.compile(r"iso[-_]?8859[-_]?(\d{1,2})(?::\d{4})?$")
 _TEXTUAL: Final = re.compile(
     r"utf[-_](?:8|16[-_][lb]e|32[-_][lb]e)|cp(?:125[0-8]|866|874|932|949)|iso8859[-_]\d+|koi8[-_][ru]|mac[-_]\w+"
@@ -168,17 +140,12 @@ def _read_utf8(body: bytes) -> str | None:
         return codecs.getincrementaldecoder("utf-8")("strict").decode(body)
     except UnicodeDecodeError:
         text = body.decode("utf-8", "replace")
-    broken = text.count("\ufffd")
-    whole = (len(body) - len(text)) // 2
-    return text if broken * 100 <= whole else None
+    return text if text.count("\ufffd") * 100 <= (len(body) - len(text)) // 2 else None
 
 
 def _declared(body: bytes, content_type: str) -> Iterator[str]:
-    header = _HEADER.search(content_type)
-    if header:
-        codec = find_codec(header[1])
-        if codec:
-            yield codec
+    if (header := _HEADER.search(content_type)) and (codec := find_codec(header[1])):
+        yield codec
     head = body[:PRESCAN]
     if b"charset" not in head.lower() and b"encoding" not in head:
         return

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specloom.core import Fault
 
-from ..metadata.authors import to_names, to_text
-from ..metadata.dates import to_iso
+from ..metadata.fields import to_iso, to_names, to_text
 from ..metadata.sources import parse_strictly
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ Scripts, comments, templates and invisible characters go, and elements that are 
 colour of their ground, in a style of their own or in the page's style sheets. What stays although it is hidden was
 chosen by measuring which hidden words readers marked as content:
 
-- what a reader can open (`unfolding`);
+- what a reader can open;
 - `opacity: 0` beside a transform, transition or animation: it fades in;
 - `aria-hidden`: it is shown, and only not read aloud (12 % of it was content, most of the rest stood there twice);
 - the body itself, and an element or `noscript` with most of the page's words: the page waits for a script to show it.
@@ -18,20 +18,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from operator import add
+from typing import Any, Final
 
-from specloom.core import clean
+from lxml import etree
+
 from specloom.core import text as invisible
 
-from .markdown_source import find_indented
-from .normalise import find_controlled, is_openable
-from .parse import Attributes, gather_attributes, query
-from .visibility import Sheet, hides, parse_declarations, read_sheets
-
-if TYPE_CHECKING:
-    from lxml import etree
+from .parse import Attributes, gather_attributes, query, text_of, to_standing
+from .visibility import Sheet, read_sheets
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +42,7 @@ class Stripped:
 
     def __add__(self, other: Stripped) -> Stripped:
         """What was taken out of two parts of a page."""
-        return Stripped(
-            self.hidden + other.hidden,
-            self.scripts + other.scripts,
-            self.comments + other.comments,
-            self.controls + other.controls,
-        )
+        return Stripped(*map(add, astuple(self), astuple(other)))
 
 
 MOST: Final = 0.5
@@ -70,6 +62,7 @@ _ROOTS: Final = frozenset(("html", "head", "body", "frameset", "main"))
 _OPENED: Final = frozenset(("attribute", "display", "visibility", "opacity", "size"))
 _REVEALED: Final = frozenset(("attribute", "display", "visibility", "opacity"))
 _SETTINGS: Final = frozenset(("mjx-math", "svg"))
+_SET_FORMULA: Final = re.compile("katex-html|mwe-math")
 _RESTYLED: Final = {
     "colour": ("color", "background", "background-color"),
     "font-size": ("font-size", "font"),
@@ -82,8 +75,6 @@ def sanitise(root: etree._Element, attributes: Attributes | None = None) -> Stri
 
     `attributes` are those of the tree, where they are already known.
     """
-    from lxml import etree
-
     attributes = attributes or gather_attributes(root)
     sheet = read_sheets(root, attributes)
     comments = int(query("count(descendant::comment()|descendant::processing-instruction())")(root))
@@ -114,8 +105,6 @@ def _strip(root: etree._Element, *tags: Any) -> dict[Place, int]:
     there is one, and most often there is. A text that lxml would not take is cleaned; gives where that was, and how
     many characters were taken out.
     """
-    from lxml import etree
-
     cleaned: dict[Place, int] = {}
     for node in list(root.iter(*tags)):
         before, above = node.getprevious(), node.getparent()
@@ -162,8 +151,6 @@ def _drop_fallbacks(root: etree._Element) -> int:
 
 
 def _drop_hidden(root: etree._Element, sheet: Sheet, attributes: Attributes) -> int:
-    from lxml import etree
-
     found: dict[etree._Element, str] = {}
     for element in sheet.find_suspects(attributes):
         if element not in found and element.tag not in _ROOTS:
@@ -218,17 +205,11 @@ def _is_formula(element: etree._Element) -> bool:
     """Whether the element is the readable twin of a formula that its neighbour shows to the eye."""
     if next(element.iter("math"), None) is None:
         return False
-    for before in (False, True):
-        other = next(element.itersiblings("*", preceding=before), None)
-        if other is None:
-            continue
-        if (
-            other.tag in _SETTINGS
-            or "katex-html" in (other.get("class") or "")
-            or "mwe-math" in (other.get("class") or "")
-        ):
-            return True
-    return False
+    beside = (next(element.itersiblings("*", preceding=before), None) for before in (False, True))
+    return any(
+        other is not None and (other.tag in _SETTINGS or _SET_FORMULA.search(other.get("class") or ""))
+        for other in beside
+    )
 
 
 def _is_page(element: etree._Element, size_of_page: Callable[[], float]) -> bool:
@@ -246,8 +227,6 @@ def _drop(element: etree._Element) -> int:
 
     To join the tail to the text before it would copy that text once for each of its neighbours that go.
     """
-    from lxml import etree
-
     parent = element.getparent()
     if parent is None:
         return 0
@@ -259,8 +238,6 @@ def _drop(element: etree._Element) -> int:
 
 def _blank(element: etree._Element) -> None:
     """Take out the element's own words and leave the elements in it."""
-    from lxml import etree
-
     element.text = None
     for child in element:
         # What was dropped left a comment, which goes without a trace.
@@ -277,118 +254,186 @@ def _clean_texts(root: etree._Element, cleaned: dict[Place, int]) -> None:
                 setattr(element, name, text)
 
 
-# --- What a Markdown text holds and nobody who reads it rendered would see is taken out: HTML that is not shown -------
-# That is comments, also those that are written as link definitions leading nowhere (`[//]: # (…)`), scripts and styles,
-# and elements that are hidden by an attribute or by their own style. Code, fenced, indented or within a line, shows
-# whatever stands in it and stays.
+# --- What a page folds away and a reader can open again is content: tabs, accordions, parts that arrive in a stream ---
+# On the 774 pages of the development set, 4-word sequences in such places are in the ground truth to 89-100 % (streamed
+# parts 89 %, tab panels 93 %, places named for folding 97 %, what a control names 100 %), against 10 % in whatever else
+# is hidden. Menus, dialogs and forms are folded as well, and stay out.
 
 
-_START: Final = re.compile(
-    r"^[ \t]{0,40}(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]{1,8}){0,8}(?P<fence>`{3,}|~{3,})"
-    r"|(?P<code>`+)"
-    r"|(?P<comment><!--)"
-    r"|^[ ]{0,3}(?P<definition>\[[^\[\]\n]{1,200}\]:[ \t]*(?:#|<>)[ \t]*"
-    r"(?:\([^\n]*\)|\"[^\n]*\"|'[^\n]*')?[ \t]*(?:\n|\Z))"
-    r"|<(?P<tag>[a-zA-Z][a-zA-Z0-9-]{0,40})(?P<attributes>(?:\s[^<>]{0,2000})?)>",
-    re.MULTILINE,
+_NAMED: Final = re.compile(
+    r"faq|accordion|(?:^|[\s_-])tabs?(?:[\s_-]|$)|tab[-_]?(?:content|pane|panel|body)|expand|collaps", re.IGNORECASE
 )
-_STRIPPED_UNSHOWN: Final = frozenset({"script", "style", "template", "noscript", "head"})
-_VOID: Final = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"})
-_HIDDEN: Final = re.compile(r"(?:^|\s)hidden(?:\s|=(?!\s*[\"']?until-found)|$)", re.IGNORECASE)
-_STYLE: Final = re.compile(r"""(?:^|\s)style\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
-_NEXT: Final = re.compile(r"(?:[ \t]*\n)*")
-_LONGEST_CODE: Final = 2000
-"""Characters after which code within a line is not closed any more."""
+_STREAMED: Final = re.compile(r"S:[0-9a-f]+$")
+_APART: Final = re.compile(
+    r"modal|popup|menu|nav|cookie|consent|lightbox|overlay|drawer|offcanvas|dropdown|tooltip", re.IGNORECASE
+)
+_APART_TAGS: Final = frozenset(("nav", "header", "footer", "aside", "form", "dialog"))
+_APART_ROLES: Final = frozenset(
+    ("dialog", "alertdialog", "menu", "menubar", "navigation", "listbox", "tooltip", "search")
+)
 
 
-def strip(text: str, *, markdown: bool) -> tuple[str, dict[str, int]]:
-    """A text without what nobody sees of it, and how much of which kind that was: `controls` are characters."""
-    text, controls = clean(text)
-    stripped = {"controls": controls} if controls else {}
-    if markdown:
-        text, unseen = strip_unseen(text)
-        stripped |= unseen
-    return text.strip(), stripped
-
-
-def strip_unseen(markdown: str) -> tuple[str, dict[str, int]]:
-    """The text without what is not shown, and how many `comments`, `scripts` and `hidden` elements were taken out.
-
-    What is never closed stays: it may be prose about HTML.
-    """
-    if "<" not in markdown and "]:" not in markdown:
-        return markdown, {}
-    counts = {"hidden": 0, "scripts": 0, "comments": 0}
-    kept: list[str] = []
-    unclosed: set[str] = set()
-    code = iter(find_indented(markdown))
-    line = next(code, None)
-    at = copied = 0
-    while found := _START.search(markdown, at):
-        while line and line[1] <= found.start():
-            line = next(code, None)
-        if line and line[0] <= found.start():
-            at = line[1]
+def find_controlled(attributes: Attributes) -> frozenset[str]:
+    """The ids that controls, as far as they still stand in the page, name as what they open."""
+    stands = to_standing(attributes.root)
+    found: set[str] = set()
+    for element, value in attributes.opened:
+        if stands(element):
+            found.update(value.split())
+    for control, _ in attributes.controls:
+        if not stands(control):
             continue
-        kind, end = _find_end(markdown, found, unclosed)
-        at = max(end, found.end())
-        if kind:
-            counts[kind] += 1
-            kept.append(markdown[copied : found.start()])
-            if markdown.endswith("\n\n", 0, found.start()):
-                # What stood in a paragraph of its own leaves no gap.
-                end = _NEXT.match(markdown, end).end()  # type: ignore[union-attr]  # matches anywhere
-            at = copied = end
-    kept.append(markdown[copied:])
-    return "".join(kept), {kind: count for kind, count in counts.items() if count}
+        for name in ("data-target", "data-bs-target", "href"):
+            value = control.get(name) or ""
+            if value.startswith("#"):
+                found.add(value[1:])
+    return frozenset(found)
 
 
-def _find_end(markdown: str, found: re.Match[str], unclosed: set[str]) -> tuple[str, int]:
-    """Where it ends, and what it counts as if it is not shown, "" for what stays."""
-    if fence := found["fence"]:
-        close = re.compile(rf"^[ ]{{0,3}}{fence[0]}{{{len(fence)},}}[ \t]*$", re.MULTILINE).search(
-            markdown, found.end()
-        )
-        return "", close.end() if close else len(markdown)
-    if code := found["code"]:
-        near = found.end() + _LONGEST_CODE
-        close = re.compile(rf"(?<!`)`{{{len(code)}}}(?!`)").search(markdown, found.end(), near)
-        blank = markdown.find("\n\n", found.end(), near)
-        return "", close.end() if close and (blank < 0 or close.start() < blank) else found.end()
-    if found["definition"]:
-        return "comments", found.end()
-    name = found["tag"].lower() if found["tag"] else "--"
-    if name in unclosed:
-        return "", found.end()
-    if name == "--":
-        kind, end = "comments", markdown.find("-->", found.end())
-        end = end + 3 if end >= 0 else -1
-    elif name in _STRIPPED_UNSHOWN or (name not in _VOID and _is_hidden(found["attributes"])):
-        kind = "scripts" if name in _STRIPPED_UNSHOWN else "hidden"
-        end = _find_close(markdown, name, found.end())
-    else:
-        return "", found.end()
-    if end < 0:
-        # Looked for to the end of the text, once.
-        unclosed.add(name)
-        return "", found.end()
-    return kind, end
+def is_openable(element: etree._Element, controlled: Callable[[], frozenset[str]]) -> bool:
+    """Whether a reader can open the hidden element, and would find a part of the page in it.
 
-
-def _is_hidden(attributes: str) -> bool:
-    if not attributes.strip():
+    `controlled` finds the ids that controls name; it is asked only where nothing else decides.
+    """
+    ident = element.get("id") or ""
+    if _STREAMED.match(ident):
+        return True
+    is_named = element.get("role") == "tabpanel" or _NAMED.search(_names(element)) is not None
+    if not is_named and (not ident or ident not in controlled()):
         return False
-    bare = re.sub(r"\"[^\"]*\"|'[^']*'", '""', attributes)
-    style = _STYLE.search(attributes)
-    said = next(filter(None, style.groups()), "") if style else ""
-    return bool(_HIDDEN.search(bare)) or bool(said and hides(parse_declarations(said)[0]))
+    at: etree._Element | None = element
+    while at is not None and at.tag not in ("body", "html"):
+        if at.tag in _APART_TAGS or at.get("role") in _APART_ROLES:
+            return False
+        if _APART.search(_names(at)):
+            return False
+        at = at.getparent()
+    return True
 
 
-def _find_close(markdown: str, name: str, start: int) -> int:
-    """Where the element ends whose content begins there, others of its name in it counted; -1 where it does not."""
-    depth = 1
-    for tag in re.compile(rf"<(/?){re.escape(name)}\b[^<>]{{0,2000}}>", re.IGNORECASE).finditer(markdown, start):
-        depth += -1 if tag[1] else 1
-        if depth == 0:
-            return tag.end()
-    return -1
+def _names(element: etree._Element) -> str:
+    """The class and the id, without the parts of them that nobody wrote by hand."""
+    return f"{(element.get('class') or '')[:500]} {(element.get('id') or '')[:100]}"
+
+
+# --- Links for those who go through a page by keyboard, past its menus: "Skip to content". They are no words of a
+# page -----------------------------------------------------------------------------------------------------------------
+
+
+LONGEST_SKIP: Final = 60
+"""Characters of such a link at most."""
+_SKIP: Final = re.compile(
+    r"skip (?:to|past|over|this|nav|navigation|main|content|links?|sections?|ads?|advertisements?|images)\b"
+    r"|(?:jump|go) (?:straight |directly )?to (?:the )?(?:main |page )?(?:content|navigation|menu|search)\b"
+    r"|(?:direkt )?zu[mr] (?:haupt)?(?:inhalt|navigation|menü)"
+    r"|(?:aller|passer|accéder|sauter) (?:directement )?(?:au (?:contenu|menu)|à la navigation)"
+    r"|(?:saltar|ir|pasar) (?:al contenido|a la navegación)"
+    r"|(?:vai|salta|passa) (?:direttamente )?(?:al contenuto|alla navigazione)"
+    r"|(?:pular|ir|saltar|avançar) para (?:o )?conteúdo"
+    r"|(?:ga |spring |direct )*naar (?:de )?(?:hoofd)?(?:inhoud|navigatie)"
+    r"|(?:gå|hoppa|hopp|hop|spring) (?:direkte? )?till? (?:huvud|hoved)?(?:innehåll|indhold|innhold)"
+    r"|siirry (?:suoraan )?sisältöön|przejdź do (?:głównej )?(?:treści|zawartości)|přejít (?:na|k) (?:hlavní)?obsah"
+    r"|перейти [кд]о? (?:основно\w* )?(?:содерж|контент|вмісту)|(?:ana )?içeriğe (?:geç|atla)"
+    r"|(?:メイン)?コンテンツ[へに](?:スキップ|移動)|本文[へに](?:スキップ|移動|ジャンプ)|跳(?:转|轉|到|至|过|過)"
+    r"|(?:본문|콘텐츠|컨텐츠)\s?(?:으로|로)?\s?(?:바로\s?가기|건너뛰기)",
+    re.IGNORECASE,
+)
+
+
+def find_skips(attributes: Attributes) -> list[etree._Element]:
+    """The links of a tree that lead past a part of their page, and stand there for nothing else.
+
+    Such a link leads to a place on a page and has no words beside it: prose may well speak of skipping to something.
+    """
+    found = []
+    # The parser nests no link in another, so each text is looked at once.
+    for link, address in attributes.links:
+        if "#" in address and link.tag == "a":
+            text = " ".join((text_of(link) if len(link) else link.text or "").split())
+            if len(text) <= LONGEST_SKIP and _SKIP.match(text) and _stands_alone(link):
+                found.append(link)
+    return found
+
+
+def _stands_alone(link: etree._Element) -> bool:
+    before, above = link.getprevious(), link.getparent()
+    said = before.tail if before is not None else above.text if above is not None else ""
+    return not (said or "").strip() and not (link.tail or "").strip()
+
+
+# --- Parts of a page that its markup puts into shadow trees are shown as browsers show them: in place, slots filled ---
+# See "declarative shadow roots" and "slots" in the HTML standard. A shadow tree has style sheets of its own, which hide
+# nothing outside of it and are not seen from there; so it is sanitised alone, before it joins the page. What an element
+# with a shadow tree holds beside it and no slot takes up is shown nowhere, and goes.
+
+
+MAX_SHADOWS: Final = 500
+DEEPEST: Final = 4
+"""Shadow trees of a page that are opened, and how many of them in one another: what is in each is looked through."""
+
+_MODES: Final = ("open", "closed")
+_FIND: Final = f"descendant::template[@shadowrootmode][count(ancestor::template) < {DEEPEST}]"
+
+
+def open_shadows(root: etree._Element) -> Stripped:
+    """Puts the shadow trees of a page into it, in place, the innermost first; gives what was taken out of them."""
+    found = query(_FIND)(root)[:MAX_SHADOWS]
+    total = Stripped()
+    for template in reversed(found):
+        host = template.getparent()
+        if host is not None and template.get("shadowrootmode").strip().lower() in _MODES:
+            total += _open(host, template)
+    return total
+
+
+def _open(host: etree._Element, template: etree._Element) -> Stripped:
+    shadow = etree.Element("html")
+    body = etree.SubElement(shadow, "body")
+    body.text = template.text
+    body.extend(list(template))
+    stripped = sanitise(shadow)
+    light = _gather_light(host, template)
+    for slot in list(body.iter("slot")):
+        _fill(slot, light.pop(slot.get("name") or "", None))
+    host.text = body.text
+    host.extend(list(body))
+    unseen = sum(not text_of(box).isspace() for box in light.values() if text_of(box))
+    return stripped + Stripped(hidden=unseen)
+
+
+def _gather_light(host: etree._Element, template: etree._Element) -> dict[str, etree._Element]:
+    """What the host holds beside its shadow tree, out of it and by the names of slots, in boxes; "" is the default."""
+    light: dict[str, etree._Element] = {}
+    texts = [host.text or "", template.tail or ""]
+    template.tail = host.text = None
+    host.remove(template)
+    rest = light[""] = etree.Element("span")
+    rest.text = "".join(texts)
+    for child in list(host):
+        tail, child.tail = child.tail, None
+        name = child.get("slot") or ""
+        box = rest if not name else light.setdefault(name, etree.Element("span"))
+        box.append(child)
+        if tail and name:
+            _append_text(rest, tail)
+        elif tail:
+            child.tail = tail
+    return light
+
+
+def _append_text(box: etree._Element, text: str) -> None:
+    if len(box):
+        box[-1].tail = (box[-1].tail or "") + text
+    else:
+        box.text = (box.text or "") + text
+
+
+def _fill(slot: etree._Element, light: etree._Element | None) -> None:
+    """Puts what is meant for a slot in the place of what stands there where nothing is."""
+    if light is None or not (len(light) or (light.text or "").strip()):
+        return
+    tail = slot.tail
+    slot.clear()
+    slot.tail = tail
+    slot.text = light.text
+    slot.extend(list(light))

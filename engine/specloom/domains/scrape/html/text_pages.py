@@ -10,14 +10,13 @@ from specloom.core import clean
 
 from ..excerpt import blocks, count_bytes
 from ..markdown.render import render
-from ..markdown.walk import Links
-from ..markdown.writer import escape_inline, escape_line
+from ..markdown.walk import Links, escape_inline, escape_line
 from ..result import Page
 from .charset import decode
 from .feeds import Feed, FeedEntry, is_feed, read_feed
-from .markdown_source import part_front_matter
+from .markdown_source import part_front_matter, strip
 from .parse import parse
-from .sanitise import sanitise, strip
+from .sanitise import sanitise
 
 LONGEST_FEED: Final = 1_000_000
 """Bytes of Markdown after which no further entry of a feed is read."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from colorsys import hls_to_rgb
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -39,7 +39,9 @@ WHITE: Final = Colour(255, 255, 255, 1)
 SAME: Final = 14
 """The largest difference of a channel, of 255, at which text is not seen: a contrast of about 1.1 to 1."""
 
+_NOTHING: Final = Colour(0, 0, 0, 0)
 _NAMES: Final = {
+    "transparent": -1,
     "white": 0xFFFFFF, "black": 0x000000, "snow": 0xFFFAFA, "ivory": 0xFFFFF0, "ghostwhite": 0xF8F8FF,
     "whitesmoke": 0xF5F5F5, "floralwhite": 0xFFFAF0, "mintcream": 0xF5FFFA, "azure": 0xF0FFFF, "seashell": 0xFFF5EE,
     "aliceblue": 0xF0F8FF, "red": 0xFF0000, "green": 0x008000, "blue": 0x0000FF, "yellow": 0xFFFF00, "navy": 0x000080,
@@ -59,23 +61,16 @@ def find_colour(value: str) -> Colour | None:
     """The first colour in the value of `color`, `background` or `background-color`; nothing if it cannot be told."""
     if _UNKNOWN.search(value):
         return None
-    match = _HEX.search(value)
-    if match:
-        digits = match[1]
-        if len(digits) < 6:
-            digits = "".join(digit * 2 for digit in digits)
-        channels = [int(digits[at : at + 2], 16) for at in range(0, len(digits), 2)]
-        return Colour(channels[0], channels[1], channels[2], channels[3] / 255 if len(channels) > 3 else 1)
-    match = _CALL.search(value)
-    if match:
+    if match := _HEX.search(value):
+        digits = match[1] if len(match[1]) > 4 else "".join(digit * 2 for digit in match[1])
+        red, green, blue, alpha = bytes.fromhex(digits.ljust(8, "f"))
+        return Colour(red, green, blue, alpha / 255)
+    if match := _CALL.search(value):
         return _from_call(match[1], match[2])
-    for match in _WORD.finditer(value):
-        if match[0] == "transparent":
-            return Colour(0, 0, 0, 0)
-        if match[0] in _NAMES:
-            number = _NAMES[match[0]]
-            return Colour(number >> 16, number >> 8 & 255, number & 255, 1)
-    return None
+    number = next((_NAMES[match[0]] for match in _WORD.finditer(value) if match[0] in _NAMES), None)
+    if number is None:
+        return None
+    return _NOTHING if number < 0 else Colour(number >> 16, number >> 8 & 255, number & 255, 1)
 
 
 def _from_call(kind: str, inner: str) -> Colour | None:
@@ -142,9 +137,9 @@ _PIXELS: Final[Mapping[str | None, float]] = MappingProxyType(
         "mm": 3.78, "%": 10, "vw": 10, "vh": 10, "vmin": 10, "vmax": 10,
     }
 )  # fmt: skip
+_NO_FONT: Final = re.compile(r"(?:[a-z]+\s+)*0(?:px|pt|em)?(?:\s|/)")
 _CLIPPED: Final = re.compile(r"inset\(\s*(?:50|100)%|circle\(\s*0|polygon\(\s*0(?:px)? 0(?:px)?\s*,\s*0(?:px)? 0")
 _MOVED_AWAY: Final = re.compile(r"scale(?:[xy]|3d)?\(\s*0(?:\.0+)?\s*[,)]|translate\w*\([^)]*-\d{3,}(?!\d*%)\d*")
-_NOTHING: Final = Colour(0, 0, 0, 0)
 _ANIMATED: Final = frozenset(("transform", "transition", "animation", "animation-name", "will-change"))
 
 
@@ -187,12 +182,10 @@ def hides(style: Style) -> str:
         return "display"
     if get("visibility") in ("hidden", "collapse") or get("content-visibility") == "hidden":
         return "visibility"
-    for name, judge in _JUDGES:
+    for name, judge in _JUDGES.items():
         value = get(name)
-        if value is not None:
-            reason = judge(value, style)
-            if reason:
-                return reason
+        if value is not None and (reason := judge(value, style)):
+            return reason
     return ""
 
 
@@ -210,17 +203,11 @@ def _judge_font_size(value: str, _: Style) -> str:
     return "font-size" if size is not None and 0 <= size <= (0 if value.endswith("%") else TINY) else ""
 
 
-def _judge_font(value: str, _: Style) -> str:
-    return "font-size" if re.match(r"(?:[a-z]+\s+)*0(?:px|pt|em)?(?:\s|/)", value + " ") else ""
-
-
 def _judge_position(value: str, style: Style) -> str:
     if value not in ("absolute", "fixed"):
         return ""
-    for side in ("left", "top", "right", "bottom"):
-        at = to_pixels(style.get(side))
-        if at is not None and at <= FAR:
-            return "off-screen"
+    if any(_judge_shift(style.get(side, ""), style) for side in ("left", "top", "right", "bottom")):
+        return "off-screen"
     clip = style.get("clip", "")
     return "clip" if clip.startswith("rect(") and _is_empty(clip) else ""
 
@@ -238,38 +225,23 @@ def _judge_shift(value: str, _: Style) -> str:
     return "off-screen" if shift is not None and shift <= FAR else ""
 
 
-def _judge_clip_path(value: str, _: Style) -> str:
-    return "clip" if _CLIPPED.match(value) else ""
-
-
-def _judge_transform(value: str, _: Style) -> str:
-    return "off-screen" if _MOVED_AWAY.search(value) else ""
-
-
 def _judge_overflow(value: str, style: Style) -> str:
     if "hidden" not in value and "clip" not in value:
         return ""
-    for name in ("width", "height", "max-width", "max-height"):
-        size = to_pixels(style.get(name))
-        if size is not None and 0 <= size <= 1:
-            return "size"
-    return ""
+    sizes = (to_pixels(style.get(name)) for name in ("width", "height", "max-width", "max-height"))
+    return "size" if any(size is not None and 0 <= size <= 1 for size in sizes) else ""
 
 
-_JUDGES: Final[tuple[tuple[str, Callable[[str, Style], str]], ...]] = (
-    ("opacity", _judge_opacity),
-    ("font-size", _judge_font_size),
-    ("font", _judge_font),
-    ("position", _judge_position),
-    ("text-indent", _judge_shift),
-    ("margin-left", _judge_shift),
-    ("margin-top", _judge_shift),
-    ("clip-path", _judge_clip_path),
-    ("transform", _judge_transform),
-    ("overflow", _judge_overflow),
-    ("overflow-x", _judge_overflow),
-    ("overflow-y", _judge_overflow),
-)
+_JUDGES: Final[Mapping[str, Callable[[str, Style], str]]] = {
+    "opacity": _judge_opacity,
+    "font-size": _judge_font_size,
+    "font": lambda value, _: "font-size" if _NO_FONT.match(value + " ") else "",
+    "position": _judge_position,
+    **dict.fromkeys(("text-indent", "margin-left", "margin-top"), _judge_shift),
+    "clip-path": lambda value, _: "clip" if _CLIPPED.match(value) else "",
+    "transform": lambda value, _: "off-screen" if _MOVED_AWAY.search(value) else "",
+    **dict.fromkeys(("overflow", "overflow-x", "overflow-y"), _judge_overflow),
+}
 
 
 def find_ground(style: Style) -> Colour | bool | None:
@@ -460,35 +432,23 @@ _PLAIN_NAME: Final = re.compile(r"[.#]([a-zA-Z_-][\w-]*)")
 _PLAIN: Final = re.compile(r"@(?:media\s+(?:only\s+)?(?:all|screen)|layer\b[^{]*|supports\b[^{]*)\s*$", re.IGNORECASE)
 
 
+@dataclass(slots=True)
 class Sheet:
     """The embedded style sheets of one page; `has_external` says that there are others, which are not known."""
 
-    __slots__ = (
-        "_by_class",
-        "_by_id",
-        "_by_tag",
-        "_classes",
-        "_count",
-        "_grounds",
-        "_known",
-        "_looks",
-        "_names",
-        "_suspect",
-        "_trials",
-        "has_external",
-    )
-
-    def __init__(self, names: frozenset[str], *, has_external: bool) -> None:
-        self._names = names
-        self._by_class: dict[str, list[StyleRule]] = {}
-        self._by_id: dict[str, list[StyleRule]] = {}
-        self._by_tag: dict[str, list[StyleRule]] = {}
-        self._suspect: tuple[set[str], set[str], set[str]] = (set(), set(), set())
-        self._known: dict[etree._Element, Style] = {}
-        self._grounds: dict[etree._Element, Colour | None] = {}
-        self._classes: dict[etree._Element, frozenset[str]] = {}
-        self._count = self._trials = self._looks = 0
-        self.has_external = has_external
+    names: frozenset[str]
+    """The classes and ids of the page."""
+    has_external: bool
+    _by_class: dict[str, list[StyleRule]] = field(default_factory=dict)
+    _by_id: dict[str, list[StyleRule]] = field(default_factory=dict)
+    _by_tag: dict[str, list[StyleRule]] = field(default_factory=dict)
+    _suspect: tuple[set[str], set[str], set[str]] = field(default_factory=lambda: (set(), set(), set()))
+    _known: dict[etree._Element, Style] = field(default_factory=dict)
+    _grounds: dict[etree._Element, Colour | None] = field(default_factory=dict)
+    _classes: dict[etree._Element, frozenset[str]] = field(default_factory=dict)
+    _count: int = 0
+    _trials: int = 0
+    _looks: int = 0
 
     def read(self, text: str) -> None:
         """Take in one style sheet."""
@@ -498,7 +458,7 @@ class Sheet:
 
     def _add(self, selectors: Sequence[Selector], body: str) -> None:
         # Most rules of a sheet are about classes that this page does not use.
-        present = self._names.issuperset
+        present = self.names.issuperset
         used = [selector for selector, names in selectors if present(names)]
         if not used or self._count > MAX_RULES:
             return
@@ -550,14 +510,10 @@ class Sheet:
         known = self._known.get(element)
         if known is not None:
             return known
-        rules: list[StyleRule] = []
-        if self._by_tag:
-            rules += self._by_tag.get(element.tag, ())
+        rules = [*self._by_tag.get(element.tag, ()), *self._by_id.get(element.get("id") or "", ())]
         if self._by_class:
             for name in (element.get("class") or "").split():
                 rules += self._by_class.get(name, ())
-        if self._by_id:
-            rules += self._by_id.get(element.get("id") or "", ())
         self._trials += len(rules)
         if self._trials > MAX_TRIALS:
             rules = []
@@ -674,14 +630,9 @@ def read_sheets(root: etree._Element, attributes: Attributes) -> Sheet:
                 break
             texts.append(text)
     has_external = any("stylesheet" in (link.get("rel") or "").lower() for link in root.iter("link"))
-    names: set[str] = set()
-    if texts:
-        for _, attribute, value in attributes.named:
-            if attribute == "id":
-                names.add(value)
-            else:
-                names.update(value.split())
-    sheet = Sheet(frozenset(names), has_external=has_external)
+    named = attributes.named if texts else ()
+    names = {name for _, attribute, value in named for name in ((value,) if attribute == "id" else value.split())}
+    sheet = Sheet(frozenset(names), has_external)
     for text in texts:
         sheet.read(text)
     return sheet

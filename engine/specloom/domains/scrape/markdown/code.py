@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from .writer import fence_for
+from lxml import etree
 
-if TYPE_CHECKING:
-    from lxml import etree
-
+from .walk import MarkdownWalk, fence_for, starts
 
 _LANGUAGE: Final = re.compile(
     r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight-text|highlight|code)-|brush:\s*|sourceCode\s+"
@@ -187,6 +185,19 @@ def render_span(text: str) -> str:
         return f"`{text}`"
     fence = fence_for(text, least=1)
     return f"{fence} {text} {fence}"
+
+
+@starts("pre", "listing", "xmp", "plaintext")
+def add_code(walk: MarkdownWalk, element: etree._Element) -> bool:
+    """A fenced block; in a heading or a table cell a span."""
+    out = walk.out
+    walk.enter_block()
+    lines = to_lines(element)
+    if out.flat or out.heading:
+        out.raw(" " + render_span(" ".join(lines)) + " ")
+    elif lines:
+        out.put(render_block(lines, find_language(element)))
+    return True
 
 
 # --- Formulas: the TeX that a page carries beside its MathML, else a line that reads the MathML aloud -----------------

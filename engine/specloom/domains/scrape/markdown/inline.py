@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from lxml import etree
 
 from specloom.core import text as invisible
 
 from ..html.parse import text_of
 from . import code
-from .blocks import add_code
-from .walk import MarkdownWalk, ends, starts
-
-if TYPE_CHECKING:
-    from lxml import etree
-
-    from .walk import Links
-
+from .walk import Links, MarkdownWalk, ends, starts
 
 # --- Links to a heading that stand in it or beside it, as sites of documentation have them: no words of the page ------
 
@@ -124,12 +119,6 @@ _NO_BRACKETS: Final = str.maketrans("[]", "()")
 _EMOJI_LENGTH: Final = 8
 
 
-@starts("br")
-def add_break(walk: MarkdownWalk, _: etree._Element) -> None:
-    """A line end; the second in a row ends the paragraph."""
-    walk.out.line_break()
-
-
 @starts("a")
 def start_link(walk: MarkdownWalk, element: etree._Element) -> bool:
     """A link, if it leads to another page; the anchor in or beside a heading is left out with its sign."""
@@ -143,46 +132,25 @@ def start_link(walk: MarkdownWalk, element: etree._Element) -> bool:
     return False
 
 
-@ends("a")
-def end_link(walk: MarkdownWalk, _: etree._Element) -> None:
-    """The link is written, unless there is no word in it."""
-    walk.out.end("a")
+def _register(kind: str, *tags: str) -> None:
+    """Emphasis of a kind of the writer for these elements."""
+    starts(*tags)(lambda walk, _: walk.out.begin(kind))
+    ends(*tags)(lambda walk, _: walk.out.end(kind))
 
 
-@starts("strong", "b")
-def start_strong(walk: MarkdownWalk, _: etree._Element) -> None:
-    """Strong emphasis."""
-    walk.out.begin("strong")
-
-
-@ends("strong", "b")
-def end_strong(walk: MarkdownWalk, _: etree._Element) -> None:
-    """Its end."""
-    walk.out.end("strong")
-
-
-@starts("em", "i")
-def start_emphasis(walk: MarkdownWalk, _: etree._Element) -> None:
-    """Emphasis."""
-    walk.out.begin("em")
-
-
-@ends("em", "i")
-def end_emphasis(walk: MarkdownWalk, _: etree._Element) -> None:
-    """Its end."""
-    walk.out.end("em")
-
-
-@starts("del", "s", "strike")
-def start_deleted(walk: MarkdownWalk, _: etree._Element) -> None:
-    """Text that is struck out."""
-    walk.out.begin("del")
-
-
-@ends("del", "s", "strike")
-def end_deleted(walk: MarkdownWalk, _: etree._Element) -> None:
-    """Its end."""
-    walk.out.end("del")
+_register("strong", "strong", "b")
+_register("em", "em", "i")
+_register("del", "del", "s", "strike")
+ends("a")(lambda walk, _: walk.out.end("a"))  # the link is written, unless there is no word in it
+starts("br")(lambda walk, _: walk.out.line_break())
+# The parts of a table that arranges the page, and what a field is called, are parted from their neighbours.
+for register in (starts, ends):
+    register("td", "th", "label")(lambda walk, _: walk.out.raw(" "))
+# How the characters before it are read stands in brackets; those for readers that know no ruby go.
+starts("rp")(lambda _, __: True)
+starts("rt")(lambda walk, _: walk.out.raw("("))
+ends("rt")(lambda walk, _: walk.out.raw(")"))
+ends("q")(lambda walk, _: walk.out.raw("”"))
 
 
 @starts("q")
@@ -194,12 +162,6 @@ def start_quotation(walk: MarkdownWalk, element: etree._Element) -> bool:
     return empty
 
 
-@ends("q")
-def end_quotation(walk: MarkdownWalk, _: etree._Element) -> None:
-    """Its end."""
-    walk.out.raw("”")
-
-
 @starts("code", "kbd", "samp", "tt")
 def add_span_of_code(walk: MarkdownWalk, element: etree._Element) -> bool:
     """Code in a line, or a fenced block if there are lines in it."""
@@ -208,7 +170,7 @@ def add_span_of_code(walk: MarkdownWalk, element: etree._Element) -> bool:
     text = text_of(element)
     has_lines = "\n" in text.strip() or next(element.iterdescendants("br", "div"), None) is not None
     if has_lines and element.tag == "code" and not walk.out.flat and not walk.out.heading:
-        return bool(add_code(walk, element))
+        return bool(code.add_code(walk, element))
     walk.out.raw(code.render_span(text))
     return True
 
@@ -295,21 +257,3 @@ def _refers(walk: MarkdownWalk, raised: etree._Element) -> bool:
     around = raised.getparent()
     link = around if around is not None and around.tag == "a" else next(raised.iterdescendants("a"), None)
     return link is not None and walk.links.stays(link.get("href") or "")
-
-
-@starts("rp")
-def skip_parenthesis(_: MarkdownWalk, __: etree._Element) -> bool:
-    """Brackets for readers that know no ruby; `rt` brings its own."""
-    return True
-
-
-@starts("rt")
-def start_reading(walk: MarkdownWalk, _: etree._Element) -> None:
-    """How the characters before it are read."""
-    walk.out.raw("(")
-
-
-@ends("rt")
-def end_reading(walk: MarkdownWalk, _: etree._Element) -> None:
-    """Its end."""
-    walk.out.raw(")")

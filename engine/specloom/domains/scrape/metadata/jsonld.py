@@ -6,35 +6,16 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
-from .authors import to_text
-from .sources import JsonLdBlock, Sources, gather, to_words
-
-if TYPE_CHECKING:
-    from lxml import etree
-
+from .fields import VOCABULARY, to_text
+from .sources import JsonLdBlock, Sources
 
 Node = Mapping[str, Any]
 
 _MOST_NODES: Final = 500
-
-# Types of https://schema.org/CreativeWork by how surely a node of the type is what the page is about.
-_WORKS: Final = to_words(
-    "Article NewsArticle ReportageNewsArticle AnalysisNewsArticle OpinionNewsArticle BackgroundNewsArticle"
-    " ReviewNewsArticle AdvertiserContentArticle SatiricalArticle LiveBlogPosting BlogPosting ScholarlyArticle"
-    " MedicalScholarlyArticle TechArticle APIReference Report Review ClaimReview CriticReview HowTo Recipe"
-    " DiscussionForumPosting Question SocialMediaPosting Thesis Book Chapter Dataset PodcastEpisode"
-)
-_THINGS: Final = to_words(
-    "VideoObject AudioObject Product ProductGroup Event Course JobPosting SoftwareApplication MobileApplication"
-    " WebApplication SoftwareSourceCode Movie TVSeries TVEpisode MusicAlbum MusicRecording Blog CreativeWork"
-)
-_PAGES: Final = to_words(
-    "WebPage QAPage ItemPage ProfilePage AboutPage FAQPage CollectionPage ContactPage MedicalWebPage SearchResultsPage"
-    " CheckoutPage RealEstateListing"
-)
+_TYPES: Final = {name: frozenset(types) for name, types in VOCABULARY["types"].items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,24 +68,29 @@ def types(node: Node) -> tuple[str, ...]:
     return tuple(re.split(r"[/#:]", each)[-1] for each in values if isinstance(each, str))
 
 
+def is_of(kinds: str, node: Node) -> bool:
+    """Whether a node is of one of these types of the vocabulary: `works`, `things`, `pages`, `cited` or `posts`."""
+    return not _TYPES[kinds].isdisjoint(types(node))
+
+
 def find_main(graph: Graph, *, addresses: Iterable[str], titles: Iterable[str]) -> Node | None:
     """The node of the work that the page is; None when only the site, the way to the page or a list is described.
 
     Of several works the one with the page's address or title is taken. When none has them, a page of several works is
     taken for a list.
     """
-    for wanted in (_WORKS, _THINGS):
-        found = [node for node in graph.nodes if not wanted.isdisjoint(types(node))]
+    for kinds in ("works", "things"):
+        found = [node for node in graph.nodes if is_of(kinds, node)]
         if len(found) == 1:
             return found[0]
         if found:
-            return _pick(found, set(map(_to_place, addresses)) - {""}, set(map(_to_key, titles)) - {""})
+            return _pick(found, set(map(_to_place, addresses)) - {""}, {to_key(title)[:80] for title in titles} - {""})
     return None
 
 
 def find_page(graph: Graph) -> Node | None:
     """The node of the web page as such."""
-    return next((node for node in graph.nodes if not _PAGES.isdisjoint(types(node))), None)
+    return next((node for node in graph.nodes if is_of("pages", node)), None)
 
 
 def find_site(graph: Graph) -> str:
@@ -150,12 +136,12 @@ def _pick(found: list[Node], places: set[str], keys: set[str]) -> Node | None:
             if isinstance(at, str) and _to_place(at.partition("#")[0]) in places:
                 return node
     for node in found:
-        key = _to_key(text(node, "headline", "name"))
+        key = to_key(text(node, "headline", "name"))[:80]
         # Titles carry the site's name at their end, headlines are cut for search engines.
         if key in keys or (len(key) >= 12 and any(title.startswith(key) for title in keys)):
             return node
     # A question and its page, or one article described by two plug-ins.
-    headlines = {_to_key(text(node, "headline", "name")) for node in found} - {""}
+    headlines = {to_key(text(node, "headline", "name"))[:80] for node in found} - {""}
     if len(headlines) <= 1:
         return max(found, key=lambda node: ("author" in node) + ("datePublished" in node))
     return None
@@ -171,8 +157,9 @@ def _to_place(url: str) -> str:
     return f"{parts.netloc.lower().removeprefix('www.')}{path}?{parts.query}" if path or parts.query else ""
 
 
-def _to_key(title: str) -> str:
-    return "".join(filter(str.isalnum, title.casefold()))[:80]
+def to_key(title: str) -> str:
+    """The letters and digits of a title in small letters, for comparing."""
+    return "".join(filter(str.isalnum, title.casefold()))
 
 
 # --- The machine-readable metadata that a page embeds, bounded, as the tool contract's `structuredData` wants it ------
@@ -208,11 +195,6 @@ class StructuredData:
             "citation": _flatten(self.citation or {}),
         }
         return {name: value for name, value in parts.items() if value}
-
-
-def parse_structured(root: etree._Element) -> StructuredData | None:
-    """The structured data of a parsed page whose scripts are still in the tree; None when it embeds none."""
-    return to_structured(gather(root))
 
 
 def to_structured(sources: Sources) -> StructuredData | None:

@@ -15,24 +15,20 @@ from typing import TYPE_CHECKING, Any, Final
 from specloom.domains.text import to_host
 
 from ..excerpt import FEW_WORDS, count_words
-from ..html.parse import text_of
+from ..html.parse import Attributes, text_of
 from ..html.visibility import StyleRule, parse_rule
-from .authors import to_names
-from .dates import to_iso
-from .jsonld import Graph, Node, find_main, find_page, names, text, to_graph, types
-from .sources import Sources, to_line, to_words
+from .fields import to_iso, to_names
+from .jsonld import Graph, Node, find_main, find_page, is_of, names, text, to_graph
+from .sources import Sources, find_owner, to_line
 
 if TYPE_CHECKING:
     from lxml import etree
-
-    from ..html.parse import Attributes
 
 
 UNKNOWN: Final = -1
 FEW_VOTES: Final = 20
 """Fewer votes than these are easily cast by a few accounts (the tool contract's figure)."""
 
-_POSTS: Final = to_words("DiscussionForumPosting Question SocialMediaPosting")
 _POST_ITEM: Final = re.compile(r"schema\.org/(?:DiscussionForumPosting|Question|SocialMediaPosting)/?$")
 _VOTING: Final = re.compile(r"(?:Like|Vote|Upvote|Agree|Endorse)Action$")
 _COMMENTING: Final = re.compile(r"(?:Comment|Reply|Discuss)Action$")
@@ -44,6 +40,12 @@ _PLATFORMS: Final = {
     "news.ycombinator.com": "hackernews", "quora.com": "quora", "bsky.app": "bluesky", "facebook.com": "facebook",
     "lemmy.world": "lemmy", "superuser.com": "stackexchange", "serverfault.com": "stackexchange",
 }  # fmt: skip
+
+
+Facts = tuple[int, int, str, str]
+"""Votes, comments, date and author of a post; -1 or "" for what is not said."""
+
+_NOTHING: Final[Facts] = (UNKNOWN, UNKNOWN, "", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +81,13 @@ def find_forum_signals(sources: Sources, *, url: str) -> ForumSignals | None:
     """The signals of the first post that a page describes; None when it describes none."""
     platform = to_platform(url)
     graph = to_graph(sources.blocks)
-    found = ForumSignals(platform)
-    post = next((node for node in graph.nodes if not _POSTS.isdisjoint(types(node))), None)
-    if post is not None:
-        found = _merge(found, _read_node(graph, post, platform))
+    post = next((node for node in graph.nodes if is_of("posts", node)), None)
+    facts = _NOTHING if post is None else _read_node(graph, post)
     if platform == "reddit":
-        found = _merge(found, _read_attributes(sources.root, platform))
-    if UNKNOWN in (found.upvotes, found.comments):
-        found = _merge(found, _read_items(sources.attributes, platform))
-    return None if found == ForumSignals(platform) else found
+        facts = _merge(facts, _read_attributes(sources.root))
+    if UNKNOWN in facts:
+        facts = _merge(facts, _read_items(sources.attributes))
+    return None if facts == _NOTHING else ForumSignals(platform, *facts)
 
 
 def to_platform(url: str) -> str:
@@ -98,18 +98,18 @@ def to_platform(url: str) -> str:
     return next(filter(None, named), host)
 
 
-def _merge(first: ForumSignals, second: ForumSignals) -> ForumSignals:
+def _merge(first: Facts, second: Facts) -> Facts:
     """What the first knows, and what only the second does."""
-    return ForumSignals(
-        platform=first.platform,
-        upvotes=second.upvotes if first.upvotes == UNKNOWN else first.upvotes,
-        comments=second.comments if first.comments == UNKNOWN else first.comments,
-        date_published=first.date_published or second.date_published,
-        author_name=first.author_name or second.author_name,
+    votes, comments, day, author = first
+    return (
+        second[0] if votes == UNKNOWN else votes,
+        second[1] if comments == UNKNOWN else comments,
+        day or second[2],
+        author or second[3],
     )
 
 
-def _read_node(graph: Graph, post: Node, platform: str) -> ForumSignals:
+def _read_node(graph: Graph, post: Node) -> Facts:
     votes, comments = _to_count(post.get("upvoteCount")), UNKNOWN
     for counter in graph.all(post.get("interactionStatistic")):
         if not isinstance(counter, dict):
@@ -127,65 +127,47 @@ def _read_node(graph: Graph, post: Node, platform: str) -> ForumSignals:
     for key in ("commentCount", "answerCount"):
         if comments == UNKNOWN:
             comments = _to_count(post.get(key))
-    return ForumSignals(
-        platform,
-        votes,
-        comments,
-        to_iso(text(post, "datePublished", "dateCreated")),
-        next(iter(to_names(names(graph, post.get("author")), split=False)), ""),
-    )
+    day = to_iso(text(post, "datePublished", "dateCreated"))
+    return votes, comments, day, next(iter(to_names(names(graph, post.get("author")), split=False)), "")
 
 
-def _read_attributes(root: etree._Element, platform: str) -> ForumSignals:
+def _read_attributes(root: etree._Element) -> Facts:
     """Counts in the attributes of the post's own element, new and old layout."""
     post = next(root.iter("shreddit-post"), None)
-    if post is not None:
-        return ForumSignals(
-            platform,
-            _to_count(post.get("score")),
-            _to_count(post.get("comment-count")),
-            to_iso(post.get("created-timestamp")),
-            (post.get("author") or "")[:100],
-        )
-    for thing in islice(root.iter("div"), _MOST_ELEMENTS):
-        if thing.get("data-score") and thing.get("data-comments-count"):
-            return ForumSignals(
-                platform,
-                _to_count(thing.get("data-score")),
-                _to_count(thing.get("data-comments-count")),
-                to_iso(thing.get("data-timestamp")),
-                (thing.get("data-author") or "")[:100],
-            )
-    return ForumSignals(platform)
+    keys = ("score", "comment-count", "created-timestamp", "author")
+    if post is None:
+        keys = ("data-score", "data-comments-count", "data-timestamp", "data-author")
+        boxes = islice(root.iter("div"), _MOST_ELEMENTS)
+        post = next((box for box in boxes if box.get(keys[0]) and box.get(keys[1])), None)
+    if post is None:
+        return _NOTHING
+    votes, comments, day, author = map(post.get, keys)
+    return _to_count(votes), _to_count(comments), to_iso(day), (author or "")[:100]
 
 
-def _read_items(attributes: Attributes, platform: str) -> ForumSignals:
+def _read_items(attributes: Attributes) -> Facts:
     items = ((each, kind) for each, kind in attributes.types if each is not attributes.root)
     item = next((each for each, kind in items if _POST_ITEM.search(kind)), None)
     if item is None:
-        return ForumSignals(platform)
+        return _NOTHING
     found: dict[str, str] = {}
     for element in islice(item.iter("*"), _MOST_ELEMENTS):
         name = element.get("itemprop")
         if not name or element.get("itemscope") is not None:
             continue
-        owner = next((above for above in islice(element.iterancestors(), 50) if above.get("itemtype")), None)
+        owner = find_owner(element)
         value = element.get("content") or element.get("datetime") or to_line(element)
         if owner is item:
             found.setdefault(name, value)
-        elif owner is not None and owner.getparent() is not None and _is_part_of(owner, item):
+        elif owner is not None and find_owner(owner) is item:
             found.setdefault(f"{owner.get('itemprop')}.{name}", value)
-    return ForumSignals(
-        platform,
+    counts = (_to_count(found.get(key)) for key in ("commentCount", "answerCount"))
+    return (
         _to_count(found.get("upvoteCount")),
-        next((count for key in ("commentCount", "answerCount") if (count := _to_count(found.get(key))) >= 0), UNKNOWN),
+        next((count for count in counts if count >= 0), UNKNOWN),
         to_iso(found.get("datePublished") or found.get("dateCreated")),
         next(iter(to_names([found.get("author.name") or found.get("author") or ""], split=False)), ""),
     )
-
-
-def _is_part_of(inner: etree._Element, item: etree._Element) -> bool:
-    return next((above for above in islice(inner.iterancestors(), 50) if above.get("itemtype")), None) is item
 
 
 def _to_count(value: object) -> int:

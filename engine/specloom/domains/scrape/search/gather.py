@@ -13,7 +13,7 @@ from specloom.plugins import JsonObject
 
 from ..excerpt import FEW_WORDS, count_bytes, count_words, estimate_tokens, to_size_category, truncate
 from ..fetch.failures import to_fault, to_outcome
-from ..html.sanitise import strip
+from ..html.markdown_source import strip
 from ..present import find_page_doi, has_citation
 from ..read import read_page
 from ..records import Scores, SourceFailure, SourceResult, SourcesRequest, SourcesResult, SourcesSummary, TextSize

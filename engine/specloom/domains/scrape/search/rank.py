@@ -15,8 +15,7 @@ from typing import Any, Final
 from specloom.domains.text import to_plain
 
 from ..excerpt import count_words, drop_known, is_unspaced, name_blocks, split_unspaced
-from ..metadata.dates import to_seconds
-from ..metadata.sources import to_words
+from ..metadata.fields import to_seconds, to_words
 from ..records import Scores, SourceAdvice, SourceResult
 
 _RELEVANCE, _FRESHNESS, _AUTHORITY, _CONTENT = 0.35, 0.20, 0.25, 0.20

@@ -48,7 +48,7 @@ async def read(route: Route, context: Context, *, max_length: int) -> SitePage:
     Of `route.fallback` the same page can be read without the API, unless the fault is `not_found`.
     """
     from specloom.core import clean
-    from ..html.sanitise import strip
+    from ..html.markdown_source import strip
 
     page: SitePage = await _sites()[route.site].read(route, context, max_length=max_length)
     content, stripped = strip(page.content, markdown=page.is_markdown)

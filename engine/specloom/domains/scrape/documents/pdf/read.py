@@ -18,8 +18,7 @@ from typing import Any, Final
 
 from specloom.core import Fault
 
-from ...metadata.authors import to_names, to_text
-from ...metadata.dates import to_iso
+from ...metadata.fields import to_iso, to_names, to_text
 from ..document import PAGES_WITHOUT_TEXT, Document, Limits, to_title
 from .hidden_text import find_unseen
 from .layout import FEW_LETTERS, PdfPage, find_title, order_down, to_key, to_markdown

@@ -1,14 +1,108 @@
-"""A date as a page writes it becomes ISO 8601, no more precise than it was written; a doubtful one becomes nothing."""
+"""What a page writes in its fields becomes texts on a line, names of authors without "By", and dates in ISO 8601."""
 
 from __future__ import annotations
 
+import html
 import re
+import tomllib
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
+from importlib.resources import files
 from typing import Final
 
 from specloom.core import from_epoch, to_timestamp
 
+VOCABULARY: Final = {
+    part: {name: tuple(words.split()) for name, words in table.items()}
+    for part, table in tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text("utf-8")).items()
+}
+"""The words of `vocabulary.toml` by table and name, in their order."""
+
+
+def to_words(text: str) -> frozenset[str]:
+    """The words of a text as a set, for tables of words."""
+    return frozenset(text.split())
+
+
+MOST_AUTHORS: Final = 100
 _LONGEST: Final = 120
+
+_BY: Final = re.compile(
+    r"^\W*(?:(?:written|posted|published|story|words|text|reported|reviewed|edited|submitted|started|asked)\s+)?"
+    r"by\s*[:：]?\s+",
+    re.IGNORECASE,
+)
+# Also the beginnings of family names, so a first and a last name have to follow.
+_BY_ELSEWHERE: Final = re.compile(r"^(?:[Vv]on|[Pp]ar|[Pp]or|[Dd]oor|[Aa]v)\s+(?=\S+\s+\S+)")
+_BY_LABEL: Final = re.compile(r"^\W*(?:authors?|written by|作者|автор|記者|记者|文|by)\s*[:：]\s*", re.IGNORECASE)
+_ADDRESS: Final = re.compile(r"(?:https?:)?//\S+|www\.\S+|\S+@\S+\.\S+", re.IGNORECASE)
+_AND: Final = re.compile(r",?\s+(?:and|und|et|y|e|och|en|и|&)\s+", re.IGNORECASE)
+_MARKS: Final = re.compile(r"\s*(?:;|\s\|\s|/|、|•|·)\s*")
+# Degrees, certificates and employers behind a name: "Ann Lee, CFP®", "Bo Day, Ph.D."
+_LETTERS: Final = re.compile(
+    r",\s*(?:[A-Z]{3,6}®?|M\.?D\.?|Ph\.?D\.?|R\.?[DN]\.?|J\.?D\.?|CNN)(?=\s*(?:,|;|&|and\b|$))"
+)
+_TAIL: Final = re.compile(
+    r"\s*(?:,|\||–|—|\s-)\s*(?:[\w .']*\b(?:editor|reporter|correspondent|writer|contributor|staff|columnist|producer|"
+    r"journalist|ph\.?d|m\.?d|professor|author)\b.*)$",
+    re.IGNORECASE,
+)
+_PERSON: Final = re.compile(r"[^\W\d_][\w.'’-]*(?:\s+[^\W\d_][\w.'’-]*){1,4}")
+_NOBODY: Final = {name.replace("_", " ") for names in VOCABULARY["authors"].values() for name in names}
+
+
+def to_text(value: object, most: int = 1000) -> str:
+    """A text on one line, its character references resolved (pages often write them twice), cut after `most`."""
+    if not isinstance(value, str):
+        return ""
+    text = value[: most * 4]
+    if "&" in text:
+        text = html.unescape(text)
+        if "&" in text and ";" in text:
+            text = html.unescape(text)
+    if "<" in text:
+        text = re.sub(r"</?[A-Za-z][^<>]{0,200}>", " ", text)
+    return " ".join(text.replace("\x00", "").split())[:most].rstrip()
+
+
+def to_names(values: Iterable[str], *, split: bool) -> tuple[str, ...]:
+    """Distinct names in order, at most 100. With `split`, one value may list several of them."""
+    found: dict[str, str] = {}
+    for value in values:
+        text = _BY.sub("", _BY_LABEL.sub("", _ADDRESS.sub(" ", to_text(value, 2000)), count=1), count=1).strip()
+        for part in _split(_BY_ELSEWHERE.sub("", text)) if split else (text,):
+            name = _clean(part)
+            if name:
+                found.setdefault(name.casefold(), name)
+        if len(found) >= MOST_AUTHORS:
+            break
+    return tuple(found.values())[:MOST_AUTHORS]
+
+
+def _split(text: str) -> Iterable[str]:
+    """The names in a list of names; at commas only if every part is several words ("Ann Lee, Bo Day and Cy Fox")."""
+    text = _LETTERS.sub("", _TAIL.sub("", text))
+    parts = _MARKS.split(text)
+    if len(parts) == 1:
+        # "Center for Research and Evaluation" is one name.
+        pair = [part.rpartition(", ")[2] for part in _AND.split(text)]
+        parts = _AND.split(text) if all(map(_PERSON.fullmatch, pair)) else [text]
+    for part in parts:
+        pieces = [piece.strip() for piece in part.split(",") if piece.strip()]
+        if len(pieces) > 1 and all(_PERSON.fullmatch(piece) for piece in pieces):
+            yield from pieces
+        else:
+            yield part
+
+
+def _clean(text: str) -> str:
+    name = re.sub(r"[\s,|•·–—:-]+$", "", _TAIL.sub("", text)).strip(' \t,;|()<>"“”')
+    if not name or len(name) > _LONGEST or name.casefold() in _NOBODY or not any(map(str.isalpha, name)):
+        return ""
+    # A letter of the alphabet, a sentence or a line of an interface, not a name.
+    return "" if len(name.split()) > 12 or (len(name) < 2 and name.isascii()) else name
+
+
 # Printed matter is cited with the year it appeared; what lies outside is a default value or a slip.
 _YEARS: Final = range(1400, 2200)
 
@@ -77,10 +171,8 @@ def to_iso(text: object) -> str:
     written = _LEAD.sub("", written).strip(" .,;|")
     if not written or len(written) > _LONGEST or _AGO.search(written):
         return ""
-    for find in (_find_numeric, _find_compact, _find_numbers, _find_instant, _find_words):
-        if found := find(written):
-            return found
-    return ""
+    finders = (_find_numeric, _find_compact, _find_numbers, _find_instant, _find_words)
+    return next((day for find in finders if (day := find(written))), "")
 
 
 def to_seconds(iso: str) -> float | None:
@@ -128,9 +220,7 @@ def _to_offset(zone: str) -> str:
 def _find_compact(text: str) -> str:
     if match := _COMPACT.fullmatch(text):
         return _join(match[1], match[2], match[3])
-    if _EPOCH.fullmatch(text) and (moment := from_epoch(int(text[:10]))):
-        return moment
-    return ""
+    return (from_epoch(int(text[:10])) or "") if _EPOCH.fullmatch(text) else ""
 
 
 def _find_numbers(text: str) -> str:
@@ -140,9 +230,8 @@ def _find_numbers(text: str) -> str:
         first, mark, second, year = match[1], match[2], match[3], match[4]
         if mark == "." or int(first) > 12:
             return _join(year, second, first)
-        if int(second) > 12:
+        if int(second) > 12 or first == second:
             return _join(year, first, second)
-        return _join(year, first, second) if first == second else ""
     return ""
 
 
@@ -161,12 +250,8 @@ def _find_words(text: str) -> str:
 
 
 def _find_month(name: str) -> int:
-    if name in _LONG_MONTHS:
-        return _LONG_MONTHS[name]
-    for number, beginnings in enumerate(_MONTHS, start=1):
-        if name.startswith(beginnings):
-            return number
-    return 0
+    numbered = enumerate(_MONTHS, start=1)
+    return _LONG_MONTHS.get(name) or next((number for number, starts in numbered if name.startswith(starts)), 0)
 
 
 def _find_instant(text: str) -> str:

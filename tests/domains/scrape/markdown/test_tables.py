@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.scrape.html.parse import parse
-from specloom.domains.scrape.html.tables import escape_cell
 from specloom.domains.scrape.markdown.render import render
+from specloom.domains.scrape.markdown.tables import escape_cell
 
 
 def md(html: str) -> str:

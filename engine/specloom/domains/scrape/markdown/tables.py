@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from lxml import etree
+from lxml import etree
 
+from .walk import TableBudget
 
 MAX_SPAN: Final = 1000
 """What the HTML standard caps a colspan at."""
@@ -17,9 +17,6 @@ MAX_CELLS: Final = 100_000
 """Cells of a table after spans are resolved."""
 MAX_TEXT: Final = 1_000_000
 """Characters of all cells of a table."""
-MAX_COPIED: Final = 500_000
-"""Characters of a page that come from spans, which repeat their text, and from filling up short rows, with the three
-that every cell takes. The most of 774 ordinary pages has 4525."""
 MAX_CELL_TEXT: Final = 1000
 """Characters of a cell. A longer one is a passage that stands in a table for its layout."""
 _BLOCKS: Final = ("pre", "h1", "h2", "h3", "h4", "h5", "h6", "form", "article", "section", "blockquote", "iframe")
@@ -31,20 +28,6 @@ class TableRow:
 
     cells: tuple[etree._Element, ...]
     in_head: bool
-
-
-class TableBudget:
-    """How many characters the tables of a page may still have beyond those of their own cells."""
-
-    __slots__ = ("left",)
-
-    def __init__(self) -> None:
-        self.left = MAX_COPIED
-
-    def take(self, cells: int, text: str = "") -> bool:
-        """Whether there is room for so many more cells with this text; it is used up by those that find none, too."""
-        self.left -= cells * (len(text) + len(" | "))
-        return cells == 0 or self.left >= 0
 
 
 def find_rows(table: etree._Element) -> list[TableRow]:
