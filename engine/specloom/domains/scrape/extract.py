@@ -10,10 +10,10 @@ from .html import charset, sanitise
 from .html import parse as tree
 from .markdown import render as markdown
 from .markdown.code import settle_listings
-from .metadata.jsonld import StructuredData, to_graph, to_structured, types
+from .metadata.jsonld import StructuredData, to_structured
 from .metadata.read import Metadata, to_metadata
 from .metadata.signals import KEY, ForumSignals, find_forum_signals, find_lack
-from .metadata.sources import gather
+from .metadata.sources import gather, types
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -77,8 +77,7 @@ def extract(page: bytes | str, *, url: str = "", content_type: str = "") -> Extr
 
     about = read_page(sources, url)
     scripts = list_scripts(root)
-    graph = to_graph(sources.blocks)
-    kinds = tuple(dict.fromkeys(kind for node in graph.nodes[:20] for kind in types(node)))
+    kinds = tuple(dict.fromkeys(kind for node in sources.graph.nodes[:20] for kind in types(node)))
     forum = find_forum_signals(sources, url=url)
     base = find_base(root, url)
     frames = find_frames(root, base)
@@ -98,7 +97,7 @@ def extract(page: bytes | str, *, url: str = "", content_type: str = "") -> Extr
     lack = ""
     if any(KEY in block.text for block in sources.blocks):
         addresses, titles = (url, sources.canonical), (metadata.title, sources.heading, sources.title)
-        lack = find_lack(graph, root, words, addresses=addresses, titles=titles)
+        lack = find_lack(sources.graph, root, words, addresses=addresses, titles=titles)
     quality: Literal["complete", "partial"] = "complete" if found.confidence >= COMPLETE and not lack else "partial"
     return Extract(
         text,

@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
 
 from lxml import etree
 
-from ..metadata.sources import Sources
+from ..metadata.sources import Sources, to_path
 from .blocks import VOCABULARY
 
 MAX_DATA: Final = 400_000
@@ -61,7 +60,7 @@ def read_page(sources: Sources, url: str = "") -> PageFacts:
     body = root.find("body")
     called = "" if body is None else f"{body.get('class') or ''} {body.get('id') or ''}"[:MAX_NAME]
     place = (sources.first("og:url") or sources.canonical or url)[:MAX_NAME]
-    path = to_path(place)
+    path = to_path(place).strip("/")
     kind = sources.first("og:type").lower()
     signals = (
         *(any(map(pattern.match, types)) for _, pattern in SAID["data"]),
@@ -82,13 +81,6 @@ def read_page(sources: Sources, url: str = "") -> PageFacts:
     description = sources.first("og:description", "description")
     title = sources.first("og:title") or sources.title
     return PageFacts(tuple(map(float, signals)), title, description, tuple(bodies))
-
-
-def to_path(place: str) -> str:
-    try:
-        return urlsplit(place).path.strip("/")
-    except ValueError:
-        return ""
 
 
 def read_data(data: object, types: set[str], bodies: list[str]) -> None:

@@ -22,8 +22,7 @@ from lxml import etree
 
 from specloom.core import Fault
 
-from ..metadata.fields import to_names, to_text
-from ..metadata.fields import to_iso
+from ..metadata.fields import to_iso, to_names, to_text
 from .document import Document, Limits, refuse, to_table, to_title
 
 Element = etree._Element  # noqa: SLF001 - the public name is a function

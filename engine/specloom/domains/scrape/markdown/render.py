@@ -325,7 +325,12 @@ def end_button(walk: MarkdownWalk, element: etree._Element) -> None:
 
 def _is_in(element: etree._Element, tag: str) -> bool:
     """Whether one of the nearest elements around this one has the tag."""
-    return any(above.tag == tag for above in islice(element.iterancestors(), _NEAR + 1))
+    above = element.getparent()
+    for _ in range(_NEAR):
+        if above is None or above.tag == tag:
+            break
+        above = above.getparent()
+    return above is not None and above.tag == tag
 
 
 def _opens(walk: MarkdownWalk, button: etree._Element) -> bool:

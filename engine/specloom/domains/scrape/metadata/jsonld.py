@@ -3,74 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from .fields import VOCABULARY, to_text
-from .sources import JsonLdBlock, Sources
-
-Node = Mapping[str, Any]
-
-_MOST_NODES: Final = 500
-_TYPES: Final = {name: frozenset(types) for name, types in VOCABULARY["types"].items()}
-
-
-@dataclass(frozen=True, slots=True)
-class Graph:
-    """The nodes at the top of a page's JSON-LD (`@graph` and `mainEntity` opened), and every node with an `@id`."""
-
-    nodes: tuple[Node, ...]
-    by_id: Mapping[str, Node]
-
-    def follow(self, value: Any) -> Any:
-        """The node that a bare reference (`{"@id": …}`) means, else the value itself."""
-        if isinstance(value, dict) and len(value) <= 2 and isinstance(at := value.get("@id"), str):
-            return self.by_id.get(at, value)
-        return value
-
-    def all(self, value: Any) -> Iterator[Any]:
-        """One value or the members of a list, references followed."""
-        for each in value if isinstance(value, list) else (value,):
-            if each is not None:
-                yield self.follow(each)
-
-
-def to_graph(blocks: Iterable[JsonLdBlock]) -> Graph:
-    """The nodes of some JSON-LD blocks, at most 500."""
-    nodes: list[Node] = []
-    by_id: dict[str, Node] = {}
-    open_values: list[Any] = [block.value for block in blocks][::-1]
-    while open_values and len(nodes) < _MOST_NODES:
-        value = open_values.pop()
-        if isinstance(value, list):
-            open_values.extend(value[:_MOST_NODES][::-1])
-        elif isinstance(value, dict):
-            if isinstance(at := value.get("@id"), str) and len(value) > len(by_id.get(at, ())):
-                by_id[at] = value
-            if "@type" in value:
-                nodes.append(value)
-            # What is inside comes after what it is inside of.
-            for key in ("mainEntityOfPage", "mainEntity", "@graph"):
-                inner = value.get(key)
-                # The questions of an FAQ are its sections.
-                if isinstance(inner, list | dict) and not (key == "mainEntity" and "FAQPage" in types(value)):
-                    open_values.append(inner)
-    return Graph(tuple(nodes), by_id)
-
-
-def types(node: Node) -> tuple[str, ...]:
-    """The types of a node without their vocabulary: `schema:NewsArticle` is `NewsArticle`."""
-    value = node.get("@type")
-    values = value if isinstance(value, list) else [value]
-    return tuple(re.split(r"[/#:]", each)[-1] for each in values if isinstance(each, str))
-
-
-def is_of(kinds: str, node: Node) -> bool:
-    """Whether a node is of one of these types of the vocabulary: `works`, `things`, `pages`, `cited` or `posts`."""
-    return not _TYPES[kinds].isdisjoint(types(node))
+from .fields import to_text
+from .sources import Graph, JsonLdBlock, Node, Sources, is_of, types
 
 
 def find_main(graph: Graph, *, addresses: Iterable[str], titles: Iterable[str]) -> Node | None:

@@ -7,21 +7,26 @@ that scholarly indexes ask publishers for), Dublin Core, OpenGraph, other meta e
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from specloom.domains.text import find_doi, to_doi
 
-from ..html.parse import Attributes
 from . import jsonld as graphs
 from .fields import VOCABULARY, find_in_path, to_iso, to_names, to_text
-from .sources import Marks, Sources, find_authors, find_dates, find_marks, microdata, to_line
+from .sources import Marks, Sources, find_authors, find_dates, find_marks, is_of, microdata, to_line, to_path
 
 META: Final = VOCABULARY["meta"]
 _LONGEST_DESCRIPTION: Final = 1000
+_LONGEST_TITLE: Final = 500
+_MOST_CUTS: Final = 8
+"""Places where a title may end."""
+_MOST_LINKS: Final = 20
+"""Links to the home page that are read."""
+
+_SEPARATOR: Final = re.compile(r"\s+[|–—»«·•:]+\s+|\s+-{1,2}\s+|(?<=\S)[|»]\s*|\s+::\s+|\s*_\s*(?=[^\W_]+$)")
 
 _TAG: Final = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|[0-9]{3}))?(?:[-_.;,].*)?")
 
@@ -48,168 +53,139 @@ class Metadata:
 
 def to_metadata(sources: Sources, *, url: str = "") -> Metadata:
     """The metadata of a page from what it says about itself. `url` tells its article from others that it mentions."""
-    graph = graphs.to_graph(sources.blocks)
-    titles = (sources.first(*META["title"]), sources.heading, sources.title)
-    main = graphs.find_main(graph, addresses=(url, sources.canonical, sources.first("og:url")), titles=titles)
-    page = graphs.find_page(graph)
-    items = _Markup(sources.attributes, visible=not _is_home(url))
-    site = _find_site(sources, graph, main, url)
-    authors = _find_authors(sources, graph, main, page, items)
-    published, modified = _find_dates(sources, main, page, items, url)
+    reader = MetadataReader(sources, url)
+    site = reader.find_site()
+    authors = reader.find_authors()
+    published, modified = reader.find_dates()
     return Metadata(
-        title=find_title(sources, main, page, site=site, marked=lambda: items.get("headline")[:1]),
+        title=reader.find_title(site),
         authors=authors,
         author="; ".join(authors),
         site=site,
         published=published,
         modified=modified,
-        language=_find_language(sources, main),
-        description=_find_description(sources, main),
+        language=reader.find_language(),
+        description=reader.find_description(),
         doi=find_declared_doi(sources),
     )
 
 
-class _Markup:
-    """The markup of a page, read when it is first asked for: most pages answer before.
+class MetadataReader:
+    """One page's sources, asked in the order in which they are believed."""
 
-    A home page has bylines and dates too, of the pages that it leads to; `visible` is false there.
-    """
-
-    def __init__(self, attributes: Attributes, *, visible: bool) -> None:
-        self._attributes = attributes
-        self.visible = visible
+    def __init__(self, sources: Sources, url: str) -> None:
+        self.sources = sources
+        self.url = url
+        self.path = to_path(url or sources.canonical)
+        # A home page has bylines and dates too, of the pages that it leads to.
+        self.is_home = bool(url) and self.path.strip("/") == "" and "?" not in url
+        titles = (sources.first(*META["title"]), sources.heading, sources.title)
+        addresses = (url, sources.canonical, sources.first("og:url"))
+        self.work = graphs.find_main(sources.graph, addresses=addresses, titles=titles)
+        self.page = graphs.find_page(sources.graph)
 
     @cached_property
     def marks(self) -> Marks:
-        return find_marks(self._attributes)
+        """The marked elements, found when they are first asked for: most pages answer before."""
+        return find_marks(self.sources.attributes)
 
     @cached_property
     def items(self) -> dict[str, list[str]]:
+        """The microdata, likewise."""
         return microdata(self.marks)
 
-    def get(self, *names: str) -> list[str]:
-        return next((values for name in names if (values := self.items.get(name))), [])
+    def _texts(self, *names: str) -> Iterator[str]:
+        """What the work and the page say under the first of these names."""
+        return (graphs.text(node, *names) for node in (self.work, self.page))
 
+    def _first_date(self, texts: Iterable[str], kind: str) -> str:
+        declared = (value for name in META[kind] for value in self.sources.meta.get(name, ())[:1])
+        return next((day for text in (*texts, *declared) if (day := to_iso(text))), "")
 
-def _find_authors(
-    sources: Sources, graph: graphs.Graph, main: graphs.Node | None, page: graphs.Node | None, items: _Markup
-) -> tuple[str, ...]:
-    def read() -> Iterator[tuple[Iterable[str], bool]]:
-        for node in (main, page):
-            if node is not None:
-                yield graphs.names(graph, node.get("author") or node.get("creator")), True
-        for name in META["author"]:
-            # Several in one element are told apart by semicolons; commas part family and given names.
-            yield (part for value in sources.meta.get(name, ()) for part in value.split(";")), False
-        for name in META["author_lists"]:
-            yield sources.meta.get(name, ()), True
-        yield items.get("author", "creator"), True
+    def _marked_date(self, *names: str) -> str:
+        return next((to_iso(values[0]) for name in names if (values := self.items.get(name))), "")
 
-    for values, split in read():
-        if authors := to_names(values, split=split):
-            return authors
-    return find_authors(items.marks) if items.visible else ()
+    def find_authors(self) -> tuple[str, ...]:
+        """Who wrote the page."""
+        meta, graph = self.sources.meta, self.sources.graph
 
+        def read() -> Iterator[tuple[Iterable[str], bool]]:
+            for node in (self.work, self.page):
+                if node is not None:
+                    yield graphs.names(graph, node.get("author") or node.get("creator")), True
+            for name in META["author"]:
+                # Several in one element are told apart by semicolons; commas part family and given names.
+                yield (part for value in meta.get(name, ()) for part in value.split(";")), False
+            for name in META["author_lists"]:
+                yield meta.get(name, ()), True
+            yield self.items.get("author") or self.items.get("creator") or (), True
+            yield () if self.is_home else find_authors(self.marks), False
 
-def _find_site(sources: Sources, graph: graphs.Graph, main: graphs.Node | None, url: str) -> str:
-    def read() -> Iterator[str]:
-        yield sources.first(*META["site"])
-        yield graphs.find_site(graph)
-        if main is not None:
-            yield next(graphs.names(graph, main.get("publisher")), "")
-        yield sources.first(*META["site_last"])
-        yield "" if _is_home(url) else find_home(sources, url)
+        return next((authors for values, split in read() if (authors := to_names(values, split=split))), ())
 
-    return next((site for each in read() if (site := to_text(each, 200)) and "://" not in site), "")
+    def find_site(self) -> str:
+        """What the site is called."""
+        sources = self.sources
 
+        def read() -> Iterator[str]:
+            yield sources.first(*META["site"])
+            yield graphs.find_site(sources.graph)
+            if self.work is not None:
+                yield next(graphs.names(sources.graph, self.work.get("publisher")), "")
+            yield sources.first(*META["site_last"])
+            yield "" if self.is_home else find_home(sources, self.url)
 
-def _find_dates(
-    sources: Sources, main: graphs.Node | None, page: graphs.Node | None, items: _Markup, url: str
-) -> tuple[str, str]:
-    published = _first_date(
-        *(graphs.text(node, "datePublished", "dateCreated", "uploadDate", "datePosted") for node in (main, page)),
-        *(value for name in META["published"] for value in sources.meta.get(name, ())[:1]),
-    )
-    modified = _first_date(
-        *(graphs.text(node, "dateModified") for node in (main, page)),
-        *(value for name in META["modified"] for value in sources.meta.get(name, ())[:1]),
-    )
-    if not published:
-        published = _first_date(*items.get("datePublished", "dateCreated")[:1])
-        modified = modified or _first_date(*items.get("dateModified")[:1])
-    if not published and items.visible:
-        shown, changed = find_dates(items.marks, sources.times)
-        published, modified = shown, modified or changed
-    return published or find_in_path(_to_path(url or sources.canonical)), modified
+        return next((site for each in read() if (site := to_text(each, 200)) and "://" not in site), "")
 
+    def find_dates(self) -> tuple[str, str]:
+        """When the page was published and changed."""
+        published = self._first_date(
+            self._texts("datePublished", "dateCreated", "uploadDate", "datePosted"), "published"
+        )
+        modified = self._first_date(self._texts("dateModified"), "modified")
+        if not published:
+            published = self._marked_date("datePublished", "dateCreated")
+            modified = modified or self._marked_date("dateModified")
+        if not published and not self.is_home:
+            published, changed = find_dates(self.marks, self.sources.times)
+            modified = modified or changed
+        return published or find_in_path(self.path), modified
 
-def _first_date(*values: Any) -> str:
-    return next((date for value in values if (date := to_iso(value))), "")
-
-
-def _find_language(sources: Sources, main: graphs.Node | None) -> str:
-    declared = (sources.first(name) for name in META["language"])
-    for value in (sources.language, graphs.text(main, "inLanguage"), *declared):
-        match = _TAG.fullmatch(value.strip())
-        if match and match[1].lower() not in ("und", "mul", "zxx", "xx"):
-            script, region = (match[2] or "").title(), (match[3] or "").upper()
-            return "-".join(filter(None, (match[1].lower(), script, region)))
-    return ""
-
-
-def _find_description(sources: Sources, main: graphs.Node | None) -> str:
-    for value in (*(sources.first(name) for name in META["description"]), graphs.text(main, "description", "abstract")):
-        if text := to_text(value, _LONGEST_DESCRIPTION):
-            return text
-    return ""
-
-
-def _is_home(url: str) -> bool:
-    """Whether an address names a site and nothing on it."""
-    return bool(url) and _to_path(url).strip("/") == "" and "?" not in url
-
-
-def _to_path(url: str) -> str:
-    try:
-        return urlsplit(url).path
-    except ValueError:
+    def find_language(self) -> str:
+        """The language as a tag of BCP 47."""
+        declared = (self.sources.first(name) for name in META["language"])
+        for value in (self.sources.language, graphs.text(self.work, "inLanguage"), *declared):
+            match = _TAG.fullmatch(value.strip())
+            if match and match[1].lower() not in ("und", "mul", "zxx", "xx"):
+                script, region = (match[2] or "").title(), (match[3] or "").upper()
+                return "-".join(filter(None, (match[1].lower(), script, region)))
         return ""
 
+    def find_description(self) -> str:
+        """What the page says that it is about."""
+        declared = [self.sources.first(name) for name in META["description"]]
+        texts = (*declared, graphs.text(self.work, "description", "abstract"))
+        return next((text for each in texts if (text := to_text(each, _LONGEST_DESCRIPTION))), "")
 
-_LONGEST_TITLE: Final = 500
-_MOST_CUTS: Final = 8
-"""Places where a title may end."""
-_MOST_LINKS: Final = 20
-"""Links to the home page that are read."""
+    def find_title(self, site: str) -> str:
+        """What the page is called, without the name of its site."""
+        sources = self.sources
+        declared = to_text(sources.first(*META["title"]), _LONGEST_TITLE)
+        headline = _find_headline(self.work, (declared, sources.title, sources.heading))[:_LONGEST_TITLE]
+        is_cut = headline.endswith(("...", "…")) and (start := headline.rstrip(".… ").casefold())
+        if is_cut and declared.casefold().startswith(start):
+            headline = declared
 
-_SEPARATOR: Final = re.compile(r"\s+[|–—»«·•:]+\s+|\s+-{1,2}\s+|(?<=\S)[|»]\s*|\s+::\s+|\s*_\s*(?=[^\W_]+$)")
+        def read() -> Iterator[str]:
+            yield headline
+            yield declared
+            yield sources.title
+            yield from self.items.get("headline", ())[:1]
+            yield graphs.text(self.page, "headline", "name")
+            yield sources.heading
 
-
-def find_title(
-    sources: Sources,
-    main: graphs.Node | None,
-    page: graphs.Node | None,
-    *,
-    site: str,
-    marked: Callable[[], Iterable[str]],
-) -> str:
-    """What a page is called: `main` and `page` are the nodes of its work and of itself, `marked` gives the headline
-    that its markup names, and is asked only where nothing before says a title."""
-    declared = to_text(sources.first(*META["title"]), _LONGEST_TITLE)
-    headline = _find_headline(main, (declared, sources.title, sources.heading))[:_LONGEST_TITLE]
-    if headline.endswith(("...", "…")) and _begins(declared, headline.rstrip(".… ")):
-        headline = declared
-
-    def read() -> Iterator[str]:
-        yield headline
-        yield declared
-        yield sources.title
-        yield from marked()
-        yield graphs.text(page, "headline", "name")
-        yield sources.heading
-
-    shown = (_without_site(to_text(title, _LONGEST_TITLE), site, sources.heading) for title in read())
-    return next((title for each in shown if (title := each.strip(" |–—-·•»«:"))), "")
+        shown = (_without_site(to_text(title, _LONGEST_TITLE), site, sources.heading) for title in read())
+        return next((title for each in shown if (title := each.strip(" |–—-·•»«:"))), "")
 
 
 def _find_headline(main: graphs.Node | None, titles: tuple[str, ...]) -> str:
@@ -257,10 +233,6 @@ def find_home(sources: Sources, url: str) -> str:
     return next((end for link in links[:_MOST_LINKS] if (end := keys.get(graphs.to_key(to_line(link))))), "")
 
 
-def _begins(text: str, start: str) -> bool:
-    return bool(start) and text.casefold().startswith(start.casefold())
-
-
 # --- Which DOI a page declares as its own: in its head, or in its front matter, never in its references ---------------
 
 
@@ -278,8 +250,8 @@ _REFERENCES: Final = re.compile(
 def find_declared_doi(sources: Sources) -> str:
     """The DOI in the page's own metadata: Highwire, Dublin Core, PRISM, or JSON-LD of a work; "" without one."""
     values: list[Any] = [value for name in META["doi"] for value in sources.meta.get(name, ())]
-    for node in graphs.to_graph(sources.blocks).nodes[:20]:
-        if not graphs.is_of("cited", node):
+    for node in sources.graph.nodes[:20]:
+        if not is_of("cited", node):
             continue
         for key in ("doi", "identifier", "@id", "sameAs", "url"):
             value = node.get(key)

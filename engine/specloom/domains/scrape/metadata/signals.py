@@ -18,8 +18,8 @@ from ..excerpt import FEW_WORDS, count_words
 from ..html.parse import Attributes, text_of
 from ..html.visibility import StyleRule, parse_rule
 from .fields import to_iso, to_names
-from .jsonld import Graph, Node, find_main, find_page, is_of, names, text, to_graph
-from .sources import Sources, find_owner, to_line
+from .jsonld import find_main, find_page, names, text
+from .sources import Graph, Node, Sources, find_owner, is_of, to_line
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -80,9 +80,8 @@ class ForumSignals:
 def find_forum_signals(sources: Sources, *, url: str) -> ForumSignals | None:
     """The signals of the first post that a page describes; None when it describes none."""
     platform = to_platform(url)
-    graph = to_graph(sources.blocks)
-    post = next((node for node in graph.nodes if is_of("posts", node)), None)
-    facts = _NOTHING if post is None else _read_node(graph, post)
+    post = next((node for node in sources.graph.nodes if is_of("posts", node)), None)
+    facts = _NOTHING if post is None else _read_node(sources.graph, post)
     if platform == "reddit":
         facts = _merge(facts, _read_attributes(sources.root))
     if UNKNOWN in facts:

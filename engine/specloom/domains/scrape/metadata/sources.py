@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from ..html.parse import Attributes, gather_attributes
 from .fields import VOCABULARY, to_iso, to_names
@@ -45,12 +46,75 @@ class JsonLdBlock:
     valid: bool
 
 
+Node = Mapping[str, Any]
+
+_MOST_NODES: Final = 500
+_TYPES: Final = {name: frozenset(types) for name, types in VOCABULARY["types"].items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The nodes at the top of a page's JSON-LD (`@graph` and `mainEntity` opened), and every node with an `@id`."""
+
+    nodes: tuple[Node, ...]
+    by_id: Mapping[str, Node]
+
+    def follow(self, value: Any) -> Any:
+        """The node that a bare reference (`{"@id": …}`) means, else the value itself."""
+        if isinstance(value, dict) and len(value) <= 2 and isinstance(at := value.get("@id"), str):
+            return self.by_id.get(at, value)
+        return value
+
+    def all(self, value: Any) -> Iterator[Any]:
+        """One value or the members of a list, references followed."""
+        for each in value if isinstance(value, list) else (value,):
+            if each is not None:
+                yield self.follow(each)
+
+
+def to_graph(blocks: Iterable[JsonLdBlock]) -> Graph:
+    """The nodes of some JSON-LD blocks, at most 500."""
+    nodes: list[Node] = []
+    by_id: dict[str, Node] = {}
+    open_values: list[Any] = [block.value for block in blocks][::-1]
+    while open_values and len(nodes) < _MOST_NODES:
+        value = open_values.pop()
+        if isinstance(value, list):
+            open_values.extend(value[:_MOST_NODES][::-1])
+        elif isinstance(value, dict):
+            if isinstance(at := value.get("@id"), str) and len(value) > len(by_id.get(at, ())):
+                by_id[at] = value
+            if "@type" in value:
+                nodes.append(value)
+            # What is inside comes after what it is inside of.
+            for key in ("mainEntityOfPage", "mainEntity", "@graph"):
+                inner = value.get(key)
+                # The questions of an FAQ are its sections.
+                if isinstance(inner, list | dict) and not (key == "mainEntity" and "FAQPage" in types(value)):
+                    open_values.append(inner)
+    return Graph(tuple(nodes), by_id)
+
+
+def types(node: Node) -> tuple[str, ...]:
+    """The types of a node without their vocabulary: `schema:NewsArticle` is `NewsArticle`."""
+    value = node.get("@type")
+    values = value if isinstance(value, list) else [value]
+    return tuple(re.split(r"[/#:]", each)[-1] for each in values if isinstance(each, str))
+
+
+def is_of(kinds: str, node: Node) -> bool:
+    """Whether a node is of one of these types of the vocabulary: `works`, `things`, `pages`, `cited` or `posts`."""
+    return not _TYPES[kinds].isdisjoint(types(node))
+
+
 @dataclass(frozen=True, slots=True)
 class Sources:
     """What a page says about itself. Names in `meta` are lower case, values in document order and not empty."""
 
     meta: Mapping[str, tuple[str, ...]]
     blocks: tuple[JsonLdBlock, ...]
+    graph: Graph
+    """The nodes of the blocks."""
     title: str
     heading: str
     language: str
@@ -98,18 +162,10 @@ def gather(root: etree._Element) -> Sources:
         elif not canonical and "canonical" in (element.get("rel") or "").lower().split():
             canonical = (element.get("href") or "").strip()[:_LONGEST_VALUE]
     language = root.get("lang") or root.get("{http://www.w3.org/XML/1998/namespace}lang") or root.get("xml:lang") or ""
-    kept = {name: tuple(values) for name, values in meta.items()}
     return Sources(
-        kept,
-        tuple(blocks),
-        title,
-        heading,
-        language.strip()[:64],
-        canonical,
-        tuple(times),
-        root,
-        gather_attributes(root),
-    )
+        {name: tuple(values) for name, values in meta.items()}, tuple(blocks), to_graph(blocks), title, heading,
+        language.strip()[:64], canonical, tuple(times), root, gather_attributes(root),
+    )  # fmt: skip
 
 
 def _add_meta(element: etree._Element, meta: dict[str, list[str]]) -> None:
@@ -122,6 +178,14 @@ def _add_meta(element: etree._Element, meta: dict[str, list[str]]) -> None:
             values = meta.setdefault(name, [])
             if content not in values[-1:]:
                 values.append(content)
+
+
+def to_path(url: str) -> str:
+    """The path of an address; "" for none."""
+    try:
+        return urlsplit(url).path
+    except ValueError:
+        return ""
 
 
 def to_line(element: etree._Element) -> str:
