@@ -52,7 +52,7 @@ def saved(model: Model, environ: dict[str, str]) -> Catalogue:
 
 
 def content(catalogue: Catalogue) -> dict[str, object]:
-    return {name: getattr(catalogue, name) for name in Catalogue.__slots__}
+    return vars(catalogue)
 
 
 def test_what_is_loaded_is_what_was_saved(saved: Catalogue, environ: dict[str, str]) -> None:

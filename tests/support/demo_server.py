@@ -58,9 +58,10 @@ class Demo(Backend):
         self.gates: dict[str, asyncio.Event] = {}
 
     def call_now(self, name, arguments):
-        from specloom.server.frames import render
+        from specloom.server.frames import render_text
 
-        return render({"text": arguments.get("text", "")}, {"demo/cached": True}) if name == "instant" else None
+        body = json.dumps({"text": arguments.get("text", "")}, ensure_ascii=False)
+        return render_text(body, {"demo/cached": True}) if name == "instant" else None
 
     async def call_tool(self, name, arguments, call):
         from specloom.server.frames import success

@@ -201,7 +201,7 @@ class Dialer:
         stream: Stream | None = None
         try:
             async with asyncio.timeout(self._connect_timeout):
-                addresses = await self._find_addresses(host, port, allow_private=allow_private)
+                addresses = await find_addresses(self._resolve, host, port, allow_private=allow_private)
                 stream = await self._connect(host, port, addresses)
                 if secure:
                     if self._tls is None:
@@ -216,23 +216,6 @@ class Dialer:
                 message = f"{host} could not be reached: no connection within {self._connect_timeout:g} seconds."
                 raise Fault("network", message) from None
             raise
-
-    async def _find_addresses(self, host: str, port: int, *, allow_private: bool) -> list[str]:
-        if _is_address(host):
-            addresses: Sequence[str] = (host,)
-        else:
-            try:
-                addresses = await self._resolve(host, port)
-            except TimeoutError:
-                raise
-            except OSError:
-                addresses = ()
-        if not addresses:
-            raise Fault("network", f"{host} could not be reached: the name does not resolve.")
-        # One bad address refuses the name: an attacker's mix must not become a matter of luck.
-        for address in addresses:
-            check_address(address, host=host, allow_private=allow_private)
-        return _alternate(addresses)[:MAX_ADDRESSES]
 
     async def _connect(self, host: str, port: int, addresses: Sequence[str]) -> Stream:
         loop = asyncio.get_running_loop()
@@ -251,6 +234,25 @@ class Dialer:
             else:
                 return stream
         raise Fault("network", f"{host} could not be reached: {why}.")
+
+
+async def find_addresses(resolve: Resolver, host: str, port: int, *, allow_private: bool) -> list[str]:
+    """The addresses of a host, all checked by the guard, in the order to try them; else a fault."""
+    if _is_address(host):
+        addresses: Sequence[str] = (host,)
+    else:
+        try:
+            addresses = await resolve(host, port)
+        except TimeoutError:
+            raise
+        except OSError:
+            addresses = ()
+    if not addresses:
+        raise Fault("network", f"{host} could not be reached: the name does not resolve.")
+    # One bad address refuses the name: an attacker's mix must not become a matter of luck.
+    for address in addresses:
+        check_address(address, host=host, allow_private=allow_private)
+    return _alternate(addresses)[:MAX_ADDRESSES]
 
 
 def _wake(waiter: asyncio.Future[None] | None) -> None:

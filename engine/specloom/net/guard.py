@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
-from typing import TYPE_CHECKING, Literal, NoReturn, cast
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, cast
 
 from specloom.core import MASK, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-
-# --- Which IP addresses are publicly reachable, and which numbers in a host name are an address in disguise -----------
 
 
 Address = IPv4Address | IPv6Address
@@ -23,110 +20,76 @@ _NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
 
 # Never a target, whatever the operator allows: what listens there hands out the machine's own credentials.
 _METADATA_ADDRESSES = frozenset(
-    ip_address(text)
-    for text in (
-        "169.254.169.254",
-        "169.254.0.23",
-        "169.254.170.2",
-        "169.254.170.23",
-        "100.100.100.200",
-        "192.0.0.192",
-        "168.63.129.16",
-        "fd00:ec2::254",
-        "fd00:ec2::23",
-        "fd20:ce::254",
+    map(
+        ip_address,
+        (
+            "169.254.169.254", "169.254.0.23", "169.254.170.2", "169.254.170.23", "100.100.100.200", "192.0.0.192",
+            "168.63.129.16", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254",
+        ),
     )
-)
-_PRIVATE4 = tuple(
-    (IPv4Network(network), why)
-    for network, why in (
-        ("127.0.0.0/8", "loopback"),
-        ("10.0.0.0/8", "private"),
-        ("172.16.0.0/12", "private"),
-        ("192.168.0.0/16", "private"),
-        ("169.254.0.0/16", "link-local"),
-        ("100.64.0.0/10", "carrier-grade NAT"),
-        ("198.18.0.0/15", "benchmarking"),
-    )
-)
-_CLOSED4 = tuple(
-    (IPv4Network(network), why)
-    for network, why in (
-        ("255.255.255.255/32", "broadcast"),
-        ("0.0.0.0/8", "unspecified"),
-        ("192.0.0.0/24", "reserved"),
-        ("192.0.2.0/24", "documentation"),
-        ("198.51.100.0/24", "documentation"),
-        ("203.0.113.0/24", "documentation"),
-        ("192.88.99.0/24", "6to4 relay"),
-        ("224.0.0.0/4", "multicast"),
-        ("240.0.0.0/4", "reserved"),
-    )
-)
-_PRIVATE6 = tuple(
-    (IPv6Network(network), why)
-    for network, why in (
-        ("::1/128", "loopback"),
-        ("fc00::/7", "private"),
-        ("fe80::/10", "link-local"),
-        ("fec0::/10", "site-local"),
-        ("2001:2::/48", "benchmarking"),
-    )
-)
-# Only 2000::/3 is handed out for global use, so what is not in it is refused without being listed.
-_GLOBAL6 = IPv6Network("2000::/3")
-_CLOSED6 = tuple(
-    (IPv6Network(network), why)
-    for network, why in (
-        ("::/128", "unspecified"),
-        ("ff00::/8", "multicast"),
+)  # fmt: skip
+
+
+class _Network(NamedTuple):
+    """Addresses that are not public: `private` ones may be allowed, and `shift` tells where an IPv4 address lies."""
+
+    network: IPv4Network | IPv6Network
+    name: str
+    private: bool = False
+    shift: int | None = None
+    """How far the embedded IPv4 address lies from the right."""
+    mask: int = 0
+    """Which of its bits are inverted."""
+
+
+def _networks(*rows: tuple[str, str], private: bool = False) -> tuple[_Network, ...]:
+    return tuple(_Network(ip_network(network), name, private) for network, name in rows)
+
+
+# The first one that holds an address decides: Teredo and IPv4-compatible addresses lie in wider reserved networks.
+_NETWORKS = (
+    *_networks(
+        ("127.0.0.0/8", "loopback"), ("10.0.0.0/8", "private"), ("172.16.0.0/12", "private"),
+        ("192.168.0.0/16", "private"), ("169.254.0.0/16", "link-local"), ("100.64.0.0/10", "carrier-grade NAT"),
+        ("198.18.0.0/15", "benchmarking"), ("::1/128", "loopback"), ("fc00::/7", "private"),
+        ("fe80::/10", "link-local"), ("fec0::/10", "site-local"), ("2001:2::/48", "benchmarking"), private=True,
+    ),
+    *_networks(
+        ("255.255.255.255/32", "broadcast"), ("0.0.0.0/8", "unspecified"), ("192.0.0.0/24", "reserved"),
+        ("192.0.2.0/24", "documentation"), ("198.51.100.0/24", "documentation"), ("203.0.113.0/24", "documentation"),
+        ("192.88.99.0/24", "6to4 relay"), ("224.0.0.0/4", "multicast"), ("240.0.0.0/4", "reserved"),
+        ("::/128", "unspecified"), ("ff00::/8", "multicast"),
+    ),
+    _Network(IPv6Network("::ffff:0:0/96"), "IPv4-mapped", shift=0),
+    _Network(IPv6Network("::ffff:0:0:0/96"), "IPv4-translated", shift=0),
+    _Network(IPv6Network("64:ff9b::/96"), "NAT64", shift=0),
+    _Network(IPv6Network("2002::/16"), "6to4", shift=80),
+    _Network(IPv6Network("2001::/32"), "Teredo", shift=0, mask=0xFFFFFFFF),
+    _Network(IPv6Network("::/96"), "IPv4-compatible", shift=0),
+    *_networks(
         # Where the IPv4 address lies in it depends on the network, so it is not decoded.
         ("64:ff9b:1::/48", "local NAT64"),
-        ("2001::/23", "reserved"),
-        ("2001:db8::/32", "documentation"),
-        ("3fff::/20", "documentation"),
-    )
-)
-# Prefix, how far the embedded IPv4 address lies from the right, and whether its bits are inverted.
-_EMBEDDED = tuple(
-    (IPv6Network(network), shift, inverted, why)
-    for network, shift, inverted, why in (
-        ("::ffff:0:0/96", 0, False, "IPv4-mapped"),
-        ("::ffff:0:0:0/96", 0, False, "IPv4-translated"),
-        ("64:ff9b::/96", 0, False, "NAT64"),
-        ("2002::/16", 80, False, "6to4"),
-        ("2001::/32", 0, True, "Teredo"),
-        ("::/96", 0, False, "IPv4-compatible"),
-    )
-)
+        ("2001::/23", "reserved"), ("2001:db8::/32", "documentation"), ("3fff::/20", "documentation"),
+    ),
+)  # fmt: skip
+# Only 2000::/3 is handed out for global use, so what is not in it is refused without being listed.
+_GLOBAL6 = IPv6Network("2000::/3")
 
 
 def find_objection(address: Address, *, allow_private: bool = False) -> str:
     """Why an address may not be connected to, in the words that follow "is"; empty where it may."""
     if address in _METADATA_ADDRESSES:
         return "a cloud metadata address, which is never asked"
-    if isinstance(address, IPv4Address):
-        for network, why in _PRIVATE4:
-            if address in network:
-                return "" if allow_private else f"a {why} address"
-        return next((f"a {why} address" for network, why in _CLOSED4 if address in network), "")
-    for network6, why in _PRIVATE6:
-        if address in network6:
-            return "" if allow_private else f"a {why} address"
-    for network6, why in _CLOSED6[:2]:
-        if address in network6:
-            return f"a {why} address"
-    for network6, shift, inverted, why in _EMBEDDED:
-        if address in network6:
-            embedded = IPv4Address(((int(address) >> shift) ^ (0xFFFFFFFF if inverted else 0)) & 0xFFFFFFFF)
-            inner = find_objection(embedded, allow_private=allow_private)
-            if allow_private and not inner:
-                return ""
-            return f"a {why} address of {embedded}" + (f", {inner}" if inner else "")
-    for network6, why in _CLOSED6:
-        if address in network6:
-            return f"a {why} address"
-    return "" if address in _GLOBAL6 else "a reserved address"
+    known = next((network for network in _NETWORKS if address in network.network), None)
+    if known is None:
+        return "" if address.version == 4 or address in _GLOBAL6 else "a reserved address"
+    if known.shift is None:
+        return "" if known.private and allow_private else f"a {known.name} address"
+    embedded = IPv4Address(((int(address) >> known.shift) ^ known.mask) & 0xFFFFFFFF)
+    inner = find_objection(embedded, allow_private=allow_private)
+    if allow_private and not inner:
+        return ""
+    return f"a {known.name} address of {embedded}" + (f", {inner}" if inner else "")
 
 
 def find_ipv4(host: str) -> IPv4Address | None:
@@ -241,11 +204,8 @@ def check_address(ip: str | Address, *, host: str = "", allow_private: bool = Fa
 
 def host_matches(host: str, patterns: Sequence[str]) -> bool:
     """Whether a host is one of the patterns: an exact name, or `*.example.org` for every name below it."""
-    for pattern in patterns:
-        wanted = pattern.lower().rstrip(".")
-        if host == wanted or (wanted.startswith("*.") and host.endswith(wanted[1:])):
-            return True
-    return False
+    names = [pattern.lower().rstrip(".") for pattern in patterns]
+    return any(host == name or (name.startswith("*.") and host.endswith(name[1:])) for name in names)
 
 
 def mask_url(url: str) -> str:

@@ -248,19 +248,10 @@ _BAD_VALUE = re.compile("[\x00-\x08\x0a-\x1f\x7f]")
 # Framing and routing belong to the transport; a spec that set them could smuggle a second request.
 _OWN = frozenset(
     {
-        "connection",
-        "content-length",
-        "expect",
-        "host",
-        "keep-alive",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
+        "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization", "proxy-connection", "te",
+        "trailer", "transfer-encoding", "upgrade",
     }
-)
+)  # fmt: skip
 _PERSONAL = frozenset({"authorization", "cookie"})
 
 

@@ -9,14 +9,12 @@ from .protocol import INTERNAL_ERROR, INVALID_PARAMS, LOG_LEVELS, Call, NoChanne
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any, Protocol
 
     from specloom.core import Fault
 
     from .protocol import Backend
-
-if TYPE_CHECKING:
 
     class Client(Protocol):
         """What a running request needs of the connection that it came over."""
@@ -44,30 +42,18 @@ BURST = 5.0
 STEPS_PER_SECOND = 4.0
 MOST_VALUES = 100
 """Values that a completion may hold, by the protocol."""
-KIND_NAMES = {dict: "an object", str: "text"}
+KIND_NAMES: dict[type, str] = {dict: "an object", str: "text"}
+OPTIONAL: dict[str, dict[str, type]] = {
+    "tools/call": {"arguments": dict, "inputResponses": dict, "requestState": str},
+    "resources/read": {"inputResponses": dict, "requestState": str},
+    "prompts/get": {"arguments": dict, "inputResponses": dict, "requestState": str},
+    "completion/complete": {"context": dict},
+}
 NEEDED = {"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}
 
 
 class LiveCall(Call):
     """A request that the backend answers, with the channel back to the client while it runs."""
-
-    __slots__ = (
-        "_connection",
-        "_credit",
-        "_moment",
-        "_reached",
-        "_token",
-        "client_capabilities",
-        "era",
-        "input_responses",
-        "meta",
-        "method",
-        "on_cancel",
-        "params",
-        "protocol_version",
-        "request_id",
-        "request_state",
-    )
 
     def __init__(self, connection: Client, request_id: str | int, method: str, params: dict[str, Any]) -> None:
         self._connection = connection
@@ -99,19 +85,14 @@ class LiveCall(Call):
             return
         self._credit -= 1.0
         self._reached = progress
-        step: dict[str, Any] = {"progressToken": self._token, "progress": progress}
-        if total is not None:
-            step["total"] = total
-        if message is not None:
-            step["message"] = message
-        self._connection.send_for(self, to_notification("notifications/progress", step))
+        step = {"progressToken": self._token, "progress": progress, "total": total, "message": message}
+        told = {name: value for name, value in step.items() if value is not None}
+        self._connection.send_for(self, to_notification("notifications/progress", told))
 
     def log(self, level: str, data: Any, logger: str | None = None) -> None:
-        wanted = self.meta.get(LOG_LEVEL_KEY) if self.era == "modern" else self._connection.log_level
-        if wanted not in LOG_LEVELS or LOG_LEVELS.index(level) < LOG_LEVELS.index(wanted):
-            return
-        entry = {"level": level, "data": data} if logger is None else {"level": level, "logger": logger, "data": data}
-        self._connection.send_for(self, to_notification("notifications/message", entry))
+        if shows(level, self.meta.get(LOG_LEVEL_KEY) if self.era == "modern" else self._connection.log_level):
+            entry = {"level": level, "data": data} | ({"logger": logger} if logger is not None else {})
+            self._connection.send_for(self, to_notification("notifications/message", entry))
 
     def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
         self._connection.publish(method, params, self)
@@ -171,7 +152,7 @@ class LiveCall(Call):
         from specloom.core import Fault
 
         try:
-            result = await self._ask_backend(backend)
+            result = await ask_backend(backend, self.method, self.params, self)
         except Fault as fault:
             if self.method != "tools/call":
                 raise to_protocol_error(fault, self.method, self.params) from None
@@ -179,18 +160,6 @@ class LiveCall(Call):
         if isinstance(result, bytes):
             return to_result(self.request_id, self._connection.seal(result))
         return to_result(self.request_id, self._shape(result))
-
-    async def _ask_backend(self, backend: Backend) -> bytes | dict[str, Any]:
-        params = self.params
-        if self.method == "tools/call":
-            return await backend.call_tool(params["name"], params.get("arguments") or {}, self)
-        if self.method == "resources/read":
-            return await backend.read_resource(params["uri"], self)
-        if self.method == "prompts/get":
-            return await backend.get_prompt(params["name"], params.get("arguments") or {}, self)
-        context = params.get("context") or {}
-        found = await backend.complete(params["ref"], params["argument"], context.get("arguments") or {})
-        return {"completion": {**found, "values": list(found["values"])[:MOST_VALUES]}}
 
     def _shape(self, result: dict[str, Any]) -> bytes:
         kind = result.get("resultType", "complete")
@@ -205,6 +174,24 @@ class LiveCall(Call):
         return encode({key: value for key, value in result.items() if key not in {"resultType", "ttlMs", "cacheScope"}})
 
 
+async def ask_backend(backend: Backend, method: str, params: Mapping[str, Any], call: Call) -> bytes | dict[str, Any]:
+    """What the backend answers to a request that has passed `check_params`."""
+    if method == "tools/call":
+        return await backend.call_tool(params["name"], params.get("arguments") or {}, call)
+    if method == "resources/read":
+        return await backend.read_resource(params["uri"], call)
+    if method == "prompts/get":
+        return await backend.get_prompt(params["name"], params.get("arguments") or {}, call)
+    context = params.get("context") or {}
+    completion = await backend.complete(params["ref"], params["argument"], context.get("arguments") or {})
+    return {"completion": {**completion, "values": list(completion["values"])[:MOST_VALUES]}}
+
+
+def shows(level: str, least: object) -> bool:
+    """Whether a log message of a level is sent to a client that asked for this one and all above; to nobody unasked."""
+    return least in LOG_LEVELS and LOG_LEVELS.index(level) >= LOG_LEVELS.index(str(least))
+
+
 def to_protocol_error(fault: Fault, method: str, params: dict[str, Any]) -> ProtocolError:
     """The protocol error that tells a fault where there is no tool result to tell it."""
     if fault.kind == "not_found" and method == "resources/read":
@@ -216,19 +203,12 @@ def to_protocol_error(fault: Fault, method: str, params: dict[str, Any]) -> Prot
 
 def check_params(method: str, params: dict[str, Any]) -> None:
     """Raise `ProtocolError` unless `params` have the members that `method` needs, with their types."""
-    wanted = {
-        "tools/call": (("arguments", dict), ("inputResponses", dict), ("requestState", str)),
-        "resources/read": (("inputResponses", dict), ("requestState", str)),
-        "prompts/get": (("arguments", dict), ("inputResponses", dict), ("requestState", str)),
-        "completion/complete": (("context", dict),),
-    }[method]
-    for key, kind in wanted:
+    for key, kind in OPTIONAL[method].items():
         if params.get(key) is not None and not isinstance(params[key], kind):
             raise ProtocolError(INVALID_PARAMS, f"Invalid params: {key} must be {KIND_NAMES[kind]}")
-    if method == "resources/read" and not isinstance(params.get("uri"), str):
-        raise ProtocolError(INVALID_PARAMS, "Invalid params: uri must be text")
-    if method == "prompts/get" and not isinstance(params.get("name"), str):
-        raise ProtocolError(INVALID_PARAMS, "Invalid params: name must be text")
+    required = {"resources/read": "uri", "prompts/get": "name"}.get(method)
+    if required and not isinstance(params.get(required), str):
+        raise ProtocolError(INVALID_PARAMS, f"Invalid params: {required} must be text")
     if method == "completion/complete":
         argument = params.get("argument")
         if not isinstance(params.get("ref"), dict) or not isinstance(argument, dict):

@@ -70,8 +70,8 @@ class Conditions:
 
     def read(self, environ: Mapping[str, str]) -> dict[str, str | bool]:
         """What an environment says about them."""
-        said: dict[str, str | bool] = {name: environ.get(name, "").strip() for name in self.switches}
-        return said | {name: bool(environ.get(name, "").strip()) for name in self.given if name not in said}
+        values: dict[str, str | bool] = {name: environ.get(name, "").strip() for name in self.switches}
+        return values | {name: bool(environ.get(name, "").strip()) for name in self.given if name not in values}
 
 
 def select(
@@ -246,14 +246,14 @@ def fingerprint(environ: Mapping[str, str], selection: Selection) -> str:
     """Changes when a spec, the package, or the selection does: names, sizes and times of every file."""
     seen = [f"{FORMAT} {__version__} {selection.key()}"]
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    seen.extend(_stamps(package, ".py", deep=True))
+    seen.extend(_stamps(package, ".py"))
     for layer in spec_layers(environ):
         for part, suffix in FOLDERS:
-            seen.extend(_stamps(os.path.join(layer, part), suffix, deep=True))
+            seen.extend(_stamps(os.path.join(layer, part), suffix))
     return "\n".join(seen)
 
 
-def _stamps(folder: str, suffix: str, *, deep: bool) -> Iterator[str]:
+def _stamps(folder: str, suffix: str) -> Iterator[str]:
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
@@ -262,8 +262,8 @@ def _stamps(folder: str, suffix: str, *, deep: bool) -> Iterator[str]:
         if entry.name.endswith(suffix):
             stat = entry.stat()
             yield f"{entry.path} {stat.st_size} {stat.st_mtime_ns}"
-        elif deep and entry.name != "__pycache__" and entry.is_dir():
-            yield from _stamps(entry.path, suffix, deep=True)
+        elif entry.name != "__pycache__" and entry.is_dir():
+            yield from _stamps(entry.path, suffix)
 
 
 def image_path(environ: Mapping[str, str], selection: Selection) -> str:
@@ -282,25 +282,19 @@ def load_image(environ: Mapping[str, str], selection: Selection) -> Catalogue | 
     """The catalogue of the image if there is one and nothing changed since, else None."""
     try:
         with open(image_path(environ, selection), "rb") as file:
-            said = json.loads(file.read())
-        if said["fingerprint"] != fingerprint(environ, selection):
+            image = json.loads(file.read())
+        if image["fingerprint"] != fingerprint(environ, selection):
             return None
-        when: dict[str, str | bool] = said["conditions"]
+        when: dict[str, str | bool] = image["conditions"]
         asked = Conditions(*([name for name in when if isinstance(when[name], kind)] for kind in (str, bool)))
         if asked.read(environ) != when:
             return None
         return Catalogue(
-            name=said["name"],
-            version=said["version"],
-            title=said["title"],
-            instructions=said["instructions"],
-            tools=said["tools"].encode(),
-            tool_names=frozenset(said["tool_names"]),
-            resources=said["resources"].encode(),
-            resource_templates=said["resource_templates"].encode(),
-            prompts=said["prompts"].encode(),
+            **{key: image[key] for key in _TEXTS},
+            **{key: image[key].encode() for key in _BYTES},
+            tool_names=frozenset(image["tool_names"]),
             completions=True,
-            subscribe=tuple(said["subscribe"]),
+            subscribe=tuple(image["subscribe"]),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
@@ -317,13 +311,13 @@ def save_image(
 
     from specloom.runtime import write_whole
 
-    said: dict[str, Any] = {key: getattr(catalogue, key) for key in _TEXTS}
-    said |= {key: getattr(catalogue, key).decode() for key in _BYTES}
-    said |= {"tool_names": sorted(catalogue.tool_names), "fingerprint": fingerprint(environ, selection)}
-    said["subscribe"] = catalogue.subscribe
-    said["conditions"] = (conditions or Conditions()).read(environ)
+    image: dict[str, Any] = {key: getattr(catalogue, key) for key in _TEXTS}
+    image |= {key: getattr(catalogue, key).decode() for key in _BYTES}
+    image |= {"tool_names": sorted(catalogue.tool_names), "fingerprint": fingerprint(environ, selection)}
+    image["subscribe"] = catalogue.subscribe
+    image["conditions"] = (conditions or Conditions()).read(environ)
     try:
-        write_whole(Path(image_path(environ, selection)), json.dumps(said, ensure_ascii=False).encode())
+        write_whole(Path(image_path(environ, selection)), json.dumps(image, ensure_ascii=False).encode())
     except OSError:
         return False
     return True

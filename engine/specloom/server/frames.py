@@ -49,17 +49,6 @@ def defect(sentence: str = DEFECT) -> dict[str, Any]:
     return failure(Fault("internal", sentence))
 
 
-def render(data: dict[str, Any], meta: dict[str, Any] | None = None) -> bytes:
-    """`encode(success(data, meta))`, with `data` encoded once."""
-    body = _dump(data)
-    head = f'{{"_meta":{_dump(meta)},"content":' if meta else '{"content":'
-    text = f'{head}[{{"type":"text","text":{_dump(body)}}}],"structuredContent":{body}}}'
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return to_bytes(success(data, meta))
-
-
 def encode(result: dict[str, Any]) -> bytes:
     """`result` as JSON with `_meta` first, so that the protocol can add to it without decoding it again."""
     meta = result.get("_meta")

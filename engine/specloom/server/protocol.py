@@ -96,24 +96,6 @@ class Catalogue:
     change.
     """
 
-    __slots__ = (
-        "completions",
-        "instructions",
-        "list_changed",
-        "logging",
-        "name",
-        "prompts",
-        "resource_templates",
-        "resources",
-        "scope",
-        "subscribe",
-        "title",
-        "tool_names",
-        "tools",
-        "ttl_ms",
-        "version",
-    )
-
     def __init__(
         self,
         *,
@@ -184,7 +166,6 @@ class Catalogue:
 class Call:
     """One running request as the backend sees it. Hosts implement it; every method is safe to call at any time."""
 
-    __slots__ = ()
     request_id: str | int
     era: str
     """`legacy` (handshake) or `modern` (every request stands alone)."""
@@ -219,7 +200,7 @@ class Backend:
     def call_now(self, name: str, arguments: dict[str, Any]) -> bytes | dict[str, Any] | None:  # noqa: ARG002
         """A complete tool result if the answer is in memory, else `None`. Runs on the reader's thread: never wait here.
 
-        Bytes are taken as they are and must come from `results.render` or `results.encode`.
+        Bytes are taken as they are and must come from `frames.render_text` or `frames.encode`.
         """
         return None
 

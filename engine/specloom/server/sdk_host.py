@@ -6,7 +6,8 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import mcp_types as types
@@ -27,13 +28,12 @@ from mcp.shared.exceptions import MCPError
 
 from specloom.core import Fault
 
-from .calls import MOST_VALUES, NEEDED, check_params, to_protocol_error
+from .calls import NEEDED, ask_backend, check_params, shows, to_protocol_error
 from .frames import CAPABILITIES_KEY, LOG_LEVEL_KEY, defect, failure
 from .protocol import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     LISTS,
-    LOG_LEVELS,
     MODERN_VERSIONS,
     Backend,
     Call,
@@ -47,11 +47,13 @@ if TYPE_CHECKING:
     from .protocol import LoadBackend
 
 
-# --- A running request as the official SDK knows it, with what it sends on its way to the client ----------------------
-
-
 SdkContext = ServerRequestContext[Any, Any]
 
+CHANGES: dict[str, type[ToolsListChanged | PromptsListChanged | ResourcesListChanged]] = {
+    "notifications/tools/list_changed": ToolsListChanged,
+    "notifications/prompts/list_changed": PromptsListChanged,
+    "notifications/resources/list_changed": ResourcesListChanged,
+}
 ANSWERS: dict[str, Any] = {
     "elicitation/create": types.ElicitResult,
     "sampling/createMessage": types.CreateMessageResult,
@@ -59,20 +61,10 @@ ANSWERS: dict[str, Any] = {
 }
 
 
-class Audience(Protocol):
-    """Who is told of changes and log entries: what a running request needs of its host."""
-
-    bus: InMemorySubscriptionBus
-    log_level: str | None
-
-    def is_wanted(self, event: ServerEvent) -> bool:
-        """Whether clients with a handshake are told of `event`."""
-
-
 class SdkCall(Call):
     """A running request, as the SDK knows it. What it sends goes out in order, from a task of its own."""
 
-    def __init__(self, host: Audience, context: SdkContext) -> None:
+    def __init__(self, host: Host, context: SdkContext) -> None:
         params = context.params or {}
         self._host = host
         self._context = context
@@ -96,11 +88,9 @@ class SdkCall(Call):
         self._outbox.put_nowait(lambda: self._context.session.report_progress(progress, total, message))
 
     def log(self, level: str, data: Any, logger: str | None = None) -> None:
-        wanted = self.meta.get(LOG_LEVEL_KEY) if self.era == "modern" else self._host.log_level
-        if wanted not in LOG_LEVELS or LOG_LEVELS.index(level) < LOG_LEVELS.index(wanted):
-            return
-        entry = {"level": level, "data": data, "logger": logger}
-        self._send("notifications/message", {key: value for key, value in entry.items() if value is not None})
+        if shows(level, self.meta.get(LOG_LEVEL_KEY) if self.era == "modern" else self._host.log_level):
+            entry = {"level": level, "data": data, "logger": logger}
+            self._send("notifications/message", {key: value for key, value in entry.items() if value is not None})
 
     def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
         event = to_event(method, params)
@@ -143,16 +133,12 @@ def to_event(method: str, params: Mapping[str, Any] | None) -> ServerEvent | Non
     """The SDK's event for a notification about a change, or `None`."""
     if method == "notifications/resources/updated":
         return ResourceUpdated(uri=str((params or {}).get("uri", "")))
-    changes: dict[str, ServerEvent] = {
-        "notifications/tools/list_changed": ToolsListChanged(),
-        "notifications/prompts/list_changed": PromptsListChanged(),
-        "notifications/resources/list_changed": ResourcesListChanged(),
-    }
-    return changes.get(method)
+    change = CHANGES.get(method)
+    return change() if change else None
 
 
 Result = dict[str, Any]
-Perform = Callable[[Backend, Mapping[str, Any], "SdkCall"], Awaitable[Result]]
+Handler = Callable[[SdkContext, Any], Awaitable[Result]]
 
 
 def serve_sdk(catalogue: Catalogue, load_backend: LoadBackend) -> int:
@@ -200,30 +186,25 @@ class Host:
             instructions=catalogue.instructions or None,
         )
         declared = catalogue.capabilities()
+        handlers: dict[str, Handler] = {"server/discover": self._discover, "tools/call": self._run}
         for method, (member, field) in LISTS.items():
             if method.partition("/")[0] in declared:
-                self._add(server, method, self._list(member, getattr(catalogue, field) or b"[]"))
-        self._add(server, "server/discover", self._discover)
-        self._add(server, "tools/call", self._run(_call_tool))
+                handlers[method] = self._list(member, getattr(catalogue, field) or b"[]")
         if "resources" in declared:
-            self._add(server, "resources/read", self._run(_read_resource))
+            handlers["resources/read"] = self._run
         if "prompts" in declared:
-            self._add(server, "prompts/get", self._run(_get_prompt))
+            handlers["prompts/get"] = self._run
         if catalogue.completions:
-            self._add(server, "completion/complete", self._run(_complete))
+            handlers["completion/complete"] = self._run
         if catalogue.logging:
-            self._add(server, "logging/setLevel", self._set_level)
+            handlers["logging/setLevel"] = self._set_level
         if catalogue.subscribe:
-            self._add(server, "resources/subscribe", self._watch)
-            self._add(server, "resources/unsubscribe", self._unwatch)
+            handlers |= {"resources/subscribe": self._watch, "resources/unsubscribe": self._unwatch}
+        for method, handler in handlers.items():
+            server.add_request_handler(method, types.RequestParams, handler)
         if catalogue.subscribe or catalogue.list_changed:
             server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, self._listen)
         return server
-
-    def _add(
-        self, server: Server[dict[str, Any]], method: str, handler: Callable[[SdkContext, Any], Awaitable[Result]]
-    ) -> None:
-        server.add_request_handler(method, types.RequestParams, handler)
 
     def is_wanted(self, event: ServerEvent) -> bool:
         """Whether clients with a handshake are told of `event`."""
@@ -232,18 +213,13 @@ class Host:
         family = {ToolsListChanged: "tools", PromptsListChanged: "prompts", ResourcesListChanged: "resources"}
         return family[type(event)] in self.catalogue.list_changed
 
-    def _freshness(self, context: SdkContext) -> Result:
-        if context.protocol_version not in MODERN_VERSIONS:
-            return {}
-        return self.catalogue.freshness()
-
-    def _list(self, member: str, array: bytes) -> Callable[[SdkContext, Any], Awaitable[Result]]:
+    def _list(self, member: str, array: bytes) -> Handler:
         items = json.loads(array)
 
         async def handle(context: SdkContext, _: object) -> Result:
             if (context.params or {}).get("cursor") is not None:
                 raise MCPError(INVALID_PARAMS, "Invalid cursor")
-            return _for_era(context, {member: items, **self._freshness(context)})
+            return _for_era(context, {member: items}, self.catalogue.freshness())
 
         return handle
 
@@ -251,7 +227,7 @@ class Host:
         result = {"supportedVersions": list(MODERN_VERSIONS), "capabilities": self.catalogue.capabilities()}
         if self.catalogue.instructions:
             result["instructions"] = self.catalogue.instructions
-        return _for_era(context, {**result, **self._freshness(context)})
+        return _for_era(context, result, self.catalogue.freshness())
 
     async def _set_level(self, context: SdkContext, _: object) -> Result:
         self.log_level = (context.params or {})["level"]
@@ -266,81 +242,54 @@ class Host:
 
     async def _listen(self, context: SdkContext, params: types.SubscriptionsListenRequestParams) -> Any:
         """A stream of those changes that are really told, of all that are asked for; the SDK would promise them all."""
-        wanted, changing = params.notifications, self.catalogue.list_changed
-        told = wanted.model_copy(
-            update={
-                "tools_list_changed": wanted.tools_list_changed if "tools" in changing else None,
-                "prompts_list_changed": wanted.prompts_list_changed if "prompts" in changing else None,
-                "resources_list_changed": wanted.resources_list_changed if "resources" in changing else None,
-                "resource_subscriptions": [
-                    uri for uri in wanted.resource_subscriptions or () if self.catalogue.tells(uri)
-                ],
-            }
-        )
-        return await self._streams(context, params.model_copy(update={"notifications": told}))
+        wanted = params.notifications
+        told: dict[str, Any] = {
+            f"{family}_list_changed": getattr(wanted, f"{family}_list_changed")
+            if family in self.catalogue.list_changed
+            else None
+            for family in ("tools", "prompts", "resources")
+        }
+        told["resource_subscriptions"] = [
+            uri for uri in wanted.resource_subscriptions or () if self.catalogue.tells(uri)
+        ]
+        return await self._streams(context, params.model_copy(update={"notifications": wanted.model_copy(update=told)}))
 
     async def _unwatch(self, context: SdkContext, _: object) -> Result:
         self._watched.discard((context.params or {})["uri"])
         return {}
 
-    def _run(self, perform: Perform) -> Callable[[SdkContext, Any], Awaitable[Result]]:
-        async def handle(context: SdkContext, _: object) -> Result:
-            params = dict(context.params or {})
-            name = params.get("name")
-            if context.method == "tools/call" and name not in self.catalogue.tool_names:
-                raise MCPError(INVALID_PARAMS, UnknownTool(str(name), self.catalogue.tool_names).message)
-            call = SdkCall(self, context)
-            pump = asyncio.ensure_future(call.pump())
-            try:
-                check_params(context.method, params)
-                if self.backend is None:
-                    self.backend = self._load_backend()
-                result = await perform(self.backend, params, call)
-                await call.settle()
-            except ProtocolError as error:
-                raise MCPError(error.code, error.message, error.data) from None
-            except Fault as fault:
-                if context.method == "tools/call":
-                    return _for_era(context, failure(fault))
-                told = to_protocol_error(fault, context.method, params)
-                raise MCPError(told.code, told.message, told.data) from None
-            except Exception:  # noqa: BLE001 - the SDK would send the exception's text to clients with a handshake
-                if context.method == "tools/call":
-                    return _for_era(context, defect())
-                raise MCPError(INTERNAL_ERROR, "Internal error") from None
-            finally:
-                pump.cancel()
-            return _for_era(context, result)
+    async def _run(self, context: SdkContext, _: object) -> Result:
+        params = dict(context.params or {})
+        name, is_tool = params.get("name"), context.method == "tools/call"
+        if is_tool and name not in self.catalogue.tool_names:
+            raise MCPError(INVALID_PARAMS, UnknownTool(str(name), self.catalogue.tool_names).message)
+        call = SdkCall(self, context)
+        pump = asyncio.ensure_future(call.pump())
+        try:
+            check_params(context.method, params)
+            if self.backend is None:
+                self.backend = self._load_backend()
+            answer = self.backend.call_now(str(name), params.get("arguments") or {}) if is_tool else None
+            if answer is None:
+                answer = await ask_backend(self.backend, context.method, params, call)
+            await call.settle()
+        except ProtocolError as error:
+            raise MCPError(error.code, error.message, error.data) from None
+        except Fault as fault:
+            if is_tool:
+                return _for_era(context, failure(fault))
+            refusal = to_protocol_error(fault, context.method, params)
+            raise MCPError(refusal.code, refusal.message, refusal.data) from None
+        except Exception:  # noqa: BLE001 - the SDK would send the exception's text to clients with a handshake
+            if is_tool:
+                return _for_era(context, defect())
+            raise MCPError(INTERNAL_ERROR, "Internal error") from None
+        finally:
+            pump.cancel()
+        default = {"ttlMs": 0, "cacheScope": "private"} if context.method == "resources/read" else {}
+        return _for_era(context, json.loads(answer) if isinstance(answer, bytes) else answer, default)
 
-        return handle
 
-
-def _for_era(context: SdkContext, result: Result) -> Result:
+def _for_era(context: SdkContext, result: Result, modern: Mapping[str, Any] = MappingProxyType({})) -> Result:
     """`result` with the members that the SDK adds to its own models, but not to dictionaries."""
-    if context.protocol_version not in MODERN_VERSIONS:
-        return result
-    if context.method == "resources/read":
-        result = {"ttlMs": 0, "cacheScope": "private", **result}
-    return {"resultType": "complete", **result}
-
-
-async def _call_tool(backend: Backend, params: Mapping[str, Any], call: SdkCall) -> Result:
-    name, arguments = params["name"], params.get("arguments") or {}
-    result = backend.call_now(name, arguments)
-    if result is None:
-        result = await backend.call_tool(name, arguments, call)
-    return dict(json.loads(result) if isinstance(result, bytes) else result)
-
-
-async def _read_resource(backend: Backend, params: Mapping[str, Any], call: SdkCall) -> Result:
-    return await backend.read_resource(params["uri"], call)
-
-
-async def _get_prompt(backend: Backend, params: Mapping[str, Any], call: SdkCall) -> Result:
-    return await backend.get_prompt(params["name"], params.get("arguments") or {}, call)
-
-
-async def _complete(backend: Backend, params: Mapping[str, Any], _: SdkCall) -> Result:
-    context = (params.get("context") or {}).get("arguments") or {}
-    found = await backend.complete(params["ref"], params["argument"], context)
-    return {"completion": {**found, "values": list(found["values"])[:MOST_VALUES]}}
+    return {"resultType": "complete", **modern, **result} if context.protocol_version in MODERN_VERSIONS else result

@@ -1,4 +1,4 @@
-"""Reads a page by the cheapest way that gives it: one plain request where that is enough, and a climb where it is not.
+"""The fallback chain of a page: one plain request where that is enough, and tier after tier where it is not.
 
 The first request asks for Markdown and takes HTML: what the contract calls the markdown and html tiers is one fetch. It
 is repeated with the identity of a browser only when the answer was refused, a wall or a shell.
@@ -18,12 +18,13 @@ from .block_pages import ENOUGH, Verdict, is_useless_frame, judge, judge_raw, sc
 from .content_type import is_document_url
 from .failures import find_kind_of_status, from_fault, from_reader, to_fault, to_outcome
 from .http import check_target
-from .tiers import Attempt, Extractor, Tier, TierServices, choose_rungs, note_fault, note_missing, note_status
+from .tiers import Attempt, Extractor, Tier, choose_tiers, note_fault, note_missing, note_status
 
 if TYPE_CHECKING:
     from specloom.plugins import Context
 
     from ..options import Options
+    from .session import FetchSession
 
 
 LARGE = 200_000
@@ -49,7 +50,7 @@ async def read(
     context: Context,
     options: Options,
     extract: Extractor,
-    station: TierServices,
+    station: FetchSession,
     depth: int = 0,
 ) -> Reading:
     """The best reading of a page; one fault that tells how every tier fared where there is none.
@@ -58,89 +59,88 @@ async def read(
     function. In raw mode it is not called, and `Reading.body` is the original, cut to `options.max_length` bytes.
     `depth` is 1 for the page of an iframe, which gets neither services nor iframes of its own.
     """
-    climb = Attempt(url, mode, options, extract)
+    attempt = Attempt(url, mode, context, options, extract, station, depth)
     try:
         check_target(url, options)
     except Fault as fault:
         raise to_fault(url, [to_outcome("guard", "validation", fault.message)]) from None
     try:
         async with asyncio.timeout(options.deadline) as clock:
-            for rung in choose_rungs(url, mode=mode, context=context, options=options, station=station, depth=depth):
-                found = await _try(climb, rung)
-                if found is None and climb.frames and depth == 0:
-                    found = await _follow_frames(climb, context, station)
+            for tier in choose_tiers(attempt):
+                found = await _try(attempt, tier)
+                if found is None and attempt.frames and depth == 0:
+                    found = await _follow_frames(attempt)
                 if found is not None:
                     return found
-                if climb.stopped:
+                if attempt.stopped:
                     break
     except TimeoutError:
         if not clock.expired():
             raise
-        climb.outcomes.append(to_outcome("all", "network", f"not finished within {options.deadline:g} seconds"))
-    if climb.best is not None:
-        return replace(climb.best, outcomes=tuple(climb.outcomes))
-    raise to_fault(url, climb.outcomes, retry_after=climb.retry_after, scripted=climb.scripted)
+        attempt.outcomes.append(to_outcome("all", "network", f"not finished within {options.deadline:g} seconds"))
+    if attempt.best is not None:
+        return replace(attempt.best, outcomes=tuple(attempt.outcomes))
+    raise to_fault(url, attempt.outcomes, retry_after=attempt.retry_after, scripted=attempt.scripted)
 
 
-async def _try(climb: Attempt, rung: Tier) -> Reading | None:
-    """What one rung gives if it is good enough to end the climb; what it was is noted either way."""
-    if rung.local and not climb.local:
+async def _try(attempt: Attempt, tier: Tier) -> Reading | None:
+    """What one tier gives if it is good enough to end the attempt; what it was is noted either way."""
+    if tier.local and not attempt.local:
         return None
-    if climb.oversize and rung.name == "stealth":
+    if attempt.oversize and tier.name == "stealth":
         return None
     try:
-        fetched = await rung.run()
+        fetched = await tier.run()
     except Fault as fault:
-        note_fault(climb, rung, fault)
+        note_fault(attempt, tier, fault)
         return None
-    tier = fetched.tier
     kind = find_kind_of_status(fetched.status)
     if kind is not None:
-        note_status(climb, rung, fetched, kind)
+        note_status(attempt, tier, fetched, kind)
         return None
-    if rung.local and fetched.body and fetched.body == climb.last_body:
-        climb.outcomes.append(to_outcome(tier, "content_empty", "the same answer as before"))
-        climb.stopped = climb.stopped or climb.gone
+    if tier.local and fetched.body and fetched.body == attempt.last_body:
+        attempt.outcomes.append(to_outcome(fetched.tier, "content_empty", "the same answer as before"))
+        attempt.stopped = attempt.stopped or attempt.gone
         return None
-    climb.last_body = fetched.body
-    if climb.mode == "raw":
-        return _take_raw(climb, fetched)
+    attempt.last_body = fetched.body
+    if attempt.mode == "raw":
+        return _take_raw(attempt, fetched)
     try:
         if fetched.kind == "other" and fetched.body:
-            fetched = _open(fetched, climb.options.max_html_bytes)
+            fetched = _open(fetched, attempt.options.max_html_bytes)
     except Fault as fault:
-        climb.outcomes.append(from_reader(tier, fault))
-        climb.stopped = True
+        attempt.outcomes.append(from_reader(fetched.tier, fault))
+        attempt.stopped = True
         return None
     try:
-        candidate = await _extract(climb, fetched)
+        candidate = await _extract(attempt, fetched)
     except Fault as fault:
-        climb.outcomes.append((from_reader if fetched.kind == "document" else from_fault)(tier, fault))
-        climb.local = climb.local and fetched.kind == "html"
+        attempt.outcomes.append((from_reader if fetched.kind == "document" else from_fault)(fetched.tier, fault))
+        attempt.local = attempt.local and fetched.kind == "html"
         return None
-    verdict = _judge(climb, rung, fetched, candidate)
+    verdict = _judge(attempt, tier, fetched, candidate)
     if fetched.kind in ("document", "text") and fetched.body:
         # Neither another identity nor a browser makes more of it.
-        climb.local = False
+        attempt.local = False
     if verdict == "good":
-        climb.outcomes.append(to_outcome(tier, "ok", f"{len(candidate.text)} characters"))
-        return _to_reading(climb, fetched, candidate, "complete")
+        attempt.outcomes.append(to_outcome(fetched.tier, "ok", f"{len(candidate.text)} characters"))
+        return _to_reading(attempt, fetched, candidate, "complete")
     if verdict == "missing":
-        note_missing(climb, fetched)
+        note_missing(attempt, fetched)
         return None
     kind, words = _WORDS[verdict]
     size = len(candidate.text.encode("utf-8", "replace"))
-    outcome = to_outcome(tier, kind, f"{words} ({size} bytes of text)" if size else words)
+    outcome = to_outcome(fetched.tier, kind, f"{words} ({size} bytes of text)" if size else words)
     if verdict == "consent":
         outcome = replace(outcome, fault=Fault(kind, CONSENT, action="inform_user"))
-    climb.outcomes.append(outcome)
+    attempt.outcomes.append(outcome)
     if verdict == "shell":
         value = score(candidate.text)
-        if value > climb.best_score:
-            climb.best, climb.best_score = _to_reading(climb, fetched, candidate, "partial"), value
+        if value > attempt.best_score:
+            attempt.best, attempt.best_score = _to_reading(attempt, fetched, candidate, "partial"), value
     if verdict in ("shell", "empty") and fetched.kind == "html":
-        climb.frames = candidate.frames
-        climb.scripted = climb.scripted or b"<script" in fetched.body.lower()
+        attempt.frames = candidate.frames
+        attempt.scripted = attempt.scripted or b"<script" in fetched.body.lower()
     return None
 
 
@@ -154,14 +154,14 @@ def _open(fetched: Fetched, most: int) -> Fetched:
     return opened
 
 
-def _judge(climb: Attempt, rung: Tier, fetched: Fetched, candidate: Candidate) -> Verdict:
-    if rung.local and fetched.kind in ("text", "document", "other"):
+def _judge(attempt: Attempt, tier: Tier, fetched: Fetched, candidate: Candidate) -> Verdict:
+    if tier.local and fetched.kind in ("text", "document", "other"):
         return "good" if candidate.text.strip() else "empty"
     verdict = judge(
         candidate.text,
         title=candidate.title,
         html=fetched.body if fetched.kind == "html" else b"",
-        asked=climb.url,
+        asked=attempt.url,
         url=fetched.url,
         whole=candidate.whole,
     )
@@ -170,30 +170,30 @@ def _judge(climb: Attempt, rung: Tier, fetched: Fetched, candidate: Candidate) -
     return "good" if rendered and verdict == "shell" else verdict
 
 
-async def _extract(climb: Attempt, fetched: Fetched) -> Candidate:
-    if len(fetched.body) > LARGE and not inspect.iscoroutinefunction(climb.extract):
-        made = await asyncio.to_thread(climb.extract, fetched)
+async def _extract(attempt: Attempt, fetched: Fetched) -> Candidate:
+    if len(fetched.body) > LARGE and not inspect.iscoroutinefunction(attempt.extract):
+        made = await asyncio.to_thread(attempt.extract, fetched)
     else:
-        made = climb.extract(fetched)
+        made = attempt.extract(fetched)
     return await made if inspect.isawaitable(made) else made
 
 
-def _take_raw(climb: Attempt, fetched: Fetched) -> Reading | None:
+def _take_raw(attempt: Attempt, fetched: Fetched) -> Reading | None:
     verdict = judge_raw(fetched.body) if fetched.kind == "html" else ("good" if fetched.body else "empty")
     if verdict != "good":
         kind, words = _WORDS[verdict]
-        climb.outcomes.append(to_outcome(fetched.tier, kind, words))
+        attempt.outcomes.append(to_outcome(fetched.tier, kind, words))
         return None
-    climb.outcomes.append(to_outcome(fetched.tier, "ok", f"{len(fetched.body)} bytes"))
-    return _to_reading(climb, fetched, Candidate(""), "complete")
+    attempt.outcomes.append(to_outcome(fetched.tier, "ok", f"{len(fetched.body)} bytes"))
+    return _to_reading(attempt, fetched, Candidate(""), "complete")
 
 
-def _to_reading(climb: Attempt, fetched: Fetched, candidate: Candidate, quality: Quality) -> Reading:
+def _to_reading(attempt: Attempt, fetched: Fetched, candidate: Candidate, quality: Quality) -> Reading:
     body = b""
-    if climb.mode == "raw":
-        body = cut(fetched.body, climb.options.max_length)
-    truncated = climb.mode == "raw" and (len(body) < len(fetched.body) or fetched.is_part)
-    return Reading(fetched, candidate, fetched.tier, quality, tuple(climb.outcomes), body, truncated)
+    if attempt.mode == "raw":
+        body = cut(fetched.body, attempt.options.max_length)
+    truncated = attempt.mode == "raw" and (len(body) < len(fetched.body) or fetched.is_part)
+    return Reading(fetched, candidate, fetched.tier, quality, tuple(attempt.outcomes), body, truncated)
 
 
 def cut(body: bytes, most: int) -> bytes:
@@ -206,32 +206,32 @@ def cut(body: bytes, most: int) -> bytes:
     return body[:end] if body[end] & 0xC0 != 0x80 else body[:most]
 
 
-async def _follow_frames(climb: Attempt, context: Context, station: TierServices) -> Reading | None:
+async def _follow_frames(attempt: Attempt) -> Reading | None:
     """The better page of two iframes, where it is good: many shells only frame what is worth reading."""
-    frames = [frame for frame in dict.fromkeys(climb.frames) if frame not in climb.followed]
-    climb.frames = ()
-    options = replace(climb.options, reader=False, paid=False, sites=False)
+    frames = [frame for frame in dict.fromkeys(attempt.frames) if frame not in attempt.followed]
+    attempt.frames = ()
+    options = replace(attempt.options, reader=False, paid=False, sites=False)
     chosen: Reading | None = None
-    for frame in frames[: MOST_FRAMES - len(climb.followed)]:
-        climb.followed.add(frame)
+    for frame in frames[: MOST_FRAMES - len(attempt.followed)]:
+        attempt.followed.add(frame)
         if is_document_url(frame) or is_useless_frame(frame):
             continue
         try:
             inner = await read(
                 frame,
-                mode=climb.mode,
-                context=context,
+                mode=attempt.mode,
+                context=attempt.context,
                 options=options,
-                extract=climb.extract,
-                station=station,
+                extract=attempt.extract,
+                station=attempt.station,
                 depth=1,
             )
         except Fault as fault:
-            climb.outcomes.append(to_outcome("iframe", "content_empty", fault.message))
+            attempt.outcomes.append(to_outcome("iframe", "content_empty", fault.message))
             continue
         value = score(inner.candidate.text)
-        climb.outcomes.append(to_outcome("iframe", "ok", f"{len(inner.candidate.text)} characters of {inner.tier}"))
-        if value > climb.best_score:
-            chosen = climb.best = inner
-            climb.best_score = value
-    return replace(chosen, outcomes=tuple(climb.outcomes)) if chosen and chosen.quality == "complete" else None
+        attempt.outcomes.append(to_outcome("iframe", "ok", f"{len(inner.candidate.text)} characters of {inner.tier}"))
+        if value > attempt.best_score:
+            chosen = attempt.best = inner
+            attempt.best_score = value
+    return replace(chosen, outcomes=tuple(attempt.outcomes)) if chosen and chosen.quality == "complete" else None

@@ -107,22 +107,18 @@ class _Host:
     next_start: float = 0.0
 
 
-@dataclass(slots=True)
-class _Waiter:
+@dataclass(slots=True, eq=False)
+class _Turn:
+    """A turn that is waited for, and then held."""
+
     host: str
     owner: str
     lane: Lane
     spacing: float
     follows: bool
     granted: asyncio.Future[None]
-
-
-@dataclass(slots=True)
-class _Turn:
-    host: str
-    owner: str
-    lane: Lane
     counts: bool = True
+    """Whether it takes one of the places; not in the waiting room."""
     roomed: bool = False
     timer: Handle | None = None
 
@@ -130,7 +126,7 @@ class _Turn:
 @dataclass(slots=True)
 class _Lane:
     places: int
-    owners: OrderedDict[str, deque[_Waiter]] = field(default_factory=OrderedDict)
+    owners: OrderedDict[str, deque[_Turn]] = field(default_factory=OrderedDict)
 
 
 class Politeness:
@@ -179,7 +175,8 @@ class Politeness:
             raise Fault("rate_limited", message, retry_after=seconds)
         usual = self._bounds.spacing if spacing is None else spacing
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        turn = await self._wait(_Waiter(host, owner, lane, usual, follows, granted))
+        turn = _Turn(host, owner, lane, usual, follows, granted)
+        await self._wait(turn)
         try:
             yield
         finally:
@@ -194,30 +191,26 @@ class Politeness:
         if status in (429, 503):
             self._rests.note(host, read_retry_after(retry_after, now), self._clock())
 
-    async def _wait(self, waiter: _Waiter) -> _Turn:
-        queue = self._lanes[waiter.lane].owners.setdefault(waiter.owner, deque())
-        queue.append(waiter)
+    async def _wait(self, turn: _Turn) -> None:
+        owners = self._lanes[turn.lane].owners
+        owners.setdefault(turn.owner, deque()).append(turn)
         self._dispatch()
         try:
-            await waiter.granted
+            await turn.granted
         except asyncio.CancelledError:
-            if waiter.granted.done() and not waiter.granted.cancelled():
-                self._end(_Turn(waiter.host, waiter.owner, waiter.lane))
-            else:
-                self._forget(waiter)
+            if turn.granted.done() and not turn.granted.cancelled():
+                self._end(turn)
+            elif turn in owners.get(turn.owner, ()):
+                self._remove(turn)
             raise
-        turn = _Turn(waiter.host, waiter.owner, waiter.lane)
-        if waiter.lane == "fast":
+        if turn.lane == "fast":
             turn.timer = self._later(self._patience, lambda: self._step_aside(turn))
-        return turn
 
-    def _forget(self, waiter: _Waiter) -> None:
-        owners = self._lanes[waiter.lane].owners
-        queue = owners.get(waiter.owner)
-        if queue is not None and waiter in queue:
-            queue.remove(waiter)
-            if not queue:
-                del owners[waiter.owner]
+    def _remove(self, turn: _Turn) -> None:
+        owners = self._lanes[turn.lane].owners
+        owners[turn.owner].remove(turn)
+        if not owners[turn.owner]:
+            del owners[turn.owner]
 
     def _dispatch(self) -> None:
         """Grant whatever can be granted now, and arrange to be woken when time alone will allow more."""
@@ -229,32 +222,30 @@ class Politeness:
             while lane.owners and lane.places > 0 and idle < len(lane.owners):
                 owner, queue = next(iter(lane.owners.items()))
                 lane.owners.move_to_end(owner)
-                waiter, wait = self._find_ready(queue, now) if self._has_room(owner, name) else (None, math.inf)
+                turn, wait = self._find_ready(queue, now) if self._has_room(owner, name) else (None, math.inf)
                 soonest = min(soonest, wait)
-                if waiter is None:
+                if turn is None:
                     idle += 1
                     continue
                 idle = 0
-                queue.remove(waiter)
-                if not queue:
-                    del lane.owners[owner]
-                self._begin(waiter, now)
+                self._remove(turn)
+                self._begin(turn, now)
         self._arrange(soonest, now)
 
-    def _find_ready(self, queue: deque[_Waiter], now: float) -> tuple[_Waiter | None, float]:
+    def _find_ready(self, queue: deque[_Turn], now: float) -> tuple[_Turn | None, float]:
         """The first whose host can be asked now, else how long until time alone lets one through."""
         soonest = math.inf
-        for waiter in queue:
-            wait = self.rest_of(waiter.host)
-            if not is_own(waiter.host):
-                host = self._hosts.get(waiter.host)
+        for turn in queue:
+            wait = self.rest_of(turn.host)
+            if not is_own(turn.host):
+                host = self._hosts.get(turn.host)
                 if host is not None:
                     if host.active >= self._bounds.host:
                         continue
-                    if not waiter.follows:
+                    if not turn.follows:
                         wait = max(wait, host.next_start - now)
             if wait <= 1e-6:
-                return waiter, math.inf
+                return turn, math.inf
             soonest = min(soonest, wait)
         return None, soonest
 
@@ -262,15 +253,15 @@ class Politeness:
         most = self._bounds.tenant or self._bounds.fast
         return self._tenants.get((owner, lane), 0) < most
 
-    def _begin(self, waiter: _Waiter, now: float) -> None:
-        self._lanes[waiter.lane].places -= 1
-        key = (waiter.owner, waiter.lane)
+    def _begin(self, turn: _Turn, now: float) -> None:
+        self._lanes[turn.lane].places -= 1
+        key = (turn.owner, turn.lane)
         self._tenants[key] = self._tenants.get(key, 0) + 1
-        if not is_own(waiter.host):
-            host = self._hosts.setdefault(waiter.host, _Host())
+        if not is_own(turn.host):
+            host = self._hosts.setdefault(turn.host, _Host())
             host.active += 1
-            host.next_start = max(host.next_start, now + waiter.spacing)
-        waiter.granted.set_result(None)
+            host.next_start = max(host.next_start, now + turn.spacing)
+        turn.granted.set_result(None)
 
     def _end(self, turn: _Turn) -> None:
         if turn.timer is not None:
@@ -284,7 +275,8 @@ class Politeness:
             if host.active <= 0 and host.next_start <= self._clock():
                 del self._hosts[turn.host]
         if len(self._hosts) > MOST_HOSTS:
-            self._tidy()
+            now = self._clock()
+            self._hosts = {name: host for name, host in self._hosts.items() if host.active > 0 or host.next_start > now}
         self._dispatch()
 
     def _step_aside(self, turn: _Turn) -> None:
@@ -305,9 +297,7 @@ class Politeness:
             del self._tenants[key]
 
     def _arrange(self, soonest: float, now: float) -> None:
-        if soonest == math.inf:
-            return
-        if self._wake is not None and self._wake_at <= now + soonest and self._wake_at > now:
+        if soonest == math.inf or (self._wake is not None and now < self._wake_at <= now + soonest):
             return
         if self._wake is not None:
             self._wake.cancel()
@@ -318,11 +308,6 @@ class Politeness:
         self._wake = None
         self._wake_at = math.inf
         self._dispatch()
-
-    def _tidy(self) -> None:
-        now = self._clock()
-        for name in [name for name, host in self._hosts.items() if host.active <= 0 and host.next_start <= now]:
-            del self._hosts[name]
 
 
 @lru_cache(maxsize=4096)

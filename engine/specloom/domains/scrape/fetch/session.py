@@ -60,9 +60,9 @@ class FetchSession:
     def stealth(self) -> Stealth | None:
         """The client with the TLS of a browser; nothing where it is not installed."""
         if not self._stealth_sought:
-            from .stealth import find_stealth
+            from .stealth import Stealth, is_installed
 
-            self._stealth = find_stealth(self._resolve)
+            self._stealth = Stealth(self._resolve) if is_installed() else None
             self._stealth_sought = True
         return self._stealth
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import Fault, Request, Response, Secret
-from specloom.net import ParsedUrl, Resolver, check_address, check_url
+from specloom.net import ParsedUrl, Resolver, check_url, find_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,11 +43,6 @@ def is_installed() -> bool:
     return importlib.util.find_spec("curl_cffi") is not None
 
 
-def find_stealth(resolve: Resolver) -> Stealth | None:
-    """The client, or nothing where its library is missing."""
-    return Stealth(resolve) if is_installed() else None
-
-
 class Stealth:
     """Sends one request at a time over a connection of its own; several may be under way."""
 
@@ -63,30 +57,12 @@ class Stealth:
         url = check_url(request.url, allow_private=request.policy.allow_private)
         try:
             async with asyncio.timeout(request.policy.timeout):
-                addresses = await self._find_addresses(url, allow_private=request.policy.allow_private)
-                return await _perform(url, addresses, request)
+                private = request.policy.allow_private
+                addresses = await find_addresses(self._resolve, url.host, url.port, allow_private=private)
+                return await _perform(url, addresses[:MOST_ADDRESSES], request)
         except TimeoutError:
             message = f"{url.host} gave no complete answer within {request.policy.timeout:g} seconds."
             raise Fault("network", message) from None
-
-    async def _find_addresses(self, url: ParsedUrl, *, allow_private: bool) -> Sequence[str]:
-        try:
-            ip_address(url.host)
-        except ValueError:
-            pass
-        else:
-            return (url.host,)
-        try:
-            addresses = await self._resolve(url.host, url.port)
-        except TimeoutError:
-            raise
-        except OSError:
-            addresses = ()
-        if not addresses:
-            raise Fault("network", f"{url.host} could not be reached: the name does not resolve.")
-        for address in addresses:
-            check_address(address, host=url.host, allow_private=allow_private)
-        return addresses[:MOST_ADDRESSES]
 
 
 class _Answer:
@@ -138,40 +114,40 @@ async def _perform(url: ParsedUrl, addresses: Sequence[str], request: Request) -
     multi: Any = AsyncCurl()
     try:
         handle.impersonate(DEFAULT_CHROME)
-        # HTTP/2 is agreed on in the handshake; over plain HTTP no browser asks for it.
-        handle.setopt(CurlOpt.HTTP_VERSION, CurlHttpVersion.V2TLS)
-        handle.setopt(CurlOpt.URL, str(url).encode("ascii"))
-        pinned = ",".join(f"[{address}]" if ":" in address else address for address in addresses)
+        options = {
+            # HTTP/2 is agreed on in the handshake; over plain HTTP no browser asks for it.
+            CurlOpt.HTTP_VERSION: CurlHttpVersion.V2TLS,
+            CurlOpt.URL: str(url).encode("ascii"),
+            CurlOpt.ACCEPT_ENCODING: CODINGS,
+            CurlOpt.FOLLOWLOCATION: 0,
+            # Proxies named in the environment would connect to an address that nobody checked.
+            CurlOpt.PROXY: b"",
+            CurlOpt.NOPROXY: b"*",
+            CurlOpt.PROTOCOLS_STR: b"http,https",
+            CurlOpt.TIMEOUT_MS: int(request.policy.timeout * 1000) + 1000,
+            CurlOpt.HEADERFUNCTION: answer.take_header,
+            CurlOpt.WRITEFUNCTION: answer.take_body,
+        }
         if addresses[0] != url.host:
-            handle.setopt(CurlOpt.RESOLVE, [f"{url.host}:{url.port}:{pinned}".encode("ascii")])
-        handle.setopt(CurlOpt.ACCEPT_ENCODING, CODINGS)
-        handle.setopt(CurlOpt.FOLLOWLOCATION, 0)
-        # Proxies named in the environment would connect to an address that nobody checked.
-        handle.setopt(CurlOpt.PROXY, b"")
-        handle.setopt(CurlOpt.NOPROXY, b"*")
-        handle.setopt(CurlOpt.PROTOCOLS_STR, b"http,https")
-        handle.setopt(CurlOpt.TIMEOUT_MS, int(request.policy.timeout * 1000) + 1000)
+            pinned = ",".join(f"[{address}]" if ":" in address else address for address in addresses)
+            options[CurlOpt.RESOLVE] = [f"{url.host}:{url.port}:{pinned}".encode("ascii")]
         if request.method == "HEAD":
-            handle.setopt(CurlOpt.NOBODY, 1)
-        lines = [
-            f"{name}: {value.reveal() if isinstance(value, Secret) else value}".encode("latin-1")
-            for name, value in request.headers
-        ]
-        if lines:
-            handle.setopt(CurlOpt.HTTPHEADER, lines)
-        handle.setopt(CurlOpt.HEADERFUNCTION, answer.take_header)
-        handle.setopt(CurlOpt.WRITEFUNCTION, answer.take_body)
+            options[CurlOpt.NOBODY] = 1
+        if request.headers:
+            options[CurlOpt.HTTPHEADER] = [
+                f"{name}: {value.reveal() if isinstance(value, Secret) else value}".encode("latin-1")
+                for name, value in request.headers
+            ]
+        for option, value in options.items():
+            handle.setopt(option, value)
         try:
             await multi.add_handle(handle)
         except CurlError as error:
             if answer.fault is not None:
                 raise answer.fault from None
-            code = int(error.code)
-            why = _REASONS.get(code)
-            sentence = (
-                f"{url.host} could not be reached: {why}" if why else f"{url.host} broke off (curl error {code})."
-            )
-            raise Fault("network", sentence) from None
+            why = _REASONS.get(int(error.code))
+            outcome = f"could not be reached: {why}" if why else f"broke off (curl error {int(error.code)})."
+            raise Fault("network", f"{url.host} {outcome}") from None
     finally:
         await multi.close()
         handle.close()

@@ -1,4 +1,4 @@
-"""One reading on its way up the tiers: what was tried, what was best, and what each answer means for the next one."""
+"""The tiers of the fallback chain: what each sends, what an attempt has seen, and what that means for the next one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from specloom.core import Fault
@@ -15,30 +15,36 @@ from ..result import Candidate, Fetched, Kind, Mode, Reading, TierOutcome
 from .block_pages import is_app, is_challenge, is_spa_host, to_route
 from .content_type import is_document_url, is_markdown, is_source_url
 from .failures import ROBOTS, from_fault, from_status, to_outcome
-from .http import Way, check_target, fetch, load_persona
+from .http import Headers, Send, Way, check_target, fetch, load_persona
 from .politeness import SHORT_REST
 
 if TYPE_CHECKING:
-    from specloom.net import ParsedUrl
     from specloom.plugins import Context
 
-    from ..browser.browser import Browser
     from ..options import Options
-    from .politeness import Politeness
-    from .stealth import Stealth
+    from .session import FetchSession
 
 
 Extractor = Callable[[Fetched], Candidate | Awaitable[Candidate]]
 
+READER = "reader"
+CONTENTS = "contents"
+"""The capabilities that services are asked for: both give rows with `text`, and `contents` says its `source` too."""
+_FACTS = {"title": "title", "author": "author", "published": "published_at"}
+
 
 @dataclass(slots=True)
 class Attempt:
-    """One reading on its way up: what was tried, and the best that was seen."""
+    """One reading on its way up the tiers: what it is of, what was tried, and the best that was seen."""
 
     url: str
     mode: Mode
+    context: Context
     options: Options
     extract: Extractor
+    station: FetchSession
+    depth: int = 0
+    """1 for the page of an iframe."""
     outcomes: list[TierOutcome] = field(default_factory=list)
     best: Reading | None = None
     best_score: float = 0.0
@@ -56,177 +62,81 @@ class Attempt:
     gone: bool = False
     """An answer says that there is no such page, and no script is to make it say something else."""
 
-
-def note_fault(climb: Attempt, rung: Tier, fault: Fault) -> None:
-    """A tier that gave no answer."""
-    climb.outcomes.append(from_fault(rung.name, fault, service=not rung.local))
-    if fault.kind == "rate_limited" and rung.local:
-        climb.retry_after = fault.retry_after
-        climb.local = False
-    if fault.kind == "validation" and rung.local:
-        climb.stopped = True
-        climb.best = None
-    if fault.detail == ROBOTS:
-        # Who obeys a site's wishes does not have its pages read by others either.
-        climb.stopped = True
-    climb.oversize = climb.oversize or (rung.local and fault.kind == "too_large")
-    if rung.local and fault.kind == "network" and _is_unreachable(fault):
-        climb.local = False
-
-
-def note_status(climb: Attempt, rung: Tier, fetched: Fetched, kind: str) -> None:
-    """An answer whose status says that it is none, which means `kind`."""
-    outcome = from_status(fetched.tier, fetched.status, kind)
-    if kind in ("rate_limited", "network") and is_challenge(fetched.body, fetched.headers):
-        # However often and whenever one asks again, this is what comes.
-        kind = "blocked"
-        outcome = to_outcome(fetched.tier, kind, f"HTTP {fetched.status}, a wall against robots")
-    climb.outcomes.append(outcome)
-    if kind == "rate_limited" and rung.local:
-        rest = rung.rest(fetched.url)
-        climb.retry_after = rest or climb.retry_after
-        # A short rest is waited for by the next tier's turn.
-        climb.local = rest <= SHORT_REST
-    # A page that is gone is gone for everyone; one that is missing may only be missing for robots, so it is asked for
-    # once more under the other identity, and then believed.
-    missing = sum(1 for outcome in climb.outcomes if outcome.kind == "not_found")
-    if kind == "not_found" and (fetched.status == 410 or missing > 1 or climb.options.identity == "honest"):
-        climb.stopped = True
-
-
-def note_missing(climb: Attempt, fetched: Fetched) -> None:
-    """A page that says itself that there is none: asked for once more under the other identity, as one with a 404."""
-    fault = Fault(
-        "not_found", f"it came with status {fetched.status}, but says that there is no such page. Check the URL."
-    )
-    before = any(outcome.kind == "not_found" for outcome in climb.outcomes)
-    climb.outcomes.append(
-        replace(to_outcome(fetched.tier, fault.kind, "a page that says that it is missing"), fault=fault)
-    )
-    climb.best = None
-    climb.gone = not (fetched.kind == "html" and is_app(fetched.body))
-    climb.stopped = fetched.tier == "browser" or (climb.gone and (before or climb.options.identity == "honest"))
-
-
-def _is_unreachable(fault: Fault) -> bool:
-    """Whether no other way of asking can reach the host: its name has no address, or nobody listens there."""
-    return fault.message.endswith(("the name does not resolve.", "the connection was refused."))
-
-
-# --- The rungs of the ladder: what each tier sends, and in which order they are tried for an address ------------------
-
-
-READER = "reader"
-CONTENTS = "contents"
-"""The capabilities that services are asked for: both give rows with `text`, and `contents` says its `source` too."""
-
-
-_FACTS = {"title": "title", "author": "author", "published": "published_at"}
-
-
-class TierServices(Protocol):
-    """What the tiers need of what readings share: turns, the browser, the client that looks like one, robots.txt."""
-
-    politeness: Politeness
-    browser: Browser
-
-    def stealth(self) -> Stealth | None:
-        """The client with the TLS of a browser, where there is one."""
-
-    def robots_for(self, context: Context, options: Options) -> Callable[[ParsedUrl], Awaitable[float | None]] | None:
-        """What refuses hops that robots.txt closes, where it is to be obeyed."""
-
-    async def render(self, url: str, *, owner: str, options: Options, now: Callable[[], float]) -> Fetched:
-        """The document that a browser makes of an address."""
+    def rest_of(self, url: str) -> int:
+        """The seconds for which the host of an address wants no request."""
+        host = urlsplit(url).hostname or urlsplit(self.url).hostname or ""
+        return math.ceil(self.station.politeness.rest_of(host))
 
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """One tier for one address: `local` ones ask the page's own host; `rest` tells how long that host wants none."""
+    """One tier for one address; `local` ones ask the page's own host."""
 
     name: str
     run: Callable[[], Awaitable[Fetched]]
-    local: bool
-    rest: Callable[[str], int]
+    local: bool = True
 
 
-def choose_rungs(
-    url: str, *, mode: Mode, context: Context, options: Options, station: TierServices, depth: int = 0
-) -> Iterator[Tier]:
+def choose_tiers(attempt: Attempt) -> Iterator[Tier]:
     """The tiers in the order in which they are tried. Services see neither raw readings nor pages of iframes."""
-    host = urlsplit(url).hostname or ""
-
-    def rest(of: str) -> int:
-        return math.ceil(station.politeness.rest_of(urlsplit(of).hostname or host))
-
-    def local(name: str, run: Callable[[], Awaitable[Fetched]]) -> Tier:
-        return Tier(name, run, local=True, rest=rest)
-
-    def service(name: str, run: Callable[[], Awaitable[Fetched]]) -> Tier:
-        return Tier(name, run, local=False, rest=rest)
-
-    browser = local("browser", lambda: render(url, context, options, station))
+    url, options, offering = attempt.url, attempt.options, attempt.context.offering
+    browser = Tier("browser", lambda: render(attempt))
     document = is_document_url(url)
-    early = (is_spa_host(host) or bool(to_route(url))) and not document and station.browser.is_available(options.chrome)
+    scripted = is_spa_host(urlsplit(url).hostname or "") or bool(to_route(url))
+    early = scripted and not document and attempt.station.browser.is_available(options.chrome)
+    services = attempt.mode != "raw" and not attempt.depth
     if early:
         yield browser
-    yield local("html", lambda: ask_plainly(url, context, options, station, raw=mode == "raw"))
+    yield Tier("html", lambda: ask_plainly(attempt))
     if options.identity == "browser":
-        yield local("stealth", lambda: ask_as_browser(url, context, options, station, raw=mode == "raw"))
-    services = mode != "raw" and depth == 0
-    if services and options.reader and context.offering(READER):
-        yield service("jina", lambda: ask_service(url, READER, "jina", context, options))
+        yield Tier("stealth", lambda: ask_as_browser(attempt))
+    if services and options.reader and offering(READER):
+        yield Tier("jina", lambda: ask_service(attempt, READER, "jina"), local=False)
     if not early and not document:
         yield browser
-    if services and options.paid and context.offering(CONTENTS):
-        yield service("exa", lambda: ask_service(url, CONTENTS, "exa", context, options))
+    if services and options.paid and offering(CONTENTS):
+        yield Tier("exa", lambda: ask_service(attempt, CONTENTS, "exa"), local=False)
 
 
-async def ask_plainly(
-    url: str, context: Context, options: Options, station: TierServices, *, raw: bool = False
-) -> Fetched:
+async def ask_plainly(attempt: Attempt) -> Fetched:
     """The answer to one honest request that prefers Markdown; its tier is `markdown` where it is, else `html`."""
-    way = Way("html", load_persona("honest").headers, context.send, _limit(url, options.plain_timeout, options))
-    fetched = await _fetch(url, way, context, options, station, raw=raw)
-    if raw or fetched.status >= 400:
+    headers = load_persona("honest").headers
+    fetched = await _fetch(attempt, "html", headers, attempt.context.send, attempt.options.plain_timeout)
+    if attempt.mode == "raw" or fetched.status >= 400:
         return fetched
     if fetched.kind == "markdown" or (fetched.kind == "text" and "text/plain" in fetched.content_type):
-        text = fetched.body.decode("utf-8", "replace")
         source = fetched.kind == "text" and is_source_url(fetched.url)
-        if not source and is_markdown(text):
+        if not source and is_markdown(fetched.body.decode("utf-8", "replace")):
             return replace(fetched, tier="markdown", kind="markdown")
         return replace(fetched, kind="text")
     return fetched
 
 
-async def ask_as_browser(
-    url: str, context: Context, options: Options, station: TierServices, *, raw: bool = False
-) -> Fetched:
+async def ask_as_browser(attempt: Attempt) -> Fetched:
     """The answer to a request that looks like a desktop browser's: in its TLS too, where that can be done."""
-    stealth = station.stealth()
-    limit = _limit(url, options.stealth_timeout, options)
-    if stealth is not None:
-        way = Way("stealth", stealth.headers, stealth.send, limit)
-    else:
-        way = Way("stealth", load_persona("browser").headers, context.send, limit)
-    return await _fetch(url, way, context, options, station, raw=raw)
+    stealth = attempt.station.stealth()
+    headers = stealth.headers if stealth else load_persona("browser").headers
+    send = stealth.send if stealth else attempt.context.send
+    return await _fetch(attempt, "stealth", headers, send, attempt.options.stealth_timeout)
 
 
-async def render(url: str, context: Context, options: Options, station: TierServices) -> Fetched:
+async def render(attempt: Attempt) -> Fetched:
     """The document as a browser has it after its scripts ran."""
-    allow = station.robots_for(context, options)
+    context, options = attempt.context, attempt.options
+    allow = attempt.station.robots_for(context, options)
     if allow is not None:
-        await allow(check_target(url, options))
-    return await station.render(url, owner=context.owner, options=options, now=context.now)
+        await allow(check_target(attempt.url, options))
+    return await attempt.station.render(attempt.url, owner=context.owner, options=options, now=context.now)
 
 
-async def ask_service(url: str, capability: str, label: str, context: Context, options: Options) -> Fetched:
+async def ask_service(attempt: Attempt, capability: str, label: str) -> Fetched:
     """The text that a service made of a page; `content_empty` where it has none."""
+    options = attempt.options
     try:
         async with asyncio.timeout(options.service_timeout):
             # Without its fragment, which no server ever sees.
-            asked = {"url": str(check_target(url, options)), "max_length": options.max_length}
-            answer = await context.ask(capability, asked)
+            arguments = {"url": str(check_target(attempt.url, options)), "max_length": options.max_length}
+            answer = await attempt.context.ask(capability, arguments)
     except TimeoutError:
         raise Fault("network", f"no answer within {options.service_timeout:g} seconds") from None
     row: dict[str, Any] = answer.rows[0] if answer.rows else {}
@@ -237,26 +147,81 @@ async def ask_service(url: str, capability: str, label: str, context: Context, o
     facts = {name: row[key] for name, key in _FACTS.items() if row.get(key)}
     kind: Kind = "markdown" if capability == READER else "text"
     headers = {"content-type": f"text/{'markdown' if kind == 'markdown' else 'plain'}; charset=utf-8"}
-    return Fetched(text.encode("utf-8", "replace"), str(row.get("url") or url), tier, kind, headers, facts=facts)
+    url = str(row.get("url") or attempt.url)
+    return Fetched(text.encode("utf-8", "replace"), url, tier, kind, headers, facts=facts)
 
 
-def _limit(url: str, usual: float, options: Options) -> float:
-    """The seconds for the answer to one tier: documents are large, and get more."""
-    return options.document_timeout if is_document_url(url) else usual
-
-
-async def _fetch(
-    url: str, way: Way, context: Context, options: Options, station: TierServices, *, raw: bool
-) -> Fetched:
-    allow = station.robots_for(context, options)
+async def _fetch(attempt: Attempt, tier: str, headers: Headers, send: Send, seconds: float) -> Fetched:
+    context, options, raw = attempt.context, attempt.options, attempt.mode == "raw"
+    # Documents are large, and get more time.
+    limit = options.document_timeout if is_document_url(attempt.url) else seconds
     return await fetch(
-        url,
-        way,
+        attempt.url,
+        Way(tier, headers, send, limit),
         options=options,
-        politeness=station.politeness,
+        politeness=attempt.station.politeness,
         owner=context.owner,
         now=context.now,
         follow_pages=not raw,
         beginning=options.max_length if raw else None,
-        allow=allow,
+        allow=attempt.station.robots_for(context, options),
     )
+
+
+# --- What the answer of a tier means for the next one -----------------------------------------------------------------
+
+
+def note_fault(attempt: Attempt, tier: Tier, fault: Fault) -> None:
+    """A tier that gave no answer."""
+    attempt.outcomes.append(from_fault(tier.name, fault, service=not tier.local))
+    if fault.kind == "rate_limited" and tier.local:
+        attempt.retry_after = fault.retry_after
+        attempt.local = False
+    if fault.kind == "validation" and tier.local:
+        attempt.stopped = True
+        attempt.best = None
+    if fault.detail == ROBOTS:
+        # Who obeys a site's wishes does not have its pages read by others either.
+        attempt.stopped = True
+    attempt.oversize = attempt.oversize or (tier.local and fault.kind == "too_large")
+    if tier.local and fault.kind == "network" and _is_unreachable(fault):
+        attempt.local = False
+
+
+def note_status(attempt: Attempt, tier: Tier, fetched: Fetched, kind: str) -> None:
+    """An answer whose status says that it is none, which means `kind`."""
+    outcome = from_status(fetched.tier, fetched.status, kind)
+    if kind in ("rate_limited", "network") and is_challenge(fetched.body, fetched.headers):
+        # However often and whenever one asks again, this is what comes.
+        kind = "blocked"
+        outcome = to_outcome(fetched.tier, kind, f"HTTP {fetched.status}, a wall against robots")
+    attempt.outcomes.append(outcome)
+    if kind == "rate_limited" and tier.local:
+        rest = attempt.rest_of(fetched.url)
+        attempt.retry_after = rest or attempt.retry_after
+        # A short rest is waited for by the next tier's turn.
+        attempt.local = rest <= SHORT_REST
+    # A page that is gone is gone for everyone; one that is missing may only be missing for robots, so it is asked for
+    # once more under the other identity, and then believed.
+    missing = sum(1 for outcome in attempt.outcomes if outcome.kind == "not_found")
+    if kind == "not_found" and (fetched.status == 410 or missing > 1 or attempt.options.identity == "honest"):
+        attempt.stopped = True
+
+
+def note_missing(attempt: Attempt, fetched: Fetched) -> None:
+    """A page that says itself that there is none: asked for once more under the other identity, as one with a 404."""
+    fault = Fault(
+        "not_found", f"it came with status {fetched.status}, but says that there is no such page. Check the URL."
+    )
+    before = any(outcome.kind == "not_found" for outcome in attempt.outcomes)
+    attempt.outcomes.append(
+        replace(to_outcome(fetched.tier, fault.kind, "a page that says that it is missing"), fault=fault)
+    )
+    attempt.best = None
+    attempt.gone = not (fetched.kind == "html" and is_app(fetched.body))
+    attempt.stopped = fetched.tier == "browser" or (attempt.gone and (before or attempt.options.identity == "honest"))
+
+
+def _is_unreachable(fault: Fault) -> bool:
+    """Whether no other way of asking can reach the host: its name has no address, or nobody listens there."""
+    return fault.message.endswith(("the name does not resolve.", "the connection was refused."))
