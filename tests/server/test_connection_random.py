@@ -102,11 +102,9 @@ def test_a_request_is_answered_once_and_a_notification_never(batch, first):
 
 @given(st.dictionaries(text, values, max_size=4), st.none() | st.dictionaries(text, values, max_size=2))
 def test_an_answer_rendered_at_once_is_the_answer_encoded_in_two_steps(data, meta):
-    at_once, in_two_steps = (
-        json.loads(render_text(to_bytes(data).decode(), meta)),
-        json.loads(encode(success(data, meta))),
-    )
+    # Half a surrogate pair does not travel in what was text before.
+    data, meta = json.loads(json.dumps([data, meta], ensure_ascii=False).encode("utf-8", "replace"))
+    body = to_bytes(data)
 
-    assert json.loads(at_once["content"][0].pop("text")) == json.loads(in_two_steps["content"][0].pop("text"))
-    assert at_once == in_two_steps
+    assert json.loads(render_text(body.decode(), meta)) == json.loads(encode(success(data, meta)))
     assert b"\n" not in to_bytes(data)
