@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     )
     from .people import Name, parse_name, parse_names, same_person, stands_in, to_display, to_initials
     from .soft_404 import find_missing, is_called_missing, is_missing
-    from .tokens import is_irregular, is_number, is_stop_word, stem, terms, to_american, to_word_set
+    from .tables import invert, load_table, to_alternatives, to_word_set
+    from .tokens import is_irregular, is_number, is_stop_word, stem, terms, to_american
     from .visible_text import find_links, join, parse, to_text, to_title
 
 __getattr__ = exports(
@@ -41,7 +42,8 @@ __getattr__ = exports(
         "paper_refs": "ARXIV PaperId arxiv_at find_ref parse_ref preprint_of pubmed_number",
         "people": "Name parse_name parse_names same_person stands_in to_display to_initials",
         "soft_404": "find_missing is_called_missing is_missing",
-        "tokens": "is_irregular is_number is_stop_word stem terms to_american to_word_set",
+        "tables": "invert load_table to_alternatives to_word_set",
+        "tokens": "is_irregular is_number is_stop_word stem terms to_american",
         "visible_text": "find_links join parse to_text to_title",
     },
 )

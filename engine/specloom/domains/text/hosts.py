@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 
 from specloom.plugins import HOOKS, Row
 
+from .tables import load_table
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -95,13 +97,7 @@ class Reputation:
 @cache
 def load_reputations() -> Mapping[str, Reputation]:
     """Every judged host of the bundled data set."""
-    from importlib.resources import files
-
-    import yaml
-
-    text = files("specloom.domains.text").joinpath("reputation.yaml").read_text(encoding="utf-8")
-    data = yaml.load(text, Loader=yaml.CSafeLoader)
-    return {host: Reputation(**entry) for host, entry in data["hosts"].items()}
+    return {host: Reputation(**entry) for host, entry in load_table(__file__, "reputation.yaml")["hosts"].items()}
 
 
 def find_reputation(url: str) -> Reputation | None:

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from .doi import URL, find_doi, find_dois, to_doi, trim
+from .tables import load_table, to_alternatives
 
 # --- Patent numbers and court citations: forms that are only recognised with an office or a reporter of a closed
 # list -----------------------------------------------------------------------------------------------------------------
 
 
-# WIPO Standard ST.3 codes of the offices that publish most, and of the two treaties.
-_OFFICES = "AT|AU|BE|BR|CA|CH|CN|DE|DK|EP|ES|FI|FR|GB|IE|IL|IN|IT|JP|KR|MX|NL|NO|NZ|PL|RU|SE|SG|TW|UA|US|WO|ZA"
+_TABLE = load_table(__file__, "reporters.yaml")
+_OFFICES = to_alternatives(_TABLE["offices"])
 PATENT = re.compile(
     rf"""\bU\.?S\.?\s+(?i:(?:design\s+|plant\s+|reissue\s+)?(?:patent|pat\.)\s*(?:application\s+)?(?:publication\s+)?
         (?:nos?\.?|numbers?)?)\s*
@@ -30,24 +31,8 @@ PATENT = re.compile(
     re.VERBOSE,
 )
 
-# Published reporters as The Bluebook (T1) and the courts abbreviate them: the normal form, and whether it is
-# distinctive enough to be recognised without a party name or a year beside it.
-_REPORTERS = {
-    "U.S.": True, "S. Ct.": True, "L. Ed.": True, "L. Ed. 2d": True,
-    "F.": False, "F.2d": True, "F.3d": True, "F.4th": True, "F. App'x": True,
-    "F. Supp.": True, "F. Supp. 2d": True, "F. Supp. 3d": True, "F.R.D.": True, "Fed. Cl.": True, "B.R.": False,
-    "T.C.": False, "A.": False, "A.2d": True, "A.3d": True, "N.E.": False, "N.E.2d": True, "N.E.3d": True,
-    "N.W.": False, "N.W.2d": True, "N.W.3d": True, "P.": False, "P.2d": True, "P.3d": True,
-    "S.E.": False, "S.E.2d": True, "So.": False, "So. 2d": True, "So. 3d": True,
-    "S.W.": False, "S.W.2d": True, "S.W.3d": True,
-    "Cal.": False, "Cal. 2d": True, "Cal. 3d": True, "Cal. 4th": True, "Cal. 5th": True,
-    "Cal. App.": True, "Cal. App. 2d": True, "Cal. App. 3d": True, "Cal. App. 4th": True, "Cal. App. 5th": True,
-    "Cal. Rptr.": True, "Cal. Rptr. 2d": True, "Cal. Rptr. 3d": True,
-    "N.Y.": False, "N.Y.2d": True, "N.Y.3d": True, "N.Y.S.": False, "N.Y.S.2d": True, "N.Y.S.3d": True,
-    "A.D.": False, "A.D.2d": True, "A.D.3d": True, "Ill. 2d": True, "Ill. App. 3d": True, "Mass.": False,
-    "Ohio St. 3d": True, "Wash. 2d": True, "Wis. 2d": True, "Wall.": False, "Cranch": False, "Wheat.": False,
-    "Dall.": False, "How.": False,
-}  # fmt: skip
+# Whether a reporter is distinctive enough to be recognised without a party name or a year beside it.
+_REPORTERS = {each: name == "distinct" for name, group in _TABLE["reporters"].items() for each in group}
 _ORDERED = sorted(_REPORTERS, key=len, reverse=True)
 
 
@@ -62,16 +47,13 @@ def _parts(reporter: str) -> list[str]:
     return re.findall(r"[A-Za-z']+\.?|[2-5](?:d|th)", reporter)
 
 
-_COURTS = (
-    r"UKSC|UKHL|UKPC|EWCA\s(?:Civ|Crim)|EWHC|CSIH|CSOH|NICA|HCA|IESC|IEHC|NZSC|NZCA|SGCA|HKCFA|ZACC"  # in brackets
-)
 CASE = re.compile(
     rf"""(?<![\w.,-])(?:
     (?P<volume>[1-9][0-9]{{0,3}})\s(?P<reporter>{"|".join(f"(?:{_loose(each)})" for each in _ORDERED)})
         \s(?P<page>[1-9][0-9]{{0,4}})(?![\w])
         (?P<after>(?:,\s?[0-9]+(?:[–-][0-9]+)?)*\s?\((?:[^()]{{0,40}}\s)?(?:1[6-9]|20)[0-9]{{2}}\))?
     |(?P<westlaw>(?:19|20)[0-9]{{2}}\s(?:WL\s[0-9]{{4,9}}|U\.S\.\s(?:Dist\.|App\.)\sLEXIS\s[0-9]{{2,7}}))(?![\w])
-    |(?P<neutral>\[(?:19|20)[0-9]{{2}}\]\s(?:{_COURTS})\s[1-9][0-9]{{0,4}})(?![\w])
+    |(?P<neutral>\[(?:19|20)[0-9]{{2}}\]\s(?:{to_alternatives(_TABLE["courts"])})\s[1-9][0-9]{{0,4}})(?![\w])
     |(?P<ecli>ECLI:[A-Z]{{2}}:[A-Z0-9]{{1,7}}:[0-9]{{4}}:[A-Z0-9.]{{1,25}}[A-Z0-9])
     )""",
     re.VERBOSE,

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from .fold import find_script, fold
-from .tokens import STOP_WORDS, is_stop_word, stem, to_word_set
+from .tables import load_table, to_word_set
+from .tokens import STOP_WORDS, is_stop_word, stem
 
 # Words that are looked at: enough to tell a language, few enough to cost nothing.
 _SAMPLE = 400
@@ -76,13 +77,8 @@ def is_function_word(token: str, language: LanguageProfile) -> bool:
 @cache
 def load_languages() -> Mapping[str, LanguageProfile]:
     """Every language of the bundled data set by its code."""
-    from importlib.resources import files
-
-    import yaml
-
-    text = files("specloom.domains.text").joinpath("languages.yaml").read_text(encoding="utf-8")
-    data = yaml.load(text, Loader=yaml.CSafeLoader)
-    return {code: _to_language(code, entry) for code, entry in data["languages"].items()}
+    table = load_table(__file__, "languages.yaml")
+    return {code: _to_language(code, entry) for code, entry in table["languages"].items()}
 
 
 def _to_language(code: str, entry: Mapping[str, object]) -> LanguageProfile:

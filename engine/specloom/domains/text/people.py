@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .fold import find_script, is_near, to_latin
-from .tokens import to_word_set
+from .tables import load_table, to_alternatives, to_word_set
 
 # --- Names of authors: people as family and given name, organisations whole, from what pages and files write ----------
 
@@ -25,20 +25,9 @@ class Name:
 
 
 _SUFFIX = re.compile(r"(?:jr|sr)\.?|i{2,3}|iv", re.IGNORECASE)
-_PARTICLES = to_word_set(
-    """af al av ben bin bint da dal dalla das de degli dei del della delle den der des di do dos du el ibn la las le
-    lo los ten ter van vom von zu zum zur y 't"""
-)
-# A word that people's names do not have; in the languages in which organisations sign most pages.
-_ORGANISATION = re.compile(
-    r"""\b(?:academy|administration|agency|alliance|associates|association|authority|bank|board|bureau|cent(?:er|re)s?
-    |collaborat(?:ion|ive)|college|commission|committee|company|consortium|corp(?:oration)?|council|court|department|dept|editors?|federation|foundation
-    |fund|gmbh|group|hospital|inc|initiative|investigators|institut(?:e|es|ion|o|ut)?|journal|laborator(?:y|ies)|league|library|limited
-    |llc|ltd|magazine|ministry|museum|network|news|newsroom|office|organi[sz]ation|panel|parliament|party|press|project
-    |research|school|service[s]?|society|staff|team|times|trust|union|universit(?:y|ies|at|ät|é|e|à|at|eit|et|as)
-    |universidad|universidade|université|università|verein|stiftung|verlag|ministerium|ministère|ministerio|wikipedia)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
+_TABLE = load_table(__file__, "names.yaml")
+_PARTICLES = to_word_set(_TABLE["particles"])
+_ORGANISATION = re.compile(rf"\b(?:{to_alternatives(_TABLE['organisations'])})\b", re.IGNORECASE)
 _BYLINE = re.compile(r"(?:written\s+by|posted\s+by|by|von|par|por)\s+(?=\S)", re.IGNORECASE)
 _AND = re.compile(r"\s+(?:and|&|und|et|y)\s+(?!al\b)", re.IGNORECASE)
 _ET_AL = re.compile(r"[,;]?\s*(?:\bet\s+al\b\.?|\band\s+others\b|…)\s*$", re.IGNORECASE)
@@ -169,27 +158,12 @@ def to_display(name: Name) -> str:
 
 
 _UMLAUTS = {ord(letter): pair for letter, pair in zip("äöüåø", ("ae", "oe", "ue", "aa", "oe"), strict=True)}
-# What romanisations of one sound write differently, longest first.
-_SOUNDS = (
-    ("shch", "s"), ("tsch", "c"), ("tch", "c"), ("sch", "s"), ("ch", "c"), ("kh", "h"), ("zh", "j"), ("sh", "s"),
-    ("ts", "c"), ("ck", "k"), ("ph", "f"), ("dj", "j"), ("w", "v"), ("x", "ks"),
-)  # fmt: skip
-
-
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
 # Family names have one character, and of four together two.
 _LONGEST_HAN = 4
 _TELLING = 5
 """So many consonants in one order belong to one family name."""
-# First names and what people of that name are called, where the two begin with different letters.
-_CALLED = {
-    frozenset(pair.split("|"))
-    for pair in (
-        "robert|bob", "robert|bobby", "william|bill", "william|billy", "richard|dick", "john|jack", "margaret|peggy",
-        "elizabeth|betty", "elizabeth|liz", "edward|ted", "edward|ned", "theodore|ed", "charles|chuck", "henry|harry",
-        "henry|hank", "mary|molly", "anthony|tony", "james|jim", "alexander|sasha", "theresa|tess", "antonio|toni",
-    )
-}  # fmt: skip
+_CALLED = {frozenset((name, each)) for name, names in _TABLE["called"].items() for each in names.split()}
 
 
 def same_person(one: Name, two: Name) -> bool:
@@ -273,7 +247,7 @@ def _skeletons(name: Name) -> frozenset[str]:
 
 def _skeleton(text: str) -> str:
     """What romanisations agree on: consonants, with those that they write differently made one."""
-    for written, sound in _SOUNDS:
+    for written, sound in _TABLE["sounds"].items():
         text = text.replace(written, sound)
     return text[:1] + re.sub(r"[aeiouyjh]|(.)(?=\1)", "", text[1:])
 

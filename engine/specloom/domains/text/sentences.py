@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .tokens import to_word_set
+from .tables import load_table, to_word_set
 
 # Marks of scripts that need no blank after a sentence, then those that do, then line breaks.
 _END = re.compile(
@@ -17,24 +17,13 @@ _NEXT = re.compile(r"""\s*["'“‘«‹(\[]{0,4}(\w{0,20})""")
 _LAST = re.compile(r"(?:\w|(?<=\w)\.(?=\w)){1,20}\Z")
 _LINE_BREAKS = re.compile(r"\r\n|[\n\r\u2028\u2029]")
 
-# A full stop after these never ends a sentence.
-_ALWAYS_ABBREVIATED = to_word_set(
-    """adm approx brig ca capt cf cmdr col dr eg gen gov hon ie lt maj messrs mr mrs ms mt pres prof rep rev sen sgt
-    viz vs"""
+_ENGLISH = load_table(__file__, "english.yaml")
+# A full stop after the first never ends a sentence, after the second only when the next word likes to open one, and
+# after the third not before a number.
+_ALWAYS_ABBREVIATED, _OFTEN_ABBREVIATED, _NUMBERED = (
+    to_word_set(_ENGLISH["abbreviated"][name]) for name in ("always", "often", "numbered")
 )
-# After these it does only when the next word is one that likes to open a sentence.
-_OFTEN_ABBREVIATED = to_word_set(
-    """al am apr aug ave bldg blvd bros co corp dec dept dist est etc feb ft govt inc jan jr jul jun ltd mar mass mfg
-    nov oct ph phd pm pty rd rs sep sept sr st tel univ wash"""
-)
-# Before a number these are abbreviations, elsewhere words of their own.
-_NUMBERED = to_word_set("""art ch chap eq eqs ex fig figs no nos nr p par pp ref refs sec sect tab vol vols""")
-_OPENERS = to_word_set(
-    """a after all although an and another as at because before but by during each even every few for from given he her
-    here his how however i if in it its many more most much my no not now on one or other our over researchers
-    scientists she since so some such that the their then there these they this those thus to today under until we
-    what when where which while who why with yet you your"""
-)
+_OPENERS = to_word_set(_ENGLISH["openers"])
 
 
 def sentences(text: str) -> list[str]:

@@ -9,32 +9,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
 
+from .tables import invert, load_table, to_word_set
 
-def to_word_set(text: str) -> frozenset[str]:
-    """The words of a text that is a list of them."""
-    return frozenset(text.split())
-
-
-# "not" is here as a term; whether a sentence denies something is asked elsewhere, as a cue.
-STOP_WORDS = to_word_set(
-    """a about after all also am an and any are as at be because been being both but by can could did do does doing
-    during each eg etc for from had has have having he her here hers him his how i ie if in into is it its itself
-    just may me might more most much must my no nor not of on one only or other our out over per shall she should so
-    some such than that the their them then there these they this those through to too under until up upon us very
-    was we were what when where whether which while who whom whose why will with would you your"""
-)
-
-_NUMBER_WORDS = {
-    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11,
-    "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18,
-    "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80,
-    "ninety": 90,
-}  # fmt: skip
+_ENGLISH = load_table(__file__, "english.yaml")
+STOP_WORDS = to_word_set(_ENGLISH["stop"])
+_NUMBER_WORDS: Mapping[str, int] = _ENGLISH["numbers"]
 _UNITS = {**{word: value for word, value in _NUMBER_WORDS.items() if value < 10}, "one": 1}
 _TENS = {word: value for word, value in _NUMBER_WORDS.items() if value >= 20}
-_SCALES = {"hundred": 2, "thousand": 3, "million": 6, "mn": 6, "billion": 9, "bn": 9, "trillion": 12, "tn": 12}
+_SCALES: Mapping[str, int] = _ENGLISH["scales"]
 _LONGEST_NUMBER = 40
 
 # Scripts whose words are not divided by blanks, or (Hangul) carry particles: compared by pairs of characters.
@@ -161,20 +146,7 @@ def _scaled(number: str, places: int) -> str:
 
 _OUR = re.compile(r"(arm|behavi|col|endeav|fav|flav|harb|hon|hum|lab|neighb|od|rig|rum|sav|tum|vap|vig)our")
 _RE = re.compile(r"((?:cen|li|lus|me|spec|thea)t|(?:cali|fi|sa|som)b)re(s?)$")
-_DIGRAPHS = (
-    ("aemi", "emi"), ("haem", "hem"), ("paed", "ped"), ("gynaec", "gynec"), ("aesth", "esth"), ("aetiol", "etiol"),
-    ("caesar", "cesar"), ("faec", "fec"), ("coeliac", "celiac"), ("oedem", "edem"), ("oesoph", "esoph"),
-    ("oestr", "estr"), ("foet", "fet"), ("rrhoea", "rrhea"), ("isation", "ization"), ("sulph", "sulf"),
-)  # fmt: skip
-_AMERICAN = {
-    "aluminium": "aluminum", "analogue": "analog", "analogues": "analogs", "catalogue": "catalog",
-    "catalogues": "catalogs", "defence": "defense", "defences": "defenses", "dialogue": "dialog",
-    "dialogues": "dialogs", "grey": "gray", "judgement": "judgment", "judgements": "judgments", "licence": "license",
-    "licences": "licenses", "mould": "mold", "moulds": "molds", "offence": "offense", "offences": "offenses",
-    "plough": "plow", "practise": "practice", "practised": "practiced", "practising": "practicing",
-    "programme": "program", "programmes": "programs", "sceptic": "skeptic", "sceptical": "skeptical",
-    "sceptics": "skeptics",
-}  # fmt: skip
+_AMERICAN = invert(_ENGLISH["american"])
 
 
 @lru_cache(maxsize=8192)
@@ -182,31 +154,13 @@ def to_american(word: str) -> str:
     """A lower-case word in American spelling, as far as the common families go; -ise and -yse are settled by `stem`."""
     if word in _AMERICAN:
         return _AMERICAN[word]
-    for british, american in _DIGRAPHS:
+    for british, american in _ENGLISH["digraphs"].items():
         if british in word:
             word = word.replace(british, american)
     return _RE.sub(r"\1er\2", _OUR.sub(r"\1or", word))
 
 
-_IRREGULAR = {
-    "aged": "age", "ageing": "age", "ages": "age", "aging": "age", "began": "begin", "begun": "begin", "bought": "buy",
-    "brought": "bring", "built": "build", "buses": "bus", "came": "come", "caught": "catch", "children": "child",
-    "chose": "choose", "chosen": "choose", "criteria": "criterion", "died": "die", "dies": "die", "drawn": "draw",
-    "drew": "draw", "driven": "drive", "drove": "drive", "dying": "die", "fallen": "fall", "feet": "foot",
-    "fell": "fall", "felt": "feel", "fought": "fight", "found": "find", "gases": "gas", "gave": "give",
-    "given": "give", "goes": "go", "gone": "go", "grew": "grow", "grown": "grow", "heard": "hear", "held": "hold",
-    "higher": "high", "highest": "high", "kept": "keep", "knew": "know", "known": "know", "led": "lead",
-    "lost": "lose", "lying": "lie", "made": "make", "meant": "mean", "men": "man", "met": "meet", "mice": "mouse",
-    "news": "news", "paid": "pay", "people": "person", "phenomena": "phenomenon", "ran": "run", "risen": "rise",
-    "rose": "rise", "said": "say", "sent": "send", "shown": "show", "slept": "sleep", "sold": "sell",
-    "spent": "spend", "spoke": "speak", "spread": "spread", "taken": "take", "taught": "teach", "teeth": "tooth",
-    "thought": "think", "told": "tell", "took": "take", "used": "use", "uses": "use", "using": "use", "went": "go",
-    "wives": "wife", "women": "woman", "won": "win", "written": "write", "wrote": "write",
-}  # fmt: skip
-_ADVERBS = (
-    ("ically", "ic"), ("ably", "able"), ("ously", "ous"), ("fully", "ful"), ("ively", "ive"), ("antly", "ant"),
-    ("ently", "ent"), ("ally", "al"),
-)  # fmt: skip
+_IRREGULAR = invert(_ENGLISH["irregular"])
 
 
 def is_irregular(word: str) -> bool:
@@ -225,7 +179,7 @@ def stem(word: str) -> str:
         return _without_silent_e(_IRREGULAR[word])
     if len(word) <= 3 or not (word.isascii() and word.isalpha()):
         return word
-    for ending, replacement in _ADVERBS:
+    for ending, replacement in _ENGLISH["adverbs"].items():
         if word.endswith(ending) and len(word) > len(ending) + 2:
             word = word.removesuffix(ending) + replacement
             break

@@ -9,6 +9,7 @@ from urllib.parse import urljoin
 
 from .fold import strip_unseen
 from .hosts import to_host
+from .tables import to_word_set
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -18,13 +19,10 @@ _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{2,40})", re.IGNORECASE)
 _DECLARED = re.compile(rb"<meta[^>]{0,200}charset|<\?xml[^>]{0,100}encoding", re.IGNORECASE)
 # The parser takes a page without tags for its body into its head, so that only the title is left out there.
 _NO_TEXT = "descendant::*[self::script or self::style or self::noscript or self::template or self::svg or self::title]"
-_BLOCKS = frozenset(
-    (
-        "address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "figcaption", "figure", "footer",
-        "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "table",
-        "td", "th", "tr", "ul",
-    )
-)  # fmt: skip
+_BLOCKS = to_word_set(
+    """address article aside blockquote br dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li main nav
+    ol p pre section table td th tr ul"""
+)
 _MARKS = {"li": "- ", **{f"h{level}": f"{'#' * level} " for level in range(1, 7)}}
 _MOST_NODES = 50_000
 _MOST_LINKS = 2000

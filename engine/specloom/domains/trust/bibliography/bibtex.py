@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from specloom.domains.text import Name, parse_name
 
-from .entry import BibliographyEntry, Issued, normalize, parse_issued, to_issued, to_month
+from .entry import KIND_TABLE, BibliographyEntry, Issued, normalize, parse_issued, read_names, to_issued, to_month
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,17 +25,8 @@ ENTRY_START = re.compile(r"@\s{0,9}[A-Za-z]{1,30}\s{0,9}[{(]")
 _COMMENT: Final = re.compile(r",[ \t]*%[^\n{}\"]*$", re.MULTILINE)
 _LAST_WORD: Final = re.compile(r"\s*[A-Za-z][\w-]*\s*\Z")
 _OF_A_VOLUME: Final = (
-    "year",
-    "date",
-    "month",
-    "publisher",
-    "editor",
-    "series",
-    "volume",
-    "isbn",
-    "organization",
-    "journal",
-)
+    "year", "date", "month", "publisher", "editor", "series", "volume", "isbn", "organization", "journal"
+)  # fmt: skip
 """What an entry takes from the volume that it refers to."""
 
 
@@ -132,23 +123,7 @@ def split_level(text: str, mark: str) -> list[str]:
     return [*parts, text[start:]]
 
 
-_TYPES = {
-    "article-journal": "article", "paper-conference": "inproceedings", "chapter": "incollection", "book": "book",
-    "thesis": "phdthesis", "report": "techreport", "dataset": "dataset", "patent": "patent", "webpage": "misc",
-    "document": "unpublished",
-}  # fmt: skip
-_KINDS = {name: kind for kind, name in _TYPES.items()} | {
-    "conference": "paper-conference", "inbook": "chapter", "booklet": "book", "proceedings": "book",
-    "mastersthesis": "thesis", "thesis": "thesis", "report": "report", "online": "webpage", "electronic": "webpage",
-    "www": "webpage", "software": "webpage", "collection": "book",
-}  # fmt: skip
-_CONTAINERS = {
-    "article-journal": "journal",
-    "paper-conference": "booktitle",
-    "chapter": "booktitle",
-    "webpage": "howpublished",
-}
-_PUBLISHERS = {"thesis": "school", "report": "institution"}
+_TYPES, _KINDS = read_names("bibtex")
 # Commands for the characters that end a value, a line or a reading; braces are written so because BibTeX counts them.
 _COMMANDS = {
     "\\": r"\textbackslash{}", "{": r"\textbraceleft{}", "}": r"\textbraceright{}", "~": r"\textasciitilde{}",
@@ -175,8 +150,8 @@ def _to_text(entry: BibliographyEntry) -> str:
     fields = {
         "author": " and ".join(_to_author(name) for name in entry.authors),
         "title": _escape(entry.title),
-        _CONTAINERS.get(entry.kind, "series"): _escape(entry.container),
-        _PUBLISHERS.get(entry.kind, "publisher"): _escape(entry.publisher),
+        KIND_TABLE[entry.kind].get("container", "series"): _escape(entry.container),
+        KIND_TABLE[entry.kind].get("publisher", "publisher"): _escape(entry.publisher),
         "volume": _escape(entry.volume),
         "number": _escape(entry.issue),
         "pages": _escape(entry.pages.replace("-", "--")).replace("-{}-", "--"),

@@ -9,23 +9,9 @@ from typing import Any
 
 from specloom.domains.text import Name, parse_name, parse_names
 
-from .entry import KINDS, BibliographyEntry, Issued, clean, normalize, parse_issued, to_issued
+from .entry import KINDS, BibliographyEntry, Issued, clean, normalize, parse_issued, read_names, to_issued
 
-# Types of CSL, and of registries that use its fields, that are no kinds of an entry themselves.
-_KINDS = {
-    "article": "document",
-    "article-magazine": "article-journal",
-    "article-newspaper": "article-journal",
-    "journal-article": "article-journal",
-    "proceedings-article": "paper-conference",
-    "book-chapter": "chapter",
-    "monograph": "book",
-    "edited-book": "book",
-    "dissertation": "thesis",
-    "posted-content": "document",
-    "post": "webpage",
-    "post-weblog": "webpage",
-}
+_KINDS = read_names("csl")[1]
 Item = tuple[int, Any]
 
 
@@ -184,14 +170,7 @@ def _to_number(value: object) -> int:
 # before the bar, none behind it, wrapped lines, a record that nothing ends).
 
 
-_TYPES = {
-    "article-journal": "JOUR", "paper-conference": "CONF", "chapter": "CHAP", "book": "BOOK", "thesis": "THES",
-    "report": "RPRT", "dataset": "DATA", "patent": "PAT", "webpage": "ELEC", "document": "GEN",
-}  # fmt: skip
-_RIS_KINDS = {tag: kind for kind, tag in _TYPES.items()} | {
-    "CPAPER": "paper-conference", "MGZN": "article-journal", "NEWS": "article-journal", "JFULL": "article-journal",
-    "EJOUR": "article-journal", "EBOOK": "book", "EDBOOK": "book", "ECHAP": "chapter", "BLOG": "webpage",
-}  # fmt: skip
+_RIS_TYPES, _RIS_KINDS = read_names("ris")
 _LINE = re.compile(r"^\s*([A-Z][A-Z0-9])\s{0,4}-(?:\s(.*))?$")
 
 Fields = list[tuple[str, str]]
@@ -204,7 +183,7 @@ def to_ris(entries: Iterable[BibliographyEntry]) -> str:
 
 def _to_lines(entry: BibliographyEntry) -> Fields:
     first, _, last = entry.pages.partition("-")
-    lines = [("TY", _TYPES[entry.kind]), ("ID", entry.key), ("TI", entry.title)]
+    lines = [("TY", _RIS_TYPES[entry.kind]), ("ID", entry.key), ("TI", entry.title)]
     lines += [("AU", _to_ris_author(name)) for name in entry.authors]
     lines += [
         ("PY", str(entry.issued[0]) if entry.issued else ""),

@@ -5,23 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from specloom.core import to_timestamp
-from specloom.domains.text import Name, parse_names, strip_markup, to_doi, to_isbn13, to_latin
+from specloom.domains.text import (
+    Name,
+    invert,
+    load_table,
+    parse_names,
+    strip_markup,
+    to_doi,
+    to_isbn13,
+    to_latin,
+)  # fmt: skip
 
-KINDS = (
-    "article-journal",
-    "paper-conference",
-    "chapter",
-    "book",
-    "thesis",
-    "report",
-    "dataset",
-    "patent",
-    "webpage",
-    "document",
-)
+KIND_TABLE: Mapping[str, Mapping[str, Any]] = load_table(__file__, "kinds.yaml")["kinds"]
+KINDS = tuple(KIND_TABLE)
 """The kinds of an entry, named as CSL names them; `document` is what no other fits."""
+
+
+def read_names(format_: str) -> tuple[dict[str, str], dict[str, str]]:
+    """What each kind is called in a format (`bibtex`, `ris`), and the kind of every name that is read there."""
+    names = {kind: row[format_] for kind, row in KIND_TABLE.items() if format_ in row}
+    return {kind: name.split()[0] for kind, name in names.items()}, invert(names)
+
 
 _LONGEST_VALUE = 2000
 _MONTHS = (

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from specloom.domains.text import Name, parse_names, to_display, to_initials
 
 from .bibtex import to_bibtex
-from .entry import BibliographyEntry, assign_keys, clean, from_source, parse_issued
+from .entry import KIND_TABLE, BibliographyEntry, assign_keys, clean, from_source, parse_issued
 
 if TYPE_CHECKING:
     from .entry import Issued
@@ -28,14 +28,6 @@ _MONTHS = (
 _MLA_MONTHS = ("Jan.", "Feb.", "Mar.", "Apr.", "May", "June", "July", "Aug.", "Sept.", "Oct.", "Nov.", "Dec.")
 # APA names up to 20 authors, and of more the first 19 and the last.
 _MOST_APA_AUTHORS = 20
-# What stands in square brackets in place of a title (section 9.22 of the APA manual).
-_DESCRIPTIONS = {
-    "article-journal": "Journal article", "paper-conference": "Conference paper", "chapter": "Chapter", "book": "Book",
-    "thesis": "Thesis", "report": "Report", "dataset": "Data set", "patent": "Patent", "webpage": "Web page",
-    "document": "Untitled work",
-}  # fmt: skip
-_WHOLE_WORKS = ("book", "thesis", "report", "dataset", "patent")
-
 # What would open a link, an image, a tag, code or a block when the text is shown as Markdown.
 _MARKUP = re.compile(r"\](?=[(\[:])|<(?=[A-Za-z/!?])|`")
 _BLOCK = re.compile(r"^(?:[#>+*=|~-]|[0-9]{1,9}(?=[.)]\s))")
@@ -46,11 +38,11 @@ def to_apa(entry: BibliographyEntry, accessed: Issued = ()) -> str:
 
     `accessed` is shown where the entry has no date, as the manual asks for.
     """
-    title, container = _finish(entry.title or f"[{_DESCRIPTIONS[entry.kind]}]"), entry.container
+    title, container = _finish(entry.title or f"[{KIND_TABLE[entry.kind]['shown']}]"), entry.container
     authors = _apa_authors(entry.authors)
     date = f"({_apa_date(entry)})."
     lead = [_finish(authors), date, title] if authors else [title, date]
-    if entry.kind in _WHOLE_WORKS:
+    if "whole" in KIND_TABLE[entry.kind]:
         source = _finish(", ".join(dict.fromkeys(part for part in (container, entry.publisher) if part)))
     else:
         volume = f"{entry.volume}({entry.issue})" if entry.volume and entry.issue else entry.volume or entry.issue
@@ -72,7 +64,7 @@ def to_apa(entry: BibliographyEntry, accessed: Issued = ()) -> str:
 def to_mla(entry: BibliographyEntry, accessed: Issued = ()) -> str:
     """An entry in MLA style. `accessed` is shown for web pages, where the manual recommends it."""
     title = entry.title.rstrip()
-    if title and entry.kind in _WHOLE_WORKS:
+    if title and "whole" in KIND_TABLE[entry.kind]:
         shown_title = _finish(title)
     elif title:
         # Quotation marks inside a quoted title become single ones.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from specloom.core import Fault
-from specloom.domains.text import join, to_host
+from specloom.domains.text import join, load_table, to_alternatives, to_host
 
 from .design_tokens import MOST_SWATCHES, Swatch, find_hex, to_hex, to_slots
 from .findings import Findings
@@ -162,34 +162,22 @@ def _unique(words: list[str]) -> list[str]:
 
 
 _FAMILY = r"[\"'“‘]?([A-Z][A-Za-z0-9]*(?: (?:[A-Z0-9][A-Za-z0-9]*)){0,3})[\"'”’]?"
-_USES = (
-    ("mono", r"(?:mono(?:space)?d?|code)"),
-    ("heading", r"(?:headings?|headlines?|titles?|display|primary|brand)"),
-    ("body", r"(?:body(?: copy| text)?|text|copy|paragraphs?|secondary)"),
-)
+_TABLE = load_table(__file__, "brand.yaml")
 _FONT = r"(?:type ?faces?|fonts?(?: famil(?:y|ies))?)"
 _IS = r"\s*(?:[:=–—-]|\bis\b|\bare\b)\s*(?:called |set in |the )?"
-_STATED = tuple(
-    (role, re.compile(rf"\b(?i:{use}(?: {_FONT})?|{_FONT} for {use}){_IS}{_FAMILY}")) for role, use in _USES
-)
+_STATED = [
+    (role, re.compile(rf"\b(?i:{use}(?: {_FONT})?|{_FONT} for {use}){_IS}{_FAMILY}"))
+    for role, use in _TABLE["fonts"].items()
+]
 _FOR = r"(?i: (?:is used )?for (?:all )?(?:our )?)"
-_SET_IN = tuple(
+_SET_IN = [
     (role, re.compile(rf"(?i:\b{use}(?: text)? (?:is|are) set in ){_FAMILY}|{_FAMILY}{_FOR}(?i:{use}\b)"))
-    for role, use in _USES
-)  # fmt: skip
+    for role, use in _TABLE["fonts"].items()
+]
 _ONLY = re.compile(rf"(?i:\b(?:our|the|brand) (?:brand |corporate )?{_FONT}{_IS}|\bfont-family\s*:\s*){_FAMILY}")
 _ABOUT = re.compile(r"typograph|type ?face|\bfonts?\b|lettering", re.IGNORECASE)
-_WEIGHTS = {
-    "thin": 100, "extralight": 200, "light": 300, "regular": 400, "medium": 500, "semibold": 600, "bold": 700,
-    "extrabold": 800, "black": 900,
-}  # fmt: skip
 _WEIGHT = re.compile(r"\b(thin|extra ?light|light|regular|medium|semi ?bold|bold|extra ?bold|black|[1-9]00)\b", re.I)
-_NO_FAMILY = frozenset(
-    (
-        "the", "our", "a", "an", "used", "sans", "serif", "sans serif", "monospace", "use", "we", "for", "this", "it",
-        "download", "color", "colors", "colour", "colours", "black", "white", "left", "font", "fonts", "typeface",
-    )
-)  # fmt: skip
+_NO_FAMILY = frozenset(_TABLE["no_family"])
 _GOOGLE = re.compile(r"https?://fonts\.(?:googleapis|google)\.com/[^\s\"'<>)]{1,500}")
 _FROM_GOOGLE = re.compile(r"\bgoogle fonts?\b|fonts\.google\.com", re.IGNORECASE)
 _SCALE = re.compile(r"\b(H[1-6]|Body|Caption|Display)\b[^\d\n]{0,30}?(\d{1,3}(?:\.\d{1,3})?\s?(?:px|pt|rem))\b")
@@ -253,7 +241,7 @@ def _tell(family: str, line: GuidelineLine) -> dict[str, Any]:
 
 
 def _to_weight(word: str) -> int:
-    return int(word) if word.isdecimal() else _WEIGHTS[word.lower().replace(" ", "")]
+    return int(word) if word.isdecimal() else _TABLE["weights"][word.lower().replace(" ", "")]
 
 
 _CODE = re.compile(r"(?<![\w#/&=.])#([0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})(?![\w-])|\bHEX[:\s]{1,3}([0-9A-Fa-f]{6})\b", re.I)
@@ -270,16 +258,7 @@ _NO_NAME = re.compile(
     r"\b(?:primary|secondary|accent|background|text|surface|neutral|brand|main|colou?rs?|palette|code|value|our|the)\b",
     re.IGNORECASE,
 )
-_ROLES = (
-    ("text_secondary", re.compile(r"\b(?:secondary|muted|subtle) (?:text|copy)\b|\btext (?:secondary|muted)\b", re.I)),
-    ("background", re.compile(r"\bback(?:ground|drop)s?\b|\bcanvas\b", re.I)),
-    ("surface", re.compile(r"\bsurfaces?\b", re.I)),
-    ("text", re.compile(r"\b(?:text|body copy|foreground)\b", re.I)),
-    ("primary", re.compile(r"\b(?:primary|main|core|principal) (?:brand )?(?:colou?rs?|palette)\b|\bprimary\b", re.I)),
-    ("secondary", re.compile(r"\bsecondary\b|\bsupporting\b", re.I)),
-    ("accent", re.compile(r"\baccents?\b|\bhighlight\b", re.I)),
-    ("neutral", re.compile(r"\bneutrals?\b|\bgr[ea]yscale\b", re.I)),
-)  # fmt: skip
+_ROLES = [(role, re.compile(words, re.IGNORECASE)) for role, words in _TABLE["roles"].items()]
 
 
 def read_guidelines(text: str) -> Findings:
@@ -469,12 +448,7 @@ def find_logos(root: HtmlElement, base: str, label: str) -> dict[str, Any]:
     return found
 
 
-_KNOWN = re.compile(
-    r"\b(?:logo|logotype|wordmark|brandmark|logomark|symbol|icon|dark|light|white|black|reversed?|inverted?|negative"
-    r"|colou?r|full|primary|secondary|horizontal|vertical|stacked|mono|rgb|cmyk|svg|png|webp|download|our|the|for|on"
-    r"|backgrounds?|version|avatar|glyph|knockout|of|and|mark|print|web|site|main|small|large|\d+x?\d*)\b",
-    re.IGNORECASE,
-)
+_KNOWN = re.compile(rf"\b(?:{to_alternatives(_TABLE['logo_words'])})\b", re.IGNORECASE)
 
 
 def _is_own(said: str, label: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from specloom.domains.text import find_links, join, to_host, to_registrable
+from specloom.domains.text import find_links, invert, join, load_table, to_host, to_registrable, to_word_set
 
 from .design_tokens import Swatch, find_hex
 from .findings import Findings
@@ -24,31 +24,10 @@ if TYPE_CHECKING:
 # post -----------------------------------------------------------------------------------------------------------------
 
 
-_NETWORKS = {
-    "twitter.com": "twitter",
-    "x.com": "twitter",
-    "linkedin.com": "linkedin",
-    "github.com": "github",
-    "youtube.com": "youtube",
-    "facebook.com": "facebook",
-    "instagram.com": "instagram",
-}
-_PROFILES = {
-    "twitter": re.compile(r"/@?([A-Za-z0-9_]{1,15})"),
-    "linkedin": re.compile(r"/(?:company|school|showcase)/([^/]{1,100})(?:/about)?"),
-    "github": re.compile(r"/([A-Za-z0-9][A-Za-z0-9-]{0,38})"),
-    "youtube": re.compile(r"/(?:@|c/|user/|channel/)([^/]{1,100})"),
-    "facebook": re.compile(r"/(?:pg/)?([A-Za-z0-9.\-]{2,80})"),
-    "instagram": re.compile(r"/([A-Za-z0-9_.]{1,30})"),
-}
-_PAGES = frozenset(
-    (
-        "about", "accounts", "dialog", "events", "explore", "features", "groups", "hashtag", "help", "home", "i",
-        "intent", "join", "legal", "login", "marketplace", "orgs", "p", "pages", "plugins", "policies", "pricing",
-        "privacy", "profile.php", "reel", "search", "settings", "share", "share.php", "sharer", "sharer.php", "signup",
-        "sponsors", "stories", "topics", "tos", "tr", "watch",
-    )
-)  # fmt: skip
+_TABLE = load_table(__file__, "brand.yaml")
+_NETWORKS = invert({network: domains for network, (domains, _) in _TABLE["networks"].items()})
+_PROFILES = {network: re.compile(path) for network, (_, path) in _TABLE["networks"].items()}
+_PAGES = to_word_set(_TABLE["no_profile"])
 
 
 def find_account(url: str) -> tuple[str, str]:

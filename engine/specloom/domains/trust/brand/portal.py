@@ -15,12 +15,15 @@ from specloom.domains.text import (
     is_address,
     is_called_missing,
     is_missing,
+    load_table,
     parse,
+    to_alternatives,
     to_host,
     to_latin,
     to_registrable,
     to_text,
     to_title,
+    to_word_set,
 )
 from specloom.net import check_url
 
@@ -34,13 +37,8 @@ if TYPE_CHECKING:
     from specloom.plugins import Context
 
 
-# The candidates are those of the tool contract, and so is their order, which decides.
-SUBDOMAINS = ("brand", "press", "newsroom", "media", "design")
-PATHS = (
-    "brand", "brand-guidelines", "brandbook", "brand-center", "brand-assets", "press", "presskit", "press-kit",
-    "press-room", "newsroom", "media", "media-kit", "mediakit", "design", "design-system", "styleguide", "style-guide",
-    "guidelines", "identity", "visual-identity", "about/brand",
-)  # fmt: skip
+_TABLE = load_table(__file__, "brand.yaml")
+SUBDOMAINS, PATHS = _TABLE["subdomains"].split(), _TABLE["paths"].split()
 AT_ONCE = 8
 """Candidates that are asked side by side (the tool contract's figure)."""
 PER_HOST = 4
@@ -59,20 +57,8 @@ _SAME = 300
 _MOST_BYTES = 2 * 1024 * 1024
 ACCEPT = (("Accept", "text/html,application/xhtml+xml"),)
 
-_STRONG = re.compile(
-    r"\bbrand(?:ing)?[ -](?:guide(?:line)?s?|portal|assets?|book|cent(?:er|re)|hub|identity|kit|resources|colou?rs?"
-    r"|manual|standards|toolkit|voice)\b|\bbrandbook\b|\b(?:press|media)[ -]?kits?\b"
-    r"|\blogo (?:guidelines|usage|downloads?)\b"
-    r"|\bstyle ?guide\b|\bvisual identity\b|\bdesign (?:system|language)\b|\btone of voice\b|\bcolou?r palette\b"
-    r"|\bpress (?:cent(?:er|re)|room|resources|releases)\b|\bnewsroom\b|\bmedia (?:cent(?:er|re)|resources|assets)\b"
-    r"|\bmarkenrichtlinien\b|\bcharte graphique\b|\bmanual de (?:marca|identidad)\b|\blinee guida del marchio\b",
-    re.IGNORECASE,
-)
-_WEAK = re.compile(
-    r"\b(brand|logos?|logotype|wordmark|colou?rs?|typography|typeface|fonts?|palette|guidelines?|assets?|press|media"
-    r"|trademarks?|downloads?|identity|usage|iconography|spacing|hex|pantone)\b",
-    re.IGNORECASE,
-)
+_STRONG = re.compile(rf"\b(?:{'|'.join(_TABLE['strong'])})\b", re.IGNORECASE)
+_WEAK = re.compile(rf"\b({to_alternatives(_TABLE['weak'])})\b", re.IGNORECASE)
 _WEAK_NEEDED = 3
 _LOGIN = re.compile(
     r"^(?:please )?(?:log ?in|sign ?in|login|sign up)\b|\b(?:log|sign) in to (?:continue|access|view)\b"
@@ -228,12 +214,7 @@ def to_front(title: str, text: str) -> tuple[str, str]:
 
 _RESULTS = 5
 _SHORTEST = 2
-_LEGAL = frozenset(
-    (
-        "inc", "llc", "ltd", "corp", "co", "company", "corporation", "limited", "gmbh", "ag", "plc", "sa", "bv", "the",
-        "and", "of", "group",
-    )
-)  # fmt: skip
+_LEGAL = to_word_set(_TABLE["legal"])
 
 
 def to_domain(text: str, *, allow_private: bool = False) -> str:
@@ -292,13 +273,7 @@ RESULTS = 5
 MOST_PAGES = 3
 """Pages that a search found and that are read."""
 QUERIES = ("{name} brand guidelines colors typography", "{name} press kit logo download", "{name} brand tone of voice")
-# Services that host brand portals for others; each portal is a name below them or the first part of a path.
-PORTAL_HOSTS = frozenset(
-    (
-        "frontify.com", "brandfolder.com", "corebook.io", "bynder.com", "brandpad.io", "zeroheight.com", "brandkit.com",
-        "brandkit.io", "lingoapp.com", "brandworkz.com", "baseline.is", "standards.site", "gingersauce.co",
-    )
-)  # fmt: skip
+_PORTAL_HOSTS = to_word_set(_TABLE["hosts"])
 
 
 async def search_pages(context: Context, name: str, site: str, known: Collection[str]) -> list[BrandPage]:
@@ -332,4 +307,4 @@ def is_own(url: str, site: str) -> bool:
     below = to_host(url).partition(".")[0]
     first = url.partition("://")[2].partition("/")[2].partition("/")[0]
     names = {re.sub(r"[^a-z0-9]", "", part.lower()) for part in (below, first)}
-    return to_site(url) in PORTAL_HOSTS and label.replace("-", "") in names
+    return to_site(url) in _PORTAL_HOSTS and label.replace("-", "") in names

@@ -11,7 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from specloom.domains.text import Name, compact, find_script, same_person, stands_in, terms, to_display, to_word_set
+from specloom.domains.text import (
+    Name,
+    compact,
+    find_script,
+    load_table,
+    same_person,
+    stands_in,
+    terms,
+    to_display,
+    to_word_set,
+)
 from specloom.domains.text.tokens import tokens
 
 from .reference import Reference, from_fields, parse_reference
@@ -92,7 +102,8 @@ def _is_named_in(name: Name, reference: Reference, record: WorkRecord) -> bool:
     return stands_in(name, reference.text)
 
 
-_NOBODY = to_word_set("anonymous anon author authors editor editors na staff unknown various noauthor")
+_TABLE = load_table(__file__, "titles.yaml")
+_NOBODY = to_word_set(_TABLE["nobody"])
 
 
 def _is_named(name: Name) -> bool:
@@ -108,14 +119,7 @@ def _show(names: Sequence[Name]) -> str:
 # --- Whether a citation gives the title of a record, another title, or none that could be told ------------------------
 
 
-# Words of sentences about a work; in a title they are rare enough that one of them leaves the question open.
-_PROSE = to_word_set(
-    """according argued argues because claimed claims demonstrated found he her his it our report reported see she
-    showed shown shows their they we whose"""
-)
-# What people write about a work beside its title.
-_ABOUT = to_word_set("article cite doi journal link page paper pdf preprint read ref refer see source stud text")
-
+_PROSE, _ABOUT = to_word_set(_TABLE["prose"]), to_word_set(_TABLE["about"])
 # Shares of the substantive words that two titles have in common, calibrated on tests/corpus/gold: two works of one
 # field seldom share more than half of them, and loose text beside an identifier has to share less to be called another
 # title.

@@ -11,6 +11,7 @@ from specloom.domains.text import (
     find_script,
     is_near,
     is_number,
+    load_table,
     stem,
     strip_markup,
     terms,
@@ -23,22 +24,15 @@ from specloom.domains.text.tokens import tokens
 # --- Titles laid word beside word: how many slips of the pen part them, and which differences are none ----------------
 
 
-# Words that people leave out or change when they copy a title, and that no two works differ in.
-_SMALL = to_word_set("a an and are as at by for from in is its of on or the to with")
+_TABLE = load_table(__file__, "titles.yaml")
+_SMALL = to_word_set(_TABLE["small"])
 _MOST_SLIPS = 2
 # A capital A in the middle of a title is no article: influenza A, hepatitis A.
 _ARTICLE = re.compile(r"(?:^|[^\w\s]\s*)A\s")
 _DIGRAPH = re.compile(r"(?<=[aou])e")
 # Words one slip apart that are two words; those that differ in the first two letters (absorption, adsorption) or in the
 # vowel of the ending (nitrate, nitrite) are never taken for one.
-_PAIRS = frozenset(
-    frozenset(map(stem, pair.split("|")))
-    for pair in (
-        "casual|causal", "martial|marital", "morality|mortality", "prostate|prostrate", "insulin|inulin",
-        "cysteine|cystine", "conservation|conversation", "complement|compliment", "discreet|discrete",
-        "stationary|stationery", "principal|principle", "thymine|thiamine", "interment|internment",
-    )
-)  # fmt: skip
+_PAIRS = frozenset(frozenset(map(stem, pair)) for pair in _TABLE["pairs"].items())
 
 
 def count_slips(one: str, two: str) -> int | None:
@@ -230,8 +224,7 @@ def find_inside(text: str, recorded: Sequence[str], around: Iterable[str] = ()) 
     return ""
 
 
-# Words that lead to a title without being part of one.
-_LEADS = to_word_set("article called cite cited entitled named paper preprint read see source title titled via")
+_LEADS = to_word_set(_TABLE["leads"])
 _QUOTES = "\"'“”„«»‘’"
 
 
@@ -268,16 +261,7 @@ def is_translated(supplied: str, recorded: Sequence[str]) -> bool:
     return _is_foreign(supplied) != any(map(_is_foreign, recorded))
 
 
-# Function words that tell languages apart in as little as a title; one hit is enough, two languages make none.
-_TELLING = {
-    "en": to_word_set("the of and for with from by an is are on"),
-    "de": to_word_set("der die das und für mit von über bei zur zum eine einer des im"),
-    "fr": to_word_set("le les des et pour avec sur une dans du aux par"),
-    "es": to_word_set("el los las y para con una por del sobre"),
-    "it": to_word_set("il gli e per con una di della dei delle nel sul"),
-    "pt": to_word_set("o os as e para com uma por da do das dos em sobre"),
-    "nl": to_word_set("het een en voor met van over bij op"),
-}
+_TELLING = {code: to_word_set(words) for code, words in _TABLE["telling"].items()}
 
 
 def _language(title: str) -> str:
@@ -289,12 +273,7 @@ def _language(title: str) -> str:
     return leaders[0] if best and len(leaders) == 1 else ""
 
 
-# Function words that English has not, without those that names and formulas have most.
-_FOREIGN = to_word_set(
-    """att av czyli da das dei del della den der des di die dla do dos du e ein el en et för het il ile je la las le les
-    los med na nad och og oraz para po pod por pour pri pro przez på sobre sur tentang til um un una und une untuk ve w
-    y yang z za zu zum zur över"""
-)
+_FOREIGN = to_word_set(_TABLE["foreign"])
 
 
 def _is_foreign(title: str) -> bool:

@@ -4,52 +4,12 @@ from __future__ import annotations
 
 import re
 
-from specloom.domains.text import to_word_set
+from specloom.domains.text import load_table, to_word_set
 from specloom.domains.text.fold import fold
 
-# Words that abbreviations leave out (ISO 4 drops articles, conjunctions and prepositions).
-_SMALL = to_word_set(
-    """a an and as at by de del der des die das du el et for fur für i in l la las le les los of on part section series
-    ser the und van von y zur"""
-)
-# Initials that are not those of the name, or under which a name is better known. Each line is one venue.
-_ALIASES = tuple(
-    frozenset(line.split("|"))
-    for line in (
-        "pnas|proceedings of the national academy of sciences|proceedings of the national academy of sciences of the "
-        "united states of america|proc natl acad sci u s a|proc natl acad sci usa",
-        "nejm|new england journal of medicine|n engl j med",
-        "jama|journal of the american medical association|jama the journal of the american medical association",
-        "bmj|british medical journal|bmj british medical journal",
-        "neurips|nips|advances in neural information processing systems|neural information processing systems"
-        "|conference on neural information processing systems",
-        "icml|international conference on machine learning",
-        "iclr|international conference on learning representations",
-        "cvpr|conference on computer vision and pattern recognition"
-        "|ieee conference on computer vision and pattern recognition"
-        "|ieee cvf conference on computer vision and pattern recognition",
-        "acl|annual meeting of the association for computational linguistics",
-        "emnlp|conference on empirical methods in natural language processing",
-        "naacl|conference of the north american chapter of the association for computational linguistics",
-        "jacs|journal of the american chemical society|j am chem soc",
-        "prl|physical review letters|phys rev lett",
-        "lancet|the lancet",
-        "science|science new york n y|science new york ny",
-        "nature|nature london",
-        "cacm|communications of the acm|commun acm",
-        "angew chem int ed|angewandte chemie international edition|angew chem int ed engl",
-        "z phys|zeitschrift fur physik",
-        "jmlr|journal of machine learning research",
-        "mmwr|morbidity and mortality weekly report|mmwr morb mortal wkly rep",
-    )
-)
-# Where a work is kept or by whom it was printed, which says nothing about the journal.
-_KEEPERS = to_word_set(
-    """arxiv biorxiv medrxiv ssrn pubmed pmc elsevier springer wiley online jstor researchgate zenodo sciencedirect
-    preprint"""
-)
-
-
+_TABLE = load_table(__file__, "venues.yaml")
+_SMALL, _COMMON, _KEEPERS = (to_word_set(_TABLE[name]) for name in ("small", "common", "keepers"))
+_ALIASES = tuple(map(frozenset, _TABLE["aliases"]))
 _EDITION = re.compile(
     r"""\b(?:1[89]|20)[0-9]{2}\b|\b[0-9]+(?:st|nd|rd|th)\b
     |^proceedings\s+of\s+the(?=\s+(?:ieee|acm|annual|international|conference|[0-9]))""",
@@ -96,12 +56,6 @@ def shares_words(first: str, second: str) -> bool:
     left = [word for word in _significant(normalize_venue(first)) if word not in _COMMON]
     right = [word for word in _significant(normalize_venue(second)) if word not in _COMMON]
     return any(_shortens(one, two) or _shortens(two, one) for one in left for two in right)
-
-
-_COMMON = to_word_set(
-    """journal j j. proceedings proc international int conference conf annals ann transactions trans letters lett review
-    rev reviews research res science sci sciences"""
-)
 
 
 def _significant(name: str) -> list[str]:

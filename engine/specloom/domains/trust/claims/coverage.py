@@ -20,11 +20,11 @@ from specloom.domains.text import (
     find_script,
     is_number,
     is_stop_word,
+    load_table,
     looks_foreign,
     stem,
     terms,
     to_plain,
-    to_word_set,
 )
 from specloom.domains.text.sentences import sentences
 from specloom.domains.text.tokens import tokens
@@ -230,11 +230,9 @@ def _allowance(count: int) -> int:
 
 # --- references ---
 
+_TABLE = load_table(__file__, "cues.yaml")
 _HEADING = re.compile(
-    r"^\W{0,6}(?:[0-9.]{1,4}\s+)?(?:references(?:\s+and\s+notes)?|bibliography|works\s+cited|literature\s+cited|notes\s+and\s+references"
-    r"|literatur(?:verzeichnis)?|bibliographie|références|referencias|bibliografía|bibliografia|referências|riferimenti"
-    r"|literatuur|referenser|список литературы|литература|参考文献|參考文獻)\W{0,4}$",
-    re.IGNORECASE | re.MULTILINE,
+    rf"^\W{{0,6}}(?:[0-9.]{{1,4}}\s+)?(?:{'|'.join(_TABLE['references'])})\W{{0,4}}$", re.IGNORECASE | re.MULTILINE
 )
 _LOOKS_CITED = re.compile(r"(?:1[89]|20)[0-9]{2}|doi|https?:|et al|[0-9]+\s?\([0-9]+\)|pp?\.\s?[0-9]", re.IGNORECASE)
 _EARLIEST_START = 0.3
@@ -265,17 +263,7 @@ _NUMBER_BONUS = 1.5
 # Less than a term each, so that a single cue or pair only decides between sentences that share equally many.
 _CUE_BONUS = 0.4
 _PAIR_BONUS = 0.25
-_CUES = frozenset(
-    map(
-        stem,
-        to_word_set(
-            """associate cause compare conclude confirm contradict debunk decrease demonstrate deny dispute
-            estimate evidence fail find increase indicate interval likely measure neither never no not odds
-            prove randomize ratio reduce refute reject report reveal show significant suggest support trial
-            without"""
-        ),
-    )
-)
+_CUES = frozenset(map(stem, _TABLE["evidence"].split()))
 
 
 @dataclass(frozen=True, slots=True)

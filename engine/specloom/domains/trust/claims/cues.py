@@ -7,63 +7,15 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
-from specloom.domains.text import LanguageProfile, is_number, stem, to_word_set
+from specloom.domains.text import LanguageProfile, invert, is_number, load_table, stem, to_word_set
 from specloom.domains.text.fold import fold
 from specloom.domains.text.tokens import tokens
 
 # --- Numbers as they are meant: a value with its unit, years apart from amounts ---------------------------------------
 
 
-# Written forms of a unit, as `tokens` gives them, and the one that stands for them.
-_UNITS: dict[str, str] = {
-    form: unit
-    for unit, forms in {
-        "percent": "percent pct prozent procent ciento cento процент процента процентов",
-        "kg": "kg kilogram kilo",
-        "g": "g gram",
-        "mg": "mg milligram milligramm",
-        "µg": "μg µg mcg microgram",
-        "t": "ton tonne",
-        "km": "km kilometer kilomet",
-        "m": "m meter met",
-        "cm": "cm centimeter",
-        "mm": "mm millimeter",
-        "mile": "mile mi",
-        "year": "year yr",
-        "month": "month monat mois mes mese mês maand",
-        "week": "week wk",
-        "day": "day",
-        "hour": "hour hr h",
-        "minute": "minut min",
-        "second": "second sec",
-        "celsius": "celsius °c",
-        "kelvin": "kelvin",
-        "fahrenheit": "fahrenheit °f",
-        "dollar": "dollar usd",
-        "euro": "euro eur",
-        "pound": "pound gbp",
-        "person": "person patient participant subject people",
-        "liter": "liter lit",
-        "ml": "ml milliliter",
-        "watt": "watt kw mw gw",
-        "fold": "fold",
-        "ppm": "ppm part",
-    }.items()
-    for form in forms.split()
-}
-# Units of one kind, of which a number can have only one at a time.
-_KINDS = {
-    unit: kind
-    for kind, units in {
-        "length": "km m cm mm mile",
-        "mass": "t kg g mg µg",
-        "temperature": "celsius fahrenheit kelvin",
-        "money": "dollar euro pound",
-        "time": "year month week day hour minute second",
-        "volume": "liter ml",
-    }.items()
-    for unit in units.split()
-}
+_TABLE = load_table(__file__, "cues.yaml")
+_UNITS, _KINDS = invert(_TABLE["units"]), invert(_TABLE["measures"])
 _CURRENCY = re.compile(r"([$€£])\s?(?=[0-9])")
 _POINTS = re.compile(r"\b(?:percentage|per cent|percent)\s+points?\b", re.IGNORECASE)
 _TIMES = re.compile(r"(?<=[0-9])\s?(?:-\s?fold|×|times)\b", re.IGNORECASE)
@@ -200,20 +152,10 @@ def is_refuted(text: str, language: LanguageProfile) -> str:
     return ""
 
 
-# Opposites as people report change and comparison; a line is one pair, its sides parted by a stroke. Comparatives are
-# taken as they are written, since "high" says nothing about a direction; verbs in any form.
-_AS_WRITTEN = frozenset(("higher", "lower", "better", "worse", "faster", "slower"))
+_AS_WRITTEN = to_word_set(_TABLE["as_written"])
 _OPPOSITES = tuple(
-    tuple(frozenset(word if word in _AS_WRITTEN else stem(word) for word in side.split()) for side in line.split("|"))
-    for line in (
-        "increase rise grow raise elevate higher gain upward surge climb"
-        "|decrease decline fall reduce lower lowers lowered drop shrink downward diminish lessen",
-        "improve better benefit enhance|worsen worse harm impair deteriorate",
-        "protect protective prevent|cause trigger induce provoke",
-        "faster accelerate|slower decelerate",
-        "safe|unsafe dangerous toxic",
-        "effective efficacious|ineffective",
-    )
+    tuple(frozenset(word if word in _AS_WRITTEN else stem(word) for word in side.split()) for side in pair)
+    for pair in _TABLE["opposites"]
 )
 
 
@@ -284,20 +226,9 @@ _MUCH, _LITTLE = frozenset(("more",)), frozenset(("less", "fewer"))
 # Between a comparative and its "than": "emit less carbon dioxide than".
 _WITHIN = 4
 _SHORTEST_COMPARATIVE = 5
-_MANY = frozenset(("most", "many", "all", "every", "each", "both", "majority", "always"))
-_FEW = frozenset(("few", "none", "hardly", "rarely", "neither", "minority"))
+_MANY, _FEW = to_word_set(_TABLE["many"]), to_word_set(_TABLE["few"])
 # Words that are no claim of their own: questions, doubts, and what others are said to think.
-_OPEN = frozenset(
-    map(
-        stem,
-        to_word_set(
-            """absence absent acquit alleged ask asked before believe believed claim claimed clear contrary could deny
-            dismiss dispel doubt end except exclude exempt exonerate fail false few free hardly if instead lack
-            little may might myth only overturn prevent question rare rarely refuse reject rule rumor rumour stop
-            supposedly thought unable unless unlikely unrelated until whether without would wrong wrongly zero"""
-        ),
-    )
-)
+_OPEN = frozenset(map(stem, _TABLE["open"].split()))
 # Only a plural is counted: "100 psychology studies" are studies.
 _PLURAL = r"([^\W\d_]{3,}(?<![su])s|people|children|women|men)\b"
 _COUNTED = re.compile(rf"(?<![\w.,])([0-9][0-9,.]*|[a-z]{{3,9}}) (?:{_PLURAL}|[a-z-]{{3,}} {_PLURAL})")

@@ -16,6 +16,7 @@ from specloom.domains.text import (
     is_irregular,
     is_number,
     load_languages,
+    load_table,
     terms,
     to_word_set,
 )
@@ -39,18 +40,9 @@ _ENDS_IN_S = re.compile(r"[^su]s$", re.IGNORECASE)
 _HYPHENED = re.compile(r"\w-([^\W\d_]+)\s+([^\W\d_]+)")
 # A name behind one of these is where something is.
 _PLACED = re.compile(r"\b(?:in|near|across|en|em|nel|nella|nell')\s?([^\W\d_a-z][\w’'-]+)")
-# Words that tie a second noun to the first one, and the articles between.
-_TIES: Mapping[str, frozenset[str]] = {
-    "en": to_word_set("with of in on from for at off by near"),
-    "de": to_word_set("der des von mit aus in auf für im vom"),
-    "fr": to_word_set("de des du d en à au aux sur avec"),
-    "es": to_word_set("de del con en para"),
-    "it": to_word_set("di del della dei delle degli in con per da"),
-    "pt": to_word_set("de do da dos das em com"),
-    "nl": to_word_set("van in met op aan uit"),
-    "sv": to_word_set("från av med på i"),
-}
-_ARTICLES = to_word_set("the a an der die das den dem la le les l los las el il lo i gli o os as de het")
+_TABLE = load_table(__file__, "cues.yaml")
+_TIES = {code: to_word_set(words) for code, words in _TABLE["ties"].items()}
+_ARTICLES = to_word_set(_TABLE["articles"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,14 +209,8 @@ def find_initials(text: str) -> dict[str, tuple[str, ...]]:
 @cache
 def load_concepts() -> Mapping[str, tuple[Phrase, ...]]:
     """Every phrase of the bundled data set by its first token, the longest first."""
-    from importlib.resources import files
-
-    import yaml
-
-    text = files("specloom.domains.trust.claims").joinpath("concepts.yaml").read_text(encoding="utf-8")
-    data = yaml.load(text, Loader=yaml.CSafeLoader)
     found: dict[str, list[Phrase]] = {}
-    for names in data["concepts"]:
+    for names in load_table(__file__, "concepts.yaml")["concepts"]:
         # The first name stands for all; its tokens are joined, so that no word of another name equals it by chance.
         token = "+".join(tokens(names[0]))
         for name in names:

@@ -9,42 +9,25 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import Literal
 
-from specloom.domains.text import Reputation, find_reputation, to_domains, to_host, to_plain, to_registrable, to_suffix
+from specloom.domains.text import (
+    Reputation,
+    find_reputation,
+    invert,
+    load_table,
+    to_domains,
+    to_host,
+    to_plain,
+    to_registrable,
+    to_suffix,
+)
 
 SOURCE_TYPES = (
-    "peer_reviewed",
-    "official_docs",
-    "government",
-    "news_publication",
-    "blog",
-    "forum",
-    "wiki",
-    "social_media",
+    "peer_reviewed", "official_docs", "government", "news_publication", "blog", "forum", "wiki", "social_media",
     "unknown",
-)
+)  # fmt: skip
 AUTHORITY_TIERS = ("high", "medium", "low")
 DOMAIN_CATEGORIES = ("academic", "legal", "medical", "financial", "technical", "general")
 
-# Types of schema.org, without their address, in the order in which they decide when a page names several.
-_KIND_BY_TYPE: Mapping[str, str] = {
-    "ScholarlyArticle": "peer_reviewed",
-    "MedicalScholarlyArticle": "peer_reviewed",
-    "NewsArticle": "news_publication",
-    "ReportageNewsArticle": "news_publication",
-    "AnalysisNewsArticle": "news_publication",
-    "BackgroundNewsArticle": "news_publication",
-    "OpinionNewsArticle": "news_publication",
-    "GovernmentService": "government",
-    "GovernmentOrganization": "government",
-    "BlogPosting": "blog",
-    "LiveBlogPosting": "blog",
-    "Blog": "blog",
-    "TechArticle": "official_docs",
-    "APIReference": "official_docs",
-    "DiscussionForumPosting": "forum",
-    "QAPage": "forum",
-    "SocialMediaPosting": "social_media",
-}
 _AUTHORITY_BY_TIER: Mapping[str, float] = {"high": 0.9, "mixed": 0.7, "low": 0.3}
 _GRANTED_AUTHORITY = 0.9
 _UNKNOWN_AUTHORITY = 0.5
@@ -73,6 +56,7 @@ class Classification:
 class _Sources:
     """The data file, turned round: by host, and by whatever else decides."""
 
+    types: Mapping[str, str]
     kinds: Mapping[str, str]
     categories: Mapping[str, str]
     authority: Mapping[str, float]
@@ -126,10 +110,10 @@ def _find_kind(host: str, reputation: Reputation | None, *, citation: bool, type
     if citation:
         return "peer_reviewed", "citation_meta"
     declared = {_to_type_name(name) for name in types}
-    for name, kind in _KIND_BY_TYPE.items():
+    sources = load_sources()
+    for name, kind in sources.types.items():
         if name in declared:
             return kind, "json_ld"
-    sources = load_sources()
     if (listed := _nearest(sources.kinds, host)) is not None:
         return sources.kinds[listed], "host"
     # A suffix kept for governments says more than what a data set says about one of their sites.
@@ -192,13 +176,9 @@ def _find_label(host: str) -> str:
 @cache
 def load_sources() -> _Sources:
     """The bundled data set of hosts, by host."""
-    from importlib.resources import files
-
-    import yaml
-
-    text = files("specloom.domains.trust.sources").joinpath("sources.yaml").read_text(encoding="utf-8")
-    data = yaml.load(text, Loader=yaml.CSafeLoader)
+    data = load_table(__file__, "sources.yaml")
     return _Sources(
+        types=invert(data["types"]),
         kinds=_invert(data["kinds"]),
         categories=_invert(data["categories"]),
         authority=data["authority"],
