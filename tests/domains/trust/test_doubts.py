@@ -449,6 +449,6 @@ def test_a_recommendation_for_which_no_time_was_left_says_so() -> None:
         audit_recommendations(LateDesk(), [{"title": "Otterware"}], claim="finds fish", lenses=lenses, most=5)  # type: ignore[arg-type]
     )
 
-    (item,) = said["recommendations"]
-    assert item["reasons"] == ["the call had no time left to look into it further"]
-    assert "corroborationSearches" not in item
+    (item,) = said.recommendations
+    assert item.reasons == ("the call had no time left to look into it further",)
+    assert item.corroboration_searches is None

@@ -206,8 +206,8 @@ def test_a_capture_that_does_not_end_is_pending_after_twenty_five_seconds() -> N
     finally:
         loop.close()
 
-    assert (told["status"], told["captured"], elapsed) == ("pending", False, 25.0)
-    assert told["pollUrl"] == "https://web.archive.org/web/*/https://otters.example/a"
+    assert (told.status, told.captured, elapsed) == ("pending", False, 25.0)
+    assert told.poll_url == "https://web.archive.org/web/*/https://otters.example/a"
 
 
 # --- whatever is asked has an answer ---

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from specloom.core import Fault
 from specloom.domains.text import find_doi
 from specloom.domains.trust import Classification, cite_for_bibliography, classify
-from specloom.plugins import from_json
+from specloom.plugins import from_json, to_json
 
 from .excerpt import (
     count_bytes,
@@ -66,7 +66,7 @@ async def tell_page(context: Context, url: str, *, mode: str, most: int) -> Page
         source_type=labels.source_type,
         authority_tier=labels.authority_tier,
         domain_category=labels.domain_category,
-        domain_reputation=labels.reputation.to_json() if labels.reputation else None,
+        domain_reputation=to_json(labels.reputation),
         self_promotion=_promotion(page),
         detected_doi=doi or None,
         retraction_status=await find_retraction(context, doi) if doi else None,

@@ -8,12 +8,12 @@ section says which suffixes registries run (gov.uk, ac.jp); its private section 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
-from specloom.plugins import HOOKS, Row
+from specloom.plugins import HOOKS, Row, to_json
+from specloom.plugins.records import record
 
 from .tables import load_table
 
@@ -81,17 +81,13 @@ def _load_list(*, icann: bool) -> PublicSuffixList:
 TIERS = ("high", "mixed", "low")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reputation:
     """How dependable what a host publishes usually is, and what that judgement rests on."""
 
-    tier: str
+    tier: Literal["high", "mixed", "low"]
     basis: str
-    note: str = ""
-
-    def to_json(self) -> dict[str, str]:
-        """Tier and basis, and the note where there is one."""
-        return {"tier": self.tier, "basis": self.basis} | ({"note": self.note} if self.note else {})
+    note: str | None = None
 
 
 @cache
@@ -133,4 +129,4 @@ def _with_reputation(row: Row) -> Row:
     reputation = find_reputation(url) if isinstance(url, str) else None
     if reputation is None:
         return row
-    return {**row, "source_reputation": reputation.to_json()}
+    return {**row, "source_reputation": to_json(reputation)}

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from specloom.plugins import Context, JsonObject, from_json, procedure
 
 from .records import (
-    Audit,
     Bibliography,
     BibliographyRecords,
     BrandResult,
@@ -16,20 +15,12 @@ from .records import (
     CheckedLinks,
     Citation,
     Recommendations,
+    ReferenceAudit,
 )
 
 _REGISTRIES = (
-    "work",
-    "works",
-    "handles",
-    "article",
-    "book",
-    "scholarly",
-    "snapshots",
-    "patent_record",
-    "trials",
-    "cases",
-)
+    "work", "works", "handles", "article", "book", "scholarly", "snapshots", "patent_record", "trials", "cases"
+)  # fmt: skip
 
 
 @procedure("check_citation", asks=_REGISTRIES, runs=("read_page",))
@@ -41,7 +32,7 @@ async def check_citation(context: Context, citation: str, claim: str = "") -> Ci
     """
     from .citations.verify import verify
 
-    return from_json(Citation, await verify(context, citation, claim))
+    return await verify(context, citation, claim)
 
 
 @procedure("check_references", asks=_REGISTRIES, runs=("read_page", "session_sources"))
@@ -52,7 +43,7 @@ async def check_references(
     session: str = "",
     *,
     format: str,  # noqa: A002  the name of the tool's argument
-) -> Audit:
+) -> ReferenceAudit:
     """Audits up to 200 references in one bounded pass with progress: existence, retraction, links and claims.
 
     They come as a document (CSL-JSON, RIS, BibTeX), as entries, or from a session. Entries win over the document and
@@ -60,8 +51,7 @@ async def check_references(
     """
     from .citations.audit import audit
 
-    told = await audit(context, bibliography=bibliography, format=format, entries=entries, session=session)
-    return from_json(Audit, told)
+    return await audit(context, bibliography, format, entries, session)
 
 
 @procedure("bibliography_records")
@@ -106,8 +96,7 @@ async def check_recommendations(
     """
     from .sources.recommendations import audit_recommendations
 
-    told = await audit_recommendations(context, recommendations, claim=claim, lenses=lenses, most=num_results)
-    return from_json(Recommendations, told)
+    return await audit_recommendations(context, recommendations, claim=claim, lenses=lenses, most=num_results)
 
 
 @procedure("archive_page", asks=("archive", "snapshots"))
@@ -118,7 +107,7 @@ async def archive_page(context: Context, url: str) -> Capture:
     """
     from .sources.links import archive
 
-    return from_json(Capture, await archive(context, url))
+    return await archive(context, url)
 
 
 @procedure("check_links", asks=("snapshots",))
@@ -128,11 +117,8 @@ async def check_links(context: Context, urls: Sequence[str]) -> CheckedLinks:
     `linkLive` is left out for an address that was not looked at; `linkReason` then says why.
     """
     from .sources.links import check_links as check
-    from .sources.links import to_link_status
 
-    return CheckedLinks(
-        links=[CheckedLink(url=one.url, link=to_link_status(one)) for one in await check(context, urls)]
-    )
+    return CheckedLinks(links=[CheckedLink(url=link.url, link=link.to_status()) for link in await check(context, urls)])
 
 
 @procedure("research_brand", asks=("brand", "brand_domains", "web"), runs=("read_page",))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from specloom.domains.text import Reputation
 from specloom.plugins import JsonObject, inline, key
 from specloom.plugins.records import record
 
@@ -27,7 +28,7 @@ RecommendationFlag = Literal[
 
 
 @record
-class Identifier:
+class CitedIdentifier:
     """An identifier in its normal form."""
 
     kind: str
@@ -96,7 +97,7 @@ class Citation:
 
     input: str
     input_type: InputType
-    identifier: Identifier | None = None
+    identifier: CitedIdentifier | None = None
     exists: bool
     verification_status: Status
     status_reason: str | None = None
@@ -161,7 +162,10 @@ class AuditEntry:
 
 @record
 class Unreadable:
-    """An entry that could not be parsed."""
+    """An entry that could not be parsed: its place in the document (from 1), its line, and why.
+
+    In CSL-JSON that is whole, the line is that of the item in the list.
+    """
 
     index: int
     line: int
@@ -169,7 +173,7 @@ class Unreadable:
 
 
 @record
-class Audit:
+class ReferenceAudit:
     """What is told of a list of references."""
 
     source: str
@@ -230,15 +234,6 @@ class Ownership:
     owner_label: str | None = None
     owner_qid: str | None = key("ownerQID", default=None)
     confidence: str | None = None
-
-
-@record
-class Reputation:
-    """How a site is held, and by whom."""
-
-    tier: Literal["high", "mixed", "low"]
-    basis: str
-    note: str | None = None
 
 
 @record

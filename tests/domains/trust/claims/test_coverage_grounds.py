@@ -23,7 +23,11 @@ ADDRESS = "https://a.example/sea-otters-eat-urchins-in-kelp-forests"
 def test_words_in_the_address_of_a_link_support_no_claim(link: str) -> None:
     found = judge_claim(CLAIM, SourceReading({"content": f"# News\n\n{ELSEWHERE}\n\n{link}"}, "https://a.example/"))
 
-    assert (found.label, found.told["claimCoverage"], found.told["claimEvidence"]) == ("not_addressed", 0.0, [])
+    assert (found.check.claim_support, found.check.claim_coverage, found.check.claim_evidence) == (
+        "not_addressed",
+        0.0,
+        (),
+    )
 
 
 def test_evidence_is_told_without_marks() -> None:
@@ -31,5 +35,5 @@ def test_evidence_is_told_without_marks() -> None:
 
     found = judge_claim(CLAIM, SourceReading({"content": text}, "https://a.example/"))
 
-    assert found.label == "addressed"
-    assert found.told["claimEvidence"] == ["Sea otters eat urchins in kelp forests."]
+    assert found.check.claim_support == "addressed"
+    assert found.check.claim_evidence == ("Sea otters eat urchins in kelp forests.",)

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.domains.trust.sources.classify import SelfPromotion, find_self_promotion
+from specloom.domains.trust.records import SelfPromotion
+from specloom.domains.trust.sources.classify import find_self_promotion
 
 RANKING = "# The 5 best help desks\n\nIntro.\n\n## 1. {}\n\nIt is great.\n\n## 2. {}\n\nIt is fine.\n"
 
@@ -12,7 +13,14 @@ RANKING = "# The 5 best help desks\n\nIntro.\n\n## 1. {}\n\nIt is great.\n\n## 2
 def test_the_registered_name_is_the_brand_and_the_item_is_shown():
     found = find_self_promotion("https://blog.acme.co.uk/best", RANKING.format("Acme Desk", "Other Desk"))
 
-    assert found == SelfPromotion("acme.co.uk", "acme", 1, "high", "## 1. Acme Desk")
+    assert found == SelfPromotion(
+        detected=True,
+        brand_domain="acme.co.uk",
+        brand_token="acme",
+        rank_position=1,
+        confidence="high",
+        item="## 1. Acme Desk",
+    )
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,9 @@ def test_a_stake_is_found_with_its_kind_and_its_words(biography: str, kind: str,
     found = find_conflict(biography, TITLE)
 
     assert found is not None
-    assert (found.kind, found.confidence, found.entity) == (kind, confidence, "Otterware")
-    assert found.affiliation in biography
-    assert found.evidence in biography
+    assert (found.conflict_type, found.confidence, found.cited_entity_name) == (kind, confidence, "Otterware")
+    assert str(found.author_affiliation) in biography
+    assert str(found.evidence) in biography
 
 
 @pytest.mark.parametrize(
@@ -100,4 +100,4 @@ def test_who_works_there_has_one(biography: str) -> None:
     found = find_conflict(biography, "Otterware is the best fish finder")
 
     assert found is not None
-    assert (found.kind, found.entity) == ("employed_by", "Otterware")
+    assert (found.conflict_type, found.cited_entity_name) == ("employed_by", "Otterware")

@@ -12,7 +12,7 @@ from specloom.core import Fault
 from specloom.domains.text import to_latin
 from specloom.plugins import PROCEDURES, JsonObject
 
-from ..records import Bibliography
+from ..records import Bibliography, Unreadable
 from .bibtex import ENTRY_START, parse_fields, split_bibtex, to_bibtex
 from .csl import parse_item, parse_record, split_csl, split_ris, to_csl, to_ris
 from .entry import BibliographyEntry, assign_keys, from_source, parse_issued
@@ -32,24 +32,12 @@ BIBTEX_START = re.compile(r"^\s*@\s*[A-Za-z]+\s*[{(]", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class BibliographyProblem:
-    """One entry that could not be read: its place in the document (from 1), its line, and why.
-
-    In CSL-JSON that is whole, the line is that of the item in the list.
-    """
-
-    index: int
-    line: int
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
 class Parsed:
     """What a document holds: its format (one of FORMATS), its entries in order, and what is wrong with the others."""
 
     format: str
     entries: tuple[BibliographyEntry, ...]
-    problems: tuple[BibliographyProblem, ...]
+    problems: tuple[Unreadable, ...]
 
 
 def parse_bibliography(text: str, format: str = "auto") -> Parsed:  # noqa: A002  the name of the tool's argument
@@ -61,12 +49,14 @@ def parse_bibliography(text: str, format: str = "auto") -> Parsed:  # noqa: A002
     """
     found = find_format(text, format)
     entries: list[BibliographyEntry] = []
-    problems: list[BibliographyProblem] = []
+    problems: list[Unreadable] = []
     for index, (line, entry) in enumerate(_read(text, found), 1):
         if isinstance(entry, str):
-            problems.append(BibliographyProblem(index, line, entry))
+            problems.append(Unreadable(index=index, line=line, message=entry))
         elif not (entry.title or entry.url or entry.doi or entry.authors):
-            problems.append(BibliographyProblem(index, line, "the entry has no title, address, DOI or author"))
+            problems.append(
+                Unreadable(index=index, line=line, message="the entry has no title, address, DOI or author")
+            )
         else:
             entries.append(replace(entry, url=entry.url or (f"https://doi.org/{entry.doi}" if entry.doi else "")))
     if not entries and not problems:

@@ -9,13 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 # What a token is called, and the slot it is taken from; the names are those of the tool contract.
-_COLORS = {
-    "brand": "primary",
-    "accent": "accent",
-    "background": "background",
-    "text": "text",
-    "secondary": "secondary",
-}
+_COLORS = {"brand": "primary", "accent": "accent", "background": "background", "text": "text", "secondary": "secondary"}
 _FONTS = ("heading", "body")
 
 

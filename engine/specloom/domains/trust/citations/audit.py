@@ -10,23 +10,22 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from specloom.core import Fault
 from specloom.domains.text import Identifier, find_doi, find_flaw, find_identifiers, to_isbn13
-from specloom.plugins import to_json
 
-from ..bibliography.documents import FORMATS, BibliographyProblem, detect_format, parse_bibliography
+from ..bibliography.documents import FORMATS, detect_format, find_sources, parse_bibliography
 from ..bibliography.entry import BibliographyEntry, clean, from_source, to_iso
-from ..claims.coverage import ClaimEvidence, check_claim
-from ..records import AuditFlag
-from ..sources.links import LinkCheck, check_links, to_link_status
+from ..claims.coverage import ClaimEvidence, judge_claim, read_first, to_unread
+from ..records import AuditEntry, AuditFlag, AuditSummary, Confidence, ReferenceAudit, Retraction, Unreadable
+from ..sources.links import LinkCheck, check_links
 from .existence import Standing, find_by_dois, find_identified
-from .match import Match, match_reference
+from .match import Match, match_fields
 from .reference import from_fields
 from .search import RegistrySearch, find_by_reference
 from .titles import is_called_retracted
-from .work import Work, compare_fields, find_addresses, tell_match
+from .work import Work, find_addresses, tell_match
 
 if TYPE_CHECKING:
     from specloom.plugins import Context
@@ -59,7 +58,7 @@ class AuditItem:
     link: LinkCheck | None = None
     standing: Standing | None = None
     found: RegistrySearch | None = None
-    grounds: ClaimEvidence | None = None
+    evidence: ClaimEvidence | None = None
     late: str = ""
     number: Identifier | None = None
     reasons: list[str] = field(default_factory=list)
@@ -104,7 +103,7 @@ class AuditItem:
 
 async def gather(
     context: Context, document: str, format_: str, entries: Sequence[Mapping[str, str]] | None, session: str
-) -> tuple[str, list[AuditItem], tuple[BibliographyProblem, ...]]:
+) -> tuple[str, list[AuditItem], tuple[Unreadable, ...]]:
     """Where the entries came from, the entries, and what of a document could not be read.
 
     Of several inputs entries come first, then the document. Raises a `validation` fault where there is nothing, and
@@ -123,8 +122,6 @@ async def gather(
         )
         return f"bibliography:{parsed.format}", [_from_entry(entry) for entry in parsed.entries], parsed.problems
     if session:
-        from ..bibliography.documents import find_sources
-
         return "session", [_to_item(source, claims=False) for source in await find_sources(context, session)], ()
     raise Fault("validation", "nothing to audit: give entries, a bibliography or a sessionId")
 
@@ -155,37 +152,37 @@ def _from_entry(entry: BibliographyEntry) -> AuditItem:
 UNREAD = "the DOI is registered, but nobody who was asked has its record: title, authors and notices were not checked"
 
 
-def tell(index: int, item: AuditItem) -> dict[str, Any]:
-    """One entry under the names of the tool contract; what is not known is left out."""
+def tell(index: int, item: AuditItem) -> AuditEntry:
+    """The record of one entry; what is not known is left out."""
     standing, found = item.standing, item.found
     match = _compare(item)
     near = found.work if found is not None and item.exists else None
     work = item.work or near
     flags = _flag(item, match)
-    told: dict[str, Any] = {
-        "index": index,
-        "title": item.entry.title,
-        "doi": item.doi,
-        "url": item.url or item.entry.url,
-        "exists": item.exists,
-        "flags": flags,
-        "reason": "; ".join(item.reasons),
-        "retractionStatus": _notice(item),
-        "matchedTitle": work.title if work is not None else None,
-        "titleMatch": match.title.verdict if match is not None else None,
-        "comparison": tell_match(match) if match is not None else None,
-        "matchConfidence": _to_confidence(item),
-        "provenance": [*(standing.trail if standing is not None else ()), *(found.trail if found is not None else ())],
-    }
-    if item.link is not None:
-        told |= to_json(to_link_status(item.link))
-    if item.grounds is not None:
-        named = {"contentWords": "claimContentWords", "sparsityNote": "claimSparsityNote"}
-        told |= {named.get(name, name): value for name, value in item.grounds.told.items()}
-    return {name: value for name, value in told.items() if value not in (None, "", []) or name in {"flags", "title"}}
+    evidence = item.evidence
+    trail = [*(standing.trail if standing is not None else ()), *(found.trail if found is not None else ())]
+    return AuditEntry(
+        index=index,
+        title=item.entry.title,
+        doi=item.doi or None,
+        url=item.url or item.entry.url or None,
+        reason="; ".join(item.reasons) or None,
+        matched_title=(work.title if work is not None else "") or None,
+        exists=item.exists,
+        retraction_status=_notice(item),
+        title_match=match.title.verdict if match is not None else None,
+        match_confidence=_to_confidence(item),
+        comparison=(tell_match(match) if match is not None else []) or None,
+        link=item.link.to_status() if item.link is not None else None,
+        flags=flags,
+        claim_check=evidence.check if evidence is not None else None,
+        claim_content_words=evidence.words if evidence is not None else None,
+        claim_sparsity_note=evidence.note if evidence is not None else None,
+        provenance=trail or None,
+    )
 
 
-def _to_confidence(item: AuditItem) -> str | None:
+def _to_confidence(item: AuditItem) -> Confidence | None:
     """How sure it is that a record is the work; None where a registry denies it, or nothing was looked for."""
     if item.work is not None:
         return "high"
@@ -193,10 +190,9 @@ def _to_confidence(item: AuditItem) -> str | None:
     return item.found.confidence if item.found is not None and not absent else None
 
 
-def _notice(item: AuditItem) -> dict[str, Any] | None:
-    if item.standing is not None and item.standing.notice is not None:
-        return item.standing.notice
-    return dict(item.work.notice) if item.work is not None and item.work.notice is not None else None
+def _notice(item: AuditItem) -> Retraction | None:
+    own = item.standing.notice if item.standing is not None else None
+    return own or (item.work.notice if item.work is not None else None)
 
 
 def _compare(item: AuditItem) -> Match | None:
@@ -206,20 +202,20 @@ def _compare(item: AuditItem) -> Match | None:
     entry = item.entry
     year = entry.issued[0] if entry.issued else None
     venue = entry.container if entry.kind == "article-journal" else ""
-    if item.standing is not None and item.standing.work is not None:
-        return compare_fields(item.work, {"title": entry.title, "authors": entry.authors, "year": year, "venue": venue})
-    return match_reference(from_fields(title=entry.title, authors=entry.authors, year=year), item.work.record)
+    if item.standing is None or item.standing.work is None:
+        venue = ""
+    return match_fields(item.work.record, title=entry.title, authors=entry.authors, year=year, venue=venue)
 
 
-def _flag(item: AuditItem, match: Match | None) -> list[str]:
+def _flag(item: AuditItem, match: Match | None) -> list[AuditFlag]:
     """The flags of an entry in the contract's order; each puts its reason beside it."""
-    flags: list[str] = []
+    flags: list[AuditFlag] = []
     notice = _notice(item)
-    when = f" on {notice['date']}" if notice is not None and notice.get("date") else ""
-    if notice is not None and notice.get("retracted"):
+    when = f" on {notice.date}" if notice is not None and notice.date else ""
+    if notice is not None and notice.retracted:
         flags.append("retracted")
         item.reasons.append(f"the work was retracted{when}")
-    elif notice is not None and notice.get("kind") == "expression_of_concern":
+    elif notice is not None and notice.kind == "expression_of_concern":
         item.reasons.append(f"doubts about the work were published{when}, which is no retraction")
     elif notice is None and item.work is not None and is_called_retracted(item.work.title):
         item.reasons.append("no notice is listed, but the recorded title says that the work was retracted")
@@ -228,9 +224,9 @@ def _flag(item: AuditItem, match: Match | None) -> list[str]:
         flags.append("dead_link")
         copy = "; an archived copy exists" if link.archived else ""
         item.reasons.append(f"the link is dead: {link.reason.rstrip('.') or f'status {link.status}'}{copy}")
-    if item.grounds is not None and item.grounds.label == "not_addressed":
+    if item.evidence is not None and item.evidence.check.claim_support == "not_addressed":
         flags.append("mischaracterized")
-        item.reasons.append(f"the source does not speak of the claim: {item.grounds.told['claimReason']}")
+        item.reasons.append(f"the source does not speak of the claim: {item.evidence.check.claim_reason}")
     for field_ in ("title", "authors", "year") if match is not None else ():
         judgement = getattr(match, field_)
         if judgement.verdict == "mismatch":
@@ -277,20 +273,15 @@ def _why_unfound(found: RegistrySearch) -> str:
     return f"no index that was asked has a work of this title{silent}{near}"
 
 
-def sum_up(items: Sequence[AuditItem], told: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """How many entries have each flag, and how many none; `told` is what `tell` gave for each."""
-    counts = {flag: sum(flag in one["flags"] for one in told) for flag in get_args(AuditFlag)}
-    return {
-        "total": len(told),
-        "retracted": counts["retracted"],
-        "deadLink": counts["dead_link"],
-        "notFound": counts["not_found"],
-        "unchecked": counts["unchecked"],
-        "mischaracterized": counts["mischaracterized"],
-        "ok": sum(not one["flags"] for one in told),
-        "claimCheckSkippedCount": sum(not item.claim for item in items),
-        "thinContentCount": sum(item.grounds is not None and item.grounds.thin for item in items),
-    }
+def sum_up(items: Sequence[AuditItem], entries: Sequence[AuditEntry]) -> AuditSummary:
+    """How many entries have each flag, and how many none; `entries` are what `tell` gave for the items."""
+    return AuditSummary(
+        **{flag: sum(flag in entry.flags for entry in entries) for flag in get_args(AuditFlag)},
+        total=len(entries),
+        ok=sum(not entry.flags for entry in entries),
+        claim_check_skipped_count=sum(not item.claim for item in items),
+        thin_content_count=sum(item.evidence is not None and item.evidence.words is not None for item in items),
+    )
 
 
 MOST_ENTRIES = 200
@@ -313,55 +304,42 @@ ALTERED = (
 
 
 async def audit(
-    context: Context,
-    *,
-    bibliography: str = "",
-    format: str = "auto",  # noqa: A002  the name of the tool's argument
-    entries: Sequence[Mapping[str, str]] | None = None,
-    session: str = "",
-) -> dict[str, Any]:
-    """The audit under the names of the tool contract; of several inputs entries come first, then the document.
+    context: Context, document: str, format_: str, entries: Sequence[Mapping[str, str]] | None, session: str
+) -> ReferenceAudit:
+    """The record of an audit; of several inputs entries come first, then the document.
 
     Raises a `validation` fault where there is nothing to audit or the document has no format that is known, and
     `session_not_found` for a session that is not the caller's.
     """
-    source, items, problems = await gather(context, bibliography, format, entries, session)
+    source, items, problems = await gather(context, document, format_, entries, session)
     skipped = max(0, len(items) - MOST_ENTRIES)
     items = items[:MOST_ENTRIES]
     progress = _Progress(context, items)
     await asyncio.gather(_check_links(context, items, progress), _check_existence(context, items, progress))
     await _check_claims(context, items, progress)
     told = [tell(at, item) for at, item in enumerate(items)]
-    answer: dict[str, Any] = {
-        "source": source,
-        "entryCount": len(items),
-        "summary": sum_up(items, told),
-        "entries": told,
-        "checkedAt": datetime.fromtimestamp(context.now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-    }
-    swapped = sum(one.get("titleMatch") == "mismatch" for one in told)
-    altered = sum(one.get("titleMatch") != "mismatch" and _is_altered(one) for one in told)
+    swapped = sum(entry.title_match == "mismatch" for entry in told)
+    altered = sum(entry.title_match != "mismatch" and _is_altered(entry) for entry in told)
     warnings = [SWAPPED.format(count=swapped, total=len(told))] if swapped else []
     warnings += [ALTERED.format(count=altered, total=len(told))] if altered else []
-    if not any(item.claim for item in items):
-        warnings.append(NO_CLAIMS)
-    if warnings:
-        answer["warning"] = " ".join(warnings)
-    if problems:
-        answer["unreadable"] = [
-            {"index": one.index, "line": one.line, "message": one.message} for one in problems[:MOST_ENTRIES]
-        ]
-    if skipped:
-        answer["skipped"] = skipped
-        answer["skippedNote"] = f"only the first {MOST_ENTRIES} entries were checked; {skipped} more were left out"
-    return answer
-
-
-def _is_altered(told: Mapping[str, Any]) -> bool:
-    """Whether the authors or the year of an entry are not those of its record."""
-    return any(
-        one["field"] in ("authors", "year") and one["verdict"] == "mismatch" for one in told.get("comparison", ())
+    warnings += [] if any(item.claim for item in items) else [NO_CLAIMS]
+    left_out = f"only the first {MOST_ENTRIES} entries were checked; {skipped} more were left out"
+    return ReferenceAudit(
+        source=source,
+        entry_count=len(items),
+        summary=sum_up(items, told),
+        entries=told,
+        unreadable=problems[:MOST_ENTRIES] or None,
+        warning=" ".join(warnings) or None,
+        checked_at=datetime.fromtimestamp(context.now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        skipped=skipped or None,
+        skipped_note=left_out if skipped else None,
     )
+
+
+def _is_altered(entry: AuditEntry) -> bool:
+    """Whether the authors or the year of an entry are not those of its record."""
+    return any(one["field"] in ("authors", "year") and one["verdict"] == "mismatch" for one in entry.comparison or ())
 
 
 # --- the checks ---
@@ -371,16 +349,16 @@ class _Progress:
     """Counts the checks that are done and tells the caller."""
 
     def __init__(self, context: Context, items: Sequence[AuditItem]) -> None:
-        self._desk, self._done = context, 0
+        self._context, self._done = context, 0
         self._total = sum(1 + bool(item.url) + bool(item.claim) for item in items)
         self.began = context.now()
 
     def add(self, what: str, count: int = 1) -> None:
         self._done += count
-        self._desk.tell(self._done, self._total, f"{what}: {self._done} of {self._total} checks done")
+        self._context.tell(self._done, self._total, f"{what}: {self._done} of {self._total} checks done")
 
     def is_late(self) -> bool:
-        return self._desk.now() - self.began > PATIENCE
+        return self._context.now() - self.began > PATIENCE
 
 
 async def _check_links(context: Context, items: Sequence[AuditItem], progress: _Progress) -> None:
@@ -449,16 +427,9 @@ async def _check_claims(context: Context, items: Sequence[AuditItem], progress: 
     async def check(item: AuditItem) -> None:
         async with turns:
             if progress.is_late():
-                item.grounds = ClaimEvidence(
-                    "source_unavailable",
-                    {
-                        "claim": item.claim,
-                        "claimSupport": "source_unavailable",
-                        "claimFetchError": "the call had no time left to read the source",
-                    },
-                )
+                item.evidence = to_unread(item.claim, "the call had no time left to read the source")
             else:
-                item.grounds = await check_claim(context, item.claim, _find_sources(item))
+                item.evidence = judge_claim(item.claim, await read_first(context, _find_sources(item)))
         progress.add("claims")
 
     await asyncio.gather(*[check(item) for item in items if item.claim])
@@ -466,8 +437,5 @@ async def _check_claims(context: Context, items: Sequence[AuditItem], progress: 
 
 def _find_sources(item: AuditItem) -> list[str]:
     """Where the source of an entry can be read: its address, the copy of it, or where its record leads."""
-    link = item.link
-    own = [] if link is None else [link.url] if link.live else [link.archived] if link.archived else []
-    if link is not None and link.live is False:
-        return own or find_addresses(item.work, item.doi if item.exists else "")
-    return [*own, *find_addresses(item.work, item.doi if item.exists else "")]
+    own, recorded = item.link.readable if item.link else [], find_addresses(item.work, item.doi if item.exists else "")
+    return own if own and item.link and item.link.live is False else [*own, *recorded]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from specloom.core import Fault
 from specloom.domains.text import Identifier, find_parties, to_arxiv_doi, to_doi
 
+from ..records import Retraction
 from .titles import is_called_retracted
 from .work import Work, to_work
 
@@ -40,9 +41,9 @@ class Standing:
     near: Work | None = None
 
     @property
-    def notice(self) -> dict[str, Any] | None:
-        """The most severe notice about the work, as the tools tell it; None when there is none or nobody knows."""
-        return dict(self.work.notice) if self.work is not None and self.work.notice is not None else None
+    def notice(self) -> Retraction | None:
+        """The most severe notice about the work; None when there is none or nobody knows."""
+        return self.work.notice if self.work is not None else None
 
 
 async def find_by_doi(context: Context, doi: str) -> Standing:
@@ -127,7 +128,7 @@ async def _ask_registry(context: Context, doi: str, trail: list[str]) -> Standin
 
 def _tell_notices(work: Work) -> str:
     if work.notice is not None:
-        return f"retraction: {work.provider} lists a notice ({work.notice.get('kind')})"
+        return f"retraction: {work.provider} lists a notice ({work.notice.kind})"
     if is_called_retracted(work.title):
         return f"retraction: {work.provider} lists no notice, but the recorded title says that it was retracted"
     if work.notices_known:

@@ -9,7 +9,7 @@ from specloom.core import Fault
 from specloom.domains.text import terms
 
 from .match import Match, match_reference
-from .reference import Reference, parse_reference
+from .reference import Reference
 from .work import Work, to_work
 
 if TYPE_CHECKING:
@@ -49,11 +49,6 @@ class RegistrySearch:
     def confidence(self) -> str:
         """How sure it is that the work is the cited one: high, medium, low or none."""
         return self.match.confidence if self.match is not None else "none"
-
-
-async def find_by_words(context: Context, text: str, *, most: int = 9) -> RegistrySearch:
-    """The best record for a reference in plain words, from at most so many providers; ends at a certain one."""
-    return await find_by_reference(context, parse_reference(text), most=most)
 
 
 async def find_by_reference(context: Context, reference: Reference, *, most: int = 9) -> RegistrySearch:

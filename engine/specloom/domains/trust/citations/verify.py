@@ -6,21 +6,27 @@ Everything here is evidence: each statement stands beside what it rests on, and 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import Fault
-from specloom.domains.text import Detected, detect, find_parties, strip_unseen, terms
+from specloom.core import KINDS, Fault
+from specloom.domains.text import Detected, detect, find_doi, find_parties, strip_unseen, terms
 
 from ..claims.coverage import SourceReading, judge_claim, read_first
-from ..sources.links import check_links, read_link, tell_address, tell_liveness, tell_page, to_readable
+from ..records import Citation, CitedIdentifier, Liveness, Status
+from ..sources.classify import classify
+from ..sources.conflicts import find_conflict
+from ..sources.links import LinkCheck, check_links, find_copy, find_parked
 from .existence import Standing, find_by_doi, find_identified
-from .match import Match
-from .reference import parse_reference
-from .search import RegistrySearch, find_by_reference, find_by_words
-from .titles import is_called_retracted
-from .work import Work, compare_fields, compare_text, find_addresses, tell_match
+from .match import Match, cut_title, match_fields, match_text
+from .reference import Reference, parse_reference
+from .search import RegistrySearch, find_by_reference
+from .titles import find_inside, find_sameness, is_called_retracted
+from .work import Work, find_addresses, tell_match
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from specloom.plugins import Context
 
 
@@ -36,160 +42,178 @@ UNREAD = (
 CALLED_RETRACTED = "No notice is listed, but the recorded title says that the work was retracted or withdrawn."
 DIFFERS = "The work exists, but the citation and its record differ in {fields}: see comparison."
 _FEWEST_TERMS = 3
+_CONFIRMED: Mapping[str, Any] = {"exists": True, "verification_status": "confirmed", "status_reason": None}
 
 
-async def verify(context: Context, citation: str, claim: str = "") -> dict[str, Any]:
-    """The record of one citation under the names of the tool contract; raises a `validation` fault for an empty one."""
+@dataclass(slots=True)
+class _Verification:
+    """One citation on its way through the checks: what is known of it, and where its source can be read or was."""
+
+    context: Context
+    citation: Citation
+    addresses: list[str] = field(default_factory=list)
+    reading: SourceReading | None = None
+
+    def tell(self, **known: Any) -> None:
+        """Take over what is known of some fields of the record."""
+        self.citation = replace(self.citation, **known)
+
+    def note(self, *lines: str) -> None:
+        """Add lines to what the record rests on."""
+        self.tell(provenance=(*self.citation.provenance, *lines))
+
+    def warn(self, caveat: str) -> None:
+        """Add a sentence to what is not certain of the record."""
+        self.tell(authenticity_caveat=" ".join(filter(None, (self.citation.authenticity_caveat, caveat))))
+
+
+async def verify(context: Context, citation: str, claim: str = "") -> Citation:
+    """The record of one citation; raises a `validation` fault for an empty one."""
     text = strip_unseen(citation).strip()
     if not text:
         raise Fault("validation", "the citation is empty; give a DOI, an address or a reference")
     found = detect(text)
-    told: dict[str, Any] = {"input": citation, "inputType": found.input_type, "provenance": []}
+    empty = Citation(
+        input=citation, input_type=found.input_type, exists=False, verification_status="unchecked", provenance=()
+    )
+    check = _Verification(context, empty)
     identifier = found.identifier
     if identifier is not None:
-        told["identifier"] = {"kind": identifier.kind, "value": identifier.value}
+        check.tell(identifier=CitedIdentifier(kind=identifier.kind, value=identifier.value))
         others = [each.value for each in found.identifiers if each.kind == "doi" and each.value != identifier.value]
         if identifier.kind == "doi" and others:
-            told["provenance"].append(f"identifier: only the first DOI was looked up, and not {', '.join(others[:5])}")
+            check.note(f"identifier: only the first DOI was looked up, and not {', '.join(others[:5])}")
     context.tell(0, 3, "looking for the source")
     standing = await find_identified(context, identifier, text) if identifier is not None else None
     if standing is not None:
-        addresses = await _tell_identified(context, told, found, standing, live=found.input_type == "url")
-        reading = None
+        await _check_identified(check, found, standing)
     elif found.input_type == "url" and identifier is not None:
-        addresses, reading = await tell_address(context, told, identifier.value, citation, wanted=bool(claim.strip()))
+        await _check_address(check, identifier.value, wanted=bool(claim.strip()))
     else:
-        addresses, reading = await _tell_reference(context, told, found.rest or text, _urls_of(found))
+        await _check_reference(check, found.rest or text, _urls_of(found))
     context.tell(2, 3, "looking at the claim")
-    await _tell_claim(context, told, claim, addresses, reading)
+    await _check_claim(check, claim)
     context.tell(3, 3, "done")
-    return {name: value for name, value in told.items() if value is not None}
+    return check.citation
 
 
 # --- what has an identifier ---
 
 
-async def _tell_identified(
-    context: Context, told: dict[str, Any], found: Detected, standing: Standing, *, live: bool
-) -> list[str]:
-    """Fills in what is known of a work by its identifier; gives the addresses at which it can be read."""
-    _tell_standing(told, standing)
+async def _check_identified(check: _Verification, found: Detected, standing: Standing) -> None:
+    """Fills in what is known of a work by its identifier."""
+    _tell_standing(check, standing)
     work = standing.work
     match = _compare(found, work) if work is not None else None
-    told["titleMatch"] = match.title.verdict if match is not None else "not_checked"
+    check.tell(title_match=match.title.verdict if match is not None else "not_checked")
     if match is not None:
-        told["comparison"] = tell_match(match)
-        if match.title.verdict == "not_checked" and told["exists"]:
-            _add_caveat(told, BARE if not found.rest else f"The title was not checked: {match.title.reason}.")
+        check.tell(comparison=tell_match(match))
+        if match.title.verdict == "not_checked" and check.citation.exists:
+            check.warn(BARE if not found.rest else f"The title was not checked: {match.title.reason}.")
         if differing := [one.field for one in match.judgements if one.verdict == "mismatch"]:
-            _add_caveat(told, DIFFERS.format(fields=" and ".join(differing)))
+            check.warn(DIFFERS.format(fields=" and ".join(differing)))
     elif standing.near is not None:
-        told["possibleMatch"] = standing.near.to_json()
-        told["comparison"] = tell_match(_compare(found, standing.near))
+        check.tell(possible_match=standing.near.to_json(), comparison=tell_match(_compare(found, standing.near)))
     elif standing.state == "found":
-        _add_caveat(told, UNREAD)
+        check.warn(UNREAD)
     elif len(terms(found.rest)) >= _FEWEST_TERMS:
         # A wrong identifier often stands beside the right title.
-        other = await find_by_words(context, found.rest)
-        told["provenance"] += other.trail
-        if other.work is not None and other.confidence == "high" and standing.state == "unknown" and not standing.doi:
+        other = await find_by_reference(check.context, parse_reference(found.rest))
+        check.note(*other.trail)
+        if other.match is not None and other.confidence == "high" and standing.state == "unknown" and not standing.doi:
             # What a catalogue does not list may be found by its words.
-            told |= {"exists": True, "verificationStatus": "confirmed", "statusReason": None, "matchConfidence": "high"}
-            told["titleMatch"] = other.match.title.verdict if other.match is not None else "not_checked"
-            return await _tell_found(context, told, other)
-        if other.work is not None and other.confidence in ("high", "medium"):
-            told["possibleMatch"] = other.work.to_json()
-            told["comparison"] = tell_match(other.match) if other.match is not None else []
-    addresses = find_addresses(work, standing.doi) if standing.state == "found" else []
-    if live and (urls := _urls_of(found)):
-        link = (await check_links(context, urls[:1]))[0]
-        tell_liveness(told, link)
+            check.tell(**_CONFIRMED, match_confidence="high", title_match=other.match.title.verdict)
+            await _check_found(check, other)
+            return
+        if other.work is not None and other.match is not None and other.confidence in ("high", "medium"):
+            check.tell(possible_match=other.work.to_json(), comparison=tell_match(other.match))
+    check.addresses = find_addresses(work, standing.doi) if standing.state == "found" else []
+    if found.input_type == "url" and (urls := _urls_of(found)):
+        link = (await check_links(check.context, urls[:1]))[0]
+        _tell_liveness(check, link)
         # An address stands for the identifier in it, and for no other that somebody put beside it.
         if link.live and found.identifier is not None and found.identifier.start < len(urls[0]):
-            told |= {"exists": True, "verificationStatus": "confirmed", "statusReason": None}
-        addresses = [*to_readable(link), *addresses]
-    return addresses
-
-
-def _add_caveat(told: dict[str, Any], said: str) -> None:
-    told["authenticityCaveat"] = " ".join(filter(None, (told.get("authenticityCaveat"), said)))
+            check.tell(**_CONFIRMED)
+        check.addresses = [*link.readable, *check.addresses]
 
 
 def _compare(found: Detected, work: Work) -> Match:
     """The words around an identifier against a work; of a court's decision only the parties are its title."""
     parties = find_parties(found.rest) if found.identifier is not None and found.identifier.kind == "case" else ""
-    return compare_fields(work, {"title": parties}) if parties else compare_text(found.rest, work)
+    return match_fields(work.record, title=parties) if parties else match_text(found.rest, work.record)
 
 
 def _urls_of(found: Detected) -> list[str]:
     return [each.value for each in found.identifiers if each.kind == "url"]
 
 
-def _tell_standing(told: dict[str, Any], standing: Standing) -> None:
-    told["exists"] = standing.state == "found"
-    told["verificationStatus"] = {"found": "confirmed", "absent": "not_found", "unknown": "unchecked"}[standing.state]
-    told["statusReason"] = standing.reason or None
-    told["provenance"] += standing.trail
-    told["retractionStatus"] = standing.notice
+def _tell_standing(check: _Verification, standing: Standing) -> None:
+    states: Mapping[str, Status] = {"found": "confirmed", "absent": "not_found", "unknown": "unchecked"}
+    check.tell(
+        exists=standing.state == "found",
+        verification_status=states[standing.state],
+        status_reason=standing.reason or None,
+        retraction_status=standing.notice,
+    )
+    check.note(*standing.trail)
     if standing.work is not None:
-        told["matchedRecord"] = standing.work.to_json()
-        told["matchConfidence"] = "high"
+        check.tell(matched_record=standing.work.to_json(), match_confidence="high")
         if standing.notice is None and is_called_retracted(standing.work.title):
-            _add_caveat(told, CALLED_RETRACTED)
+            check.warn(CALLED_RETRACTED)
 
 
 # --- plain words ---
 
 
-async def _tell_reference(
-    context: Context, told: dict[str, Any], text: str, urls: list[str]
-) -> tuple[list[str], SourceReading | None]:
+async def _check_reference(check: _Verification, text: str, urls: list[str]) -> None:
     """Fills in what the indexes have for a reference in plain words, and whether it is what its address leads to."""
     reference = parse_reference(text)
-    found = await find_by_reference(context, reference)
-    told["provenance"] += found.trail
-    told["matchConfidence"] = found.confidence
-    told["exists"] = found.confidence == "high"
-    told["titleMatch"] = found.match.title.verdict if found.match is not None else "not_checked"
-    told["verificationStatus"], told["statusReason"] = _to_status(found)
-    addresses = await _tell_found(context, told, found) if found.work is not None else []
+    found = await find_by_reference(check.context, reference)
+    check.note(*found.trail)
+    status, reason = _judge_search(found)
+    check.tell(
+        match_confidence=found.confidence,
+        exists=found.confidence == "high",
+        title_match=found.match.title.verdict if found.match is not None else "not_checked",
+        verification_status=status,
+        status_reason=reason,
+    )
+    await _check_found(check, found)
     if not urls:
-        return addresses, None
-    link = (await check_links(context, urls[:1]))[0]
+        return
+    link = (await check_links(check.context, urls[:1]))[0]
     reading = None
-    if not told["exists"] and to_readable(link):
-        link, reading = await read_link(context, link)
-    tell_liveness(told, link)
-    if not told["exists"]:
-        tell_page(told, reference, link, reading)
-    known = reading is not None and reading.page is not None
-    return [*to_readable(link), *addresses], reading if known else None
+    if not check.citation.exists and link.readable:
+        link, reading = await _read_link(check.context, link)
+    _tell_liveness(check, link)
+    if not check.citation.exists:
+        _tell_page(check, reference, link, reading)
+    check.addresses = [*link.readable, *check.addresses]
+    check.reading = reading if reading is not None and reading.page is not None else None
 
 
-async def _tell_found(context: Context, told: dict[str, Any], found: RegistrySearch) -> list[str]:
-    assert found.work is not None
-    told["comparison"] = tell_match(found.match) if found.match is not None else []
-    standing = None
+async def _check_found(check: _Verification, found: RegistrySearch) -> None:
+    """Fills in what the registries know of the work that a search found."""
+    if found.work is None:
+        return
+    exact = found.work
+    check.tell(comparison=tell_match(found.match) if found.match is not None else [])
     if found.work.doi:
-        standing = await find_by_doi(context, found.work.doi)
-        told["provenance"] += standing.trail
-        told["retractionStatus"] = standing.notice
+        standing = await find_by_doi(check.context, found.work.doi)
+        check.note(*standing.trail)
+        check.tell(retraction_status=standing.notice)
+        # The registry's own record comes before that of a search.
+        exact = standing.work or exact
     if found.confidence != "high":
-        told["possibleMatch"] = found.work.to_json()
-        return []
-    exact = _prefer(standing.work if standing is not None else None, found.work)
-    told["matchedRecord"] = exact.to_json()
-    if told.get("retractionStatus") is None and is_called_retracted(exact.title):
-        _add_caveat(told, CALLED_RETRACTED)
-    return find_addresses(exact, exact.doi)
+        check.tell(possible_match=found.work.to_json())
+        return
+    check.tell(matched_record=exact.to_json())
+    if check.citation.retraction_status is None and is_called_retracted(exact.title):
+        check.warn(CALLED_RETRACTED)
+    check.addresses = find_addresses(exact, exact.doi)
 
 
-def _prefer(exact: Work | None, found: Work) -> Work:
-    """The registry's own record before that of a search."""
-    return exact if exact is not None else found
-
-
-def _to_status(found: RegistrySearch) -> tuple[str, str | None]:
+def _judge_search(found: RegistrySearch) -> tuple[Status, str | None]:
     """The status of a reference in plain words, and why it is not confirmed."""
     if found.confidence == "high":
         return "confirmed", None
@@ -206,17 +230,143 @@ def _to_status(found: RegistrySearch) -> tuple[str, str | None]:
     return "not_found", f"no index that was asked has a work like it{silent}"
 
 
+# --- pages: whether they answer, whose articles they are, and whether they are what was cited ---
+
+
+async def _check_address(check: _Verification, url: str, *, wanted: bool) -> None:
+    """Fills in what is known of an address; the page is read once, for its own DOI and for the claim."""
+    link = (await check_links(check.context, [url]))[0]
+    if link.live is None:
+        raise Fault("validation", link.reason)
+    labels = classify(url)
+    scholarly = labels.source_type == "peer_reviewed" or labels.domain_category == "academic"
+    if link.readable and (wanted or scholarly or bool(link.live and not link.blocked)):
+        link, check.reading = await _read_link(check.context, link)
+    status, reason = _judge_link(link)
+    check.tell(title_match="not_checked", exists=bool(link.live), verification_status=status, status_reason=reason)
+    _tell_liveness(check, link)
+    check.addresses = link.readable
+    if check.reading is None:
+        return
+    page = check.reading.page
+    if page is None:
+        check.note(f"page: it could not be read ({check.reading.error})")
+        return
+    check.note(f"page: {check.reading.url} was read by {page.get('extractedBy') or 'the reader'}")
+    if doi := str(page.get("detectedDoi") or "") or (find_doi(url) if scholarly else ""):
+        await _check_article(check, doi, page.get("metadata") or {})
+
+
+async def _read_link(context: Context, link: LinkCheck) -> tuple[LinkCheck, SourceReading]:
+    """The page of a link, and the link as it is when the page was read: many servers answer a missing page with 200.
+
+    What says of itself that it is not there makes the link dead, and its archived copy is read in its place.
+    """
+    reading = await read_first(context, link.readable)
+    gone = ""
+    if link.live and reading.page is not None:
+        gone = find_parked(str(reading.page.get("content") or ""))
+    elif link.live and reading.error.startswith(f"{KINDS['not_found'].wire}:"):
+        gone = "when it is read, there is no such page"
+    if not gone:
+        return link, reading
+    link = await find_copy(context, replace(link, live=False, reason=gone))
+    return link, await read_first(context, link.readable) if link.archived else SourceReading(None, link.url, gone)
+
+
+async def _check_article(check: _Verification, doi: str, metadata: Mapping[str, Any]) -> None:
+    """Fills in what the registries know of the DOI that a scholarly page declares as its own."""
+    standing = await find_by_doi(check.context, doi)
+    title = str(metadata.get("title") or "")
+    check.note(f"doi: the page declares {doi} as its own", *standing.trail)
+    check.tell(
+        detected_doi=doi,
+        retraction_status=standing.notice,
+        conflict_of_interest=find_conflict(str(metadata.get("author") or ""), f"{title}. {check.citation.input}"),
+    )
+    if standing.work is not None:
+        match = match_fields(standing.work.record, title=title)
+        check.tell(
+            matched_record=standing.work.to_json(),
+            match_confidence="high",
+            title_match=match.title.verdict,
+            comparison=tell_match(match),
+        )
+
+
+def _tell_liveness(check: _Verification, link: LinkCheck) -> None:
+    status = link.to_status()
+    check.tell(
+        link=Liveness(
+            link_live=status.link_live,
+            http_status=status.http_status,
+            archived_url=status.archived_url,
+            archived_at=status.archived_at,
+        )
+    )
+    state = "was not looked at" if link.live is None else "answers" if link.live else "is dead"
+    reason = f" ({link.reason})" if link.reason else ""
+    check.note(f"link: {link.url} {state}, status {link.status}{reason}")
+    if link.blocked:
+        check.note("link: the server is there and refuses programs, so the link is not dead")
+    if link.live is False:
+        check.note(f"archive: {link.archived or 'no archived copy was found'}")
+
+
+def _judge_link(link: LinkCheck) -> tuple[Status, str | None]:
+    """The status of an address that is a citation by itself, and why it is not confirmed."""
+    if link.live:
+        return "confirmed", None
+    copy = f"; it was there when it was archived: {link.archived}" if link.archived else ""
+    # Without an answer nobody has said that the page is not there.
+    status: Status = "not_found" if link.status else "unchecked"
+    return status, f"{link.reason or f'the server answers with status {link.status}'}{copy}"
+
+
+def _tell_page(check: _Verification, reference: Reference, link: LinkCheck, reading: SourceReading | None) -> None:
+    """Fills in whether the page at the address of a reference is what it names.
+
+    That some page answers there says nothing of the work: its title has to be that of the reference. A page that could
+    not be read leaves the reference uncertain, and one with another title does as well.
+    """
+    status, why = check.citation.verification_status, check.citation.status_reason
+    if not link.readable:
+        # Pages are in no index, so that only their servers can say that they are not there.
+        if not link.status and status == "not_found":
+            why = f"{why}; its address was not seen to answer ({link.reason})"
+            check.tell(verification_status="unchecked", status_reason=why)
+        return
+    page = reading.page if reading is not None else None
+    title = str((page.get("metadata") or {}).get("title") or "") if page is not None else ""
+    where = "its address" if link.live else "the archived copy of its address"
+    if title and _is_titled(reference, title):
+        check.note(f"page: {where} leads to {title[:200]!r}, which the reference names")
+        check.tell(**_CONFIRMED, title_match="match")
+        return
+    seen = f"{where} leads to {title[:200]!r}" if title else f"{where} leads to a page whose title could not be read"
+    check.note(f"page: {seen}")
+    check.tell(
+        verification_status="uncertain" if status in ("not_found", "unchecked") else status,
+        status_reason="; ".join(filter(None, (why, f"{seen}, not certainly the work cited"))),
+    )
+
+
+def _is_titled(reference: Reference, title: str) -> bool:
+    """Whether the title of a page is the one that a reference gives, with or without the name of its site."""
+    titles = cut_title(title)
+    if reference.title:
+        return any(find_sameness(reference.title, each) for each in titles)
+    return bool(find_inside(reference.text, titles, [name.family for name in reference.authors]))
+
+
 # --- the claim ---
 
 
-async def _tell_claim(
-    context: Context, told: dict[str, Any], claim: str, addresses: list[str], reading: SourceReading | None
-) -> None:
+async def _check_claim(check: _Verification, claim: str) -> None:
     if not claim.strip():
-        told["claimCheckSkipped"] = True
-        told["claimCheckSkippedReason"] = NO_CLAIM
+        check.tell(claim_check_skipped=True, claim_check_skipped_reason=NO_CLAIM)
         return
-    grounds = judge_claim(claim, reading if reading is not None else await read_first(context, addresses))
-    told |= grounds.told
-    if grounds.label == "source_unavailable" and not addresses:
-        told["provenance"].append("claim: no address is known at which the source can be read")
+    evidence = judge_claim(claim, check.reading or await read_first(check.context, check.addresses))
+    check.tell(claim_check=evidence.check, content_words=evidence.words, sparsity_note=evidence.note)
+    if evidence.check.claim_support == "source_unavailable" and not check.addresses:
+        check.note("claim: no address is known at which the source can be read")

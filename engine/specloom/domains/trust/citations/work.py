@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from specloom.domains.text import Name, parse_name, strip_markup, to_display, to_doi
+from specloom.plugins import from_json
 
-from .match import Match, WorkRecord, match_fields, match_text
+from ..records import Retraction
+from .match import Match, WorkRecord
 
 MOST_AUTHORS = 30
 """Authors of a record that are told."""
@@ -28,7 +30,7 @@ class Work:
     record: WorkRecord
     row: Mapping[str, Any]
     doi: str = ""
-    notice: Mapping[str, Any] | None = None
+    notice: Retraction | None = None
     notices_known: bool = False
 
     @property
@@ -68,8 +70,9 @@ def to_work(row: Mapping[str, Any], provider: str) -> Work:
     venues = (row.get("venue") or row.get("journal"), *(row.get("other_venues") or ()), row.get("container"))
     organisations = frozenset(row.get("organisations") or ())
     status = row.get("status")
+    notice = from_json(Retraction, status) if isinstance(status, Mapping) else None
     if row.get("retracted"):
-        status = {"retracted": True, "kind": "retraction", "source": provider}
+        notice = Retraction(retracted=True, kind="retraction", source=provider)
     return Work(
         provider,
         WorkRecord(
@@ -80,7 +83,7 @@ def to_work(row: Mapping[str, Any], provider: str) -> Work:
         ),
         row,
         to_doi(str(row.get("doi") or "")),
-        status if isinstance(status, Mapping) else None,
+        notice,
         bool(row.get("notices_known") or "retracted" in row),
     )
 
@@ -118,16 +121,6 @@ def _quote(doi: str) -> str:
     from urllib.parse import quote
 
     return quote(doi, safe="/:;.,+_-()!*'@=~")
-
-
-def compare_text(rest: str, work: Work) -> Match:
-    """The words of a citation around its identifiers against a work."""
-    return match_text(rest, work.record)
-
-
-def compare_fields(work: Work, fields: Mapping[str, Any]) -> Match:
-    """The fields of an entry (title, authors, year, venue) against a work."""
-    return match_fields(work.record, **fields)
 
 
 def tell_match(match: Match) -> list[dict[str, str]]:

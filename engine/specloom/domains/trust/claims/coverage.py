@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from specloom.domains.text.sentences import sentences
 from specloom.domains.text.tokens import tokens
 from specloom.plugins import HOOKS, Row
 
+from ..records import ClaimCheck, Support
 from .contrast import find_cues
 from .cues import Cue
 from .weight import ClaimTokens, Said, find_initials, score, share, to_said, to_wanted, union
@@ -87,7 +88,7 @@ class Coverage:
 
     coverage: float
     reach: float
-    label: str
+    label: Support
     reason: str
     terms: tuple[Term, ...]
     evidence: tuple[str, ...]
@@ -175,7 +176,7 @@ def _comparable(claim: str, text: str, own: LanguageProfile, language: LanguageP
 
 def _judge(
     wanted: ClaimTokens, hits: frozenset[str], spoken: Sequence[Said], coverage: float, words: int, *, comparable: bool
-) -> tuple[str, str]:
+) -> tuple[Support, str]:
     if not wanted.weights:
         return "partially_addressed", "the claim has no terms that could be looked for"
     specific = wanted.specific
@@ -369,11 +370,11 @@ class SourceReading:
 
 @dataclass(frozen=True, slots=True)
 class ClaimEvidence:
-    """What a source has of a claim: the contract's label, and everything that it rests on."""
+    """What a source has of a claim; of a thin source its words are counted, and noted what that means."""
 
-    label: str
-    told: dict[str, Any] = field(default_factory=dict)
-    thin: bool = False
+    check: ClaimCheck
+    words: int | None = None
+    note: str | None = None
 
 
 async def read_first(context: Context, urls: Sequence[str]) -> SourceReading:
@@ -392,11 +393,6 @@ async def read_first(context: Context, urls: Sequence[str]) -> SourceReading:
     return SourceReading(None, tried, error)
 
 
-async def check_claim(context: Context, claim: str, urls: Sequence[str]) -> ClaimEvidence:
-    """What the first readable of some addresses has of a claim."""
-    return judge_claim(claim, await read_first(context, urls))
-
-
 def judge_claim(claim: str, reading: SourceReading) -> ClaimEvidence:
     """What a source that was read has of a claim; `source_unavailable` where none was.
 
@@ -404,37 +400,25 @@ def judge_claim(claim: str, reading: SourceReading) -> ClaimEvidence:
     """
     claim = claim.strip()[:LONGEST_CLAIM]
     if reading.page is None:
-        told: dict[str, Any] = {"claim": claim, "claimSupport": "source_unavailable"}
-        if reading.error:
-            told["claimFetchError"] = reading.error
-        return ClaimEvidence("source_unavailable", told)
+        return to_unread(claim, reading.error)
     found = assess(claim, to_plain(str(reading.page["content"])))
-    thin = found.words < FEW_WORDS
-    told = {
-        "claim": claim,
-        "claimSupport": found.label,
-        "claimCoverage": found.coverage,
-        "claimReason": found.reason,
-        "claimEvidence": list(found.evidence),
-        "claimSourceUrl": str(reading.page.get("url") or reading.url),
-        "contrastSignal": True if found.contrast else None,
-        "contrastCues": [
-            {
-                name: value
-                for name, value in (
-                    ("kind", cue.kind),
-                    ("words", cue.words),
-                    ("claimed", cue.claimed),
-                    ("found", cue.found),
-                    ("sentence", cue.sentence),
-                )
-                if value
-            }
-            for cue in found.cues[:_MOST_CUES]
-        ]
-        or None,
-        "contrastNote": found.cue_note or None,
-        "contentWords": found.words if thin else None,
-        "sparsityNote": _NOTE.format(words=found.words) if thin else None,
-    }
-    return ClaimEvidence(found.label, {name: value for name, value in told.items() if value is not None}, thin)
+    cues = [{name: value for name, value in asdict(cue).items() if value} for cue in found.cues[:_MOST_CUES]]
+    check = ClaimCheck(
+        claim=claim,
+        claim_support=found.label,
+        claim_coverage=found.coverage,
+        claim_reason=found.reason,
+        claim_evidence=found.evidence,
+        claim_source_url=str(reading.page.get("url") or reading.url),
+        contrast_signal=found.contrast or None,
+        contrast_cues=cues or None,
+        contrast_note=found.cue_note or None,
+    )
+    if found.words >= FEW_WORDS:
+        return ClaimEvidence(check)
+    return ClaimEvidence(check, found.words, _NOTE.format(words=found.words))
+
+
+def to_unread(claim: str, error: str) -> ClaimEvidence:
+    """What is told of a claim whose source could not be read."""
+    return ClaimEvidence(ClaimCheck(claim=claim, claim_support="source_unavailable", claim_fetch_error=error or None))

@@ -21,6 +21,8 @@ from specloom.domains.text import (
     to_suffix,
 )
 
+from ..records import SelfPromotion
+
 SOURCE_TYPES = (
     "peer_reviewed", "official_docs", "government", "news_publication", "blog", "forum", "wiki", "social_media",
     "unknown",
@@ -216,17 +218,6 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?(?:\.[^\W_]+)*")
 _LOOK_BACK = 3000
 
 
-@dataclass(frozen=True, slots=True)
-class SelfPromotion:
-    """A ranking on a brand's own host that puts the brand first; `item` is the line that says so."""
-
-    brand_domain: str
-    brand_token: str
-    rank_position: int
-    confidence: str
-    item: str
-
-
 def find_self_promotion(url: str, text: str) -> SelfPromotion | None:
     """The first item of a ranking that is the brand of the host it stands on, or None.
 
@@ -247,7 +238,10 @@ def find_self_promotion(url: str, text: str) -> SelfPromotion | None:
         before = text[max(0, first.start() - _LOOK_BACK) : first.end()]
         wins = _names(first[2], token, domain) and not _names(second[2], token, domain)
         if wins and _RANKING.search(to_plain(before)):
-            return SelfPromotion(domain, token, 1, "high", " ".join(first[0].split())[:200])
+            item = " ".join(first[0].split())[:200]
+            return SelfPromotion(
+                detected=True, brand_domain=domain, brand_token=token, rank_position=1, confidence="high", item=item
+            )
     return None
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import Literal
 
 from specloom.domains.text import to_word_set
+
+from ..records import Conflict
 
 # A company's legal form, which marks the word before it as a name: https://www.gleif.org (ISO 20275) lists thousands;
 # these are what English texts write.
@@ -32,29 +34,7 @@ _ENDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class InterestConflict:
-    """A sign that an author has a stake in what is recommended: `kind` is employed_by, funded_by or owns_equity."""
-
-    kind: str
-    entity: str
-    affiliation: str
-    evidence: str
-    confidence: str
-
-    def to_json(self) -> dict[str, object]:
-        """The signal under the names of the tool contract."""
-        return {
-            "detected": True,
-            "authorAffiliation": self.affiliation,
-            "conflictType": self.kind,
-            "citedEntityName": self.entity,
-            "evidence": self.evidence,
-            "confidence": self.confidence,
-        }
-
-
-def find_conflict(biography: str, title: str) -> InterestConflict | None:
+def find_conflict(biography: str, title: str) -> Conflict | None:
     """The first sign in an author's biography of a stake in a name that stands in a title; None when there is none.
 
     A name counts where the biography says it with a role or a verb beside it ("engineer at Acme", "Acme's founder",
@@ -71,12 +51,19 @@ def find_conflict(biography: str, title: str) -> InterestConflict | None:
                 last = _ENDS if pattern.endswith("NAME") else ""
                 match = re.search(pattern.replace("NAME", name) + last, text)
                 if match and not _is_over(text, match.start()) and not _is_denied(text, match.start()):
-                    sentence = _sentence_around(text, match.start(), match.end())
-                    return InterestConflict(kind, entity, match[0].strip(" ,."), sentence, confidence)
+                    return Conflict(
+                        detected=True,
+                        author_affiliation=match[0].strip(" ,."),
+                        cited_entity_name=entity,
+                        evidence=_sentence_around(text, match.start(), match.end()),
+                        conflict_type=kind,
+                        confidence=confidence,
+                    )
     return None
 
 
-_SIGNS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+_Kind = Literal["employed_by", "funded_by", "owns_equity"]
+_SIGNS: tuple[tuple[_Kind, Literal["high", "medium"], tuple[str, ...]], ...] = (
     (
         "employed_by",
         "high",

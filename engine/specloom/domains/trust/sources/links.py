@@ -1,4 +1,4 @@
-"""Whether addresses still answer, and where a copy of those is kept that do not."""
+"""Link checks: whether addresses still answer, and where a copy of those is kept that do not; and new copies."""
 
 from __future__ import annotations
 
@@ -6,23 +6,14 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from specloom.core import KINDS, Fault, Policy, Request, Response
-from specloom.domains.text import find_doi, find_missing, strip_markup, to_host, to_registrable
+from specloom.core import Fault, Policy, Request, Response
+from specloom.domains.text import find_missing, strip_markup, to_host, to_registrable
 from specloom.net import check_url
-from specloom.plugins import to_json
 
-from ..citations.existence import find_by_doi
-from ..citations.match import cut_title
-from ..citations.reference import Reference
-from ..citations.titles import find_inside, find_sameness
-from ..citations.work import compare_fields, tell_match
-from ..claims.coverage import SourceReading, read_first
-from ..records import LinkStatus
-from .classify import classify
-from .conflicts import find_conflict
+from ..records import Capture, LinkStatus
 
 if TYPE_CHECKING:
     from specloom.plugins import Context
@@ -66,6 +57,21 @@ class LinkCheck:
     archived: str = ""
     archived_at: str = ""
     reason: str = ""
+
+    @property
+    def readable(self) -> list[str]:
+        """Where what the address stood for can be read: there, or in its archived copy."""
+        return [self.url] if self.live else [self.archived] if self.archived else []
+
+    def to_status(self) -> LinkStatus:
+        """The link as tools tell it."""
+        return LinkStatus(
+            link_live=self.live,
+            http_status=self.status if self.live is not None else None,
+            archived_url=self.archived or None,
+            archived_at=self.archived_at or None,
+            link_reason=self.reason or None,
+        )
 
 
 async def check_links(
@@ -213,26 +219,11 @@ def _is_deep(url: str) -> bool:
 
 async def _ask(context: Context, method: str, url: str) -> Response:
     policy = Policy(
-        timeout=TIMEOUT,
-        max_bytes=_MOST_BYTES,
-        redirects=REDIRECTS,
-        any_host=True,
-        allow_private=context.allow_private,
+        timeout=TIMEOUT, max_bytes=_MOST_BYTES, redirects=REDIRECTS, any_host=True, allow_private=context.allow_private
     )
     accept = "text/html,application/xhtml+xml,application/pdf;q=0.9,*/*;q=0.8"
     target = str(check_url(url, allow_private=context.allow_private))
     return await context.send(Request(method, target, headers=(("Accept", accept),), policy=policy))
-
-
-def to_link_status(link: LinkCheck) -> LinkStatus:
-    """A link as tools tell it."""
-    return LinkStatus(
-        link_live=link.live,
-        http_status=link.status if link.live is not None else None,
-        archived_url=link.archived or None,
-        archived_at=link.archived_at or None,
-        link_reason=link.reason or None,
-    )
 
 
 # --- Takes a public copy of a page in a web archive, or says honestly why there is no new one -------------------------
@@ -246,11 +237,11 @@ LONGEST_REASON = 300
 SOURCE = "web.archive.org Save Page Now"
 CALENDAR = "https://web.archive.org/web/*/"
 # The status of the archive that a kind of fault stands for, where it stands for one.
-_STATUS = {"rate_limited": 429, "quota_exhausted": 429, "auth_required": 401, "bad_request": 400}
+_STATUS = {"rate_limited": 429, "quota_exhausted": 429, "auth_required": 401, "bad_request": 400, "content_empty": 200}
 
 
-async def archive(context: Context, url: str) -> dict[str, Any]:
-    """The record of one capture under the names of the tool contract.
+async def archive(context: Context, url: str) -> Capture:
+    """The record of one capture.
 
     Raises a `validation` fault for an address that is no public http or https one; everything else is an answer.
     """
@@ -258,42 +249,27 @@ async def archive(context: Context, url: str) -> dict[str, Any]:
     target = str(check_url(url.strip()))
     if len(target.encode()) > LONGEST_ADDRESS:
         raise Fault("validation", f"the address is longer than {LONGEST_ADDRESS} bytes, which no archive takes")
-    told: dict[str, Any] = {"requestedUrl": url, "captured": False, "source": SOURCE, "provenance": []}
+    capture = Capture(requested_url=url, captured=False, status="unavailable", source=SOURCE, provenance=())
     context.tell(0, 2, "asking for a capture")
     if not context.offering("archive"):
-        told |= {"status": "unavailable", "reason": "no web archive is configured that takes captures"}
-        return told
-    row, reason, pending = await _capture(context, target, told)
-    if row is not None and not row.get("existing"):
-        told |= {
-            "status": "archived",
-            "captured": True,
-            "snapshotUrl": row["snapshot_url"],
-            "archivedAt": row.get("captured_at"),
-        }
-    elif row is not None:
-        told |= {
-            "status": "existing",
-            "snapshotUrl": row["snapshot_url"],
-            "reason": "the archive had taken a copy shortly before and gave that one",
-        }
-    else:
+        return replace(capture, reason="no web archive is configured that takes captures")
+    capture, pending = await _capture(context, target, capture)
+    if capture.status == "unavailable":
         context.tell(1, 2, "looking for an earlier copy")
-        copy = await find_copy(context, LinkCheck(target, None))
-        told["provenance"].append(f"snapshots: {copy.archived or 'no earlier copy was found'}")
-        told["reason"] = reason
-        if copy.archived:
-            told |= {"status": "existing", "snapshotUrl": copy.archived}
+        copy = (await find_copy(context, LinkCheck(target, None))).archived
+        note = f"snapshots: {copy or 'no earlier copy was found'}"
+        capture = replace(capture, provenance=(*capture.provenance, note))
+        if copy:
+            capture = replace(capture, status="existing", snapshot_url=copy)
         elif pending:
-            told |= {"status": "pending", "pollUrl": f"{CALENDAR}{target}"}
-        else:
-            told["status"] = "unavailable"
+            capture = replace(capture, status="pending", poll_url=f"{CALENDAR}{target}")
     context.tell(2, 2, "done")
-    return {name: value for name, value in told.items() if value is not None}
+    return capture
 
 
-async def _capture(context: Context, url: str, told: dict[str, Any]) -> tuple[dict[str, Any] | None, str, bool]:
-    """The capture, or None with the reason, and whether it may still come."""
+async def _capture(context: Context, url: str, capture: Capture) -> tuple[Capture, bool]:
+    """The record with what the archive answered, and whether a capture may still come."""
+    status: int | None = None
     try:
         async with asyncio.timeout(BUDGET):
             answer = await context.ask("archive", {"url": url})
@@ -302,156 +278,23 @@ async def _capture(context: Context, url: str, told: dict[str, Any]) -> tuple[di
     except Fault as fault:
         # A refusal for good comes as arguments that are refused; what is slow, throttled or down may still be done.
         reason, pending = _to_line(fault.message), fault.kind != "bad_request"
-        told["httpStatus"] = _STATUS.get(fault.kind, 200 if fault.kind == "content_empty" else None)
+        status = _STATUS.get(fault.kind)
     else:
-        told["httpStatus"] = 200
-        row = answer.rows[0] if answer.rows else {}
+        status, row = 200, answer.rows[0] if answer.rows else {}
         if row.get("snapshot_url"):
-            told["provenance"].append(f"capture: job {row['job']} is done")
-            return row, "", False
+            note, copy = (f"capture: job {row['job']} is done",), row["snapshot_url"]
+            capture = replace(capture, http_status=200, snapshot_url=copy, provenance=note)
+            if row.get("existing"):
+                reason = "the archive had taken a copy shortly before and gave that one"
+                return replace(capture, status="existing", reason=reason), False
+            return replace(capture, status="archived", captured=True, archived_at=row.get("captured_at")), False
         problem = _to_line(str(row.get("problem") or "")) or "it did not say why"
         if row.get("for_good") is False:
             problem = f"{problem.rstrip('.')}; a later try may succeed"
         reason, pending = f"the archive could not take a copy: {problem}", False
-    told["provenance"].append(f"capture: {reason}")
-    return None, reason, pending
+    return replace(capture, http_status=status, reason=reason, provenance=(f"capture: {reason}",)), pending
 
 
 def _to_line(text: str) -> str:
     """What an archive says, as one line without markup: it quotes the pages of strangers."""
     return strip_markup(text)[:LONGEST_REASON]
-
-
-# --- Pages that citations lead to: whether they answer, whose articles they are, and whether they are what was
-# cited ----------------------------------------------------------------------------------------------------------------
-
-
-async def tell_address(
-    context: Context, told: dict[str, Any], url: str, citation: str, *, wanted: bool
-) -> tuple[list[str], SourceReading | None]:
-    """Fills in what is known of an address; the page is read once, for its own DOI and for the claim."""
-    link = (await check_links(context, [url]))[0]
-    if link.live is None:
-        raise Fault("validation", link.reason)
-    addresses = to_readable(link)
-    labels = classify(url)
-    scholarly = labels.source_type == "peer_reviewed" or labels.domain_category == "academic"
-    told["titleMatch"] = "not_checked"
-    looked = bool(addresses) and (wanted or scholarly or bool(link.live and not link.blocked))
-    link, reading = await read_link(context, link) if looked else (link, None)
-    told["exists"] = bool(link.live)
-    told["verificationStatus"], told["statusReason"] = _to_status(link)
-    tell_liveness(told, link)
-    addresses = to_readable(link)
-    if reading is None:
-        return addresses, None
-    if reading.page is None:
-        told["provenance"].append(f"page: it could not be read ({reading.error})")
-        return addresses, reading
-    page = reading.page
-    told["provenance"].append(f"page: {reading.url} was read by {page.get('extractedBy') or 'the reader'}")
-    doi = str(page.get("detectedDoi") or "") or (find_doi(url) if scholarly else "")
-    if doi:
-        await _tell_article(context, told, doi, page, citation)
-    return addresses, reading
-
-
-async def read_link(context: Context, link: LinkCheck) -> tuple[LinkCheck, SourceReading]:
-    """The page of a link, and the link as it is when the page was read: many servers answer a missing page with 200.
-
-    What says of itself that it is not there makes the link dead, and its archived copy is read in its place.
-    """
-    reading = await read_first(context, to_readable(link))
-    gone = _find_gone(reading) if link.live else ""
-    if not gone:
-        return link, reading
-    link = await find_copy(context, replace(link, live=False, reason=gone))
-    return link, await read_first(context, to_readable(link)) if link.archived else SourceReading(None, link.url, gone)
-
-
-def _find_gone(reading: SourceReading) -> str:
-    if reading.page is None:
-        return (
-            "when it is read, there is no such page" if reading.error.startswith(f"{KINDS['not_found'].wire}:") else ""
-        )
-    return find_parked(str(reading.page.get("content") or ""))
-
-
-async def _tell_article(context: Context, told: dict[str, Any], doi: str, page: Any, citation: str) -> None:
-    """Fills in what the registries know of the DOI that a scholarly page declares as its own."""
-    standing = await find_by_doi(context, doi)
-    told["detectedDoi"] = doi
-    told["provenance"] += (f"doi: the page declares {doi} as its own", *standing.trail)
-    told["retractionStatus"] = standing.notice
-    metadata = page.get("metadata") or {}
-    if standing.work is not None:
-        match = compare_fields(standing.work, {"title": str(metadata.get("title") or "")})
-        told["matchedRecord"] = standing.work.to_json()
-        told["matchConfidence"] = "high"
-        told["titleMatch"] = match.title.verdict
-        told["comparison"] = tell_match(match)
-    conflict = find_conflict(str(metadata.get("author") or ""), f"{metadata.get('title') or ''}. {citation}")
-    told["conflictOfInterest"] = conflict.to_json() if conflict is not None else None
-
-
-def tell_liveness(told: dict[str, Any], link: LinkCheck) -> None:
-    told |= {name: value for name, value in to_json(to_link_status(link)).items() if name != "linkReason"}
-    state = "was not looked at" if link.live is None else "answers" if link.live else "is dead"
-    reason = f" ({link.reason})" if link.reason else ""
-    told["provenance"].append(f"link: {link.url} {state}, status {link.status}{reason}")
-    if link.blocked:
-        told["provenance"].append("link: the server is there and refuses programs, so the link is not dead")
-    if link.live is False:
-        copy = link.archived or "no archived copy was found"
-        told["provenance"].append(f"archive: {copy}")
-
-
-def to_readable(link: LinkCheck) -> list[str]:
-    """Where what an address stood for can be read: itself, or its archived copy."""
-    if link.live:
-        return [link.url]
-    return [link.archived] if link.archived else []
-
-
-def _to_status(link: LinkCheck) -> tuple[str, str | None]:
-    """The status of an address that is a citation by itself, and why it is not confirmed."""
-    if link.live:
-        return "confirmed", None
-    # Without an answer nobody has said that the page is not there.
-    status = "not_found" if link.status else "unchecked"
-    copy = f"; it was there when it was archived: {link.archived}" if link.archived else ""
-    return status, f"{link.reason or f'the server answers with status {link.status}'}{copy}"
-
-
-def tell_page(told: dict[str, Any], reference: Reference, link: LinkCheck, reading: SourceReading | None) -> None:
-    """Fills in whether the page at the address of a reference is what it names.
-
-    That some page answers there says nothing of the work: its title has to be that of the reference. A page that could
-    not be read leaves the reference uncertain, and one with another title does as well.
-    """
-    if not (link.live or link.archived):
-        # Pages are in no index, so that only their servers can say that they are not there.
-        if not link.status and told["verificationStatus"] == "not_found":
-            told["verificationStatus"] = "unchecked"
-            told["statusReason"] += f"; its address was not seen to answer ({link.reason})"
-        return
-    page = reading.page if reading is not None else None
-    title = str((page.get("metadata") or {}).get("title") or "") if page is not None else ""
-    where = "its address" if link.live else "the archived copy of its address"
-    if title and _is_titled(reference, title):
-        told["provenance"].append(f"page: {where} leads to {title[:200]!r}, which the reference names")
-        told |= {"exists": True, "verificationStatus": "confirmed", "statusReason": None, "titleMatch": "match"}
-        return
-    said = f"{where} leads to {title[:200]!r}" if title else f"{where} leads to a page whose title could not be read"
-    told["provenance"].append(f"page: {said}")
-    if told["verificationStatus"] in ("not_found", "unchecked"):
-        told["verificationStatus"] = "uncertain"
-    told["statusReason"] = "; ".join(filter(None, (told.get("statusReason"), f"{said}, not certainly the work cited")))
-
-
-def _is_titled(reference: Reference, title: str) -> bool:
-    """Whether the title of a page is the one that a reference gives, with or without the name of its site."""
-    titles = cut_title(title)
-    if reference.title:
-        return any(find_sameness(reference.title, each) for each in titles)
-    return bool(find_inside(reference.text, titles, [name.family for name in reference.authors]))

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from specloom.core import Fault
 from specloom.domains.text import terms, to_host, to_registrable, to_word_set
 from specloom.domains.text.tokens import tokens
+from specloom.plugins import from_json
 
 from ..claims.coverage import assess
+from ..records import Corroboration, Ownership, Recommendation, RecommendationFlag, Recommendations, SelfPromotion
 from .classify import classify
 from .conflicts import find_conflict, find_entities
 from .links import LinkCheck, check_links
@@ -47,38 +49,36 @@ _RECORDS = to_word_set(
 
 @dataclass(slots=True)
 class _Item:
-    """One recommendation on its way through the audit."""
+    """One recommendation on its way through the audit, and the author's biography."""
 
-    title: str
-    url: str = ""
-    author: str = ""
+    record: Recommendation
     biography: str = ""
     link: LinkCheck | None = None
-    told: dict[str, Any] = field(default_factory=dict)
-    flags: list[str] = field(default_factory=list)
-    reasons: list[str] = field(default_factory=list)
 
-    def flag(self, name: str, reason: str) -> None:
-        self.flags.append(name)
-        self.reasons.append(reason)
+    @property
+    def url(self) -> str:
+        return self.record.url or ""
+
+    def tell(self, **known: Any) -> None:
+        """Take over what is known of some fields of the record."""
+        self.record = replace(self.record, **known)
+
+    def flag(self, name: RecommendationFlag, reason: str) -> None:
+        self.tell(flags=(*self.record.flags, name))
+        self.note(reason)
+
+    def note(self, reason: str) -> None:
+        self.tell(reasons=(*self.record.reasons, reason))
 
 
 async def audit_recommendations(
     context: Context, given: Sequence[Mapping[str, str]], *, claim: str, lenses: Sequence[Mapping[str, Any]], most: int
-) -> dict[str, Any]:
-    """The record of a list of recommendations under the names of the tool contract.
+) -> Recommendations:
+    """The record of a list of recommendations, of `title`, `url`, `author` and `authorBio`.
 
     `lenses` are the fields in which others are looked for: `name` and `domains`. Without a claim nobody is asked.
     """
-    items = [
-        _Item(
-            str(one.get("title") or "").strip(),
-            str(one.get("url") or "").strip(),
-            str(one.get("author") or "").strip(),
-            str(one.get("authorBio") or "").strip(),
-        )
-        for one in given
-    ]
+    items = [_to_item(one) for one in given]
     began = context.now()
     linked = [item for item in items if item.url]
     links = await check_links(context, [item.url for item in linked], keep_for=LINKS_FOR)
@@ -95,50 +95,40 @@ async def audit_recommendations(
             _look_at_host(item)
             if not late:
                 await _look_at_page(context, item)
-            wanted = bool(claim.strip() and item.title)
+            wanted = bool(claim.strip() and item.record.title)
             late = late or (wanted and context.now() - began > PATIENCE)
             if wanted and not late:
                 await _look_elsewhere(context, item, claim.strip(), lenses, most, searches)
             if late:
-                item.reasons.append("the call had no time left to look into it further")
+                item.note("the call had no time left to look into it further")
         done += 1
         context.tell(done, len(items), f"looked into {done} of {len(items)} recommendations")
 
     await asyncio.gather(*[look(item) for item in items])
-    answer: dict[str, Any] = {"itemCount": len(items), "recommendations": [_tell(item) for item in items]}
-    if claim.strip():
-        agreed = sum(one["agreeCount"] for item in items for one in item.told.get("corroborationSearches", ()))
-        answer["aggregateFlags"] = [] if agreed else ["no_independent_corroboration"]
-    return answer
+    agreed = sum(one.agree_count or 0 for item in items for one in item.record.corroboration_searches or ())
+    return Recommendations(
+        item_count=len(items),
+        recommendations=[item.record for item in items],
+        aggregate_flags=(() if agreed else ("no_independent_corroboration",)) if claim.strip() else None,
+    )
 
 
-def _tell(item: _Item) -> dict[str, Any]:
-    link = item.link
-    said = {
-        "title": item.title,
-        "url": item.url,
-        "author": item.author,
-        **item.told,
-        "linkLive": link.live if link is not None else None,
-        "httpStatus": link.status if link is not None and link.live is not None else None,
-        "archivedUrl": link.archived if link is not None else None,
-        "flags": item.flags,
-        "reasons": item.reasons,
-    }
-    return {
-        name: value for name, value in said.items() if value not in (None, "") or name in {"title", "flags", "reasons"}
-    }
+def _to_item(given: Mapping[str, str]) -> _Item:
+    title, url, author, biography = (
+        str(given.get(name) or "").strip() for name in ("title", "url", "author", "authorBio")
+    )
+    return _Item(Recommendation(title=title, url=url or None, author=author or None, flags=(), reasons=()), biography)
 
 
 # --- one recommendation ---
 
 
 def _look_at_author(item: _Item) -> None:
-    conflict = find_conflict(item.biography, item.title)
-    if conflict is None:
-        return
-    item.told["conflictOfInterest"] = conflict.to_json()
-    item.flag("conflict_of_interest", f"the author's biography names {conflict.entity}: {conflict.affiliation}")
+    conflict = find_conflict(item.biography, item.record.title)
+    if conflict is not None:
+        item.tell(conflict_of_interest=conflict)
+        reason = f"{conflict.cited_entity_name}: {conflict.author_affiliation}"
+        item.flag("conflict_of_interest", f"the author's biography names {reason}")
 
 
 def _look_at_host(item: _Item) -> None:
@@ -146,35 +136,42 @@ def _look_at_host(item: _Item) -> None:
         return
     labels, link = classify(item.url), item.link
     if labels.reputation is not None:
-        item.told["domainReputation"] = labels.reputation.to_json()
+        item.tell(domain_reputation=labels.reputation)
         if labels.reputation.tier == "low":
             item.flag("low_reputation", f"{to_host(item.url)} is rated low ({labels.reputation.basis})")
     elif labels.source_type == "unknown" and to_host(item.url):
         item.flag("unknown_reputation", f"nothing is documented about {to_host(item.url)}, which is no sign against it")
-    if link is not None and link.live is False:
+    if link is None:
+        return
+    item.tell(
+        link_live=link.live,
+        http_status=link.status if link.live is not None else None,
+        archived_url=link.archived or None,
+    )
+    if link.live is False:
         item.flag("dead_link", f"the link is dead: {link.reason or f'status {link.status}'}")
-    elif link is not None and link.live is None:
-        item.reasons.append(f"the link was not checked: {link.reason}")
+    elif link.live is None:
+        item.note(f"the link was not checked: {link.reason}")
 
 
 async def _look_at_page(context: Context, item: _Item) -> None:
-    link = item.link
-    if link is None or not link.live:
+    if item.link is None or not item.link.live:
         return
     try:
         page = await context.run("read_page", {"url": item.url, "mode": "full", "max_length": _PAGE_BYTES})
     except Fault:
         page = {}
-    if promotion := page.get("selfPromotionSignal"):
-        item.told["selfPromotionSignal"] = promotion
-        item.flag("self_promotion", f"{promotion['brandDomain']} ranks its own brand first: {promotion['item']!r}")
+    if signal := page.get("selfPromotionSignal"):
+        promotion = from_json(SelfPromotion, signal)
+        item.tell(self_promotion_signal=promotion)
+        item.flag("self_promotion", f"{promotion.brand_domain} ranks its own brand first: {promotion.item!r}")
     elif owner := await _find_owner(context, item.url):
-        item.told["corporateOwnershipSignal"] = owner
-        reason = f"{owner['brandDomain']} is the site of {owner['entityLabel']}, which belongs to {owner['ownerLabel']}"
+        item.tell(corporate_ownership_signal=owner)
+        reason = f"{owner.brand_domain} is the site of {owner.entity_label}, which belongs to {owner.owner_label}"
         item.flag("corporate_ownership", reason)
 
 
-async def _find_owner(context: Context, url: str) -> dict[str, Any] | None:
+async def _find_owner(context: Context, url: str) -> Ownership | None:
     """The parent organisation of the brand whose site an address is on; only where the site is the entity's own."""
     domain = to_registrable(to_host(url))
     token = domain.partition(".")[0]
@@ -188,16 +185,16 @@ async def _find_owner(context: Context, url: str) -> dict[str, Any] | None:
     row = next((row for row in answer.rows if to_registrable(to_host(str(row.get("website") or ""))) == domain), None)
     if row is None:
         return None
-    return {
-        "detected": True,
-        "brandDomain": domain,
-        "brandToken": token,
-        "entityLabel": str(row.get("entity") or token),
-        "entityQID": row["entity_id"],
-        "ownerLabel": row["owner"],
-        "ownerQID": row["owner_id"],
-        "confidence": "medium",
-    }
+    return Ownership(
+        detected=True,
+        brand_domain=domain,
+        brand_token=token,
+        entity_label=str(row.get("entity") or token),
+        entity_qid=row["entity_id"],
+        owner_label=row["owner"],
+        owner_qid=row["owner_id"],
+        confidence="medium",
+    )
 
 
 # --- what others say ---
@@ -211,28 +208,26 @@ async def _look_elsewhere(
     most: int,
     searches: asyncio.Semaphore,
 ) -> None:
-    said = set(tokens(f"{item.title} {claim}"))
+    said = set(tokens(f"{item.record.title} {claim}"))
     wanted = [lens for lens in lenses if lens["name"] != RECORDS_LENS or not _RECORDS.isdisjoint(said)]
 
-    async def search(lens: Mapping[str, Any]) -> dict[str, Any] | Fault | None:
+    async def search(lens: Mapping[str, Any]) -> Corroboration | Fault | None:
         async with searches:
             return await _search(context, item, claim, lens, most)
 
     answers = await asyncio.gather(*[search(lens) for lens in wanted])
-    found = [one for one in answers if isinstance(one, dict)]
-    if found:
-        item.told["corroborationSearches"] = found
+    item.tell(corroboration_searches=[one for one in answers if isinstance(one, Corroboration)] or None)
     failed = [(lens["name"], one.kind) for lens, one in zip(wanted, answers, strict=True) if isinstance(one, Fault)]
     if failed:
         fields, kinds = (" and ".join(dict.fromkeys(said)) for said in zip(*failed, strict=True))
-        item.reasons.append(f"nobody could be asked in the fields {fields} ({kinds})")
+        item.note(f"nobody could be asked in the fields {fields} ({kinds})")
 
 
 async def _search(
     context: Context, item: _Item, claim: str, lens: Mapping[str, Any], most: int
-) -> dict[str, Any] | Fault | None:
+) -> Corroboration | Fault | None:
     """What one field has about a recommendation; None where nothing was found, the fault where nobody answered."""
-    query, domains = f"{item.title} {claim}"[:_LONGEST_QUERY], list(lens["domains"])
+    query, domains = f"{item.record.title} {claim}"[:_LONGEST_QUERY], list(lens["domains"])
     try:
         answer = await context.ask("web", {"query": query, "num_results": most, "sites": domains})
     except Fault as fault:
@@ -241,21 +236,21 @@ async def _search(
     own = to_registrable(to_host(item.url))
     # What a brand says about itself corroborates nothing.
     independent = [row for row in inside if not own or to_registrable(to_host(str(row["url"]))) != own]
-    judged = [_judge(row, item.title, claim) for row in independent[:most]]
-    flags = ["lens_restriction_unreliable"] if len(inside) < len(answer.rows) else []
-    if not judged and not flags:
+    judged = [_judge(row, item.record.title, claim) for row in independent[:most]]
+    is_partial = len(inside) < len(answer.rows)
+    if not judged and not is_partial:
         return None
-    counts = {word: sum(one["stance"] == word for one in judged) for word in STANCES}
-    return {
-        "query": query,
-        "lens": str(lens["name"]),
-        "resultCount": len(judged),
-        "agreeCount": counts["agree"],
-        "disagreeCount": counts["disagree"],
-        "silentCount": counts["silent"],
-        "topResults": judged[:_TOP],
-        "flags": flags,
-    }
+    agree, disagree, silent = (sum(one["stance"] == stance for one in judged) for stance in STANCES)
+    return Corroboration(
+        query=query,
+        lens=str(lens["name"]),
+        result_count=len(judged),
+        agree_count=agree,
+        disagree_count=disagree,
+        silent_count=silent,
+        top_results=judged[:_TOP],
+        flags=("lens_restriction_unreliable",) if is_partial else (),
+    )
 
 
 def _judge(row: Mapping[str, Any], title: str, claim: str) -> dict[str, Any]:
