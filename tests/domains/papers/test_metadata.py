@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.papers.entries import make_entry, merge
-from specloom.domains.text.mojibake import LONGEST_MENDED, mends
+from specloom.domains.text.fold import LONGEST_MENDED, mends
 from tests.support.paper_store import World, as_json, crossref, unpaywall
 
 DOI = "10.1234/otters"

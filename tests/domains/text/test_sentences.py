@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.domains.text.sentences import sentences
+from specloom.domains.text import sentences
 
 # Each line break below is where a sentence ends.
 PROSE = [

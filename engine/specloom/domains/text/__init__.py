@@ -10,40 +10,38 @@ from specloom.core.lazy import exports
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .doi import find_doi, to_doi
-    from .fold import compact, find_script, is_near, strip_markup, strip_unseen, to_latin, to_plain
+    from .fold import LOST, compact, find_script, is_near, mends, strip_markup, strip_unseen, to_latin, to_plain
     from .hosts import Reputation, find_reputation, is_address, to_domains, to_host, to_registrable, to_suffix
     from .identifiers import (
         Detected, Identifier, PaperName, detect, find_flaw, find_identifiers, find_parties, from_arxiv_doi,
         to_arxiv_doi, to_isbn13, to_paper_name,
     )
     from .language import UNKNOWN, LanguageProfile, find_language, is_function_word, load_languages, looks_foreign
-    from .mojibake import LOST, mends
     from .paper_refs import (
         ARXIV, PaperId, arxiv_at, find_ref, parse_ref, preprint_of, pubmed_number,
     )
     from .people import Name, parse_name, parse_names, same_person, stands_in, to_display, to_initials
     from .soft_404 import find_missing, is_called_missing, is_missing
     from .tables import invert, load_table, to_alternatives, to_word_set
-    from .tokens import is_irregular, is_number, is_stop_word, stem, terms, to_american
+    from .tokens import is_irregular, is_number, is_stop_word, sentences, stem, terms, to_american
     from .visible_text import find_links, join, parse, to_text, to_title
 
 __getattr__ = exports(
     __name__,
     {
         "doi": "find_doi to_doi",
-        "fold": "compact find_script is_near strip_markup strip_unseen to_latin to_plain",
+        "fold": "LOST compact find_script is_near mends strip_markup strip_unseen to_latin to_plain",
         "hosts": "Reputation find_reputation is_address to_domains to_host to_registrable to_suffix",
         "identifiers": (
             "Detected Identifier PaperName detect find_flaw find_identifiers find_parties from_arxiv_doi "
             "to_arxiv_doi to_isbn13 to_paper_name"
         ),
         "language": "UNKNOWN LanguageProfile find_language is_function_word load_languages looks_foreign",
-        "mojibake": "LOST mends",
         "paper_refs": "ARXIV PaperId arxiv_at find_ref parse_ref preprint_of pubmed_number",
         "people": "Name parse_name parse_names same_person stands_in to_display to_initials",
         "soft_404": "find_missing is_called_missing is_missing",
         "tables": "invert load_table to_alternatives to_word_set",
-        "tokens": "is_irregular is_number is_stop_word stem terms to_american",
+        "tokens": "is_irregular is_number is_stop_word sentences stem terms to_american",
         "visible_text": "find_links join parse to_text to_title",
     },
 )

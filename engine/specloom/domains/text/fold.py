@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 from html import unescape
-from typing import Final
+from typing import Any, Final
 
 # Only tags: a lone "<" is a sign that titles have ("p < 0.05").
 _TAG = re.compile(r"</?(?P<name>[A-Za-z][A-Za-z0-9:]{0,20})(?:\s[^<>]{0,200})?/?>|<!--.{0,200}?-->")
@@ -152,3 +152,34 @@ def to_plain(markdown: str) -> str:
     text = _ROW.sub("", text)
     text = _EMPHASIS.sub("", text) if "*" in text else text
     return _ESCAPED.sub(r"\1", text) if "\\" in text else text
+
+
+# --- Mojibake: texts with the replacement character, and whether another text is the same without it ---
+
+LOST = "\ufffd"
+"""The character that stands where one was lost."""
+LONGEST_MENDED = 2000
+"""Characters of a text that is compared with another one to replace it."""
+
+_RUNS = re.compile(f"{LOST}+|[^{LOST}]+")
+
+
+def mends(broken: Any, whole: Any) -> bool:
+    """Whether a text, or a list of texts, is another one without its replacement characters and the same elsewhere.
+
+    A row of replacement characters stands for as many characters or fewer, because one is lost for every byte.
+    """
+    if isinstance(broken, list) and isinstance(whole, list) and len(broken) == len(whole):
+        pairs = [(one, other) for one, other in zip(broken, whole, strict=True) if one != other]
+        return bool(pairs) and all(mends(one, other) for one, other in pairs)
+    if not isinstance(broken, str) or not isinstance(whole, str) or LOST not in broken or LOST in whole:
+        return False
+    if max(len(broken), len(whole)) > LONGEST_MENDED:
+        return False
+    ends = {0}
+    for part in _RUNS.findall(broken):
+        if part.startswith(LOST):
+            ends = {end + more for end in ends for more in range(1, len(part) + 1) if end + more <= len(whole)}
+        else:
+            ends = {end + len(part) for end in ends if whole.startswith(part, end)}
+    return len(whole) in ends

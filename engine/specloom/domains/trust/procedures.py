@@ -63,7 +63,7 @@ async def bibliography_records(context: Context, document: str, format: str = ""
     import asyncio
     from dataclasses import asdict
 
-    from .bibliography.records import read_records
+    from .bibliography.documents import read_records
 
     # A long document takes seconds to parse, in which other calls are answered.
     told_format, records = await asyncio.to_thread(read_records, document, format)

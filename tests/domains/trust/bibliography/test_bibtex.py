@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.core.faults import Fault
-from specloom.domains.trust.bibliography.documents import split_records
-from specloom.domains.trust.bibliography.records import find_identifier, read_records
+from specloom.domains.trust.bibliography.documents import find_identifier, read_records, split_records
 from specloom.plugins.registry import PROCEDURES, load_hooks
 
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from specloom.core.faults import Fault
 from specloom.domains.text.visible_text import parse, to_text
-from specloom.domains.trust.brand.design_tokens import MOST_SWATCHES, Swatch, find_hex, to_tokens
-from specloom.domains.trust.brand.findings import Findings
+from specloom.domains.trust.brand.findings import MOST_SWATCHES, Findings, Swatch, find_hex, to_tokens
 from specloom.domains.trust.brand.guidelines import find_logos, read_guidelines
 from specloom.domains.trust.brand.homepage import choose_accounts, find_account, parse_manifest, read_homepage
 from specloom.domains.trust.brand.portal import PATHS, SUBDOMAINS, is_brand_text, to_candidates, to_domain

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.domains.text.sentences import sentences
+from specloom.domains.text import sentences
 from specloom.domains.trust.claims.coverage import (
     HOOK_LONGEST_CLAIM,
     best_sentence,

@@ -13,8 +13,7 @@ from urllib.parse import unquote, urlsplit
 from specloom.core import Fault
 from specloom.domains.text import join, load_table, to_alternatives, to_host
 
-from .design_tokens import MOST_SWATCHES, Swatch, find_hex, to_hex, to_slots
-from .findings import Findings
+from .findings import MOST_SWATCHES, Findings, Swatch, find_hex, to_hex, to_slots
 from .homepage import to_image
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 
 from specloom.domains.text import find_links, invert, join, load_table, to_host, to_registrable, to_word_set
 
-from .design_tokens import Swatch, find_hex
-from .findings import Findings
+from .findings import Findings, Swatch, find_hex
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement

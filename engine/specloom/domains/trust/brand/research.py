@@ -12,8 +12,7 @@ from specloom.core import Fault
 from specloom.domains.text import parse, to_host, to_text, to_title
 
 from . import portal
-from .design_tokens import Swatch, find_hex, to_saturation, to_slots, to_tokens
-from .findings import Findings
+from .findings import Findings, Swatch, find_hex, to_saturation, to_slots, to_tokens
 from .guidelines import read_portal
 from .homepage import choose_accounts, find_manifest, parse_manifest, read_homepage, to_image
 from .portal import find_domain, search_pages, to_domain, to_site

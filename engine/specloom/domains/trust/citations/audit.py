@@ -20,10 +20,9 @@ from ..bibliography.entry import BibliographyEntry, clean, from_source, to_iso
 from ..claims.coverage import ClaimEvidence, judge_claim, read_first, to_unread
 from ..records import AuditEntry, AuditFlag, AuditSummary, Confidence, ReferenceAudit, Retraction, Unreadable
 from ..sources.links import LinkCheck, check_links
-from .existence import Standing, find_by_dois, find_identified
 from .match import Match, match_fields
 from .reference import from_fields
-from .search import RegistrySearch, find_by_reference
+from .registries import RegistrySearch, Standing, find_by_dois, find_by_reference, find_identified
 from .titles import is_called_retracted
 from .work import Work, find_addresses, tell_match
 

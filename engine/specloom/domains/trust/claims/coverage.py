@@ -22,17 +22,16 @@ from specloom.domains.text import (
     is_stop_word,
     load_table,
     looks_foreign,
+    sentences,
     stem,
     terms,
     to_plain,
 )
-from specloom.domains.text.sentences import sentences
 from specloom.domains.text.tokens import tokens
 from specloom.plugins import HOOKS, Row
 
 from ..records import ClaimCheck, Support
-from .contrast import find_cues
-from .cues import Cue
+from .cues import Cue, find_cues
 from .weight import ClaimTokens, Said, find_initials, score, share, to_said, to_wanted, union
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from specloom.domains.text import (
     LanguageProfile,
     find_language,
     find_script,
+    invert,
     is_function_word,
     is_irregular,
     is_number,
@@ -22,7 +23,59 @@ from specloom.domains.text import (
 )
 from specloom.domains.text.tokens import tokens
 
-from .cues import find_quantities
+# --- Numbers as they are meant: a value with its unit, years apart from amounts ---------------------------------------
+
+
+_TABLE = load_table(__file__, "cues.yaml")
+_UNITS, _KINDS = invert(_TABLE["units"]), invert(_TABLE["measures"])
+_CURRENCY = re.compile(r"([$€£])\s?(?=[0-9])")
+_POINTS = re.compile(r"\b(?:percentage|per cent|percent)\s+points?\b", re.IGNORECASE)
+_TIMES = re.compile(r"(?<=[0-9])\s?(?:-\s?fold|×|times)\b", re.IGNORECASE)
+# A unit stands right behind its number, or behind one word ("12 older patients").
+_REACH = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number in its canonical form (`2500000`, `3.5`) and its unit, "" when it has none that is known."""
+
+    value: str
+    unit: str
+
+    @property
+    def kind(self) -> str:
+        """What its unit measures, "" where that is not known."""
+        return _KINDS.get(self.unit, "")
+
+    @property
+    def is_year(self) -> bool:
+        """Whether the number can only be meant as a year."""
+        return not self.unit and len(self.value) == 4 and self.value.isdigit() and "1500" <= self.value <= "2099"
+
+
+def find_quantities(text: str) -> tuple[Quantity, ...]:
+    """Every number of a text with its unit, in order."""
+    marked = _TIMES.sub(" fold ", _POINTS.sub("points", _CURRENCY.sub(_name_currency, text)))
+    found = tokens(marked)
+    return tuple(Quantity(token, _find_unit(found, at)) for at, token in enumerate(found) if is_number(token))
+
+
+def _name_currency(sign: re.Match[str]) -> str:
+    return {"$": "dollar ", "€": "euro ", "£": "pound "}[sign[1]]
+
+
+def _find_unit(found: Sequence[str], at: int) -> str:
+    if at and found[at - 1] in ("dollar", "euro", "pound"):
+        return found[at - 1]
+    for word in found[at + 1 : at + 1 + _REACH]:
+        if is_number(word):
+            return ""
+        if word == "point":
+            return "point"
+        if word in _UNITS:
+            return _UNITS[word]
+    return ""
+
 
 # --- How the words of a claim hang together: which may be one name, what the claim speaks of first, and where it
 # is set ---------------------------------------------------------------------------------------------------------------
@@ -40,7 +93,6 @@ _ENDS_IN_S = re.compile(r"[^su]s$", re.IGNORECASE)
 _HYPHENED = re.compile(r"\w-([^\W\d_]+)\s+([^\W\d_]+)")
 # A name behind one of these is where something is.
 _PLACED = re.compile(r"\b(?:in|near|across|en|em|nel|nella|nell')\s?([^\W\d_a-z][\w’'-]+)")
-_TABLE = load_table(__file__, "cues.yaml")
 _TIES = {code: to_word_set(words) for code, words in _TABLE["ties"].items()}
 _ARTICLES = to_word_set(_TABLE["articles"])
 
