@@ -252,9 +252,9 @@ def test_an_address_leads_back_to_its_identifier(text, kind, value):
     found = detect(text).identifier
 
     assert found is not None
-    again = [(each.kind, each.value) for each in find_identifiers(to_address(found))]
+    again = [(each.kind, each.value) for each in find_identifiers(to_address(found.kind, found.value))]
     assert (kind, value) in again or kind in ("rfc", "patent")
-    assert to_address(found).startswith("https://")
+    assert to_address(found.kind, found.value).startswith("https://")
 
 
 def test_the_doi_of_an_arxiv_paper():

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from typing import Literal
+from urllib.parse import quote, urlsplit
 
 from .doi import URL, find_doi, find_dois, to_doi, trim
 from .tables import load_table, to_alternatives
@@ -178,7 +179,7 @@ class Detected:
     rest: str
 
     @property
-    def input_type(self) -> str:
+    def input_type(self) -> Literal["doi", "url", "reference"]:
         """`doi`, `url` or `reference`: any DOI makes the first, an address alone the second."""
         kind = self.identifier.kind if self.identifier else ""
         if kind == "doi":
@@ -346,32 +347,23 @@ _PLAIN: tuple[tuple[re.Pattern[str], str, Callable[[re.Match[str]], str]], ...] 
 )
 
 
-def to_address(identifier: Identifier) -> str:
-    """Where an identifier resolves on the web, "" for kinds that have no single such place."""
-    from urllib.parse import quote
+# Where identifiers resolve on the web; other kinds have no single such place.
+_ADDRESSES = {
+    "url": "{}",
+    "doi": "https://doi.org/{}",
+    "pmid": "https://pubmed.ncbi.nlm.nih.gov/{}/",
+    "pmcid": "https://pmc.ncbi.nlm.nih.gov/articles/{}/",
+    "arxiv": "https://arxiv.org/abs/{}",
+    "rfc": "https://www.rfc-editor.org/rfc/rfc{}",
+    "nct": "https://clinicaltrials.gov/study/{}",
+    "orcid": "https://orcid.org/{}",
+    "patent": "https://patents.google.com/patent/{}",
+}
 
-    value = identifier.value
-    match identifier.kind:
-        case "url":
-            return value
-        case "doi":
-            return "https://doi.org/" + quote(value, safe="/:;.,+_-()!*'@=~")
-        case "pmid":
-            return f"https://pubmed.ncbi.nlm.nih.gov/{value}/"
-        case "pmcid":
-            return f"https://pmc.ncbi.nlm.nih.gov/articles/{value}/"
-        case "arxiv":
-            return f"https://arxiv.org/abs/{value}"
-        case "rfc":
-            return f"https://www.rfc-editor.org/rfc/rfc{value}"
-        case "nct":
-            return f"https://clinicaltrials.gov/study/{value}"
-        case "orcid":
-            return f"https://orcid.org/{value}"
-        case "patent":
-            return f"https://patents.google.com/patent/{value}"
-        case _:
-            return ""
+
+def to_address(kind: str, value: str) -> str:
+    """Where an identifier resolves on the web, "" for kinds that have no single such place."""
+    return _ADDRESSES.get(kind, "").format(quote(value, safe="/:;.,+_-()!*'@=~") if kind == "doi" else value)
 
 
 def to_arxiv_doi(value: str) -> str:
@@ -429,7 +421,7 @@ class PaperName:
         if self.address:
             return self.address
         known = (("doi", self.doi), ("pmcid", self.pmcid), ("pmid", self.pmid), ("arxiv", self.arxiv_id))
-        return next((to_address(Identifier(kind, value, value, 0)) for kind, value in known if value), "")
+        return next((to_address(kind, value) for kind, value in known if value), "")
 
 
 def to_paper_name(text: str) -> PaperName:

@@ -61,13 +61,12 @@ async def bibliography_records(context: Context, document: str, format: str = ""
     Each is told with what it names its work by; without a format it is told by looking.
     """
     import asyncio
-    from dataclasses import asdict
 
     from .bibliography.documents import read_records
 
     # A long document takes seconds to parse, in which other calls are answered.
     told_format, records = await asyncio.to_thread(read_records, document, format)
-    return BibliographyRecords(format=told_format, records=[asdict(one) for one in records])
+    return BibliographyRecords(format=told_format, records=records)
 
 
 @procedure("format_references", runs=("session_sources",))

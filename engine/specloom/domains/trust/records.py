@@ -187,12 +187,28 @@ class ReferenceAudit:
     skipped_note: str | None = None
 
 
+@record(naming="same")
+class BibliographyRecord:
+    """One record: its line (in CSL-JSON its place in the list), its key, and what it names its work by.
+
+    `identifier` is as it stands there, "" for none; of a line that is none it is the line. `problem` says why a record
+    cannot be read. `address` and `is_software` are told of a record without an identifier.
+    """
+
+    line: int
+    key: str = ""
+    identifier: str = ""
+    problem: str = ""
+    address: str = ""
+    is_software: bool = False
+
+
 @record
 class BibliographyRecords:
-    """The records of a bibliography, each with what it names its work by, and its format."""
+    """The records of a bibliography and its format."""
 
     format: str
-    records: Sequence[JsonObject]
+    records: Sequence[BibliographyRecord]
 
 
 @record

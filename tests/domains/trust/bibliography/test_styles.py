@@ -4,9 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.domains.trust.bibliography.styles import cite
+from specloom.domains.trust.bibliography.styles import cite_for_bibliography
 
 URL = "https://news.example/one"
+
+
+def cite(*arguments):
+    """The citation without its entry for a bibliography, which the tests of BibTeX hold."""
+    found = cite_for_bibliography(*arguments)
+    return found | {"formatted": {style: found["formatted"][style] for style in ("apa", "mla")}}
 
 
 def test_a_page_with_everything():

@@ -9,8 +9,7 @@ from specloom.domains.trust.claims.coverage import (
     HOOK_LONGEST_CLAIM,
     best_sentence,
     claim_signal,
-    find_evidence,
-    score_rows,
+    score_sentence,
     to_claim,
 )
 from specloom.plugins.registry import HOOKS
@@ -74,20 +73,20 @@ def test_more_of_the_claim_beats_a_stance():
 def test_a_number_of_the_claim_counts_in_company_and_not_alone():
     claim = to_claim(CLAIM)
 
-    assert score_rows("Aspirin 25", claim) > score_rows("Aspirin heart", claim)
-    assert score_rows("Page 25", claim) == score_rows("Lists aspirin", claim) == 1
+    assert score_sentence("Aspirin 25", claim) > score_sentence("Aspirin heart", claim)
+    assert score_sentence("Page 25", claim) == score_sentence("Lists aspirin", claim) == 1
 
 
 def test_terms_that_stand_together_count_more_than_scattered_ones():
     claim = to_claim("heart attack")
 
-    assert score_rows("A heart attack.", claim) > score_rows("An attack on the heart.", claim)
+    assert score_sentence("A heart attack.", claim) > score_sentence("An attack on the heart.", claim)
 
 
 def test_a_stance_decides_between_equals():
     claim = to_claim("coffee cures colds")
 
-    assert score_rows("Coffee does not help.", claim) > score_rows("Coffee is hot.", claim)
+    assert score_sentence("Coffee does not help.", claim) > score_sentence("Coffee is hot.", claim)
 
 
 def test_the_first_of_equal_sentences_is_the_signal():
@@ -100,10 +99,12 @@ def test_other_scripts_match_too():
     assert found == "新しいワクチンは有効です。"
 
 
-def test_evidence_is_in_reading_order_and_leaves_out_the_rest():
-    found = find_evidence(["Coffee. Tea. Hot coffee cures."], to_claim("coffee cures"))
+def test_the_best_sentence_is_found_wherever_it_stands_and_none_where_no_term_is_shared():
+    claim = to_claim("coffee cures")
 
-    assert [evidence.sentence for evidence in found] == ["Coffee.", "Hot coffee cures."]
+    assert best_sentence(["Coffee. Tea. Hot coffee cures."], claim) == "Hot coffee cures."
+    assert best_sentence(["Coffee is hot. Coffee is cold."], claim) == "Coffee is hot."
+    assert best_sentence(["Tea."], claim) == ""
 
 
 def test_a_claim_is_read_up_to_its_limit():
@@ -141,6 +142,6 @@ def test_a_signal_is_a_sentence_of_the_row_whatever_the_row_holds(title, snippet
 
 @given(_TEXT, _TEXT)
 def test_a_score_is_nothing_or_at_least_one(sentence, claim):
-    points = score_rows(sentence, to_claim(claim))
+    points = score_sentence(sentence, to_claim(claim))
 
     assert points == 0 or points >= 1

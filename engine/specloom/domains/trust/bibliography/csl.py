@@ -12,7 +12,6 @@ from specloom.domains.text import Name, parse_name, parse_names
 from .entry import KINDS, BibliographyEntry, Issued, clean, normalize, parse_issued, read_names, to_issued
 
 _KINDS = read_names("csl")[1]
-Item = tuple[int, Any]
 
 
 def to_csl(entries: Iterable[BibliographyEntry]) -> str:
@@ -82,8 +81,6 @@ def _salvage(text: str) -> Iterator[tuple[int, Any, str]]:
 
 
 def _find_next(text: str, start: int) -> int:
-    import re
-
     found = re.compile(r"\}\s*,\s*(\{)|\n\s{0,2}(\{)").search(text, start)
     return -1 if found is None else found.start(1) if found[1] else found.start(2)
 

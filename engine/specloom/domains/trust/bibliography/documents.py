@@ -13,7 +13,7 @@ from specloom.core import Fault
 from specloom.domains.text import ARXIV, arxiv_at, to_latin
 from specloom.plugins import PROCEDURES, JsonObject
 
-from ..records import Bibliography, Unreadable
+from ..records import Bibliography, BibliographyRecord, Unreadable
 from .bibtex import ENTRY_START, parse_fields, split_bibtex, to_bibtex
 from .csl import parse_item, parse_record, split_csl, split_ris, to_csl, to_ris
 from .entry import BibliographyEntry, assign_keys, from_source, parse_issued
@@ -134,22 +134,6 @@ _PLACES = ("journal", "container-title", "number", "archive_location", "note", "
 _CODE_HOSTS = frozenset({"github.com", "gitlab.com", "bitbucket.org", "codeberg.org"})
 
 
-@dataclass(frozen=True, slots=True)
-class BibliographyRecord:
-    """One record: its line (in CSL-JSON its place in the list), its key, and what it names its work by.
-
-    `identifier` is as it stands there, "" for none; of a line that is none it is the line. `problem` says why a record
-    cannot be read. `address` and `is_software` are told of a record without an identifier.
-    """
-
-    line: int
-    key: str = ""
-    identifier: str = ""
-    problem: str = ""
-    address: str = ""
-    is_software: bool = False
-
-
 def read_records(text: str, format_: str) -> tuple[str, list[BibliographyRecord]]:
     """The format, csl-json, bibtex or refs (a reference a line), and the records; "" as format is told by looking."""
     if not format_:
@@ -158,7 +142,7 @@ def read_records(text: str, format_: str) -> tuple[str, list[BibliographyRecord]
     if format_ == "refs":
         lines = ((at, _REMARK.sub("", line).strip()) for at, line in enumerate(text.splitlines(), 1))
         records = [
-            BibliographyRecord(at, identifier=find_identifier({"url": line}) or line) for at, line in lines if line
+            BibliographyRecord(line=at, identifier=find_identifier({"url": line}) or line) for at, line in lines if line
         ]
         return format_, records
     key = "id" if format_ == "csl-json" else "key"
@@ -169,12 +153,15 @@ def _identify(records: Iterator[tuple[int, Any, str]], key: str) -> Iterator[Bib
     for line, fields, problem in records:
         if problem or not fields or not isinstance(fields, Mapping):
             why = problem or ("it has no fields" if isinstance(fields, Mapping) else "it is no object")
-            yield BibliographyRecord(line, problem=why)
+            yield BibliographyRecord(line=line, problem=why)
             continue
-        name, values = _to_text(fields.get(key)), _plain(fields)
-        identifier = find_identifier(fields)
+        values, identifier = _plain(fields), find_identifier(fields)
         yield BibliographyRecord(
-            line, name, identifier, address=values.get("url", ""), is_software=not identifier and _is_software(values)
+            line=line,
+            key=_to_text(fields.get(key)),
+            identifier=identifier,
+            address=values.get("url", ""),
+            is_software=not identifier and _is_software(values),
         )
 
 
@@ -230,17 +217,8 @@ def _to_text(value: Any) -> str:
 STYLES = ("apa", "mla", "bibtex", "ris", "csl-json")
 
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
-    """A bibliography: the style, how many entries it has, and the text."""
-
-    style: str
-    count: int
-    text: str
-
-
-def render(entries: Sequence[BibliographyEntry], style: str = "apa", *, accessed: str = "") -> Rendered:
-    """The entries in a style of STYLES; those without an address are left out, and of equal addresses the later ones.
+def render(entries: Sequence[BibliographyEntry], style: str = "apa", *, accessed: str = "") -> tuple[str, int]:
+    """The entries in a style of STYLES, and how many: those without an address are left out, as are later equals.
 
     APA and MLA are sorted by how they read, the other formats by key. `accessed` (YYYY-MM-DD) is shown by APA for
     undated pages and by MLA; the interchange formats leave it out, so that they stay the same from day to day. Raises a
@@ -262,7 +240,7 @@ def render(entries: Sequence[BibliographyEntry], style: str = "apa", *, accessed
             text = to_csl(assign_keys(unique))
         case _:
             raise Fault("validation", f"unknown style {style!r}; use one of {', '.join(STYLES)}")
-    return Rendered(style, len(unique), text)
+    return text, len(unique)
 
 
 def _join(lines: Iterable[str]) -> str:
@@ -288,12 +266,12 @@ async def format_sources(
     given = sources or await find_sources(context, session)
     entries = [from_source({name: str(value) for name, value in source.items()}) for source in given]
     today = datetime.fromtimestamp(context.now(), UTC).date().isoformat()
-    rendered = render(entries, style, accessed=today if style in ("apa", "mla") else "")
+    text, count = render(entries, style, accessed=today if style in ("apa", "mla") else "")
     skipped = [at for at, entry in enumerate(entries, 1) if not entry.url]
     return Bibliography(
-        style=rendered.style,
-        entry_count=rendered.count,
-        bibliography=rendered.text,
+        style=style,
+        entry_count=count,
+        bibliography=text,
         session_id=None if sources else session,
         skipped=len(skipped) or None,
         skipped_note=_tell_skipped(skipped) if skipped else None,

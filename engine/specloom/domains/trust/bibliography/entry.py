@@ -31,9 +31,9 @@ def read_names(format_: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 _LONGEST_VALUE = 2000
-_MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
 )  # fmt: skip
 _ISO = re.compile(r"([12][0-9]{3})(?:[-/]([0-9]{1,2})(?:[-/]([0-9]{1,2}))?)?(?![0-9])(?:[T ].*|/*)?")
 _MONTH_YEAR = re.compile(r"([A-Za-z]{3,9})\.?,? ([12][0-9]{3})|([12][0-9]{3}),? ([A-Za-z]{3,9})\.?")
@@ -100,8 +100,8 @@ def to_issued(year: int, month: int, day: int) -> Issued:
 
 def to_month(word: str) -> int:
     """The number of an English month, whole or shortened to three letters or more; 0 for anything else."""
-    word = word.lower().rstrip(".")
-    return next((at for at, month in enumerate(_MONTHS, 1) if len(word) >= 3 and month.startswith(word)), 0)
+    word = word.capitalize().rstrip(".")
+    return next((at for at, month in enumerate(MONTHS, 1) if len(word) >= 3 and month.startswith(word)), 0)
 
 
 def to_iso(issued: Issued) -> str:

@@ -15,16 +15,12 @@ from typing import TYPE_CHECKING, Any
 from specloom.domains.text import Name, parse_names, to_display, to_initials
 
 from .bibtex import to_bibtex
-from .entry import KIND_TABLE, BibliographyEntry, assign_keys, clean, from_source, parse_issued
+from .entry import KIND_TABLE, MONTHS, BibliographyEntry, assign_keys, clean, from_source, parse_issued
 
 if TYPE_CHECKING:
     from .entry import Issued
 
 
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
 _MLA_MONTHS = ("Jan.", "Feb.", "Mar.", "Apr.", "May", "June", "July", "Aug.", "Sept.", "Oct.", "Nov.", "Dec.")
 # APA names up to 20 authors, and of more the first 19 and the last.
 _MOST_APA_AUTHORS = 20
@@ -56,7 +52,7 @@ def to_apa(entry: BibliographyEntry, accessed: Issued = ()) -> str:
             source = _finish(", ".join(part for part in (shown, volume, pages) if part))
     link = _link(entry)
     if link and accessed and not entry.issued and not entry.doi:
-        link = f"Retrieved {_MONTHS[accessed[1] - 1]} {accessed[2]}, {accessed[0]}, from {link}"
+        link = f"Retrieved {MONTHS[accessed[1] - 1]} {accessed[2]}, {accessed[0]}, from {link}"
     text = _defuse(" ".join(part for part in (*lead, source) if part))
     return f"{text} {link}".rstrip()
 
@@ -135,7 +131,7 @@ def _apa_date(entry: BibliographyEntry) -> str:
     # Only what appears day by day is dated to the day.
     if len(issued) == 1 or entry.kind not in ("webpage", "document"):
         return str(issued[0])
-    month = _MONTHS[issued[1] - 1]
+    month = MONTHS[issued[1] - 1]
     return f"{issued[0]}, {month} {issued[2]}" if len(issued) == 3 else f"{issued[0]}, {month}"
 
 
@@ -161,11 +157,14 @@ def _mla_date(issued: Issued) -> str:
 # --- How to cite one page: what it says about itself, and the same in the styles that people paste --------------------
 
 
-def cite(url: str, title: str, author: str, site: str, published: str, accessed: str) -> dict[str, Any]:
-    """The citation of a page: `url`, `accessedDate`, `metadata` {title, author, site, date} and `formatted` {apa, mla}.
+def cite_for_bibliography(
+    url: str, title: str, author: str, site: str, published: str, accessed: str, *, doi: str = ""
+) -> dict[str, Any]:
+    """The citation of a page: `url`, `accessedDate`, `metadata` {title, author, site, date} and `formatted`.
 
-    Every argument but the address may be "". `published` is a date in whatever form the page gives it: `metadata`
-    keeps it as it is, the styles use the part of it that is certain. `accessed` is a day as YYYY-MM-DD.
+    That is the page in apa and mla, and in bibtex with its DOI, where one is given. Every argument but the address may
+    be "". `published` is a date in whatever form the page gives it: `metadata` keeps it as it is, the styles use the
+    part of it that is certain. `accessed` is a day as YYYY-MM-DD.
     """
     title, author, site, published = clean(title), clean(author), clean(site), clean(published)
     entry = BibliographyEntry(
@@ -178,19 +177,7 @@ def cite(url: str, title: str, author: str, site: str, published: str, accessed:
     )
     day = parse_issued(accessed)
     seen = day if len(day) == 3 else ()
-    return {
-        "url": url,
-        "accessedDate": accessed,
-        "metadata": {"title": title, "author": author, "site": site, "date": published},
-        "formatted": {"apa": to_apa(entry, seen), "mla": to_mla(entry, seen)},
-    }
-
-
-def cite_for_bibliography(
-    url: str, title: str, author: str, site: str, published: str, accessed: str, *, doi: str = ""
-) -> dict[str, Any]:
-    """The same as `cite`, with `bibtex` among what is `formatted`: an entry that has the DOI, where one is given."""
-    said = cite(url, title, author, site, published, accessed)
-    entry = from_source({"url": url, "doi": doi, **said["metadata"]})
-    said["formatted"]["bibtex"] = to_bibtex(assign_keys([entry]))
-    return said
+    metadata = {"title": title, "author": author, "site": site, "date": published}
+    bibtex = to_bibtex(assign_keys([from_source({"url": url, "doi": doi, **metadata})]))
+    formatted = {"apa": to_apa(entry, seen), "mla": to_mla(entry, seen), "bibtex": bibtex}
+    return {"url": url, "accessedDate": accessed, "metadata": metadata, "formatted": formatted}

@@ -10,7 +10,7 @@ from specloom.core import Fault
 from specloom.domains.text import Identifier, find_parties, terms, to_arxiv_doi, to_doi
 
 from ..records import Retraction
-from .match import Match, match_reference
+from .match import Confidence, Match, match_reference
 from .reference import Reference
 from .titles import is_called_retracted
 from .work import Work, to_work
@@ -197,11 +197,11 @@ async def find_identified(context: Context, identifier: Identifier, text: str = 
         case "pmid" | "pmcid":
             return await _find_article(context, identifier)
         case "isbn":
-            return await _find_listed(context, "isbn", {"isbn": value}, f"ISBN {value}")
+            return await _look_up(context, "isbn", {"isbn": value}, f"ISBN {value}")
         case "patent":
-            return await _find_listed(context, "patent", {"number": value}, f"patent {value}")
+            return await _look_up(context, "patent", {"number": value}, f"patent {value}")
         case "nct":
-            return await _find_among(context, "nct", {"query": value}, ("nct_id",), value)
+            return await _look_up(context, "nct", {"query": value}, value, ("nct_id",))
         case "case":
             return await _find_case(context, value, text)
         case _:
@@ -210,7 +210,7 @@ async def find_identified(context: Context, identifier: Identifier, text: str = 
 
 async def _find_article(context: Context, identifier: Identifier) -> Standing:
     label = f"{identifier.kind.upper()} {identifier.value}"
-    standing = await _find_listed(context, identifier.kind, {identifier.kind: identifier.value}, label)
+    standing = await _look_up(context, identifier.kind, {identifier.kind: identifier.value}, label)
     if standing.work is None or not standing.work.doi:
         return standing
     # The record of its DOI knows of notices, that of the index may still know of a retraction.
@@ -228,58 +228,45 @@ async def _find_case(context: Context, value: str, text: str) -> Standing:
         reason = f"{value} is of a court whose decisions nobody lists who can be asked here"
         return Standing("unknown", None, (f"existence: {reason}",), reason=reason)
     fields = ("citation", "citations")
-    standing = await _find_among(context, "case", {"citation": value, "num_results": _BY_NAME}, fields, value)
+    standing = await _look_up(context, "case", {"citation": value, "num_results": _BY_NAME}, value, fields)
     parties = find_parties(text)
     if standing.state == "found" or not parties:
         return standing
-    named = await _find_among(context, "case", {"query": parties, "num_results": _BY_NAME}, fields, value)
+    named = await _look_up(context, "case", {"query": parties, "num_results": _BY_NAME}, value, fields)
     trail = (*standing.trail, *named.trail)
     return replace(named, trail=trail, reason="" if named.state == "found" else standing.reason)
 
 
-async def _find_listed(context: Context, kind: str, arguments: Mapping[str, str], label: str) -> Standing:
-    """One record by its identifier."""
-    register = _REGISTERS[kind]
-    trail: list[str] = []
-    asked: list[str] = []
-    for provider in context.offering(register.capability):
-        try:
-            answer = await context.ask(register.capability, arguments, provider=provider)
-        except Fault as fault:
-            trail.append(tell_fault(provider, fault, f"no record of {label}"))
-            if fault.kind == "not_found":
-                asked.append(provider)
-            continue
-        if answer.rows:
-            work = to_work(answer.rows[0], provider)
-            return Standing("found", work, (*trail, f"existence: {provider} has {label}"), work.doi)
-        trail.append(f"existence: {provider} has no record of {label}")
-        asked.append(provider)
-    return _miss(register, label, trail, asked)
-
-
-async def _find_among(
-    context: Context, kind: str, arguments: Mapping[str, Any], fields: tuple[str, ...], value: str
+async def _look_up(
+    context: Context, kind: str, arguments: Mapping[str, Any], label: str, fields: tuple[str, ...] = ()
 ) -> Standing:
-    """The one result of a search that has the identifier; the first of the others is told as near."""
+    """What has an identifier: the one record that is asked for, or the result of a search that has it in its `fields`.
+
+    The first of the other results of a search is told as near.
+    """
     register = _REGISTERS[kind]
     trail: list[str] = []
     asked: list[str] = []
     near = None
+    lack = f"nothing under {label}" if fields else f"no record of {label}"
     for provider in context.offering(register.capability):
         try:
             answer = await context.ask(register.capability, arguments, provider=provider)
         except Fault as fault:
-            trail.append(tell_fault(provider, fault, f"nothing under {value}"))
+            trail.append(tell_fault(provider, fault, lack))
+            if fault.kind == "not_found" and not fields:
+                asked.append(provider)
             continue
-        row = next((row for row in answer.rows if _bare(value) in _identifiers(row, fields)), None)
+        rows = [_describe(row) for row in answer.rows] if fields else answer.rows
+        row = next((row for row in rows if not fields or _bare(label) in _identifiers(row, fields)), None)
         if row is not None:
-            return Standing("found", to_work(_describe(row), provider), (*trail, f"existence: {provider} has {value}"))
-        trail.append(f"existence: {provider} has nothing under {value}")
+            work = to_work(row, provider)
+            return Standing("found", work, (*trail, f"existence: {provider} has {label}"), work.doi)
+        trail.append(f"existence: {provider} has {lack}")
         asked.append(provider)
-        if near is None and answer.rows and "query" in arguments and not register.complete:
-            near = to_work(_describe(answer.rows[0]), provider)
-    return replace(_miss(register, value, trail, asked), near=near)
+        if near is None and rows and "query" in arguments and not register.complete:
+            near = to_work(rows[0], provider)
+    return replace(_miss(register, label, trail, asked), near=near)
 
 
 def _miss(register: _Register, label: str, trail: list[str], asked: list[str]) -> Standing:
@@ -347,7 +334,7 @@ class RegistrySearch:
         )
 
     @property
-    def confidence(self) -> str:
+    def confidence(self) -> Confidence:
         """How sure it is that the work is the cited one: high, medium, low or none."""
         return self.match.confidence if self.match is not None else "none"
 

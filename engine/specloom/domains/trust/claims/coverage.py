@@ -274,21 +274,13 @@ class Claim:
     pairs: frozenset[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """A sentence with at least one term of the claim, and how much it has to do with it."""
-
-    sentence: str
-    score: float
-
-
 def to_claim(text: str) -> Claim:
     """The claim in comparable form; text beyond the first 2000 characters is not looked at."""
     ordered = terms(text[:HOOK_LONGEST_CLAIM])
     return Claim(frozenset(ordered), frozenset(pairwise(ordered)))
 
 
-def score_rows(sentence: str, claim: Claim) -> float:
+def score_sentence(sentence: str, claim: Claim) -> float:
     """How much a sentence has to do with a claim: 0 when they share no term, else 1 and more."""
     said = tokens(sentence)
     matched = claim.terms.intersection(said)
@@ -304,18 +296,11 @@ def score_rows(sentence: str, claim: Claim) -> float:
     return points + _CUE_BONUS if not _CUES.isdisjoint(said) else points
 
 
-def find_evidence(texts: Iterable[str], claim: Claim) -> list[Evidence]:
-    """The sentences of some texts that share a term with the claim, in reading order."""
-    if not claim.terms:
-        return []
-    scored = (Evidence(sentence, score_rows(sentence, claim)) for text in texts for sentence in sentences(text))
-    return [evidence for evidence in scored if evidence.score > 0]
-
-
 def best_sentence(texts: Iterable[str], claim: Claim) -> str:
     """The sentence that has most to do with the claim (the first of equals), or "" when none shares a term."""
-    best = max(find_evidence(texts, claim), key=lambda evidence: evidence.score, default=None)
-    return best.sentence if best else ""
+    scored = [(score_sentence(sentence, claim), sentence) for text in texts for sentence in sentences(text)]
+    best, sentence = max(scored, key=lambda each: each[0], default=(0.0, ""))
+    return sentence if best > 0 else ""
 
 
 @HOOKS.register(
