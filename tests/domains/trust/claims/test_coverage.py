@@ -312,7 +312,7 @@ def test_initials_that_a_text_explains_are_its_words():
 
 
 def test_a_name_belongs_to_one_concept():
-    names = [phrase.words for group in load_concepts().values() for phrase in group]
+    names = [words for group in load_concepts().values() for words, _ in group]
 
     assert len(names) == len(set(names))
 

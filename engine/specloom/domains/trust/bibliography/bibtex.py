@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from specloom.domains.text import Name, parse_name
@@ -259,14 +260,8 @@ def _split_and(text: str) -> list[str]:
 
 def _is_braced(text: str) -> bool:
     """Whether one pair of braces encloses all of a text."""
-    if not (text.startswith("{") and text.endswith("}")):
-        return False
-    depth = 0
-    for at, character in enumerate(text):
-        depth += (character == "{") - (character == "}")
-        if depth == 0:
-            return at == len(text) - 1
-    return False
+    depths = list(accumulate((character == "{") - (character == "}") for character in text))
+    return text.startswith("{") and text.endswith("}") and 0 not in depths[:-1] and depths[-1] == 0
 
 
 def _parse_date(fields: Mapping[str, str]) -> Issued:

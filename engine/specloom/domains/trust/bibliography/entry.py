@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain, count
+from string import ascii_lowercase
 from typing import Any
 
 from specloom.core import to_timestamp
@@ -166,9 +168,6 @@ def from_source(source: Mapping[str, str]) -> BibliographyEntry:
 # --- Cite keys: who, when and the first word, the same for the same list in any order ---------------------------------
 
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
-
-
 def assign_keys(entries: Iterable[BibliographyEntry]) -> list[BibliographyEntry]:
     """The entries with a key each, no two alike, sorted by it.
 
@@ -201,15 +200,8 @@ def _first_word(text: str) -> str:
 
 
 def _free_key(key: str, taken: set[str]) -> str:
-    if key not in taken:
-        return key
-    for letter in _LETTERS:
-        if key + letter not in taken:
-            return key + letter
-    number = 2
-    while f"{key}z{number}" in taken:
-        number += 1
-    return f"{key}z{number}"
+    suffixes = chain(("",), ascii_lowercase, (f"z{number}" for number in count(2)))
+    return next(free for suffix in suffixes if (free := key + suffix) not in taken)
 
 
 def _identity(entry: BibliographyEntry) -> tuple[str, ...]:

@@ -85,11 +85,8 @@ def to_section(lines: list[GuidelineLine], first: int) -> list[GuidelineLine]:
 # --- How a brand says that it speaks: what stands under a heading about it, never what a text sounds like -------------
 
 
-_VOICE_HEADING = re.compile(
-    r"\b(?:tone of voice|brand voice|(?:our|the) voice|our tone|voice (?:and|&) tone|tone (?:and|&) voice"
-    r"|how we (?:sound|speak|write|talk)|brand personality)\b|^(?:voice|tone|personality)$",
-    re.IGNORECASE,
-)
+_TABLE = load_table(__file__, "brand.yaml")
+_VOICE_HEADING = re.compile("|".join(_TABLE["voice"]), re.IGNORECASE)
 _DOS = re.compile(r"(?:do|dos|do's|do’s|we are|we do|yes)\s*:?", re.IGNORECASE)
 _DONTS = re.compile(r"(?:don'?ts?|don’ts?|do nots?|we are not|we're not|we don't|avoid|no)\s*:?", re.IGNORECASE)
 _DO = re.compile(r"do[:\s–-]+(?!not\b)(\S.{2,200})", re.IGNORECASE)
@@ -161,7 +158,6 @@ def _unique(words: list[str]) -> list[str]:
 
 
 _FAMILY = r"[\"'“‘]?([A-Z][A-Za-z0-9]*(?: (?:[A-Z0-9][A-Za-z0-9]*)){0,3})[\"'”’]?"
-_TABLE = load_table(__file__, "brand.yaml")
 _FONT = r"(?:type ?faces?|fonts?(?: famil(?:y|ies))?)"
 _IS = r"\s*(?:[:=–—-]|\bis\b|\bare\b)\s*(?:called |set in |the )?"
 _STATED = [

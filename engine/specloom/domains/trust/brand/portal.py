@@ -60,11 +60,7 @@ ACCEPT = (("Accept", "text/html,application/xhtml+xml"),)
 _STRONG = re.compile(rf"\b(?:{'|'.join(_TABLE['strong'])})\b", re.IGNORECASE)
 _WEAK = re.compile(rf"\b({to_alternatives(_TABLE['weak'])})\b", re.IGNORECASE)
 _WEAK_NEEDED = 3
-_LOGIN = re.compile(
-    r"^(?:please )?(?:log ?in|sign ?in|login|sign up)\b|\b(?:log|sign) in to (?:continue|access|view)\b"
-    r"|\blogin required\b|\bthis (?:page|site) is (?:password )?protected\b|\bauthentication required\b",
-    re.IGNORECASE,
-)
+_LOGIN = re.compile("|".join(_TABLE["login"]), re.IGNORECASE)
 _FRONT = re.compile(r"/(?:[a-z]{2}(?:[-_][A-Za-z]{2})?/?)?(?:index\.\w{2,5}|home/?)?")
 
 

@@ -15,6 +15,7 @@ from specloom.domains.text import (
     stem,
     strip_markup,
     terms,
+    to_alternatives,
     to_american,
     to_word_set,
 )
@@ -94,13 +95,8 @@ _MARKER = re.compile(
 )
 # Without a mark behind it, it is a word like any other ("Withdrawn children").
 _CALLED = re.compile(rf"^\s*[\[(]{_FATE}|^\s*{_FATE}\s*[:–—-]\s|{_FATE_BEHIND}", re.IGNORECASE)
-# What is written about a work, or is another part of it, has a title of its own that begins or ends with the other's.
-_ANSWER = (
-    r"(?:repl(?:y|ies)|responses?\s+(?:to|from|by)|response$|rejoinder|rebuttal|comments?|commentary|critique|correction"
-    r"|corrigend(?:um|a)|errat(?:um|a)|addend(?:um|a)|retraction|retracted|discussion|review\s+of)"
-)
 _OTHER_WORK = re.compile(
-    rf"""^(?:an?\s+|the\s+|some\s+|further\s+|(?:author|editor|publisher)(?:['’]?s['’]?)?\s+)?{_ANSWER}\b
+    rf"""^(?:an?\s+|the\s+|some\s+|further\s+|(?:author|editor|publisher)(?:['’]?s['’]?)?\s+)?(?:{to_alternatives(_TABLE["answers"])})\b
     |\bprotocol\b|\bsupplement(?:ary|al)?\b
     |\b(?:part|vol(?:ume)?|no|book|chapter|issue)\.?\s+(?:[ivx]+|[0-9]+|two|three|four|five)\b
     |^(?:[ivx]+|[0-9]{{1,2}})\W*$""",

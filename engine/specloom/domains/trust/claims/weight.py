@@ -207,14 +207,6 @@ _EXPLAINED = re.compile(r"\(([A-Z][A-Za-z0-9-]{1,7})\)")
 _LOOK_BACK = 160
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """The tokens of one name of a concept, and the token that stands for the concept."""
-
-    words: tuple[str, ...]
-    token: str
-
-
 def unify(found: Sequence[str], initials: Mapping[str, tuple[str, ...]], language: LanguageProfile) -> list[str]:
     """Tokens with every known phrase replaced by the token of its concept, the longest phrase first.
 
@@ -230,10 +222,10 @@ def unify(found: Sequence[str], initials: Mapping[str, tuple[str, ...]], languag
     unified: list[str] = []
     at = 0
     while at < len(expanded):
-        for phrase in known.get(expanded[at], ()):
-            if tuple(expanded[at : at + len(phrase.words)]) == phrase.words:
-                unified.append(phrase.token)
-                at += len(phrase.words)
+        for words, concept in known.get(expanded[at], ()):
+            if tuple(expanded[at : at + len(words)]) == words:
+                unified.append(concept)
+                at += len(words)
                 break
         else:
             unified.append(expanded[at])
@@ -259,16 +251,16 @@ def find_initials(text: str) -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def load_concepts() -> Mapping[str, tuple[Phrase, ...]]:
-    """Every phrase of the bundled data set by its first token, the longest first."""
-    found: dict[str, list[Phrase]] = {}
+def load_concepts() -> Mapping[str, Sequence[tuple[tuple[str, ...], str]]]:
+    """The names of every concept as tokens, each with the token of the concept: by the first token, longest first."""
+    found: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for names in load_table(__file__, "concepts.yaml")["concepts"]:
         # The first name stands for all; its tokens are joined, so that no word of another name equals it by chance.
         token = "+".join(tokens(names[0]))
         for name in names:
             words = tuple(tokens(name))
-            found.setdefault(words[0], []).append(Phrase(words, token))
-    return {first: tuple(sorted(group, key=lambda each: -len(each.words))) for first, group in found.items()}
+            found.setdefault(words[0], []).append((words, token))
+    return {first: sorted(group, key=lambda name: -len(name[0])) for first, group in found.items()}
 
 
 # Weights of terms. A name or a number with its unit is seldom shared by chance, a word of every study often is.
@@ -353,7 +345,7 @@ def _stands_for_words(token: str, initials: Mapping[str, tuple[str, ...]]) -> bo
 
 @cache
 def _concept_tokens() -> frozenset[str]:
-    return frozenset(phrase.token for group in load_concepts().values() for phrase in group)
+    return frozenset(concept for group in load_concepts().values() for _, concept in group)
 
 
 @cache

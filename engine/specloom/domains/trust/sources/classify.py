@@ -14,6 +14,7 @@ from specloom.domains.text import (
     find_reputation,
     invert,
     load_table,
+    to_alternatives,
     to_domains,
     to_host,
     to_plain,
@@ -207,11 +208,9 @@ _ITEM = re.compile(
     [.):]?[*_]{0,3}[ \t.):–—-]+(?=\S)(.*)$""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
-# What only a ranking says; a privacy policy has numbered lines that begin with the brand, too.
+_WORDS = load_table(__file__, "sources.yaml")["ranking"]
 _RANKING = re.compile(
-    r"""\b(?:best|top|ranked|ranking|rankings|leading|alternatives?|compared|comparison|versus|vs|review(?:s|ed)?
-    |beste[nrs]?|vergleich|meilleure?s?|comparatif|mejores?|comparativa|miglior[ei]|melhores?)\b|最佳|おすすめ|ランキング|推荐|排行""",
-    re.IGNORECASE | re.VERBOSE,
+    rf"\b(?:{to_alternatives(_WORDS['words'])})\b|{to_alternatives(_WORDS['unspaced'])}", re.IGNORECASE
 )
 _LABELLED = re.compile(r"^[^:–—]{1,80}(?::|[ \t][–—-])[ \t*_]+(.+)$")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?(?:\.[^\W_]+)*")

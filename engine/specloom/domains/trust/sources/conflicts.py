@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
-from specloom.domains.text import to_word_set
+from specloom.domains.text import load_table, to_alternatives, to_word_set
 
 from ..records import Conflict
 
-# A company's legal form, which marks the word before it as a name: https://www.gleif.org (ISO 20275) lists thousands;
-# these are what English texts write.
-_FORM = r"(?:Inc|LLC|Corp(?:oration)?|Ltd|Limited|Co|GmbH|AG|SA|BV|NV|PLC|SE)\.?"
+_TABLE = load_table(__file__, "stakes.yaml")
+_FORM = rf"(?:{to_alternatives(_TABLE['forms'])})\.?"
 _NAME = r"[A-Z][\w&'’-]*(?:\.[A-Za-z]{2,})?"
 _ENTITY = re.compile(rf"{_NAME}(?:\s+(?:{_NAME}|&|of))*")
-_ROLE = (
-    r"(?:founder|co-?founder|ceo|cto|cfo|coo|cmo|president|chair(?:man|woman|person)?|director|head|vp|vice\s+president|engineer"
-    r"|developer|manager|employee|analyst|consultant|scientist|researcher|designer|evangelist|advocate|lead|partner"
-    r"|strategist|specialist|marketer|writer|editor|executive|officer|intern)"
-)
-# Words that begin titles and lists and name nobody.
-_ORDINARY = to_word_set(
-    """a an and are as at best better but buy by cheap comparison for free from get good great guide how if in is it
-    list most my new of on or our pick picks platform price review reviews software the their this to tool tools top
-    use using versus vs what when which why with you your service services app apps pro plus premium edition"""
-)
+_ROLE = f"(?:{to_alternatives(_TABLE['roles'])})"
+_ORDINARY = to_word_set(_TABLE["ordinary"])
 _SHORTEST = 3
 _AFTER = r"(?![\w-]|\.\w)"
 # What may follow the name of an employer: the end of the phrase, or a word that begins another.
@@ -45,58 +34,25 @@ def find_conflict(biography: str, title: str) -> Conflict | None:
         if entity not in text:
             continue
         name = rf"{re.escape(entity)}(?:,?\s+{_FORM})?{_AFTER}"
-        for kind, confidence, patterns in _SIGNS:
-            for pattern in patterns:
+        for sign in _TABLE["signs"]:
+            for pattern in sign["patterns"]:
                 # A name that a noun follows only qualifies it: an engineer of Acme clusters does not work for Acme.
                 last = _ENDS if pattern.endswith("NAME") else ""
-                match = re.search(pattern.replace("NAME", name) + last, text)
+                match = re.search(pattern.replace("ROLE", _ROLE).replace("NAME", name) + last, text)
                 if match and not _is_over(text, match.start()) and not _is_denied(text, match.start()):
                     return Conflict(
                         detected=True,
                         author_affiliation=match[0].strip(" ,."),
                         cited_entity_name=entity,
                         evidence=_sentence_around(text, match.start(), match.end()),
-                        conflict_type=kind,
-                        confidence=confidence,
+                        conflict_type=sign["kind"],
+                        confidence=sign["confidence"],
                     )
     return None
 
 
-_Kind = Literal["employed_by", "funded_by", "owns_equity"]
-_SIGNS: tuple[tuple[_Kind, Literal["high", "medium"], tuple[str, ...]], ...] = (
-    (
-        "employed_by",
-        "high",
-        (
-            rf"(?i:\b{_ROLE}\b[\w\s,&/-]{{0,40}}?(?:\s(?:at|of|for)\s|\s@\s?)(?:the\s)?)NAME",
-            r"(?i:\b(?:works|working|I\s+work|leads|runs|heads)\b[\w\s]{0,40}?\s(?:at|for)\s)NAME",
-            r"(?i:\bemployed\s(?:by|at)\s)NAME",
-            r"(?i:\b(?:founded|co-?founded|leads|runs|heads)\s)NAME",
-            rf"NAME(?:['’]s?)?\s+(?i:{_ROLE})\b",
-            rf"(?i:\b{_ROLE}),\s+NAME",
-        ),
-    ),
-    (
-        "funded_by",
-        "medium",
-        (r"(?i:\b(?:funded|sponsored|supported|paid)\s+by\s(?:a\sgrant\sfrom\s)?)NAME", r"(?i:\bgrants?\s+from\s)NAME"),
-    ),
-    (
-        "owns_equity",
-        "medium",
-        (
-            r"(?i:\b(?:advis[oe]r|board\s+member|shareholder|investor|shares|stock|equity|stake)\s+(?:to|of|in|at|for)\s)NAME",
-            r"(?i:\b(?:advises|sits\s+on\s+the\s+board\s+of|invest(?:s|ed)\s+in|owns\s+(?:shares|stock)\s+(?:of|in))\s)NAME",
-        ),
-    ),
-)
-_FORMER = re.compile(
-    r"\b(?:former(?:ly)?|ex|previously|until|used\s+to|once|retired|was|had\s+been)\b[\s-]*[\w\s,]{0,30}$",
-    re.IGNORECASE,
-)
-_DENIED = re.compile(
-    r"\b(?:not|no|never|neither|nor|without|nothing)\b[^.;!?]{0,60}$|n['’]t\b[^.;!?]{0,60}$", re.IGNORECASE
-)
+_FORMER = re.compile(rf"\b(?:{to_alternatives(_TABLE['former'])})\b[\s-]*[\w\s,]{{0,30}}$", re.IGNORECASE)
+_DENIED = re.compile(rf"(?:\b(?:{to_alternatives(_TABLE['denied'])})|n['’]t)\b[^.;!?]{{0,60}}$", re.IGNORECASE)
 
 
 def _is_over(text: str, at: int) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from specloom.core import Fault
-from specloom.domains.text import terms, to_host, to_registrable, to_word_set
+from specloom.domains.text import load_table, terms, to_host, to_registrable, to_word_set
 from specloom.domains.text.tokens import tokens
 from specloom.plugins import from_json
 
@@ -40,11 +40,7 @@ STANCES = ("agree", "disagree", "silent")
 """What a result may say about a recommendation."""
 RECORDS_LENS = "investigative_records"
 """The field of public records, which is only searched for claims that such records could bear out."""
-_RECORDS = to_word_set(
-    """10-k 10-q 8-k acquisition antitrust audit bankruptcy bribery congress contract court fine fined fraud government
-    grant investigation ipo lawsuit lobbying merger ownership penalty regulator regulatory revenue sanction sec
-    settlement shareholder subsidiary sued tax whistleblower"""
-)
+_RECORDS = to_word_set(load_table(__file__, "sources.yaml")["records"])
 
 
 @dataclass(slots=True)
