@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -352,25 +351,11 @@ _MOST_IMAGES = 1000
 _IMAGE = re.compile(r"\.(?:svg|png|webp)$", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadPages:
-    """What a portal says: the findings, its text with that of the pages below, how many words, and where it stands."""
-
-    findings: Findings
-    text: str
-    words: int
-    urls: Sequence[str] = field(default_factory=tuple)
-
-    @property
-    def is_thin(self) -> bool:
-        """Whether there is too little text for its silence to mean anything."""
-        return self.words < THIN_WORDS
-
-
-async def read_portal(context: Context, page: BrandPage, label: str) -> ReadPages:
+async def read_portal(context: Context, page: BrandPage, label: str) -> tuple[Findings, str, bool]:
     """What a brand page and up to four pages below it say; `label` is the brand's name as its domain has it.
 
-    The page is read as any other, with a browser where it needs one; what cannot be read that way is taken as it came.
+    That is the findings, the text, and whether there is too little of it for its silence to mean anything. The page is
+    read as any other, with a browser where it needs one; what cannot be read that way is taken as it came.
     """
     rendered = await read_text(context, page.url)
     below = find_below(page, rendered)
@@ -389,8 +374,7 @@ async def read_portal(context: Context, page: BrandPage, label: str) -> ReadPage
     for role, image in find_logos(page.root, page.url, label).items():
         found.logos.setdefault(role, image)
     whole = "\n\n".join(f"# {url}\n\n{text}" for url, text in texts if text)
-    words = sum(len(text.split()) for _, text in texts)
-    return ReadPages(found, whole, words, tuple(url for url, _ in texts))
+    return found, whole, sum(len(text.split()) for _, text in texts) < THIN_WORDS
 
 
 async def read_text(context: Context, url: str) -> str:

@@ -75,21 +75,16 @@ class BrandPage:
     root: HtmlElement = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """Which candidates answered, in their order, and whether any host answered at all."""
-
-    hits: tuple[str, ...]
-    answered: bool
-
-
 def to_candidates(site: str, host: str) -> list[str]:
     """The addresses at which portals are, the likeliest first: names below `site`, then paths of `host`."""
     return [f"https://{name}.{site}/" for name in SUBDOMAINS] + [f"https://{host}/{path}" for path in PATHS]
 
 
-async def probe(context: Context, candidates: list[str]) -> Probe:
-    """Ask for each candidate with HEAD, within bounds for all together and for each host."""
+async def probe(context: Context, candidates: list[str]) -> tuple[tuple[str, ...], bool]:
+    """Ask for each candidate with HEAD, within bounds for all together and for each host.
+
+    Which of them answered, in their order, and whether any host answered at all.
+    """
     turns = asyncio.Semaphore(AT_ONCE)
     rooms = {to_host(url): asyncio.Semaphore(PER_HOST) for url in candidates}
     failures: Counter[str] = Counter()
@@ -115,7 +110,8 @@ async def probe(context: Context, candidates: list[str]) -> Probe:
 
     tasks = [asyncio.ensure_future(ask(url)) for url in candidates]
     try:
-        await asyncio.wait(tasks, timeout=BUDGET)
+        if tasks:
+            await asyncio.wait(tasks, timeout=BUDGET)
     finally:
         for task in tasks:
             task.cancel()
@@ -123,7 +119,7 @@ async def probe(context: Context, candidates: list[str]) -> Probe:
     for task in tasks:
         if not task.cancelled() and (error := task.exception()) is not None:
             raise error
-    return Probe(tuple(url for url in candidates if url in hits), bool(alive))
+    return tuple(url for url in candidates if url in hits), bool(alive)
 
 
 def is_hit(url: str, response: Response) -> bool:

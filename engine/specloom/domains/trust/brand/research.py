@@ -74,15 +74,6 @@ _END = "----- END UNTRUSTED CONTENT -----"
 _MARKER = re.compile(r"(?<!-)-{3,}+[ \t]*+(?:BEGIN|END) UNTRUSTED[^\n]*", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Front:
-    """A homepage that was read: what it declares, and what it is known again by."""
-
-    url: str
-    findings: Findings
-    front: tuple[str, str]
-
-
 @dataclass(slots=True)
 class _Work:
     """What one piece of research has gathered so far."""
@@ -147,29 +138,32 @@ async def _gather(context: Context, domain: str, depth: str) -> dict[str, Any]:
     wide = depth in ("standard", "full")
     steps = 1 + wide + (depth == "full")
     context.tell(0, steps, f"reading {domain}")
-    front, index, probe = await asyncio.gather(
+    candidates = portal.to_candidates(site, domain) if wide else []
+    front, index, (hits, answered) = await asyncio.gather(
         _read_front(context, domain, site),
         _ask_index(context, domain, voice=wide),
-        portal.probe(context, portal.to_candidates(site, domain)) if wide else _nothing(),
+        portal.probe(context, candidates),
     )
-    reached = not isinstance(front, Fault) or (probe is not None and probe.answered)
+    reached = not isinstance(front, Fault) or answered
     if isinstance(front, Fault) and not reached and not isinstance(index, Findings):
         raise front
     work = _Work()
     work.found.identity["domain"] = domain
+    known: tuple[str, str] = ("", "")
     if isinstance(front, Fault):
         work.miss("homepage_meta", front)
     else:
-        work.take("homepage_meta", front.url, front.findings)
+        at, findings, known = front
+        work.take("homepage_meta", at, findings)
     if isinstance(index, Fault):
         work.miss(SOURCE, index)
     elif index is not None:
         work.take(SOURCE, f"{PAGE}/{domain}", index)
-    if probe is not None and not probe.answered:
+    if wide and not answered:
         work.miss("brand_page", Fault("network", "none of the usual addresses of a brand portal answered."))
     context.tell(1, steps, "looking for a brand portal")
-    if probe is not None and probe.hits:
-        page = await portal.choose(context, probe.hits, front.front if isinstance(front, Front) else ("", ""))
+    if hits:
+        page = await portal.choose(context, hits, known)
         if page is not None:
             await _read(context, work, page, label, "brand_page")
     if depth == "full":
@@ -186,23 +180,22 @@ async def _gather(context: Context, domain: str, depth: str) -> dict[str, Any]:
     return _tell(work, domain, probed=wide)
 
 
-async def _nothing() -> None:
-    return None
-
-
 async def _read(context: Context, work: _Work, page: portal.BrandPage, label: str, source: str) -> None:
     """Take what a brand page says; the first of them is the portal."""
-    read = await read_portal(context, page, label)
-    fields = work.take(source, page.url, read.findings, thin=read.is_thin)
+    findings, text, is_thin = await read_portal(context, page, label)
+    fields = work.take(source, page.url, findings, thin=is_thin)
     work.guidelines = work.guidelines or page.url
     if not work.portal:
-        work.portal, work.blocked = page.url, read.is_thin and not fields
-    if read.text and not (read.is_thin and not fields):
-        work.texts.append((page.url, read.text))
+        work.portal, work.blocked = page.url, is_thin and not fields
+    if text and (fields or not is_thin):
+        work.texts.append((page.url, text))
 
 
-async def _read_front(context: Context, domain: str, site: str) -> Front | Fault:
-    """The homepage with its manifest, or why there is none; one that leads to another company's site is none."""
+async def _read_front(context: Context, domain: str, site: str) -> tuple[str, Findings, tuple[str, str]] | Fault:
+    """Where the homepage is, what it declares with its manifest, and what it is known again by; or why there is none.
+
+    One that leads to another company's site is none.
+    """
     response: Response | None = None
     problems: list[Fault] = []
     for host in dict.fromkeys((domain, f"www.{site}" if domain == site else domain)):
@@ -230,9 +223,8 @@ async def _read_front(context: Context, domain: str, site: str) -> Front | Fault
             manifest = parse_manifest(fetched.body) if fetched.status < 300 else {}
         except Fault:
             manifest = {}
-    return Front(
-        at, read_homepage(root, at, manifest, manifest_url=address), portal.to_front(to_title(root), to_text(root))
-    )
+    findings = read_homepage(root, at, manifest, manifest_url=address)
+    return at, findings, portal.to_front(to_title(root), to_text(root))
 
 
 async def _ask_index(context: Context, domain: str, *, voice: bool) -> Findings | Fault | None:
