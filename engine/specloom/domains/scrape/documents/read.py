@@ -102,6 +102,9 @@ def _to_refusal(body: bytes, content_type: str, url: str) -> Fault:
 # --- Reading a document -----------------------------------------------------------------------------------------------
 
 
+MISSING: Final = "PDF files need an extra of specloom that is not installed: pip install 'specloom[documents]'"
+
+
 def read(body: bytes, content_type: str, url: str, *, limits: Limits = Limits()) -> Document:  # noqa: B008 - frozen
     """The document in some bytes, of a kind told by what they begin with; type and address break ties.
 
@@ -138,6 +141,10 @@ def read_json(body: bytes, content_type: str, url: str, limits: dict[str, Any]) 
 def _find_reader(kind: str) -> Callable[[bytes, Limits], Document]:
     """What reads a kind; the libraries that it needs are loaded here."""
     if kind == PDF:
+        try:
+            import pypdfium2  # noqa: F401 - an extra, without which the reader cannot be loaded
+        except ImportError:
+            raise Fault("config", MISSING, action="inform_user") from None
         from .pdf.read import read_pdf as reader
     elif kind == DOCX:
         from .docx import read_docx as reader

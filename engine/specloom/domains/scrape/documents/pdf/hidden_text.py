@@ -15,9 +15,12 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
 
+from pypdfium2 import raw
+
 from .objects import (
     Matrix,
     area,
+    bound,
     cut,
     find_colour,
     holds,
@@ -32,8 +35,7 @@ from .objects import (
 )
 from .text import Box, Letters
 
-# --- What stands below and above the letters of a PDF page: rectangles of one colour, and what nobody can tell
-# apart ----------------------------------------------------------------------------------------------------------------
+# --- What stands below and above the letters: rectangles of one colour, and what nobody can tell apart ----------------
 
 
 Ground = tuple[int, int, int]
@@ -67,7 +69,8 @@ class _Drawn:
 class PageDrawing:
     """What is drawn on a page, by the rows where it stands; and in which place of the order each text object is."""
 
-    patterns: Patterns
+    document: Any
+    page: Any
     rows: dict[int, list[_Drawn]] = field(default_factory=dict)
     orders: dict[int, int] = field(default_factory=dict)
     pictured: float = 0.0
@@ -76,10 +79,12 @@ class PageDrawing:
     """How many more things may be looked at."""
     is_known: bool = True
     """Whether everything was looked at; a drawing of very many things is not."""
+    tiled: dict[int, bool] = field(default_factory=dict)
+    white: dict[int, bool] = field(default_factory=dict)
 
     def is_near(self, box: Box) -> bool:
         """Whether something may be drawn where a box is."""
-        return not self.is_known or _to_row(box) in self.rows
+        return not self.is_known or _to_middle_row(box) in self.rows
 
     def is_covered(self, text: int, box: Box) -> bool:
         """Whether something of one opaque colour was drawn over some letters of a text object."""
@@ -87,7 +92,7 @@ class PageDrawing:
         if order is None:
             return False
         return any(
-            each.order > order and each.colour and holds(each.box, box) and not self.patterns.are_tiles(each.handle)
+            each.order > order and each.colour and holds(each.box, box) and not self.are_tiles(each.handle)
             for each in self._near(box)
         )
 
@@ -111,36 +116,16 @@ class PageDrawing:
             return False
         if below is None:
             return True
-        return not self.patterns.are_tiles(below.handle) and (
-            ground != PAPER or self.patterns.is_white(below.handle, box)
-        )
-
-    def _near(self, box: Box) -> Sequence[_Drawn]:
-        """What is drawn in the row of a box, in its order; nothing where that is too much to look through."""
-        found = self.rows.get(_to_row(box), ())
-        self.work -= len(found)
-        self.is_known = self.is_known and self.work >= 0
-        return found if self.is_known else ()
-
-
-@dataclass(slots=True)
-class Patterns:
-    """Which objects of a page are filled with a pattern, whose colour the reader does not know."""
-
-    raw: Any
-    document: Any
-    page: Any
-    tiled: dict[int, bool] = field(default_factory=dict)
-    white: dict[int, bool] = field(default_factory=dict)
+        return not self.are_tiles(below.handle) and (ground != PAPER or self.is_white(below.handle, box))
 
     def are_tiles(self, handle: Any) -> bool:
         """Whether an object is filled with tiles, between which one may see through; older readers cannot say."""
         address = ctypes.addressof(handle.contents)
         if address not in self.tiled:
-            ask = getattr(self.raw, "FPDFPageObj_GetRenderedFillPattern", None)
+            ask = getattr(raw, "FPDFPageObj_GetRenderedFillPattern", None)
             bitmap = ask(self.document.raw, handle) if ask is not None else None
             if bitmap:
-                self.raw.FPDFBitmap_Destroy(bitmap)
+                raw.FPDFBitmap_Destroy(bitmap)
             self.tiled[address] = bool(bitmap)
         return self.tiled[address]
 
@@ -151,46 +136,54 @@ class Patterns:
         """
         address = ctypes.addressof(handle.contents)
         if address not in self.white:
-            is_asked = len(self.white) < _MOST_DRAWN
-            self.white[address] = not is_asked or is_pale(self.raw, self.page, box)
+            self.white[address] = len(self.white) >= _MOST_DRAWN or is_pale(self.page, box)
         return self.white[address]
 
+    def _near(self, box: Box) -> Sequence[_Drawn]:
+        """What is drawn in the row of a box, in its order; nothing where that is too much to look through."""
+        drawn = self.rows.get(_to_middle_row(box), ())
+        self.work -= len(drawn)
+        self.is_known = self.is_known and self.work >= 0
+        return drawn if self.is_known else ()
 
-def read_grounds(raw: Any, document: Any, page: Any, texts: Collection[int]) -> PageDrawing:
+
+def read_grounds(document: Any, page: Any, texts: Collection[int]) -> PageDrawing:
     """What is drawn on an open page of the reader; `texts` are the addresses of the text objects that are asked for."""
-    found = PageDrawing(Patterns(raw, document, page))
+    drawing = PageDrawing(document, page)
     written: list[tuple[int, Any]] = []
     try:
-        for order, (kind, each, matrix) in enumerate(walk_objects(raw, page)):
+        for order, (kind, each, matrix) in enumerate(walk_objects(page)):
             if kind == raw.FPDF_PAGEOBJ_TEXT:
                 written.append((order, each))
-            elif (drawn := _to_drawn(raw, kind, each, matrix, order)) is not None:
-                _note(found, drawn)
+            elif (drawn := _to_drawn(kind, each, matrix, order)) is not None:
+                # By every row in which the middle of a letter on it may be.
+                for row in range(_to_row(drawn.box[1]), _to_row(drawn.box[3]) + 1):
+                    drawing.rows.setdefault(row, []).append(drawn)
                 if kind == raw.FPDF_PAGEOBJ_IMAGE:
-                    found.pictured = max(found.pictured, area(drawn.box))
+                    drawing.pictured = max(drawing.pictured, area(drawn.box))
     except OverflowError:
-        found.is_known = False
-    if found.rows:
+        drawing.is_known = False
+    if drawing.rows:
         addresses = ((ctypes.addressof(each.contents), order) for order, each in written)
-        found.orders = {address: order for address, order in addresses if address in texts}
-    return found
+        drawing.orders = {address: order for address, order in addresses if address in texts}
+    return drawing
 
 
-def _to_drawn(raw: Any, kind: int, each: Any, matrix: Matrix, order: int) -> _Drawn | None:
+def _to_drawn(kind: int, each: Any, matrix: Matrix, order: int) -> _Drawn | None:
     """What an object that is no text puts on the page, None for nothing that matters."""
     colour: tuple[int, int, int, int] | None = None
     if kind == raw.FPDF_PAGEOBJ_PATH:
         fill, is_stroked = ctypes.c_int(), ctypes.c_int()
         if not raw.FPDFPath_GetDrawMode(each, fill, is_stroked) or not fill.value:
             return None
-    bounds = read_bounds(raw, each)
+    bounds = read_bounds(each)
     if bounds is None or _is_small(box := moved(bounds, matrix)):
         return None
-    clip = read_clip(raw, each)
+    clip = read_clip(each)
     if clip is not None and _is_small(box := cut(box, moved(clip[0], matrix))):
         return None
     if kind == raw.FPDF_PAGEOBJ_PATH:
-        colour = find_colour(raw, each)
+        colour = find_colour(each)
         if colour is not None and colour[3] == 0:
             return None
     is_plain = (
@@ -198,21 +191,19 @@ def _to_drawn(raw: Any, kind: int, each: Any, matrix: Matrix, order: int) -> _Dr
         and colour[3] >= _OPAQUE
         and (clip is None or clip[1])
         and is_upright(matrix)
-        and is_rectangle(raw, each)
+        and is_rectangle(each)
         and not raw.FPDFPageObj_HasTransparency(each)
     )
     return _Drawn(order, box, colour[:3] if is_plain and colour is not None else None, each)
 
 
-def _note(found: PageDrawing, drawn: _Drawn) -> None:
-    """Keep something drawn by every row in which the middle of a letter on it may be."""
-    first, last = (min(max(int(edge // _ROW), -_MOST_ROWS), _MOST_ROWS) for edge in (drawn.box[1], drawn.box[3]))
-    for row in range(first, last + 1):
-        found.rows.setdefault(row, []).append(drawn)
+def _to_row(height: float) -> int:
+    """The row of the page in which a height is."""
+    return min(max(int(height // _ROW), -_MOST_ROWS), _MOST_ROWS)
 
 
-def _to_row(box: Box) -> int:
-    return min(max(int((box[1] + box[3]) / 2 // _ROW), -_MOST_ROWS), _MOST_ROWS)
+def _to_middle_row(box: Box) -> int:
+    return _to_row((box[1] + box[3]) / 2)
 
 
 def _is_small(box: Box) -> bool:
@@ -247,17 +238,17 @@ class _Look:
     size: float
 
 
-def find_unseen(raw: Any, document: Any, page: Any, letters: Letters) -> list[Span]:
+def find_unseen(document: Any, page: Any, letters: Letters) -> list[Span]:
     """The stretches of letters of an open page that are not seen, in the order of the file.
 
     What stands between two of them is seen.
     """
     looks: dict[int, _Look] = {}
-    spans = list(_spans(raw, letters, looks))
+    spans = list(_spans(letters, looks))
     if not spans:
         return []
-    edges = _read_box(raw, page)
-    grounds = read_grounds(raw, document, page, looks)
+    edges = _read_box(page)
+    grounds = read_grounds(document, page, looks)
     keeps_unpainted = _is_scan(spans, looks, grounds, edges)
 
     def is_unseen(each: tuple[Span, int]) -> bool:
@@ -270,7 +261,7 @@ def find_unseen(raw: Any, document: Any, page: Any, letters: Letters) -> list[Sp
     return [(each[0][0][0], each[-1][0][1]) for each in stretches]
 
 
-def _spans(raw: Any, letters: Letters, looks: dict[int, _Look]) -> Iterator[tuple[Span, int]]:
+def _spans(letters: Letters, looks: dict[int, _Look]) -> Iterator[tuple[Span, int]]:
     """The words of a page, parted where a text object ends, each with the address of its object."""
 
     def find(at: int) -> int:
@@ -281,7 +272,7 @@ def _spans(raw: Any, letters: Letters, looks: dict[int, _Look]) -> Iterator[tupl
         address = ctypes.addressof(handle.contents)
         if address not in looks:
             mode = raw.FPDFTextObj_GetTextRenderMode(handle)
-            looks[address] = _Look(handle, mode, find_colour(raw, handle), letters.size(at))
+            looks[address] = _Look(handle, mode, find_colour(handle), letters.size(at))
         return address
 
     words = [word.span() for word in _WORD.finditer(letters.text)]
@@ -302,8 +293,7 @@ def _is_scan(spans: Sequence[tuple[Span, int]], looks: dict[int, _Look], grounds
     counts = [0, 0]
     for (start, end), at in spans:
         counts[looks[at].mode == _UNPAINTED] += end - start
-    area = (edges[2] - edges[0]) * (edges[3] - edges[1])
-    return counts[0] < _FEW or (counts[1] >= counts[0] and grounds.pictured >= _SCAN * area)
+    return counts[0] < _FEW or (counts[1] >= counts[0] and grounds.pictured >= _SCAN * area(edges))
 
 
 def _is_unseen(letters: Letters, span: Span, at: int, look: _Look, edges: Box, grounds: PageDrawing) -> bool:
@@ -321,13 +311,13 @@ def _is_unseen(letters: Letters, span: Span, at: int, look: _Look, edges: Box, g
     if not grounds.is_near(first) and (colour is None or min(colour[:3]) < _PALE):
         return False
     last = letters.box(span[1] - 1) or first
-    box = min(first[0], last[0]), min(first[1], last[1]), max(first[2], last[2]), max(first[3], last[3])
+    box = bound([first[:2], first[2:], last[:2], last[2:]])
     if grounds.is_covered(at, box):
         return True
-    return colour is not None and grounds.is_lost(at, box, colour[:3]) and not grounds.patterns.are_tiles(look.handle)
+    return colour is not None and grounds.is_lost(at, box, colour[:3]) and not grounds.are_tiles(look.handle)
 
 
-def _read_box(raw: Any, page: Any) -> Box:
+def _read_box(page: Any) -> Box:
     """The edges of the page as it is shown."""
     box = raw.FS_RECTF()
     if not raw.FPDF_GetPageBoundingBox(page.raw, ctypes.byref(box)):

@@ -11,10 +11,9 @@ from statistics import median
 from typing import Final
 
 from ..document import to_table
-from .text import HYPHEN, TextLine, clean
+from .text import HYPHEN, Placed, TextLine, clean
 
-# --- Headings of a PDF page that are no larger than the text: bold ones, and those that a number or their words
-# tell -----------------------------------------------------------------------------------------------------------------
+# --- Headings that are no larger than the text: bold ones, and those that a number or their words tell ----------------
 
 
 NUMBERED: Final = re.compile(r"(?:[1-9][0-9]?(?:\.[1-9][0-9]?){0,3}\.?|[IVX]{1,5}\.|[A-H]\.?[1-9]?)\s+[^\W\d_a-z]")
@@ -28,6 +27,7 @@ ITEM: Final = re.compile(r"(?:[•◦▪▸‣●○■–—*]|-)\s+|\(?[0-9]{1
 # Bold lines in the size of the text: a heading has two at most, and where more than this share is bold it means less.
 _BOLD_LINES: Final = 2
 _MOST_BOLD: Final = 0.25
+_LONGEST_NUMBERED: Final = 80
 # Letters of a line that is prose, as below a heading, and not another label.
 _LEAST_PROSE: Final = 25
 _CAPTION: Final = re.compile(
@@ -39,18 +39,17 @@ _CAPTION: Final = re.compile(
 
 def find_bold(lines: Sequence[TextLine]) -> set[int]:
     """The numbers of lines that are headings by being bold: one or two, below and above lines that are not."""
-    found: set[int] = set()
+    headings: set[int] = set()
     if sum(len(line.text) for line in lines if line.is_bold) > _MOST_BOLD * sum(len(line.text) for line in lines):
-        return found
+        return headings
     start = 0
-    for number, line in enumerate([*lines, None]):
-        if line is not None and line.is_bold:
-            continue
-        run = lines[start:number]
-        if 0 < len(run) <= _BOLD_LINES and line is not None and _is_bold_heading(run, lines[start - 1 : start], line):
-            found.update(range(start, number))
-        start = number + 1
-    return found
+    for number, line in enumerate(lines):
+        if not line.is_bold:
+            run = lines[start:number]
+            if 0 < len(run) <= _BOLD_LINES and _is_bold_heading(run, lines[start - 1 : start], line):
+                headings.update(range(start, number))
+            start = number + 1
+    return headings
 
 
 def _is_bold_heading(run: Sequence[TextLine], before: Sequence[TextLine], after: TextLine) -> bool:
@@ -69,14 +68,9 @@ def is_numbered_heading(text: str) -> bool:
     """Whether a line that stands alone is a heading by its number or by being what papers call their parts."""
     if _PART.fullmatch(text):
         return True
-    letters = sum(map(str.isalpha, text))
-    solid = sum(1 for character in text if not character.isspace())
-    return (
-        len(text) <= 80
-        and bool(NUMBERED.match(text))
-        and not text.endswith((".", ",", ";", ":"))
-        and letters >= 0.7 * solid
-    )
+    if len(text) > _LONGEST_NUMBERED or not NUMBERED.match(text) or text.endswith((".", ",", ";", ":")):
+        return False
+    return sum(map(str.isalpha, text)) >= 0.7 * len("".join(text.split()))
 
 
 # A running head is near the edge, and most pages or every other page have it.
@@ -323,13 +317,9 @@ def _join(lines: Sequence[TextLine]) -> str:
     return _BULLET.sub("- ", text, count=1) if _BULLET.match(text) else text
 
 
-# --- The order of lines that run down a PDF page, of Chinese and Japanese or of a page lying on its side: from
-# the right ------------------------------------------------------------------------------------------------------------
+# --- The order of lines that run down a page, of Chinese and Japanese or of a page lying on its side: from the right --
 # The reader of the file gives them from the left, as those of a text that runs up the page are read.
 
-
-Placed = tuple[TextLine, int, int]
-"""A line of a page with the indexes of its letters."""
 
 # In sizes of letters: how far a line runs down at least, how far aside at most, and how far for each letter at least.
 _DOWN: Final = 2.5

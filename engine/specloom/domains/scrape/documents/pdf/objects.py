@@ -7,7 +7,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from .text import Box
+from pypdfium2 import raw
+
+from .text import Box, is_finite
 
 Matrix = tuple[float, float, float, float, float, float]
 """The six numbers of a transformation (ISO 32000-1, 8.3.3)."""
@@ -18,15 +20,15 @@ _MOST_OBJECTS: Final = 20_000
 _DEEPEST: Final = 3
 
 
-def walk_objects(raw: Any, page: Any) -> Iterator[tuple[int, Any, Matrix]]:
+def walk_objects(page: Any) -> Iterator[tuple[int, Any, Matrix]]:
     """The kind, the handle and the matrix of what is drawn on an open page, in that order.
 
     What is in a form stands in the form's place. `OverflowError` when there are too many.
     """
-    return _walk(raw, page.raw, IDENTITY, [_MOST_OBJECTS], 0)
+    return _walk(page.raw, IDENTITY, [_MOST_OBJECTS], 0)
 
 
-def _walk(raw: Any, holder: Any, matrix: Matrix, budget: list[int], depth: int) -> Iterator[tuple[int, Any, Matrix]]:
+def _walk(holder: Any, matrix: Matrix, budget: list[int], depth: int) -> Iterator[tuple[int, Any, Matrix]]:
     is_form = depth > 0
     count = raw.FPDFFormObj_CountObjects(holder) if is_form else raw.FPDFPage_CountObjects(holder)
     budget[0] -= count
@@ -37,11 +39,11 @@ def _walk(raw: Any, holder: Any, matrix: Matrix, budget: list[int], depth: int) 
         kind = raw.FPDFPageObj_GetType(each)
         if kind != raw.FPDF_PAGEOBJ_FORM:
             yield kind, each, matrix
-        elif depth < _DEEPEST and (own := read_matrix(raw, each)):
-            yield from _walk(raw, each, multiplied(own, matrix), budget, depth + 1)
+        elif depth < _DEEPEST and (own := read_matrix(each)):
+            yield from _walk(each, multiplied(own, matrix), budget, depth + 1)
 
 
-def find_colour(raw: Any, each: Any) -> tuple[int, int, int, int] | None:
+def find_colour(each: Any) -> tuple[int, int, int, int] | None:
     """Red, green, blue and opacity in which an object is filled, of 255; None where the reader does not know."""
     parts = [ctypes.c_uint() for _ in range(4)]
     if not raw.FPDFPageObj_GetFillColor(each, *parts):
@@ -50,22 +52,22 @@ def find_colour(raw: Any, each: Any) -> tuple[int, int, int, int] | None:
     return red, green, blue, opacity
 
 
-def read_bounds(raw: Any, each: Any) -> Box | None:
+def read_bounds(each: Any) -> Box | None:
     """The edges of an object in its own space; None where they are not known."""
     edges = [ctypes.c_float() for _ in range(4)]
     if not raw.FPDFPageObj_GetBounds(each, *edges):
         return None
     left, bottom, right, top = (edge.value for edge in edges)
-    return (left, bottom, right, top) if all(map(math.isfinite, (left, bottom, right, top))) else None
+    return (left, bottom, right, top) if is_finite(left, bottom, right, top) else None
 
 
-def read_matrix(raw: Any, each: Any) -> Matrix | None:
+def read_matrix(each: Any) -> Matrix | None:
     """The matrix of an object; None where it has none that can be used."""
-    found = raw.FS_MATRIX()
-    if not raw.FPDFPageObj_GetMatrix(each, ctypes.byref(found)):
+    written = raw.FS_MATRIX()
+    if not raw.FPDFPageObj_GetMatrix(each, ctypes.byref(written)):
         return None
-    matrix = (found.a, found.b, found.c, found.d, found.e, found.f)
-    return matrix if all(map(math.isfinite, matrix)) else None
+    matrix = (written.a, written.b, written.c, written.d, written.e, written.f)
+    return matrix if is_finite(*matrix) else None
 
 
 def multiplied(one: Matrix, two: Matrix) -> Matrix:
@@ -83,11 +85,10 @@ def to_point(x: float, y: float, matrix: Matrix) -> tuple[float, float]:
 
 def moved(box: Box, matrix: Matrix) -> Box:
     """The box around what a matrix makes of a box."""
-    one, two = to_point(box[0], box[1], matrix), to_point(box[2], box[3], matrix)
-    return min(one[0], two[0]), min(one[1], two[1]), max(one[0], two[0]), max(one[1], two[1])
+    return bound([to_point(box[0], box[1], matrix), to_point(box[2], box[3], matrix)])
 
 
-# --- Where the objects of a PDF page are: their bounds, what they are clipped to, and whether they are rectangles -----
+# --- Where the objects of a PDF page are: what they are clipped to, whether they are rectangles, and on what they stand
 
 
 _MOST_SEGMENTS: Final = 12
@@ -100,7 +101,7 @@ _PART: Final = 300
 _WHITE: Final = 250
 
 
-def read_clip(raw: Any, each: Any) -> tuple[Box, bool] | None:
+def read_clip(each: Any) -> tuple[Box, bool] | None:
     """Within what an object is drawn, and whether that is a rectangle; None for one that is drawn without bounds."""
     clip = raw.FPDFPageObj_GetClipPath(each)
     count = raw.FPDFClipPath_CountPaths(clip) if clip else 0
@@ -113,27 +114,27 @@ def read_clip(raw: Any, each: Any) -> tuple[Box, bool] | None:
         if size > _MOST_SEGMENTS:
             is_rectangle = False
             continue
-        points = list(_read_points(raw, (raw.FPDFClipPath_GetPathSegment(clip, path, at) for at in range(size))))
+        points = list(_read_points(raw.FPDFClipPath_GetPathSegment(clip, path, at) for at in range(size)))
         is_rectangle = is_rectangle and _are_corners(points)
         if points:
-            box = cut(box, _bound(points))
+            box = cut(box, bound(points))
     return box, is_rectangle
 
 
-def is_rectangle(raw: Any, path: Any) -> bool:
+def is_rectangle(path: Any) -> bool:
     """Whether a path is one rectangle that lies along the edges of the page."""
     size = raw.FPDFPath_CountSegments(path)
     if not 4 <= size <= _MOST_SEGMENTS:
         return False
-    matrix = read_matrix(raw, path)
-    points = list(_read_points(raw, (raw.FPDFPath_GetPathSegment(path, at) for at in range(size))))
+    matrix = read_matrix(path)
+    points = list(_read_points(raw.FPDFPath_GetPathSegment(path, at) for at in range(size)))
     return matrix is not None and is_upright(matrix) and _are_corners(points)
 
 
-def _read_points(raw: Any, segments: Iterator[Any]) -> Iterator[tuple[float, float]]:
+def _read_points(segments: Iterator[Any]) -> Iterator[tuple[float, float]]:
     x, y = ctypes.c_float(), ctypes.c_float()
     for segment in segments:
-        if raw.FPDFPathSegment_GetPoint(segment, x, y) and math.isfinite(x.value + y.value):
+        if raw.FPDFPathSegment_GetPoint(segment, x, y) and is_finite(x.value, y.value):
             yield x.value, y.value
 
 
@@ -141,7 +142,7 @@ def _are_corners(points: Sequence[tuple[float, float]]) -> bool:
     """Whether points are the corners of one upright rectangle, in whatever order and number."""
     if len(points) < 4:
         return False
-    left, bottom, right, top = _bound(points)
+    left, bottom, right, top = bound(points)
     slack = max(min(right - left, top - bottom) * _LITTLE, 1e-6)
     met = set()
     for x, y in points:
@@ -152,7 +153,8 @@ def _are_corners(points: Sequence[tuple[float, float]]) -> bool:
     return len(met) == 4
 
 
-def _bound(points: Sequence[tuple[float, float]]) -> Box:
+def bound(points: Sequence[tuple[float, float]]) -> Box:
+    """The box around points."""
     across, up = [x for x, _ in points], [y for _, y in points]
     return min(across), min(up), max(across), max(up)
 
@@ -170,12 +172,8 @@ def meets(one: Box, two: Box) -> bool:
 
 def holds(outer: Box, inner: Box) -> bool:
     """Whether a box is within another, but for a little."""
-    return (
-        outer[0] <= inner[0] + _SLACK
-        and outer[1] <= inner[1] + _SLACK
-        and outer[2] >= inner[2] - _SLACK
-        and outer[3] >= inner[3] - _SLACK
-    )
+    is_above = outer[0] <= inner[0] + _SLACK and outer[1] <= inner[1] + _SLACK
+    return is_above and outer[2] >= inner[2] - _SLACK and outer[3] >= inner[3] - _SLACK
 
 
 def cut(one: Box, two: Box) -> Box:
@@ -188,17 +186,16 @@ def area(box: Box) -> float:
     return (box[2] - box[0]) * (box[3] - box[1])
 
 
-def is_pale(raw: Any, page: Any, box: Box) -> bool:
+def is_pale(page: Any, box: Box) -> bool:
     """Whether most of a part of an open page is white when it is drawn."""
     width, height = (min(max(int(size), 1), _LARGEST) for size in (page.get_width(), page.get_height()))
     x, y = ctypes.c_int(), ctypes.c_int()
-    corners = []
-    for across, up in ((box[0], box[1]), (box[2], box[3])):
-        if not raw.FPDF_PageToDevice(page.raw, 0, 0, width, height, 0, across, up, x, y):
+    corners: list[tuple[int, int]] = []
+    for corner in (box[:2], box[2:]):
+        if not raw.FPDF_PageToDevice(page.raw, 0, 0, width, height, 0, *corner, x, y):
             return True
         corners.append((x.value, y.value))
-    left, top = (min(one, two) for one, two in zip(*corners, strict=True))
-    right, bottom = (max(one, two) for one, two in zip(*corners, strict=True))
+    left, top, right, bottom = map(int, bound(corners))
     across, down = min(max(right - left, 1), _PART), min(max(bottom - top, 1), _PART)
     bitmap = raw.FPDFBitmap_Create(across, down, 0)
     if not bitmap:

@@ -13,95 +13,20 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from importlib import import_module
+from itertools import groupby
 from typing import Any, Final
+
+import pypdfium2 as pdfium
+from pypdfium2 import raw
 
 from specloom.core import Fault
 
 from ...metadata.fields import to_iso, to_names, to_text
-from ..document import PAGES_WITHOUT_TEXT, Document, Limits, to_title
+from ..document import PAGES_WITHOUT_TEXT, Document, Limits, refuse, to_title
 from .hidden_text import find_unseen
 from .layout import FEW_LETTERS, PdfPage, find_title, order_down, to_key, to_markdown
 from .tables import find_tables, place
 from .text import Letters, clean, part_columns
-
-# --- What is filled into the form of a PDF page: the name of each field, for people where it has one, and its
-# value ----------------------------------------------------------------------------------------------------------------
-
-
-_MOST_ANNOTATIONS: Final = 2000
-_LONGEST_NAME: Final = 200
-_LONGEST_VALUE: Final = 5000
-# Flags of annotations and of fields of text (ISO 32000-1, tables 165 and 228).
-_UNSEEN: Final = 2 | 32
-_PASSWORD: Final = 1 << 13
-# Points.
-_LEAST: Final = 2.0
-# What boxes that say nothing of their own are called when they are set.
-_SET: Final = frozenset({"", "on", "yes", "1"})
-
-
-def read_fields(raw: Any, document: Any, page: Any) -> list[str]:
-    """A line `name: value` for each field of an open page that is seen and filled; of boxes, for those that are set.
-
-    Nothing for a document whose forms were not opened. No script of the form is run.
-    """
-    forms = document.formenv
-    if not forms:
-        return []
-    found: list[str] = []
-    for number in range(min(raw.FPDFPage_GetAnnotCount(page.raw), _MOST_ANNOTATIONS)):
-        field = raw.FPDFPage_GetAnnot(page.raw, number)
-        if not field:
-            continue
-        try:
-            if line := _read_field(raw, forms.raw, field):
-                found.append(line)
-        finally:
-            raw.FPDFPage_CloseAnnot(field)
-    return list(dict.fromkeys(found))
-
-
-def _read_field(raw: Any, forms: Any, field: Any) -> str:
-    if raw.FPDFAnnot_GetSubtype(field) != raw.FPDF_ANNOT_WIDGET or raw.FPDFAnnot_GetFlags(field) & _UNSEEN:
-        return ""
-    if not _has_room(raw, field):
-        return ""
-    kind = raw.FPDFAnnot_GetFormFieldType(forms, field)
-    name = _read_fields(raw.FPDFAnnot_GetFormFieldAlternateName, forms, field, _LONGEST_NAME)
-    name = name or _read_fields(raw.FPDFAnnot_GetFormFieldName, forms, field, _LONGEST_NAME)
-    if kind in (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON):
-        if not raw.FPDFAnnot_IsChecked(forms, field):
-            return ""
-        value = _read_fields(raw.FPDFAnnot_GetFormFieldExportValue, forms, field, _LONGEST_NAME)
-        return f"{name}: {'yes' if value.casefold() in _SET else value}"
-    if kind not in (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX):
-        return ""
-    if raw.FPDFAnnot_GetFormFieldFlags(forms, field) & _PASSWORD:
-        return ""
-    value = _read_fields(raw.FPDFAnnot_GetFormFieldValue, forms, field, _LONGEST_VALUE)
-    return f"{name}: {value}" if any(map(str.isalnum, value)) else ""
-
-
-def _has_room(raw: Any, field: Any) -> bool:
-    """Whether a field is large enough for anybody to see what is in it."""
-    box = raw.FS_RECTF()
-    if not raw.FPDFAnnot_GetRect(field, ctypes.byref(box)):
-        return False
-    return bool(min(abs(box.right - box.left), abs(box.top - box.bottom)) >= _LEAST)
-
-
-def _read_fields(ask: Any, forms: Any, field: Any, most: int) -> str:
-    """A text of a field, on one line; what is longer is cut."""
-    size = ask(forms, field, None, 0)
-    if not 2 < size <= 1_000_000:
-        return ""
-    written = ctypes.create_string_buffer(size)
-    ask(forms, field, ctypes.cast(written, ctypes.POINTER(ctypes.c_ushort)), size)
-    return clean(written.raw.decode("utf-16-le", "ignore").strip("\0").replace("\r", " "))[:most]
-
-
-MISSING: Final = "PDF files need an extra of specloom that is not installed: pip install 'specloom[documents]'"
 
 _ONE_AT_A_TIME: Final = threading.Lock()
 _MOST_OUTLINE: Final = 2000
@@ -119,29 +44,20 @@ def read_pdf(body: bytes, limits: Limits) -> Document:
     """The text of a PDF file with a line `--- Page n ---` above each page, and a remark on one that is a picture.
 
     A text that is not shown, as character recognition lays under a scan, is read like any other. Fault
-    `auth_required` when it needs a password, `content_empty` when it is broken or has no text but pictures of it,
-    `config` when the reader is not installed.
+    `auth_required` when it needs a password, `content_empty` when it is broken or has no text but pictures of it.
     """
-    pdfium = _load()
     if body.count(b" obj") > _MOST_OBJECTS:
         raise Fault("too_large", f"This PDF file is refused because it has more than {_MOST_OBJECTS} objects.")
     deadline = time.monotonic() + limits.seconds
     with _ONE_AT_A_TIME:
-        document = _open(pdfium, body)
+        document = _open(body)
         try:
-            return _read(pdfium, document, limits, deadline)
+            return _read(document, limits, deadline)
         finally:
             document.close()
 
 
-def _load() -> Any:
-    try:
-        return import_module("pypdfium2")
-    except ImportError:
-        raise Fault("config", MISSING, action="inform_user") from None
-
-
-def _open(pdfium: Any, body: bytes) -> Any:
+def _open(body: bytes) -> Any:
     try:
         document = pdfium.PdfDocument(body)
         count = len(document)
@@ -149,17 +65,17 @@ def _open(pdfium: Any, body: bytes) -> Any:
         if getattr(error, "err_code", 0) == _PASSWORD_ERROR or "password" in str(error).lower():
             raise Fault("auth_required", "This PDF file needs a password.", action="inform_user") from None
         reason = "it is damaged, or was cut while it was fetched"
-        raise Fault("content_empty", f"This PDF file cannot be read: {reason}.", action="inform_user") from None
+        raise refuse(f"This PDF file cannot be read: {reason}.") from None
     if count == 0:
         document.close()
-        raise Fault("content_empty", "This PDF file has no pages.", action="inform_user")
+        raise refuse("This PDF file has no pages.")
     # Before any page is loaded; a form that cannot be opened is a file without one.
     with suppress(pdfium.PdfiumError):
         document.init_forms()
     return document
 
 
-def _read(pdfium: Any, document: Any, limits: Limits, deadline: float) -> Document:
+def _read(document: Any, limits: Limits, deadline: float) -> Document:
     count = len(document)
     pages: list[PdfPage] = []
     size = letters = 0
@@ -168,7 +84,7 @@ def _read(pdfium: Any, document: Any, limits: Limits, deadline: float) -> Docume
         if pages and (time.monotonic() > deadline or size > limits.text):
             is_cut = True
             break
-        page = _read_page(pdfium, document, number)
+        page = _read_page(document, number)
         pages.append(page)
         size += sum(map(len, page.texts()))
         letters += page.count_letters()
@@ -176,11 +92,10 @@ def _read(pdfium: Any, document: Any, limits: Limits, deadline: float) -> Docume
     hidden = sum(page.hidden for page in pages)
     is_scan = any(page.is_picture and not page.lines for page in pages) and letters < FEW_LETTERS * min(len(pages), 5)
     if letters == 0 or is_scan:
-        sentence = _to_sentence(len(pictures), len(pages), count, is_hidden=hidden > 0)
-        raise Fault("content_empty", sentence, action="inform_user")
-    texts = to_markdown(pages, _read_outline(pdfium, document))
+        raise refuse(_to_sentence(len(pictures), len(pages), count, is_hidden=hidden > 0))
+    texts = to_markdown(pages, _read_outline(document))
     text = "\n\n".join(texts)
-    found = _read_properties(pdfium, document)
+    found = _read_properties(document)
     if pictures:
         found[PAGES_WITHOUT_TEXT] = _to_ranges(pictures)
     return Document(
@@ -190,7 +105,7 @@ def _read(pdfium: Any, document: Any, limits: Limits, deadline: float) -> Docume
         authors=to_names([found.get("Author", "")], split=True),
         published=_to_date(found.get("CreationDate", "")),
         modified=_to_date(found.get("ModDate", "")),
-        language=_read_language(pdfium.raw, document),
+        language=_read_language(document),
         pages=count,
         pages_read=len(pages),
         metadata=found,
@@ -199,7 +114,7 @@ def _read(pdfium: Any, document: Any, limits: Limits, deadline: float) -> Docume
     )
 
 
-def _read_page(pdfium: Any, document: Any, number: int) -> PdfPage:
+def _read_page(document: Any, number: int) -> PdfPage:
     """The lines of a page, none for one that is broken, and whether it has a picture instead of text."""
     try:
         page = document[number]
@@ -209,20 +124,18 @@ def _read_page(pdfium: Any, document: Any, number: int) -> PdfPage:
         height = float(page.get_height())
         text_page = page.get_textpage()
         try:
-            letters = Letters(pdfium.raw, text_page)
-            unseen = find_unseen(pdfium.raw, document, page, letters)
+            letters = Letters(text_page)
+            unseen = find_unseen(document, page, letters)
             letters.blank(unseen)
             placed = order_down(letters.lines())
-            tables = find_tables(pdfium.raw, page, letters, placed)
-            lines = part_columns(place(letters, placed, tables), letters.to_characters())
+            tables = find_tables(page, letters, placed)
+            lines = part_columns(place(letters, placed, tables), letters)
         finally:
             text_page.close()
         found = PdfPage(tuple(lines), height, hidden=len(unseen))
-        has_picture = found.count_letters() < FEW_LETTERS and any(
-            True for _ in page.get_objects(filter=[pdfium.raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)
-        )
-        fields = tuple(read_fields(pdfium.raw, document, page))
-        return replace(found, is_picture=has_picture, fields=fields)
+        pictures = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)
+        has_picture = found.count_letters() < FEW_LETTERS and any(True for _ in pictures)
+        return replace(found, is_picture=has_picture, fields=tuple(read_fields(document, page)))
     except pdfium.PdfiumError:
         return PdfPage((), 0.0)
     finally:
@@ -243,16 +156,11 @@ def _to_sentence(pictures: int, read: int, count: int, *, is_hidden: bool) -> st
 
 def _to_ranges(numbers: Sequence[int]) -> str:
     """Rising numbers as `2, 5-7`."""
-    ranges: list[list[int]] = []
-    for number in numbers:
-        if ranges and number == ranges[-1][1] + 1:
-            ranges[-1][1] = number
-        else:
-            ranges.append([number, number])
-    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)
+    runs = [list(run) for _, run in groupby(enumerate(numbers), lambda each: each[1] - each[0])]
+    return ", ".join(f"{run[0][1]}-{run[-1][1]}" if len(run) > 1 else str(run[0][1]) for run in runs)
 
 
-def _read_outline(pdfium: Any, document: Any) -> dict[int, dict[str, int]]:
+def _read_outline(document: Any) -> dict[int, dict[str, int]]:
     """The level of each heading in the outline by page and by its letters; levels begin at 2, below the title."""
     found: dict[int, dict[str, int]] = {}
     try:
@@ -268,16 +176,14 @@ def _read_outline(pdfium: Any, document: Any) -> dict[int, dict[str, int]]:
     return found
 
 
-def _read_language(raw: Any, document: Any) -> str:
+def _read_language(document: Any) -> str:
     """The language that the file says it is in, "" without one and for readers before 2025, which cannot say."""
     ask = getattr(raw, "FPDFCatalog_GetLanguage", None)
-    written = ctypes.create_string_buffer(_LONGEST_LANGUAGE)
-    size = ask(document.raw, ctypes.cast(written, ctypes.POINTER(ctypes.c_ushort)), len(written)) if ask else 0
-    said = written.raw[:size].decode("utf-16-le", "ignore").strip("\0 ") if 2 < size <= len(written) else ""
-    return said if _LANGUAGE.fullmatch(said) else ""
+    language = _read_text(lambda *buffer: ask(document.raw, *buffer), _LONGEST_LANGUAGE) if ask else ""
+    return language if _LANGUAGE.fullmatch(language) else ""
 
 
-def _read_properties(pdfium: Any, document: Any) -> dict[str, str]:
+def _read_properties(document: Any) -> dict[str, str]:
     try:
         properties = document.get_metadata_dict(skip_empty=True)
     except (pdfium.PdfiumError, ValueError, UnicodeError):
@@ -296,3 +202,79 @@ def _to_date(written: str) -> str:
         return to_iso(days)
     zone = (zone or "").replace("'", "")
     return to_iso(f"{days}T{hour}:{minute or '00'}:{second or '00'}{zone}")
+
+
+# --- What is filled into the form of a page: the name of each field, for people where it has one, and its value -------
+
+
+_MOST_ANNOTATIONS: Final = 2000
+_LONGEST_NAME: Final = 200
+_LONGEST_VALUE: Final = 5000
+_LARGEST_TEXT: Final = 1_000_000
+# Flags of annotations and of fields of text (ISO 32000-1, tables 165 and 228).
+_UNSEEN: Final = 2 | 32
+_PASSWORD: Final = 1 << 13
+# Points.
+_LEAST: Final = 2.0
+# What boxes that say nothing of their own are called when they are set.
+_SET: Final = frozenset({"", "on", "yes", "1"})
+
+
+def read_fields(document: Any, page: Any) -> list[str]:
+    """A line `name: value` for each field of an open page that is seen and filled; of boxes, for those that are set.
+
+    Nothing for a document whose forms were not opened. No script of the form is run.
+    """
+    forms = document.formenv
+    if not forms:
+        return []
+    lines: list[str] = []
+    for number in range(min(raw.FPDFPage_GetAnnotCount(page.raw), _MOST_ANNOTATIONS)):
+        field = raw.FPDFPage_GetAnnot(page.raw, number)
+        if not field:
+            continue
+        try:
+            if line := _read_field(forms.raw, field):
+                lines.append(line)
+        finally:
+            raw.FPDFPage_CloseAnnot(field)
+    return list(dict.fromkeys(lines))
+
+
+def _read_field(forms: Any, field: Any) -> str:
+    if raw.FPDFAnnot_GetSubtype(field) != raw.FPDF_ANNOT_WIDGET or raw.FPDFAnnot_GetFlags(field) & _UNSEEN:
+        return ""
+    box = raw.FS_RECTF()
+    if not raw.FPDFAnnot_GetRect(field, ctypes.byref(box)):
+        return ""
+    if min(abs(box.right - box.left), abs(box.top - box.bottom)) < _LEAST:  # so small that nobody sees what is in it
+        return ""
+    kind = raw.FPDFAnnot_GetFormFieldType(forms, field)
+    name = _read_fields(raw.FPDFAnnot_GetFormFieldAlternateName, forms, field, _LONGEST_NAME)
+    name = name or _read_fields(raw.FPDFAnnot_GetFormFieldName, forms, field, _LONGEST_NAME)
+    if kind in (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON):
+        if not raw.FPDFAnnot_IsChecked(forms, field):
+            return ""
+        value = _read_fields(raw.FPDFAnnot_GetFormFieldExportValue, forms, field, _LONGEST_NAME)
+        return f"{name}: {'yes' if value.casefold() in _SET else value}"
+    if kind not in (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX):
+        return ""
+    if raw.FPDFAnnot_GetFormFieldFlags(forms, field) & _PASSWORD:
+        return ""
+    value = _read_fields(raw.FPDFAnnot_GetFormFieldValue, forms, field, _LONGEST_VALUE)
+    return f"{name}: {value}" if any(map(str.isalnum, value)) else ""
+
+
+def _read_fields(ask: Any, forms: Any, field: Any, most: int) -> str:
+    """A text of a field, on one line; what is longer is cut."""
+    text = _read_text(lambda *buffer: ask(forms, field, *buffer), ask(forms, field, None, 0))
+    return clean(text.replace("\r", " "))[:most]
+
+
+def _read_text(ask: Any, size: int) -> str:
+    """What the reader writes into a buffer of so many bytes, "" for nothing or far too much."""
+    if not 2 < size <= _LARGEST_TEXT:
+        return ""
+    written = ctypes.create_string_buffer(size)
+    length = ask(ctypes.cast(written, ctypes.POINTER(ctypes.c_ushort)), size)
+    return written.raw[: min(length, size)].decode("utf-16-le", "ignore").strip("\0 ")

@@ -1,7 +1,7 @@
 """Tables whose cells are ruled: lines that cross make a grid, and words stand in its cells.
 
-A grid is a table where it has at least two rows and two columns of words, most of its cells are whole (a form has
-boxes of every width, so that its grid has many more places than boxes), and hardly a word runs over a line.
+A grid is a table where it has at least two rows and two columns of words, and most of its cells are whole: a form has
+boxes of every width, so that its grid has many more places than boxes.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from .objects import IDENTITY, find_colour, moved, read_bounds, read_matrix, to_point, walk_objects
+from pypdfium2 import raw
+
+from .objects import IDENTITY, bound, find_colour, moved, read_bounds, read_matrix, to_point, walk_objects
 from .table_checks import is_form
-from .text import Box, TextTable, Word, is_number, to_rows, to_table, to_text
+from .text import Box, TextTable, Word, is_finite, is_number, to_rows, to_table, to_text, turned
 
 # --- The straight lines drawn on a PDF page: rules, and the edges of rectangles ---------------------------------------
 
@@ -50,13 +52,13 @@ class Rules:
     upright: tuple[RuledLine, ...] = ()
 
 
-def read_rules(raw: Any, page: Any, turn: int) -> Rules:
+def read_rules(page: Any, turn: int) -> Rules:
     """The rules of an open page of the reader after turning it, none of a page that is a drawing."""
     across: list[RuledLine] = []
     upright: list[RuledLine] = []
     try:
-        for left, bottom, right, top in _read_edges(raw, page):
-            box = _turned((left, bottom, right, top), turn)
+        for edge in _read_edges(page):
+            box = turned(edge, turn)
             width, height = box[2] - box[0], box[3] - box[1]
             if height <= _THIN and width >= _SHORTEST and width > 2 * height:
                 across.append(RuledLine((box[1] + box[3]) / 2, box[0], box[2]))
@@ -67,17 +69,6 @@ def read_rules(raw: Any, page: Any, turn: int) -> Rules:
     return Rules(_joined(across), _joined(upright))
 
 
-def _turned(box: Box, turn: int) -> Box:
-    left, bottom, right, top = box
-    if turn == 1:
-        return bottom, -right, top, -left
-    if turn == 2:
-        return -right, -top, -left, -bottom
-    if turn == 3:
-        return -top, left, -bottom, right
-    return box
-
-
 def _joined(rules: Sequence[RuledLine]) -> tuple[RuledLine, ...]:
     """Pieces of one line as one."""
     groups: list[list[RuledLine]] = []
@@ -86,46 +77,41 @@ def _joined(rules: Sequence[RuledLine]) -> tuple[RuledLine, ...]:
             groups[-1].append(rule)
         else:
             groups.append([rule])
-    found: list[RuledLine] = []
+    joined: list[RuledLine] = []
     for group in groups:
         at = sum(each.at for each in group) / len(group)
-        start = end = math.nan
-        for each in sorted(group, key=lambda each: each.start):
-            if math.isnan(start):
-                start, end = each.start, each.end
-            elif each.start <= end + _APART:
-                end = max(end, each.end)
+        spans: list[tuple[float, float]] = []
+        for start, end in sorted((each.start, each.end) for each in group):
+            if spans and start <= spans[-1][1] + _APART:
+                spans[-1] = spans[-1][0], max(spans[-1][1], end)
             else:
-                found.append(RuledLine(at, start, end))
-                start, end = each.start, each.end
-        found.append(RuledLine(at, start, end))
-    return tuple(found)
+                spans.append((start, end))
+        joined += [RuledLine(at, *span) for span in spans]
+    return tuple(joined)
 
 
-def _read_edges(raw: Any, page: Any) -> Iterator[Box]:
+def _read_edges(page: Any) -> Iterator[Box]:
     """The straight lines and the edges of rectangles; `OverflowError` when there are too many."""
     budget = [_MOST_SEGMENTS]
-    for kind, each, matrix in walk_objects(raw, page):
-        if kind == raw.FPDF_PAGEOBJ_PATH and _is_seen(raw, each):
-            for box in _read_path(raw, each, budget):
+    for kind, each, matrix in walk_objects(page):
+        if kind == raw.FPDF_PAGEOBJ_PATH and _is_seen(each):
+            for box in _read_path(each, budget):
                 yield box if matrix is IDENTITY else moved(box, matrix)
 
 
-def _is_seen(raw: Any, path: Any) -> bool:
+def _is_seen(path: Any) -> bool:
     """Whether a path is drawn, in another colour than that of paper."""
     fill, is_stroked = ctypes.c_int(), ctypes.c_int()
     if not raw.FPDFPath_GetDrawMode(path, fill, is_stroked):
         return False
-    if is_stroked.value:
-        return True
-    if not fill.value:
-        return False
-    colour = find_colour(raw, path)
+    if is_stroked.value or not fill.value:
+        return bool(is_stroked.value)
+    colour = find_colour(path)
     return colour is None or (min(colour[:3]) < _PALE and colour[3] > 0)
 
 
-def _read_path(raw: Any, path: Any, budget: list[int]) -> Iterator[Box]:
-    bounds = read_bounds(raw, path)
+def _read_path(path: Any, budget: list[int]) -> Iterator[Box]:
+    bounds = read_bounds(path)
     if bounds is None:
         return
     left, bottom, right, top = bounds
@@ -136,7 +122,7 @@ def _read_path(raw: Any, path: Any, budget: list[int]) -> Iterator[Box]:
     budget[0] -= count
     if budget[0] < 0:
         raise OverflowError
-    own = read_matrix(raw, path)
+    own = read_matrix(path)
     if own is None:
         return
     x, y = ctypes.c_float(), ctypes.c_float()
@@ -159,10 +145,11 @@ def _read_path(raw: Any, path: Any, budget: list[int]) -> Iterator[Box]:
 
 def _to_edge(one: tuple[float, float], two: tuple[float, float]) -> Iterator[Box]:
     """The line from one point to another, if it runs along an axis."""
-    if not all(map(math.isfinite, (*one, *two))):
-        return
-    if abs(one[0] - two[0]) < 0.5 or abs(one[1] - two[1]) < 0.5:
-        yield min(one[0], two[0]), min(one[1], two[1]), max(one[0], two[0]), max(one[1], two[1])
+    if is_finite(*one, *two) and (abs(one[0] - two[0]) < 0.5 or abs(one[1] - two[1]) < 0.5):
+        yield bound([one, two])
+
+
+# --- Grids of lines that cross, and the words in their cells ----------------------------------------------------------
 
 
 # Points between the end of a line and another that it meets.
@@ -178,7 +165,6 @@ _LEAST_WHOLE: Final = 0.45
 _LEAST_FILLED: Final = 0.3
 _LEAST_FILLED_OF_FEW: Final = 0.5
 _FEW: Final = 16
-_MOST_CROSSED: Final = 0.1
 _MOST_FIELDS: Final = 0.6
 # Words of a cell beyond which its box holds prose.
 _MOST_WORDS: Final = 150
@@ -195,31 +181,23 @@ class _Grid:
 def find_grids(words: Sequence[Word], rules: Rules) -> list[TextTable]:
     """The ruled tables of a page, the largest first; no word is in two of them."""
     taken: set[int] = set()
-    found = []
-    grids = sorted(
-        map(_to_grid, _connected(rules)),
-        key=lambda each: (each.columns[0] - each.columns[-1]) * (each.rows[0] - each.rows[-1]),
-    )
-    for grid in [each for each in grids if len(each.columns) > 2 and len(each.rows) > 2][:_MOST_GRIDS]:
+    tables = []
+    grids = [each for each in map(_to_grid, _connected(rules)) if len(each.columns) > 2 and len(each.rows) > 2]
+    grids.sort(key=lambda each: (each.columns[0] - each.columns[-1]) * (each.rows[0] - each.rows[-1]))
+    for grid in grids[:_MOST_GRIDS]:
         inside = [word for word in words if word.start not in taken and _is_inside(word, grid)]
         if inside and (table := _read(grid, inside)) is not None:
             taken.update(word.start for word in inside)
-            found.append(table)
-    return found
+            tables.append(table)
+    return tables
 
 
 def _connected(rules: Rules) -> list[Rules]:
     """The lines by which others they cross."""
     upright = sorted(rules.upright, key=lambda each: each.at)
     places = [each.at for each in upright]
-    parents = list(range(len(rules.across) + len(upright)))
-
-    def root(at: int) -> int:
-        while parents[at] != at:
-            parents[at] = parents[parents[at]]
-            at = parents[at]
-        return at
-
+    lines = [*rules.across, *upright]
+    roots = list(range(len(lines)))
     looked = 0
     for number, line in enumerate(rules.across):
         first, last = bisect_left(places, line.start - _MEETS), bisect_right(places, line.end + _MEETS)
@@ -228,13 +206,24 @@ def _connected(rules: Rules) -> list[Rules]:
             return []
         for other in range(first, last):
             if upright[other].start - _MEETS <= line.at <= upright[other].end + _MEETS:
-                parents[root(number)] = root(len(rules.across) + other)
+                _join(roots, number, len(rules.across) + other)
     groups: dict[int, tuple[list[RuledLine], list[RuledLine]]] = {}
-    for number, line in enumerate(rules.across):
-        groups.setdefault(root(number), ([], []))[0].append(line)
-    for number, line in enumerate(upright):
-        groups.setdefault(root(len(rules.across) + number), ([], []))[1].append(line)
+    for number, line in enumerate(lines):
+        groups.setdefault(_find_root(roots, number), ([], []))[number >= len(rules.across)].append(line)
     return [Rules(tuple(across), tuple(up)) for across, up in groups.values() if across and up]
+
+
+def _find_root(roots: list[int], at: int) -> int:
+    """The first of those that are joined with a number (union-find)."""
+    while roots[at] != at:
+        roots[at] = roots[roots[at]]
+        at = roots[at]
+    return at
+
+
+def _join(roots: list[int], one: int, two: int) -> None:
+    first, last = sorted((_find_root(roots, one), _find_root(roots, two)))
+    roots[last] = first
 
 
 def _to_grid(rules: Rules) -> _Grid:
@@ -244,16 +233,13 @@ def _to_grid(rules: Rules) -> _Grid:
 
 def _places(lines: Sequence[RuledLine], others: Sequence[RuledLine]) -> tuple[float, ...]:
     """Where lines are, those near each other as one; the ends of the others too, where no line closes a side."""
-    found: list[float] = []
+    places: list[float] = []
     for at in sorted(each.at for each in lines):
-        if not found or at - found[-1] > _MEETS:
-            found.append(at)
+        if not places or at - places[-1] > _MEETS:
+            places.append(at)
     first, last = min(each.start for each in others), max(each.end for each in others)
-    if first < found[0] - _OPEN:
-        found.insert(0, first)
-    if last > found[-1] + _OPEN:
-        found.append(last)
-    return tuple(found)
+    before, behind = [first] * (first < places[0] - _OPEN), [last] * (last > places[-1] + _OPEN)
+    return (*before, *places, *behind)
 
 
 def _is_inside(word: Word, grid: _Grid) -> bool:
@@ -267,22 +253,17 @@ def _read(grid: _Grid, words: Sequence[Word]) -> TextTable | None:
     steps = len(grid.rules.upright) * height + len(grid.rules.across) * width
     if width * height > _MOST_PLACES or steps > _MOST_STEPS:
         return None
-    roots, beside = _join_places(grid)
+    roots = _join_places(grid)
     cells: dict[int, list[Word]] = {}
-    crossed = 0
     for word in words:
         row, column = _place(word, grid)
         cells.setdefault(roots[row * width + column], []).append(word)
-        crossed += _crosses(word, row, grid, beside)
     wholes = len(set(roots))
-    used = list(cells)
     if (
-        len({number // width for number in used}) < 2
-        or len({number % width for number in used}) < 2
-        or len(used) < 4
-        or len(used) < (_LEAST_FILLED if wholes > _FEW else _LEAST_FILLED_OF_FEW) * wholes
+        len({number // width for number in cells}) < 2
+        or len({number % width for number in cells}) < 2
+        or len(cells) < max(4, (_LEAST_FILLED if wholes > _FEW else _LEAST_FILLED_OF_FEW) * wholes)
         or wholes < _LEAST_WHOLE * width * height
-        or crossed > _MOST_CROSSED * len(words)
         or max(map(len, cells.values())) > _MOST_WORDS
         or is_form(list(map(to_text, cells.values())), _MOST_FIELDS)
     ):
@@ -302,40 +283,29 @@ def _place(word: Word, grid: _Grid) -> tuple[int, int]:
     return min(max(row, 0), len(grid.rows) - 2), min(max(column, 0), len(grid.columns) - 2)
 
 
-def _join_places(grid: _Grid) -> tuple[list[int], set[tuple[int, int]]]:
-    """For each place of the grid the first of those that no line parts it from; and (row, column) of lines beside."""
+def _join_places(grid: _Grid) -> list[int]:
+    """For each place of the grid the first of those that no line parts it from."""
     width, height = len(grid.columns) - 1, len(grid.rows) - 1
     middles = [(one + two) / 2 for one, two in pairwise(grid.columns)]
     heights = [(one + two) / 2 for one, two in pairwise(grid.rows)]
+    falling = [-at for at in grid.rows]
     beside: set[tuple[int, int]] = set()
     for line in grid.rules.upright:
         number = _nearest(grid.columns, line.at)
         beside.update((row, number) for row, at in enumerate(heights) if line.start <= at <= line.end)
     below: set[tuple[int, int]] = set()
-    falling = [-at for at in grid.rows]
     for line in grid.rules.across:
         number = _nearest(falling, -line.at)
         below.update((number, column) for column, at in enumerate(middles) if line.start <= at <= line.end)
     roots = list(range(width * height))
-
-    def root(at: int) -> int:
-        while roots[at] != at:
-            roots[at] = roots[roots[at]]
-            at = roots[at]
-        return at
-
     for row in range(height):
         for column in range(width):
             number = row * width + column
             if column and (row, column) not in beside:
-                _join(roots, root(number - 1), root(number))
+                _join(roots, number - 1, number)
             if row and (row, column) not in below:
-                _join(roots, root(number - width), root(number))
-    return [root(number) for number in range(width * height)], beside
-
-
-def _join(roots: list[int], one: int, two: int) -> None:
-    roots[max(one, two)] = min(one, two)
+                _join(roots, number - width, number)
+    return [_find_root(roots, number) for number in range(width * height)]
 
 
 def _nearest(places: Sequence[float], at: float) -> int:
@@ -343,12 +313,6 @@ def _nearest(places: Sequence[float], at: float) -> int:
     if number and (number == len(places) or at - places[number - 1] < places[number] - at):
         return number - 1
     return number
-
-
-def _crosses(word: Word, row: int, grid: _Grid, beside: set[tuple[int, int]]) -> bool:
-    """Whether a word runs over a line."""
-    first, last = bisect_left(grid.columns, word.left + 1.5), bisect_right(grid.columns, word.right - 1.5)
-    return any((row, number) in beside for number in range(first, last))
 
 
 def _split_rows(cells: list[list[Word]]) -> list[list[list[Word]]]:

@@ -1,7 +1,7 @@
 """Whether rows that break at the same places are a table, or only look like one.
 
-A table has numbers in a column, lines across it, or short words in every place. What looks alike and is none: columns
-of prose, tables of contents, lists with their marks, forms, formulas, code, names set side by side. The figures were
+A table has numbers in a column, lines across it, or short words in every place. What looks alike and is none: long
+cells, tables of contents, lists with their marks, forms, formulas, code, names set side by side. The figures were
 set by hand on some two hundred pages of public test files with and without tables.
 """
 
@@ -24,8 +24,6 @@ _LONG: Final = 9
 _MOST_FIRST: Final = 8
 _MOST_WORDS: Final = 4.0
 _MOST_LONG: Final = 0.15
-# A sentence that goes on in the cell below has so many words in both.
-_RUNNING: Final = 4
 # Of the numbers of a column, how many end (or begin) at one place, within so many sizes.
 _ALIGNED: Final = 0.7
 _NEAR: Final = 0.6
@@ -37,7 +35,6 @@ _MARK: Final = re.compile(
 )
 _SECTION: Final = re.compile(r"[0-9A-Z]{1,2}(?:\.[0-9]{1,2})*\.?|[IVX]+\.?|")
 _PAGE: Final = re.compile(r"([0-9]{1,4})[a-z]?")
-_COUNT: Final = re.compile(r"([0-9]{1,3})[a-z]?")
 _ROMAN: Final = re.compile(r"[ivxlc]+")
 # A letter or a sign that stands alone, as in formulas and drawings.
 _SIGN: Final = re.compile(r"[^\W\d]|[.,:;()\[\]{}=+*·…\s]+|[^\w\s\-−–—×✓✗✔●○$€£%]")
@@ -45,17 +42,10 @@ _FIELD: Final = re.compile(r".*:|_+|[☐☑☒□❏]")
 _CODE: Final = re.compile(r"[{};]|=|\(\)|//|/\*|->|#")
 
 
-def is_table(
-    cells: Sequence[Sequence[Sequence[Word]]],
-    *,
-    is_ruled: bool,
-    is_fixed: Callable[[int], bool],
-    is_parted: bool = False,
-) -> bool:
+def is_table(cells: Sequence[Sequence[Sequence[Word]]], *, is_ruled: bool, is_fixed: Callable[[int], bool]) -> bool:
     """Whether rows of cells that stand below each other are a table; `is_ruled`, that lines run across them.
 
-    `is_parted` tells that lines part the rows, so that no sentence goes on in the cell below; `is_fixed` whether the
-    letter at an index is of a font for code.
+    `is_fixed` tells whether the letter at an index is of a font for code.
     """
     rows = [row for row in cells if sum(map(bool, row)) > 1]
     if len(rows) < max(_LEAST_ROWS, _LEAST_BROKEN * len(cells)):
@@ -65,14 +55,12 @@ def is_table(
     filled = [text for row in texts for text in row if text]
     if len(filled) < _LEAST_FILLED * len(rows) * width or _is_wordy(texts):
         return False
-    if _is_other(texts, width) or _is_code(rows, texts, is_fixed):
-        return False
-    if not is_parted and any(_is_prose(list(map(to_text, column))) for column in zip(*cells, strict=True)):
+    if _is_other(texts, filled, width) or _is_code(rows, texts, is_fixed):
         return False
     columns = list(zip(*rows, strict=True))
     names = list(zip(*texts, strict=True))
     numeric = [at for at in range(1, width) if _is_numeric(names[at])]
-    if numeric and all(_is_count(names[at]) for at in numeric):
+    if len(numeric) > 1 and len({names[at] for at in numeric}) == 1:  # as the lines of a form are numbered
         return False
     if any(_is_aligned(columns[at]) for at in numeric):
         return width > 2 or is_ruled or len(rows) > _LEAST_ROWS
@@ -101,53 +89,29 @@ def _is_wordy(texts: Sequence[Sequence[str]]) -> bool:
 
 def _is_numeric(texts: Sequence[str]) -> bool:
     """Whether most cells of a column that say something say a number."""
-    said = [text for text in texts if text]
-    return len(said) >= 2 and sum(map(is_number, said)) >= 0.6 * len(said)
-
-
-def _is_count(texts: Sequence[str]) -> bool:
-    """Whether a column only numbers the rows, as the lines of a form are."""
-    numbers = [int(match[1]) for text in texts if (match := _COUNT.fullmatch(text))]
-    said = sum(map(bool, texts))
-    return len(numbers) >= 0.7 * said and all(0 <= two - one <= 2 for one, two in pairwise(numbers))
-
-
-def _is_prose(texts: Sequence[str]) -> bool:
-    """Whether sentences run down a column."""
-    said = [text for text in texts if text]
-    on = sum(
-        1
-        for one, two in pairwise(said)
-        if two[:1].islower() and len(one.split()) >= _RUNNING and len(two.split()) >= _RUNNING
-    )
-    return on > 0.2 * len(said)
+    filled = [text for text in texts if text]
+    return len(filled) >= 2 and sum(map(is_number, filled)) >= 0.6 * len(filled)
 
 
 def _is_aligned(cells: Sequence[Sequence[Word]]) -> bool:
-    """Whether the cells of a column begin, end or have their middle at one place."""
-    said = [cell for cell in cells if cell]
-    if not said:
-        return True
-    size = said[0][0].size
-    lefts = [cell[0].left for cell in said]
-    rights = [max(word.right for word in cell) for cell in said]
-    middles = [(one + two) / 2 for one, two in zip(lefts, rights, strict=True)]
-    return any(_share_near(places, _NEAR * size) >= _ALIGNED for places in (lefts, rights, middles))
+    """Whether most cells of a column begin, end or have their middle near one place."""
+    filled = [cell for cell in cells if cell]
+    lefts = [cell[0].left for cell in filled]
+    rights = [max(word.right for word in cell) for cell in filled]
+    for places in (lefts, rights, [(one + two) / 2 for one, two in zip(lefts, rights, strict=True)]):
+        middle = sorted(places)[len(places) // 2] if places else 0.0
+        near = sum(1 for at in places if abs(at - middle) <= _NEAR * filled[0][0].size)
+        if near >= _ALIGNED * len(places):
+            return True
+    return False
 
 
-def _share_near(places: Sequence[float], most: float) -> float:
-    """The share of places that are within a distance of the one in their middle."""
-    middle = sorted(places)[len(places) // 2]
-    return sum(1 for at in places if abs(at - middle) <= most) / len(places)
-
-
-def _is_other(texts: Sequence[Sequence[str]], width: int) -> bool:
+def _is_other(texts: Sequence[Sequence[str]], filled: Sequence[str], width: int) -> bool:
     """Whether rows are those of contents, a list with marks, a form, a formula, or names with addresses."""
     if width == 2 and sum(1 for row in texts if _MARK.fullmatch(row[0])) > 0.5 * len(texts):
         return True
     if _is_contents(texts, width):
         return True
-    filled = [text for row in texts for text in row if text]
     signs = sum(1 for text in filled if _SIGN.fullmatch(text))
     return is_form(filled, 0.3) or signs > 0.2 * len(filled) or any("@" in text for text in filled)
 

@@ -1,7 +1,7 @@
 """The tables of a PDF page: which words are in one, and the lines of the page with the tables in their places.
 
-A table is told by the lines drawn around its cells (`pdf_grid`) or by rows that break at the same places
-(`pdf_aligned`); what is not told with confidence stays the text that it is. No word is lost, doubled or changed.
+A table is told by the lines drawn around its cells (`ruled_tables`) or by rows that break at the same places; what is
+not told with confidence stays the text that it is. No word is lost, doubled or changed.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from typing import Any, Final
 
 from .ruled_tables import Rules, find_grids, read_rules
 from .table_checks import is_table
-from .text import HYPHEN, Letters, TextLine, TextTable, Word, clean, is_number, to_rows, to_table, to_text
+from .text import HYPHEN, Letters, Placed, TextLine, TextTable, Word, clean, is_number, to_rows, to_table, to_text
 
 # --- Rows of a table that lines part from each other, and whose cells go on in the lines of text below them -----------
 # Lines across a table part single rows, or groups of them. They part rows where a cell that stands on one line is
-# beside
-# one that goes on, and no column has two numbers between two lines.
+# beside one that goes on, and no column has two numbers between two lines.
 
 
 Cells = Sequence[Sequence[Word]]
@@ -116,12 +115,9 @@ def find_aligned(
     `is_fixed` tells whether the letter at an index is of a font for code; `is_whole`, that the words are not those of
     several columns of a page.
     """
-    found: list[TextTable] = []
-    for flow in [words] if is_whole else _flows(words):
-        rows = [_Row(row, _pieces(row)) for row in to_rows(flow)]
-        for block in _blocks(rows):
-            found += _read(block, rules, is_fixed, 0)
-    return found
+    flows = [words] if is_whole else _flows(words)
+    blocks = [block for flow in flows for block in _blocks([_Row(row, _pieces(row)) for row in to_rows(flow)])]
+    return [table for block in blocks for table in _read(block, rules, is_fixed, 0)]
 
 
 def has_gaps(table: TextTable) -> bool:
@@ -197,9 +193,8 @@ def _read(block: Sequence[_Row], rules: Rules, is_fixed: Callable[[int], bool], 
     if rooms and len(rooms) < _MOST_COLUMNS:
         cells = [_cells(row, rooms) for row in block]
         across = _find_across(block, rules)
-        joined = join_bands(cells, [row.base for row in block], across)
-        cells = joined or cells
-        if is_table(cells, is_ruled=len(across) >= _ALIGNED_RULED, is_parted=bool(joined), is_fixed=is_fixed):
+        cells = join_bands(cells, [row.base for row in block], across) or cells
+        if is_table(cells, is_ruled=len(across) >= _ALIGNED_RULED, is_fixed=is_fixed):
             table = to_table(cells)
             return [table] if table.width > 1 else []
     if depth >= _DEEPEST or len(broken) < _LEAST_PARTED:
@@ -215,13 +210,10 @@ def _break(block: Sequence[_Row], number: int) -> float:
     return gap + (1.0 if len(one.pieces) != len(two.pieces) else 0.0)
 
 
-def _trimmed(block: Sequence[_Row]) -> list[_Row]:
-    kept = list(block)
-    while kept and len(kept[0].pieces) < 2:
-        kept.pop(0)
-    while kept and len(kept[-1].pieces) < 2:
-        kept.pop()
-    return kept
+def _trimmed(block: Sequence[_Row]) -> Sequence[_Row]:
+    """The rows from the first that breaks to the last."""
+    broken = [at for at, row in enumerate(block) if len(row.pieces) > 1]
+    return block[broken[0] : broken[-1] + 1] if broken else ()
 
 
 def _rooms(rows: Sequence[_Row]) -> list[tuple[float, float]]:
@@ -232,7 +224,7 @@ def _rooms(rows: Sequence[_Row]) -> list[tuple[float, float]]:
             events += [(piece[0].left, 1), (max(word.right for word in piece), -1)]
     size = sorted(row.size for row in rows)[len(rows) // 2]
     most = int(_RUN_OVER * len(rows))
-    found: list[tuple[float, float]] = []
+    rooms: list[tuple[float, float]] = []
     depth, start = 0, None
     for at, change in sorted(events):
         depth += change
@@ -240,21 +232,9 @@ def _rooms(rows: Sequence[_Row]) -> list[tuple[float, float]]:
             start = at
         elif depth > most and start is not None:
             if at - start >= _LEAST_ROOM * size:
-                found.append((start, at))
+                rooms.append((start, at))
             start = None
-    if len(found) > 2 * _MOST_COLUMNS:
-        return []
-    # Before the first and behind the last column there is no room between two.
-    return [room for room in found if _stand_beside(rows, room)]
-
-
-def _stand_beside(rows: Sequence[_Row], room: tuple[float, float]) -> bool:
-    """Whether words stand on both sides of a room in two rows at least."""
-    both = 0
-    for row in rows:
-        is_left = any(word.right <= room[0] + 0.1 for word in row.words)
-        both += is_left and any(word.left >= room[1] - 0.1 for word in row.words)
-    return both >= 2
+    return rooms
 
 
 def _cells(row: _Row, rooms: Sequence[tuple[float, float]]) -> list[list[Word]]:
@@ -290,8 +270,8 @@ def _find_across(block: Sequence[_Row], rules: Rules) -> list[float]:
     ]
 
 
-Placed = tuple[TextLine, int, int]
-"""A line of a page with the indexes of its letters."""
+# --- The tables of a page, and the lines with each table in its place -------------------------------------------------
+
 
 # A page of more is no page to read tables from.
 _MOST_WORDS: Final = 20_000
@@ -308,29 +288,27 @@ _NUMBER: Final = re.compile(r"^\S{0,3}[0-9]|[0-9]\S{0,9}$|\s[-–—]$")
 _WORD: Final = re.compile(r"\S+")
 
 
-def find_tables(raw: Any, page: Any, letters: Letters, lines: Sequence[Placed]) -> list[TextTable]:
+def find_tables(page: Any, letters: Letters, lines: Sequence[Placed]) -> list[TextTable]:
     """The tables of an open page of the reader, ruled ones first."""
     turn = letters.find_turn()
-    rules = read_rules(raw, page, turn)
+    rules = read_rules(page, turn)
     has_rules = min(len(rules.across), len(rules.upright)) >= _GRID or len(rules.across) >= _RULED
     if not has_rules and not turn and not _has_signs(lines):
         return []
     words = letters.words(lines, turn)
     if len(words) > _MOST_WORDS:
         return []
-    found: list[TextTable] = []
+    tables: list[TextTable] = []
     for grid in find_grids(words, rules):
         inside = sorted(grid.words, key=lambda each: each.start)
         # Lines may part only some of the rows or columns.
         aligned = find_aligned(inside, rules, letters.is_fixed, is_whole=True) if has_gaps(grid) else []
-        whole = max(aligned, key=lambda each: len(each.words), default=None)
-        if whole is not None and len(whole.words) > _MOST_OF * len(inside) and whole.width >= grid.width:
-            found.append(whole)
-        else:
-            found.append(grid)
-    taken = {word.start for table in found for word in table.words}
+        whole = max(aligned, key=lambda each: len(each.words), default=grid)
+        is_better = len(whole.words) > _MOST_OF * len(inside) and whole.width >= grid.width
+        tables.append(whole if is_better else grid)
+    taken = {word.start for table in tables for word in table.words}
     rest = [word for word in words if word.start not in taken]
-    return [*found, *find_aligned(rest, rules, letters.is_fixed)]
+    return [*tables, *find_aligned(rest, rules, letters.is_fixed)]
 
 
 def _has_signs(lines: Sequence[Placed]) -> bool:
@@ -355,16 +333,16 @@ def place(letters: Letters, lines: Sequence[Placed], tables: Sequence[TextTable]
     if not owners:
         return list(lines)
     placed: list[Placed] = []
-    told: set[int] = set()
+    put: set[int] = set()
     for line, start, end in lines:
-        found = _WORD.finditer(letters.text, start, end)
-        for number, words in groupby(found, key=lambda word: owners.get(word.start())):
+        matches = _WORD.finditer(letters.text, start, end)
+        for number, words in groupby(matches, key=lambda word: owners.get(word.start())):
             if number is None:
                 spans = [word.span() for word in words]
                 span = spans[0][0], spans[-1][1]
                 placed.append((line if span == (start, end) else letters.line(*span), *span))
-            elif number not in told:
-                told.add(number)
+            elif number not in put:
+                put.add(number)
                 placed.append((_to_line(tables[number]), 0, 0))
     return placed
 

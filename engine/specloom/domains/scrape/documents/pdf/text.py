@@ -7,10 +7,15 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, Final
+
+from pypdfium2 import raw
+
+Box = tuple[float, float, float, float]
+"""Left, bottom, right and top in points; the origin is the lower left corner of the page."""
 
 # --- The words of a PDF page with their places, and the rows that they stand in ---------------------------------------
 
@@ -102,9 +107,6 @@ def to_table(cells: Sequence[Sequence[Sequence[Word]]]) -> TextTable:
 # --- The lines of a PDF page: their text, where they stand and how large they are set; columns told apart -------------
 
 
-Box = tuple[float, float, float, float]
-"""Left, bottom, right and top in points; the origin is the lower left corner of the page."""
-
 # The reader's mark for a hyphen at the end of a line, which it joins to the next.
 HYPHEN: Final = "\ufffe"
 _LIGATURES: Final = str.maketrans(
@@ -116,6 +118,7 @@ _KEPT: Final = re.compile(rf"(?:(?<=[0-9A-Z]){HYPHEN}|(?<=-\w){HYPHEN}|{HYPHEN}(
 
 # A gutter is wider than any gap between the words of a justified line, in units of the letters' size.
 _GUTTER: Final = 1.1
+_LONG: Final = 40
 _LEAST_ROWS: Final = 10
 _MOST_GUTTERS: Final = 20
 _MOST_TRIED: Final = 400
@@ -139,6 +142,10 @@ class TextLine:
     is_bold: bool = False
 
 
+Placed = tuple[TextLine, int, int]
+"""A line of a page with the indexes of its letters."""
+
+
 def clean(text: str) -> str:
     """Text as it is meant: hyphens at line ends gone or kept, ligatures as letters, nothing unprintable."""
     if HYPHEN in text:
@@ -146,37 +153,41 @@ def clean(text: str) -> str:
     return " ".join(_UNPRINTED.sub("", text.translate(_LIGATURES)).split())
 
 
-@dataclass(frozen=True, slots=True)
-class Characters:
-    """The characters of a page by index: their text, where each stands, how large it is, and the parts of a stretch."""
-
-    text: str
-    box: Callable[[int], Box | None]
-    size: Callable[[int], float]
-    parts: Callable[[int, int], list[Box]]
+def is_finite(*numbers: float) -> bool:
+    """Whether numbers can be used: a damaged matrix puts things nowhere."""
+    return all(map(math.isfinite, numbers))
 
 
-def part_columns(raw: Sequence[tuple[TextLine, int, int]], characters: Characters) -> list[TextLine]:
+def turned(box: Box, turn: int) -> Box:
+    """A box of a page that is turned by so many quarters against the clock."""
+    left, bottom, right, top = box
+    if turn == 1:
+        return bottom, -right, top, -left
+    if turn == 2:
+        return -right, -top, -left, -bottom
+    return (-top, left, -bottom, right) if turn == 3 else box
+
+
+def part_columns(lines: Sequence[Placed], letters: Letters) -> list[TextLine]:
     """The lines of a page in reading order, when each runs over several columns; as they are otherwise.
 
-    `raw` has every line with the indexes of its characters. A page has columns where most of its long lines break at
-    the same places, and what stands between the breaks is prose: a table has short cells.
+    A page has columns where most of its long lines break at the same places, and what stands between the breaks is
+    prose: a table has short cells.
     """
-    long = [(line, start, end) for line, start, end in raw if end - start >= 40]
+    whole = [line for line, _, _ in lines]
+    long = [(line, start, end) for line, start, end in lines if end - start >= _LONG]
     if len(long) < _LEAST_ROWS:
-        return [line for line, _, _ in raw]
+        return whole
     gaps: list[list[tuple[float, float]]] = []
     for line, start, end in long:
-        parts = sorted(characters.parts(start, end))
+        parts = sorted(letters.parts(start, end))
         breaks = ((one[2], two[0]) for one, two in pairwise(parts))
         gaps.append([(left, right) for left, right in breaks if right - left > _GUTTER * line.size])
     gutters = _find_gutters(gaps)
-    if not gutters:
-        return [line for line, _, _ in raw]
-    rows = [_split(line, start, end, gutters, characters) for line, start, end in raw]
+    rows = [_split(line, start, end, gutters, letters) for line, start, end in lines] if gutters else []
     cells = [part for row in rows if len(row) > 1 for part in row.values()]
     if not cells or sum(len(part.text.split()) for part in cells) / len(cells) < _LEAST_WORDS:
-        return [line for line, _, _ in raw]
+        return whole
     return _arrange(rows, len(gutters))
 
 
@@ -198,9 +209,7 @@ def _find_gutters(gaps: Sequence[Sequence[tuple[float, float]]]) -> list[float]:
     return sorted(found)
 
 
-def _split(
-    line: TextLine, start: int, end: int, gutters: Sequence[float], characters: Characters
-) -> dict[int, TextLine]:
+def _split(line: TextLine, start: int, end: int, gutters: Sequence[float], letters: Letters) -> dict[int, TextLine]:
     """The parts of a line by column; the whole line under -1 when it runs over a gutter without a break."""
     if line.cells:
         from_, to = (sum(1 for gutter in gutters if edge > gutter) for edge in (line.left, line.right))
@@ -211,8 +220,8 @@ def _split(
     column, last = -1, None
     is_inside = False
     for index in range(start, end):
-        character = characters.text[index]
-        if not character.isspace() and (box := characters.box(index)) is not None and box[2] > box[0]:
+        character = letters.text[index]
+        if not character.isspace() and (box := letters.box(index)) is not None and box[2] > box[0]:
             middle = (box[0] + box[2]) / 2
             now = sum(1 for gutter in gutters if middle > gutter)
             if last is not None and now != column and (is_inside or 0 <= box[0] - last[2] < 0.7 * line.size):
@@ -226,7 +235,7 @@ def _split(
     parts = {}
     for number, written in columns.items():
         left, right = edges[number][0][0], max(box[2] for box in edges[number])
-        size = characters.size(firsts[number])
+        size = letters.size(firsts[number])
         parts[number] = replace(line, text="".join(written).strip(), left=left, right=right, size=size)
     return parts or {-1: line}
 
@@ -234,22 +243,14 @@ def _split(
 def _arrange(rows: Sequence[dict[int, TextLine]], gutters: int) -> list[TextLine]:
     """Column after column, each stretch between lines over the whole width on its own."""
     arranged: list[TextLine] = []
-    columns: list[list[TextLine]] = [[] for _ in range(gutters + 1)]
-
-    def close() -> None:
-        for column in columns:
-            arranged.extend(column)
-            column.clear()
-
-    for row in rows:
-        if -1 in row:
-            close()
-            arranged.append(row[-1])
-        else:
-            for number, line in row.items():
-                columns[number].append(line)
-    close()
+    for is_whole, group in groupby(rows, lambda row: -1 in row):
+        stretch = list(group)
+        for number in (-1,) if is_whole else range(gutters + 1):
+            arranged += [row[number] for row in stretch if number in row]
     return arranged
+
+
+# --- The letters of a PDF page as the reader gives them ---------------------------------------------------------------
 
 
 _MOST_CHARACTERS: Final = 200_000
@@ -269,8 +270,8 @@ LONGEST_BOLD: Final = 90
 class Letters:
     """The letters of an open text page of the reader, by their index in `text`."""
 
-    def __init__(self, raw: Any, text_page: Any) -> None:
-        self._raw, self._page, self._handle = raw, text_page, text_page.raw
+    def __init__(self, text_page: Any) -> None:
+        self._handle = text_page.raw
         total = min(text_page.count_chars(), _MOST_CHARACTERS)
         self.text: str = text_page.get_text_range(0, total) if total > 0 else ""
         # Characters outside the first plane and those without a code shift the two counts against each other.
@@ -278,11 +279,7 @@ class Letters:
         self._edges = [ctypes.c_double() for _ in range(4)]
         self._places = [ctypes.byref(edge) for edge in self._edges]
 
-    def to_characters(self) -> Characters:
-        """The same as what `part_columns` needs."""
-        return Characters(self.text, self.box, self.size, self.parts)
-
-    def lines(self) -> list[tuple[TextLine, int, int]]:
+    def lines(self) -> list[Placed]:
         """The lines of the page in the order of the file, each with the indexes of its letters."""
         return [(self.line(start, end), start, end) for start, end in _find_lines(self.text)]
 
@@ -301,34 +298,33 @@ class Letters:
 
     def size(self, at: int) -> float:
         """The size of a letter in points; many programs set all letters in one size and scale them."""
-        matrix = self._raw.FS_MATRIX()
+        matrix = raw.FS_MATRIX()
         index = self._index(at)
-        size = float(self._raw.FPDFText_GetFontSize(self._handle, index))
-        if self._raw.FPDFText_GetMatrix(self._handle, index, ctypes.byref(matrix)):
+        size = float(raw.FPDFText_GetFontSize(self._handle, index))
+        if raw.FPDFText_GetMatrix(self._handle, index, ctypes.byref(matrix)):
             size *= math.hypot(matrix.c, matrix.d)
         return min(max(size, 0.5), 2000.0) if math.isfinite(size) else 1.0
 
     def box(self, at: int) -> Box | None:
         """Where the ink of a letter is, None when nobody can say."""
-        if not self._raw.FPDFText_GetCharBox(self._handle, self._index(at), *self._places):
+        if not raw.FPDFText_GetCharBox(self._handle, self._index(at), *self._places):
             return None
         left, right, bottom, top = (edge.value for edge in self._edges)
-        # A damaged matrix puts letters nowhere.
-        return (left, bottom, right, top) if all(map(math.isfinite, (left, bottom, right, top))) else None
+        return (left, bottom, right, top) if is_finite(left, bottom, right, top) else None
 
     def parts(self, start: int, end: int) -> list[Box]:
         """The boxes of the stretches that some letters were drawn in."""
-        found = []
-        for number in range(self._raw.FPDFText_CountRects(self._handle, self._index(start), end - start)):
-            if self._raw.FPDFText_GetRect(self._handle, number, *self._places):
+        boxes = []
+        for number in range(raw.FPDFText_CountRects(self._handle, self._index(start), end - start)):
+            if raw.FPDFText_GetRect(self._handle, number, *self._places):
                 left, top, right, bottom = (edge.value for edge in self._edges)
-                if all(map(math.isfinite, (left, bottom, right, top))):
-                    found.append((left, bottom, right, top))
-        return found
+                if is_finite(left, bottom, right, top):
+                    boxes.append((left, bottom, right, top))
+        return boxes
 
     def drawn_by(self, at: int) -> Any:
         """The text object of the reader that a letter is from, false for a letter that the reader made up."""
-        return self._raw.FPDFText_GetTextObject(self._handle, self._index(at))
+        return raw.FPDFText_GetTextObject(self._handle, self._index(at))
 
     def blank(self, spans: Sequence[tuple[int, int]]) -> None:
         """Put blanks in the place of some letters, so that no line and no word has them; lines end where they did."""
@@ -340,22 +336,21 @@ class Letters:
 
     def find_turn(self) -> int:
         """By how many quarters (against the clock) the page is turned to read most of it."""
-        asked = range(0, len(self.text), max(1, len(self.text) // _ASKED))
-        angles = Counter(self._quarter(at) for at in asked if not self.text[at].isspace())
+        sample = range(0, len(self.text), max(1, len(self.text) // _ASKED))
+        angles = Counter(self._quarter(at) for at in sample if not self.text[at].isspace())
         return angles.most_common(1)[0][0] if angles else 0
 
-    def words(self, lines: Sequence[tuple[TextLine, int, int]], turn: int) -> list[Word]:
+    def words(self, lines: Sequence[Placed], turn: int) -> list[Word]:
         """The words of some lines, with their places on the page after it was turned by so many quarters."""
         words = []
         for number, (line, first, last) in enumerate(lines):
-            for found in _WORD.finditer(self.text, first, last):
-                start, end = found.span()
-                text = found[0]
+            for match in _WORD.finditer(self.text, first, last):
+                start, end = match.span()
+                text = match[0]
                 hyphen = text.find(HYPHEN)
                 place = self._place(start, start + hyphen if hyphen > 0 else end, turn)
                 if place is not None:
-                    left, right, base = place
-                    words.append(Word(text, start, end, number, left, right, base, line.size))
+                    words.append(Word(text, start, end, number, *place, line.size))
         return words
 
     def is_fixed(self, at: int) -> bool:
@@ -371,45 +366,37 @@ class Letters:
         """The name of a letter's font in small letters, and what its descriptor says of it."""
         flags = ctypes.c_int()
         name = ctypes.create_string_buffer(64)
-        if not self._raw.FPDFText_GetFontInfo(self._handle, self._index(at), name, 64, ctypes.byref(flags)):
+        if not raw.FPDFText_GetFontInfo(self._handle, self._index(at), name, 64, ctypes.byref(flags)):
             return b"", 0
         return name.value.lower(), flags.value
 
     def _place(self, start: int, end: int, turn: int) -> tuple[float, float, float] | None:
         """Where letters begin and end along their line, and their base line."""
-        one, two, three, four = self._edges
-        if not self._raw.FPDFText_GetCharOrigin(self._handle, self._index(start), *self._places[:2]):
+        across, up = self._edges[:2]
+        if not raw.FPDFText_GetCharOrigin(self._handle, self._index(start), *self._places[:2]):
             return None
-        x, y = one.value, two.value
-        if not self._raw.FPDFText_GetCharBox(self._handle, self._index(end - 1), *self._places):
+        x, y = across.value, up.value
+        last = self.box(end - 1)
+        if last is None or not is_finite(x, y):
             return None
-        left, right, bottom, top = one.value, two.value, three.value, four.value
-        if not math.isfinite(x + y + left + right + bottom + top):
-            return None
-        if turn == 0:
-            return x, max(right, x), y
-        if turn == 1:
-            return y, max(top, y), -x
-        if turn == 2:
-            return -x, max(-left, -x), -y
-        return -y, max(-bottom, -y), x
+        left, base, _, _ = turned((x, y, x, y), turn)
+        return left, max(turned(last, turn)[2], left), base
 
     def _quarter(self, at: int) -> int:
         """0 for a letter that stands upright, 1 where its line runs up the page and 3 where it runs down."""
-        angle = float(self._raw.FPDFText_GetCharAngle(self._handle, self._index(at)))
+        angle = float(raw.FPDFText_GetCharAngle(self._handle, self._index(at)))
         # The reader counts with the clock, and says -1 where it does not know.
         return -round(angle / (math.pi / 2)) % 4 if math.isfinite(angle) and angle >= 0 else 0
 
     def _index(self, at: int) -> int:
-        return at if self._is_direct else int(self._raw.FPDFText_GetCharIndexFromTextIndex(self._handle, at))
+        return at if self._is_direct else int(raw.FPDFText_GetCharIndexFromTextIndex(self._handle, at))
 
 
 def _find_lines(text: str) -> Iterator[tuple[int, int]]:
     """Where each line that is not blank begins and ends, blanks at both ends left out."""
     at = 0
     for line in text.split("\n"):
-        stripped = line.strip()
-        if stripped:
+        if stripped := line.strip():
             start = at + line.index(stripped[0])
             yield start, start + len(stripped)
         at += len(line) + 1
