@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from specloom.authoring.coverage.common import maps_of
+from specloom.authoring.coverage import maps_of
 from specloom.authoring.explain import Explanation, Unsent, explain
 from specloom.core.faults import Fault
 from specloom.model.model import Model

@@ -10,14 +10,8 @@ from typing import Any
 
 import pytest
 
-from specloom.authoring.examples.providers import (
-    DEFAULT_NOW,
-    ProviderExample,
-    clock,
-    environment,
-    provider_examples,
-    to_response,
-)
+from specloom.authoring.examples.compare import Example
+from specloom.authoring.examples.providers import DEFAULT_NOW, clock, environment, provider_examples, to_response
 from specloom.core.diagnostics import Report
 from specloom.core.faults import Fault
 from specloom.core.messages import Answer, Request, Response
@@ -96,8 +90,8 @@ def changed(reply: dict[str, Any], response: Response, chance: random.Random) ->
     return Response(response.status, response.headers, response.body[:at] + between + response.body[at + cut :], "")
 
 
-def run(example: ProviderExample, provider: Provider, step: str, chance: random.Random) -> Answer | Fault:
-    said = example.said
+def run(example: Example, provider: Provider, step: str, chance: random.Random) -> Answer | Fault:
+    said = example.stated
     settings, _ = read_settings(provider.settings, environment(said.get("config")))
     replies = {name: list(one) if isinstance(one, list) else [one] for name, one in said["replies"].items()}
 
@@ -112,8 +106,9 @@ def run(example: ProviderExample, provider: Provider, step: str, chance: random.
         return changed(reply, response, chance)
 
     now = clock(said.get("now", DEFAULT_NOW))
+    operation = provider.operations[said["operation"]]
     try:
-        return drive(perform(provider, example.operation, said.get("args") or {}, settings, now), answer)
+        return drive(perform(provider, operation, said.get("args") or {}, settings, now), answer)
     except Fault as fault:
         return fault
 
@@ -130,13 +125,13 @@ def test_no_answer_of_another_shape_is_taken_for_a_defect_or_breaks_the_engine(s
         provider = model.providers[name]
         chance = random.Random(name)
         for example in provider_examples(spec, provider, Report()):
-            for step in [*(example.said.get("replies") or {})] * EVERY:
+            for step in [*(example.stated.get("replies") or {})] * EVERY:
                 got = run(example, provider, step, chance)
 
                 runs += 1
                 if isinstance(got, Fault):
                     faults += 1
-                    where = (example.operation.id, example.name, step, got.message, got.detail)
+                    where = (f"{name}.{example.stated['operation']}", example.name, step, got.message, got.detail)
                     assert got.kind != "internal" or is_declared(got, provider), where
                     assert len(got.message) <= 500, where
                     assert got.message.isprintable(), where

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -70,8 +71,11 @@ class SpecVerdict:
         return f"{things}: {found}, {_count(self.counts.get('examples', 0), 'examples')} {spent}"
 
 
+_PLURALS = {"capability": "capabilities", "lens": "lenses"}
+
+
 def _count(number: int, plural: str) -> str:
-    singular = {"capabilities": "capability", "lenses": "lens"}.get(plural, plural.removesuffix("s"))
+    singular = next((name for name, many in _PLURALS.items() if many == plural), plural.removesuffix("s"))
     return f"{number} {singular if number == 1 else plural}"
 
 
@@ -79,30 +83,18 @@ def judge(roots: Sequence[Path]) -> SpecVerdict:
     """Compile everything under these roots, run all examples, and look for what they do not show."""
     from specloom.compiler import check_prompts, weave_from
 
-    from .coverage.report import check_coverage
-    from .examples.run import check_examples
+    from .coverage import check_coverage
 
     began = time.perf_counter()
     model, library, report = weave_from(roots)
     check_overlooked(roots, report)
     check_misplaced(roots, library, report)
     check_prompts(roots, library.of("tool"), library.of("lens"), report, library.sources)
-    check_examples(library, model, report)
     check_coverage(library, model, report)
-    examples = 0
-    for kind in ("provider", "tool", "resource", "lens"):
-        for spec in library.of(kind).values():
-            listed = spec.root.get("examples") or spec.root.get("example")
-            examples += len(getattr(listed, "items", ())) if kind != "lens" else 1
-    counts = {
-        "tools": len(library.of("tool")),
-        "providers": len(library.of("provider")),
-        "capabilities": len(library.of("capability")),
-        "lenses": len(library.of("lens")),
-        "collections": len(library.of("collection")),
-        "resources": len(library.of("resource")),
-        "examples": examples,
-    }
+    kinds = ("tool", "provider", "capability", "lens", "collection", "resource")
+    counts = {_PLURALS.get(kind, f"{kind}s"): len(library.of(kind)) for kind in kinds}
+    listed = [spec.root.get("examples") for kind in kinds for spec in library.of(kind).values()]
+    counts["examples"] = sum(len(getattr(node, "items", ())) for node in listed) + counts["lenses"]
     return SpecVerdict(tuple(report), counts, library.sources, time.perf_counter() - began)
 
 
@@ -114,13 +106,13 @@ def find_verdict(roots: Sequence[Path], environ: Mapping[str, str], *, remember:
     sources = dict(_read_sources(roots))
     digest = _digest(roots, sources)
     stamp = _stamp_path(roots, environ)
-    known = _load_stamp(stamp, digest)
-    if known is not None:
-        shown = {name: data.decode("utf-8", "replace") for name, data in sources.items()}
-        return SpecVerdict(known[0], known[1], shown, time.perf_counter() - began, remembered=True)
-    found = judge(roots)
-    _save_stamp(stamp, digest, found)
-    return found
+    verdict = _load_stamp(stamp, digest)
+    if verdict is not None:
+        texts = {name: data.decode("utf-8", "replace") for name, data in sources.items()}
+        return replace(verdict, sources=texts, seconds=time.perf_counter() - began)
+    verdict = judge(roots)
+    _save_stamp(stamp, digest, verdict)
+    return verdict
 
 
 def widen(paths: Iterable[Path], layers: Sequence[Path]) -> list[Path]:
@@ -152,9 +144,13 @@ def _is_read(path: Path, layer: Path) -> bool:
 # --- what is remembered ---------------------------------------------------------------------------------------------
 
 
+def _files(root: Path) -> list[Path]:
+    return [*spec_files(root), *prompt_files(root)] if root.exists() else []
+
+
 def _read_sources(roots: Sequence[Path]) -> Iterable[tuple[str, bytes]]:
     for at, root in enumerate(roots):
-        for path in (*spec_files(root), *prompt_files(root)) if root.exists() else ():
+        for path in _files(root):
             try:
                 yield shown_as(path, root, at), path.read_bytes()
             except OSError:
@@ -166,7 +162,7 @@ def _digest(roots: Sequence[Path], sources: Mapping[str, bytes]) -> str:
     seen = hashlib.sha256(f"{FORMAT} {__version__} {sys.version}".encode())
     for root in roots:
         seen.update(f"\n{root} {root.exists()}".encode())
-        for path in (*spec_files(root), *prompt_files(root)) if root.exists() else ():
+        for path in _files(root):
             # Not when it was written: a check-out writes everything anew, and what is read below is what counts.
             seen.update(f"\n{path} {_size(path)}".encode())
     for overlooked, *_ in find_overlooked(roots):
@@ -196,13 +192,14 @@ def _stamp_path(roots: Sequence[Path], environ: Mapping[str, str]) -> Path:
     return Path(cache_folder(environ)) / f"check-{which}.json"
 
 
-def _load_stamp(path: Path, digest: str) -> tuple[tuple[Diagnostic, ...], dict[str, int]] | None:
+def _load_stamp(path: Path, digest: str) -> SpecVerdict | None:
     try:
-        said = json.loads(path.read_bytes())
-        if said["digest"] != digest:
+        stamp = json.loads(path.read_bytes())
+        if stamp["digest"] != digest:
             return None
-        found = tuple(Diagnostic(code, Place(*place), message, hint) for code, place, message, hint in said["found"])
-        return found, {str(name): int(number) for name, number in said["counts"].items()}
+        diagnostics = (Diagnostic(code, Place(*place), message, hint) for code, place, message, hint in stamp["found"])
+        counts = {str(name): int(number) for name, number in stamp["counts"].items()}
+        return SpecVerdict(tuple(diagnostics), counts, remembered=True)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -211,15 +208,10 @@ def _save_stamp(path: Path, digest: str, verdict: SpecVerdict) -> None:
     """Write what was found; where that fails the next check only takes as long as this one."""
     from specloom.runtime import write_whole
 
-    found = [
-        [one.code, [one.place.file, one.place.line, one.place.column, one.place.width], one.message, one.hint]
-        for one in verdict.diagnostics
-    ]
-    said = {"digest": digest, "counts": dict(verdict.counts), "found": found}
-    try:
-        write_whole(path, json.dumps(said, ensure_ascii=False).encode())
-    except OSError:
-        return
+    found = [[one.code, astuple(one.place), one.message, one.hint] for one in verdict.diagnostics]
+    stamp = {"digest": digest, "counts": dict(verdict.counts), "found": found}
+    with contextlib.suppress(OSError):
+        write_whole(path, json.dumps(stamp, ensure_ascii=False).encode())
 
 
 # --- The verdict on one new file, before it is among the others -------------------------------------------------------
@@ -230,82 +222,28 @@ def judge_one(shown: str, data: bytes, model: Model) -> Report:
     report = Report()
     spec = parse_spec(shown, data, report)
     if spec is not None:
-        _JUDGES[spec.kind](spec, model, report)
+        _judge_spec(spec, model, report)
     return report
 
 
-def _judge_provider(spec: Spec, model: Model, report: Report) -> None:
-    from specloom.compiler import check_tables, compile_provider
+def _judge_spec(spec: Spec, model: Model, report: Report) -> None:
+    """Compile and check a spec; of a capability nothing, which is held against its providers and has none yet."""
+    from specloom import compiler
 
-    from .coverage.providers import cover_provider
-    from .examples.providers import check_provider
+    from .coverage import check_with_coverage
+    from .examples.run import compile_spec
 
-    provider = compile_provider(spec, model.capabilities, report)
-    if provider is None:
-        return
-    check_tables(spec, provider, model.capabilities, report)
-    check_provider(spec, provider, report)
-    if not report.errors:
-        cover_provider(spec, provider, report)
-
-
-def _judge_tool(spec: Spec, model: Model, report: Report) -> None:
-    from specloom.compiler import compile_tool, symbols_of
-
-    from .coverage.tools import cover_tool
-    from .examples.tools import check_tool
-
-    tool = compile_tool(spec, symbols_of(model), report)
-    if tool is None:
-        return
-    check_tool(spec, tool, model, report)
-    if not report.errors:
-        cover_tool(spec, tool, model, report)
-
-
-def _judge_lens(spec: Spec, _model: Model, report: Report) -> None:
-    from specloom.compiler import compile_lens
-
-    compile_lens(spec, report)
-
-
-def _judge_toolset(spec: Spec, model: Model, report: Report) -> None:
-    from specloom.compiler import compile_toolset
-
-    compile_toolset(spec, model.tools, model.tools, (), report)
-
-
-def _judge_collection(spec: Spec, model: Model, report: Report) -> None:
-    from specloom.compiler import check_needs, check_use, compile_collection
-
-    found = compile_collection(spec, report)
-    if found is not None:
-        check_needs({found.name: found}, report)
-        check_use({found.name: found}, model.tools.values(), report)
-
-
-def _judge_resource(spec: Spec, model: Model, report: Report) -> None:
-    from specloom.compiler import check_addresses, compile_resource, symbols_of
-
-    from .examples.resources import check_resource
-
-    resource = compile_resource(spec, symbols_of(model), report)
-    if resource is not None:
-        others = [one for one in model.resources.values() if one.name != resource.name]
-        check_addresses([*others, resource], report)
-        check_resource(spec, resource, report)
-
-
-def _judge_capability(spec: Spec, model: Model, report: Report) -> None:
-    """A capability is held against its providers, of which a new one has none."""
-
-
-_JUDGES: Mapping[str, Callable[[Spec, Model, Report], None]] = {
-    "provider": _judge_provider,
-    "tool": _judge_tool,
-    "lens": _judge_lens,
-    "toolset": _judge_toolset,
-    "collection": _judge_collection,
-    "resource": _judge_resource,
-    "capability": _judge_capability,
-}
+    match spec.kind:
+        case "provider" | "tool" | "resource":
+            compiled = compile_spec(spec, model, compiler.symbols_of(model), report)
+            if compiled is not None:
+                check_with_coverage(spec, compiled, model, report)
+        case "lens":
+            compiler.compile_lens(spec, report)
+        case "toolset":
+            compiler.compile_toolset(spec, model.tools, model.tools, (), report)
+        case "collection":
+            collection = compiler.compile_collection(spec, report)
+            if collection is not None:
+                compiler.check_needs({collection.name: collection}, report)
+                compiler.check_use({collection.name: collection}, model.tools.values(), report)

@@ -16,6 +16,7 @@ import pytest
 import trust_replay
 import yaml
 
+from specloom.authoring.examples.compare import Example
 from specloom.authoring.examples.tools import run_tool_example
 from specloom.core.diagnostics import Report
 from specloom.domains.text.hosts import TIERS
@@ -95,7 +96,8 @@ def shown(name: str) -> frozenset[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
     for item in listed.items:
         assert isinstance(item, Map)
-        trace = run_tool_example(item, to_plain(item), tool, shipped_model(), Report()) if "expect" in item else None
+        example = Example(item, to_plain(item), Report())
+        trace = run_tool_example(example, tool, shipped_model()) if "expect" in item else None
         if trace is not None and trace.outcome is not None:
             found |= {(path, value) for path, value in said(trace.outcome.answer) if isinstance(value, str)}
     return frozenset(found)

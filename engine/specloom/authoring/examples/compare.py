@@ -1,43 +1,103 @@
-"""What differs between what an example says and what came of it, in sentences."""
+"""An example of a spec, and what differs between what it states and what came of it, in sentences."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any
 
-from specloom.core import Fault, Place
+from specloom.core import Answer, Fault, Place, Report, Request
 from specloom.model import Row
-from specloom.specs import Listing, Map, Node
+from specloom.runtime import Ask, ProviderOutcome
+from specloom.specs import Listing, Map, Node, Spec, to_plain
 
 
-class Wrong(Protocol):
-    """Takes the key of `expect` that is not met, the sentence, and which item under that key it is about."""
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One example as it is written, and the report for what is wrong with it."""
 
-    def __call__(self, key: str, sentence: str, item: int | None = None) -> None: ...
+    node: Map
+    stated: Mapping[str, Any]
+    report: Report
+
+    @property
+    def name(self) -> str:
+        """The sentence that it shows."""
+        return str(self.stated["name"])
+
+    @property
+    def expect(self) -> Mapping[str, Any]:
+        """What must come of it."""
+        expect: Mapping[str, Any] = self.stated["expect"]
+        return expect
+
+    def wrong(self, key: str, sentence: str, item: int | None = None) -> None:
+        """Report a key of `expect`, or one item under it, that is not met (E401)."""
+        place = place_of(self.node.get("expect") or self.node, key, item)
+        self.report.add("E401", place, f"{self.name!r}: {sentence}")
+
+    def add(self, code: str, key: str, message: str, hint: str = "") -> None:
+        """Report something at a key of the example."""
+        self.report.add(code, place_of(self.node, key), message, hint)
 
 
-def compare_fault(fault: Fault, expect: Mapping[str, Any], wrong: Wrong) -> None:
-    if fault.kind != expect["error"]:
-        wrong("error", f"ended with {fault.kind}: {fault.message}; expected {expect['error']}")
-        return
-    if "message" in expect and fault.message != expect["message"]:
-        wrong("message", f"said {fault.message!r}, not {expect['message']!r}")
-    if "retry_after" in expect and fault.retry_after != expect["retry_after"]:
-        wrong("retry_after", f"may be tried again after {fault.retry_after} s, not {expect['retry_after']} s")
+@dataclass(slots=True)
+class ExampleTrace:
+    """What one example did: whom it asked, what it sent, and what came out."""
+
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """The arguments of a tool as they were taken."""
+    asked: list[Ask] = field(default_factory=list)
+    sent: list[Request] = field(default_factory=list)
+    answer: Answer | None = None
+    """Of a provider."""
+    outcome: ProviderOutcome | None = None
+    """Of a tool."""
+    fault: Fault | None = None
 
 
-def compare_rows(rows: list[Row], expect: Mapping[str, Any], wrong: Wrong) -> None:
+def examples_of(spec: Spec, report: Report) -> list[Example]:
+    """The examples of a spec, in the order in which they are written."""
+    listed = spec.root.get("examples")
+    items = listed.items if isinstance(listed, Listing) else ()
+    return [Example(item, to_plain(item), report) for item in items if isinstance(item, Map)]
+
+
+def compare_result(example: Example, rows: list[Row], fault: Fault | None) -> bool:
+    """Hold rows, or the fault instead of them, against the example; whether there is an answer to look at further."""
+    expect = example.expect
+    if fault is None:
+        if "error" in expect:
+            example.wrong("error", f"gave {len(rows)} rows instead of the fault {expect['error']}")
+        _compare_rows(rows, example)
+        return True
+    if "error" not in expect:
+        detail = f" ({fault.detail})" if fault.detail else ""
+        example.wrong(next(iter(expect)), f"ended with the fault {fault.kind}: {fault.message}{detail}")
+    elif fault.kind != expect["error"]:
+        example.wrong("error", f"ended with {fault.kind}: {fault.message}; expected {expect['error']}")
+    else:
+        if "message" in expect and fault.message != expect["message"]:
+            example.wrong("message", f"said {fault.message!r}, not {expect['message']!r}")
+        if "retry_after" in expect and fault.retry_after != expect["retry_after"]:
+            message = f"may be tried again after {fault.retry_after} s, not {expect['retry_after']} s"
+            example.wrong("retry_after", message)
+    return False
+
+
+def _compare_rows(rows: list[Row], example: Example) -> None:
+    expect = example.expect
     if "count" in expect and len(rows) != expect["count"]:
-        wrong("count", f"gave {len(rows)} rows, not {expect['count']}")
-    wanted = expect.get("rows")
-    if wanted is None:
+        example.wrong("count", f"gave {len(rows)} rows, not {expect['count']}")
+    expected = expect.get("rows")
+    if expected is None:
         return
-    if len(rows) != len(wanted):
-        wrong("rows", f"gave {len(rows)} rows, not {len(wanted)}: {short(rows)}")
-    for index, (row, one) in enumerate(zip(rows, wanted, strict=False)):
-        for sentence in differing_row(row, one):
-            wrong("rows", f"row {index + 1} {sentence}", index)
+    if len(rows) != len(expected):
+        example.wrong("rows", f"gave {len(rows)} rows, not {len(expected)}: {short(rows)}")
+    for index, (row, stated) in enumerate(zip(rows, expected, strict=False)):
+        for sentence in differing_row(row, stated):
+            example.wrong("rows", f"row {index + 1} {sentence}", index)
 
 
 def differing_request(sent: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:

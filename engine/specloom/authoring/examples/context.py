@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from specloom.storage import StateStore
 
 
-Answering = Callable[[Ask], Answer | Fault]
-Replying = Callable[[Request], Response | Fault]
 Result = TypeVar("Result")
 
 
@@ -36,7 +34,7 @@ class ExampleState:
     store: StateStore | None = field(default=None, repr=False)
     ids: int = 0
 
-    def drawer(self, collection: str, space: str = "") -> Collection:
+    def collection(self, collection: str, space: str = "") -> Collection:
         """The caller's view of a collection that is kept in memory."""
         if self.store is None:
             from specloom.storage import open_memory
@@ -55,70 +53,55 @@ class ExampleState:
         return f"00000000-0000-4000-8000-{self.ids:012d}"
 
 
+@dataclass(frozen=True, eq=False)
 class ExampleContext:
-    """A `specloom.plugins.context.Context` for one example of a tool."""
+    """A `specloom.plugins.context.Context` for one example of a tool; procedures keep things by it while it lives."""
 
-    def __init__(
-        self,
-        tool: Tool,
-        model: Model,
-        offer: Offer,
-        config: Mapping[str, Any],
-        room: ExampleState,
-        answer: Answering,
-        reply: Replying,
-    ) -> None:
-        self._tool, self._model, self._offer = tool, model, offer
-        self._config, self._room = config, room
-        self._answer, self._reply = answer, reply
+    tool: Tool
+    model: Model
+    offer: Offer
+    config: Mapping[str, Any]
+    call_state: ExampleState
+    answer: Callable[[Ask], Answer | Fault]
+    reply: Callable[[Request], Response | Fault]
+    allow_private: bool = False
+    is_live: bool = False
 
     @property
     def owner(self) -> str:
-        return self._room.owner
-
-    @property
-    def config(self) -> Mapping[str, Any]:
-        return self._config
-
-    @property
-    def allow_private(self) -> bool:
-        return False
-
-    @property
-    def is_live(self) -> bool:
-        return False
+        return self.call_state.owner
 
     def now(self) -> float:
-        return self._room.now
+        return self.call_state.now
 
     def tell(self, done: float, total: float | None, message: str) -> None:
         """Nobody listens."""
 
     def offering(self, operation: str) -> tuple[str, ...]:
-        return self._offer.orders.get(operation, ())
+        return self.offer.orders.get(operation, ())
 
     async def ask(self, operation: str, arguments: Mapping[str, Any], *, provider: str = "") -> Answer:
         if provider:
-            resolve(provider, operation, self._tool, self._model, self._offer)
+            resolve(provider, operation, self.tool, self.model, self.offer)
         failed: list[Fault] = []
         for name in [provider] if provider else self.offering(operation):
-            taken = self._model.providers[name].operations[operation].input
-            given = {key: arguments[key] for key in taken if arguments.get(key) is not None}
-            got = self._answer(Ask(name, operation, given))
-            if isinstance(got, Answer):
-                return got
-            failed.append(got)
-        raise all_failed(failed) if failed else none_configured(self._tool, self._model, self._offer, (operation,))
+            taken = self.model.providers[name].operations[operation].input
+            passed = {key: arguments[key] for key in taken if arguments.get(key) is not None}
+            answer = self.answer(Ask(name, operation, passed))
+            if isinstance(answer, Answer):
+                return answer
+            failed.append(answer)
+        raise all_failed(failed) if failed else none_configured(self.tool, self.model, self.offer, (operation,))
 
     async def run(self, procedure: str, parameters: Mapping[str, Any]) -> Row:
         return await PROCEDURES[procedure].function(self, parameters)
 
     async def send(self, request: Request) -> Response:
         await asyncio.sleep(0)
-        got = self._reply(request)
-        if isinstance(got, Fault):
-            raise got
-        return got
+        response = self.reply(request)
+        if isinstance(response, Fault):
+            raise response
+        return response
 
     async def remember(self, key: str, ttl: float, make: Callable[[], Awaitable[Any]]) -> Kept:  # noqa: ARG002
         return Kept(await make())
@@ -130,13 +113,13 @@ class ExampleContext:
         """Nothing is kept."""
 
     def new_id(self) -> str:
-        return self._room.new_id()
+        return self.call_state.new_id()
 
     def state(self, collection: str, *, space: str = "") -> Collection:
-        return self._room.drawer(collection, space)
+        return self.call_state.collection(collection, space)
 
     async def keep_artifact(self, text: str, *, name: str, mime_type: str) -> str:  # noqa: ARG002
-        return self._model.address_artifact(hashlib.sha256(text.encode()).hexdigest()[:32])
+        return self.model.address_artifact(hashlib.sha256(text.encode()).hexdigest()[:32])
 
 
 def run_procedure(run: Run, context: ExampleContext) -> Row | Fault:
@@ -153,18 +136,18 @@ def run_procedure(run: Run, context: ExampleContext) -> Row | Fault:
     return run_through(work())
 
 
-def furnish(room: ExampleState, items: Iterable[Mapping[str, Any]]) -> Fault | None:
-    """Put items into the room of an example; what is wrong with one of them."""
+def furnish(state: ExampleState, items: Iterable[Mapping[str, Any]]) -> Fault | None:
+    """Put items into the collections of an example; what is wrong with one of them."""
 
     async def work() -> Fault | None:
-        for one in items:
-            if one["in"] not in room.collections:
-                known = sorted(room.collections)
-                return Fault("not_found", f"there is no collection {one['in']!r}", alternatives=known)
-            collection = room.drawer(one["in"], str(one.get("space", "")))
+        for item in items:
+            if item["in"] not in state.collections:
+                names = sorted(state.collections)
+                return Fault("not_found", f"there is no collection {item['in']!r}", alternatives=names)
+            collection = state.collection(item["in"], str(item.get("space", "")))
             try:
-                for number in range(one.get("times", 1)):
-                    await collection.put(str(one["key"]).replace(NUMBER, str(number)), one["value"])
+                for number in range(item.get("times", 1)):
+                    await collection.put(str(item["key"]).replace(NUMBER, str(number)), item["value"])
             except Fault as fault:
                 return fault
         return None
@@ -172,11 +155,11 @@ def furnish(room: ExampleState, items: Iterable[Mapping[str, Any]]) -> Fault | N
     return run_through(work())
 
 
-def find_kept(room: ExampleState, item: Mapping[str, Any]) -> Item | None:
+def find_kept(state: ExampleState, item: Mapping[str, Any]) -> Item | None:
     """What is kept where an example expects an item."""
-    if item["in"] not in room.collections:
+    if item["in"] not in state.collections:
         return None
-    return run_through(room.drawer(item["in"], str(item.get("space", ""))).get(str(item["key"])))
+    return run_through(state.collection(item["in"], str(item.get("space", ""))).get(str(item["key"])))
 
 
 def run_through(work: Coroutine[Any, Any, Result]) -> Result:
@@ -200,11 +183,11 @@ FOLDER, NUMBER = "{folder}", "{number}"
 
 
 @contextlib.contextmanager
-def placed(said: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def placed(stated: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """An example with its files on disk and the path of their folder for `{folder}` in `args` and `config`."""
-    files = said.get("files")
+    files = stated.get("files")
     if not files:
-        yield said
+        yield stated
         return
     with tempfile.TemporaryDirectory(prefix="specloom-example-") as folder:
         for name, text in files.items():
@@ -213,10 +196,10 @@ def placed(said: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
                 path = Path(folder, name.replace(NUMBER, str(number)))
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(many["of"].replace(NUMBER, str(number)), encoding="utf-8")
-        yield {**said, **{part: _put(said[part], folder) for part in ("args", "config") if part in said}}
+        yield {**stated, **{part: _with_folder(stated[part], folder) for part in ("args", "config") if part in stated}}
 
 
-def _put(value: Any, folder: str) -> Any:
+def _with_folder(value: Any, folder: str) -> Any:
     if isinstance(value, Mapping):
-        return {name: _put(one, folder) for name, one in value.items()}
+        return {name: _with_folder(inner, folder) for name, inner in value.items()}
     return value.replace(FOLDER, folder) if isinstance(value, str) else value

@@ -1,10 +1,10 @@
-"""Runs the examples of tools: the providers' answers are given, what is asked and what is returned are compared."""
+"""Runs the examples of tools: what providers, pages and collections hold is given, and the answer is compared."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 from specloom.core import Answer, Fault, Report, Request, Response, did_you_mean
@@ -23,140 +23,118 @@ from specloom.runtime import (
     pursue,
     read_settings,
 )
-from specloom.specs import Listing, Map, Spec, to_plain
+from specloom.specs import Listing, Spec, to_plain
 
-from .compare import compare_fault, compare_rows, differing_row, place_of, short
+from .compare import Example, ExampleTrace, compare_result, differing_row, examples_of, place_of, short
 from .context import ExampleContext, ExampleState, find_kept, furnish, placed, run_procedure
 from .providers import DEFAULT_NOW, clock, environment, to_response
 
-# --- Holds the `refuse` and `accept` lists of an example against what its tool takes ----------------------------------
+
+def check_tool(
+    spec: Spec, tool: Tool, model: Model, report: Report, *, validate: bool = True
+) -> list[tuple[Example, ExampleTrace]]:
+    """Run a tool's examples and compare; every answer must fit the output schema that the tool publishes."""
+    examples = examples_of(spec, report)
+    if not examples:
+        report.add("E403", tool.place, f"{tool.name} has no example")
+    traces: list[tuple[Example, ExampleTrace]] = []
+    asked = [model.capabilities[name] for name in tool.capabilities if name in model.capabilities]
+    if any(name in report.left_out for one in asked for name in one.order):
+        return traces  # what they show may hang on a provider that is left out
+    for example in examples:
+        if "expect" not in example.stated:
+            _check_bounds(example, tool)
+            continue
+        trace = run_tool_example(example, tool, model)
+        if trace is None:
+            continue
+        _compare(example, tool, trace)
+        if validate and trace.outcome is not None:
+            _check_schema(example, tool, trace.outcome)
+        traces.append((example, trace))
+    return traces
 
 
-def check_bounds(node: Map, said: Mapping[str, Any], tool: Tool, report: Report) -> None:
-    """Run the `refuse` and `accept` lists of an example: the first are `validation`, the second stay as they are."""
+def _check_bounds(example: Example, tool: Tool) -> None:
+    """Hold the lists `refuse` and `accept` against a tool: the first are `validation`, the second stay as they are."""
     for word in ("refuse", "accept"):
-        listed = node.get(word)
+        listed = example.node.get(word)
         for item in listed.items if isinstance(listed, Listing) else ():
-            more = {name: spread(value) for name, value in to_plain(item).items()}
-            given = {**said["args"], **more}
+            more = {name: _expanded(value) for name, value in to_plain(item).items()}
             try:
-                taken = parse_arguments(tool, given)
+                taken = parse_arguments(tool, {**example.stated["args"], **more}).given
             except Fault as fault:
-                if word == "accept":
-                    report.add("E401", item.place, f"{said['name']!r}: {short(more)} is refused: {fault.message}")
-                continue
-            if word == "refuse":
-                report.add("E401", item.place, f"{said['name']!r}: {short(more)} is not refused")
-            elif any(taken.given.get(name) != value for name, value in more.items()):
-                changed = {name: taken.given.get(name) for name in more}
-                report.add("E401", item.place, f"{said['name']!r}: {short(more)} becomes {short(changed)}")
+                problem = f"is refused: {fault.message}" if word == "accept" else ""
+            else:
+                now = {name: taken.get(name) for name in more}
+                problem = "is not refused" if word == "refuse" else f"becomes {short(now)}" if now != more else ""
+            if problem:
+                example.report.add("E401", item.place, f"{example.name!r}: {short(more)} {problem}")
 
 
-def spread(value: Any) -> Any:
+def _expanded(value: Any) -> Any:
     """`{characters: N}` stands for a text of that length and `{times: N, of: X}` for a list of that one, anywhere."""
     if isinstance(value, list):
-        return [spread(item) for item in value]
+        return [_expanded(item) for item in value]
     if not isinstance(value, dict):
         return value
     if set(value) == {"characters"}:
         return "x" * value["characters"]
     if set(value) == {"times", "of"}:
-        return [spread(value["of"])] * value["times"]
-    return {name: spread(item) for name, item in value.items()}
+        return [_expanded(value["of"])] * value["times"]
+    return {name: _expanded(item) for name, item in value.items()}
 
 
-@dataclass(slots=True)
-class ToolTrace:
-    """What one example of a tool did: whom it asked with what, and what came out."""
-
-    asked: list[Ask] = field(default_factory=list)
-    sent: list[Request] = field(default_factory=list)
-    given: Mapping[str, Any] = field(default_factory=dict)
-    """The arguments as they were taken."""
-    outcome: ProviderOutcome | None = None
-    fault: Fault | None = None
-
-
-def check_tool(
-    spec: Spec, tool: Tool, model: Model, report: Report, *, validate: bool = True
-) -> list[tuple[Map, ToolTrace]]:
-    """Run a tool's examples and compare; every answer must fit the output schema that the tool publishes."""
-    node = spec.root.get("examples")
-    items = node.items if isinstance(node, Listing) else ()
-    if not items:
-        report.add("E403", tool.place, f"{tool.name} has no example")
-    done: list[tuple[Map, ToolTrace]] = []
-    asked = [model.capabilities[name] for name in tool.capabilities if name in model.capabilities]
-    if any(name in report.left_out for one in asked for name in one.order):
-        return done  # what they show may hang on a provider that is left out
-    for item in items:
-        assert isinstance(item, Map)
-        said = to_plain(item)
-        if "expect" not in said:
-            check_bounds(item, said, tool, report)
-            continue
-        trace = run_tool_example(item, said, tool, model, report)
-        if trace is None:
-            continue
-        _compare_tool(item, said, tool, trace, report)
-        if validate and trace.outcome is not None:
-            _fits_schema(item, said, tool, trace.outcome, report)
-        done.append((item, trace))
-    return done
-
-
-def run_tool_example(node: Map, said: Mapping[str, Any], tool: Tool, model: Model, report: Report) -> ToolTrace | None:
+def run_tool_example(example: Example, tool: Tool, model: Model) -> ExampleTrace | None:
     """What an example of a tool does, or None when it cannot be run, which is then reported."""
-    parts = said.get("providers") or {}
-    for name in parts:
+    for name in example.stated.get("providers") or {}:
         provider, _, operation = name.partition(".")
-        if provider in report.left_out:
+        if provider in example.report.left_out:
             return None
         if provider not in model.providers or operation not in model.providers[provider].operations:
-            known = [one.id for p in model.providers.values() for one in p.operations.values()]
-            hint = did_you_mean(name, known)
-            listed = node.get("providers")
-            place = place_of(listed, name) if listed else node.place
-            report.add("E402", place, f"there is no operation {name!r}", hint)
+            listed = example.node.get("providers")
+            place = place_of(listed, name) if listed else example.node.place
+            hint = did_you_mean(name, [one.id for each in model.providers.values() for one in each.operations.values()])
+            example.report.add("E402", place, f"there is no operation {name!r}", hint)
             return None
-    room = ExampleState(clock(DEFAULT_NOW), {name: one.spec for name, one in model.collections.items()})
+    state = ExampleState(clock(DEFAULT_NOW), {name: one.spec for name, one in model.collections.items()})
     try:
-        with placed(said) as there:
-            return _call_in(room, node, there, tool, model, report)
+        with placed(example.stated) as stated:
+            return _run_in(state, replace(example, stated=stated), tool, model)
     finally:
-        room.close()
+        state.close()
 
 
-def _call_in(
-    room: ExampleState, node: Map, said: Mapping[str, Any], tool: Tool, model: Model, report: Report
-) -> ToolTrace | None:
-    """The example in its room, with what was kept and called before."""
-    for owner, items in _kept_by(said).items():
-        room.owner = owner
-        problem = furnish(room, items)
+def _run_in(state: ExampleState, example: Example, tool: Tool, model: Model) -> ExampleTrace | None:
+    """The example over its state, with what was kept and called before."""
+    owner = example.stated.get("owner", "")
+    items: dict[str, list[Mapping[str, Any]]] = {}
+    for item in example.stated.get("state") or ():
+        items.setdefault(item.get("owner", owner), []).append(item)
+    for state_owner, kept in items.items():
+        state.owner = state_owner
+        problem = furnish(state, kept)
         if problem is not None:
-            report.add("E402", place_of(node, "state"), problem.message, ", ".join(problem.alternatives))
+            example.add("E402", "state", problem.message, ", ".join(problem.alternatives))
             return None
-    for earlier in said.get("before") or ():
+    for earlier in example.stated.get("before") or ():
         if earlier.get("tool", tool.name) not in model.tools:
-            hint = did_you_mean(earlier["tool"], model.tools)
-            report.add("E402", place_of(node, "before"), f"there is no tool {earlier['tool']!r}", hint)
+            message = f"there is no tool {earlier['tool']!r}"
+            example.add("E402", "before", message, did_you_mean(earlier["tool"], model.tools))
             return None
-        room.owner = earlier.get("owner", said.get("owner", ""))
-        long = {name: spread(value) for name, value in earlier["args"].items()}
-        done = _call(
-            node, {**said, **earlier, "args": long}, model.tools.get(earlier.get("tool", ""), tool), model, room, report
-        )
-        if done.fault is not None:
-            message = f"{said['name']!r}: an earlier call ends with the fault {done.fault.kind}: {done.fault.message}"
-            report.add("E401", place_of(node, "before"), message)
-    room.owner = said.get("owner", "")
-    trace = _call(node, said, tool, model, room, report)
-    expect_node = node.entries["expect"].value
-    for index, item in enumerate(said["expect"].get("kept") or ()):
-        room.owner = item.get("owner", said.get("owner", ""))
-        for sentence in _differing_item(find_kept(room, item), item, room.now):
-            report.add("E401", place_of(expect_node, "kept", index), f"{said['name']!r}: {sentence}")
+        state.owner = earlier.get("owner", owner)
+        arguments = {name: _expanded(value) for name, value in earlier["args"].items()}
+        call = replace(example, stated={**example.stated, **earlier, "args": arguments})
+        fault = _ToolExample(call, model.tools.get(earlier.get("tool", ""), tool), model, state).run().fault
+        if fault is not None:
+            message = f"{example.name!r}: an earlier call ends with the fault {fault.kind}: {fault.message}"
+            example.add("E401", "before", message)
+    state.owner = owner
+    trace = _ToolExample(example, tool, model, state).run()
+    for index, item in enumerate(example.expect.get("kept") or ()):
+        state.owner = item.get("owner", owner)
+        for sentence in _differing_item(find_kept(state, item), item, state.now):
+            example.wrong("kept", sentence, index)
     return trace
 
 
@@ -173,173 +151,142 @@ def _differing_item(item: Item | None, expected: Mapping[str, Any], now: float) 
         yield f"{name} is kept for {lasts} s, not {expected['lasts']} s"
 
 
-def _kept_by(said: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
-    """What each owner has kept before."""
-    kept: dict[str, list[Mapping[str, Any]]] = {}
-    for one in said.get("state") or ():
-        kept.setdefault(one.get("owner", said.get("owner", "")), []).append(one)
-    return kept
+@dataclass(frozen=True, slots=True)
+class _ToolExample:
+    """One call of a tool whose upstreams are what its example states."""
 
+    example: Example
+    tool: Tool
+    model: Model
+    state: ExampleState
 
-def _call(
-    node: Map, said: Mapping[str, Any], tool: Tool, model: Model, room: ExampleState, report: Report
-) -> ToolTrace:
-    parts = said.get("providers") or {}
-    config, _ = read_settings(tool.settings, environment(said.get("config")))
-    trace = ToolTrace()
-    try:
-        arguments = parse_arguments(tool, said["args"])
-        trace.given = arguments.given
-        offer = _offer(parts, model)
-        running = pursue(tool, model, arguments, config, offer, room.now, room.owner)
-        give: Any = None
+    def run(self) -> ExampleTrace:
+        """What the call asked, and what came of it."""
+        stated, tool, model, state = self.example.stated, self.tool, self.model, self.state
+        config, _ = read_settings(tool.settings, environment(stated.get("config")))
+        trace = ExampleTrace()
 
         def answer(ask: Ask) -> Answer | Fault:
-            return _part_answer(ask, parts, model, trace, node, said, report)
+            trace.asked.append(ask)
+            return self._answer(ask)
 
         def reply(request: Request) -> Response | Fault:
-            return _page(request, said.get("pages") or {}, trace)
+            trace.sent.append(request)
+            return self._page(request)
 
-        while True:
-            wanted = running.throw(give) if isinstance(give, Fault) else running.send(give)
-            if isinstance(wanted, Run):
-                give = run_procedure(wanted, ExampleContext(tool, model, offer, config, room, answer, reply))
-            elif isinstance(wanted, AskAll):
-                give = [answer(one) for one in wanted.asks]
+        try:
+            arguments = parse_arguments(tool, stated["args"])
+            trace.arguments = arguments.given
+            offer = self._offer()
+            plan = pursue(tool, model, arguments, config, offer, state.now, state.owner)
+            result: Any = None
+            while True:
+                effect = plan.throw(result) if isinstance(result, Fault) else plan.send(result)
+                if isinstance(effect, Run):
+                    result = run_procedure(effect, ExampleContext(tool, model, offer, config, state, answer, reply))
+                elif isinstance(effect, AskAll):
+                    result = [answer(one) for one in effect.asks]
+                else:
+                    result = answer(effect)
+        except StopIteration as stop:
+            trace.outcome = stop.value
+        except Fault as fault:
+            if tool.envelope:
+                envelope = ENVELOPES[tool.envelope].function(fault, trace.arguments or stated["args"])
+                trace.outcome = ProviderOutcome(answer=envelope)
             else:
-                give = answer(wanted)
-    except StopIteration as stop:
-        trace.outcome = stop.value
-    except Fault as fault:
-        if tool.envelope:
-            trace.outcome = ProviderOutcome(
-                answer=ENVELOPES[tool.envelope].function(fault, trace.given or said["args"])
-            )
-        else:
-            trace.fault = fault
-    return trace
+                trace.fault = fault
+        return trace
 
-
-def _offer(parts: Mapping[str, Any], model: Model) -> Offer:
-    """In an example those providers are configured that it names."""
-    named = {name.partition(".")[0] for name in parts}
-    orders = {}
-    for capability in model.capabilities.values():
-        offering = model.offering(capability.name)
+    def _offer(self) -> Offer:
+        """In an example those providers are configured that it names."""
+        parts, model = self.example.stated.get("providers") or {}, self.model
+        named = {name.partition(".")[0] for name in parts}
         # `offering` is ranked by the capability's order, then by name.
-        orders[capability.name] = tuple(name for name in offering if f"{name}.{capability.name}" in parts)
-    missing = {
-        one.name: tuple(missing_settings(one, {}))
-        for one in model.providers.values()
-        if one.name not in named and not is_configured(one, {})
-    }
-    return Offer(orders, frozenset(named), missing)
+        orders = {
+            capability: tuple(name for name in model.offering(capability) if f"{name}.{capability}" in parts)
+            for capability in model.capabilities
+        }
+        missing = {
+            one.name: tuple(missing_settings(one, {}))
+            for one in model.providers.values()
+            if one.name not in named and not is_configured(one, {})
+        }
+        return Offer(orders, frozenset(named), missing)
+
+    def _answer(self, ask: Ask) -> Answer | Fault:
+        """What the example's `providers` say to a question."""
+        name = f"{ask.provider}.{ask.operation}"
+        stated = (self.example.stated.get("providers") or {}).get(name)
+
+        def differing(part: Mapping[str, Any]) -> list[tuple[str, Any]]:
+            return [(key, value) for key, value in (part.get("sent") or {}).items() if ask.arguments.get(key) != value]
+
+        # A list has a part for each way of asking; a single part is what every question gets.
+        part = next((one for one in stated if not differing(one)), None) if isinstance(stated, list) else stated
+        if part is None:
+            arguments = f" with {short(dict(ask.arguments))}" if stated else ""
+            message = f"{self.example.name!r} asks {name}{arguments}, for which it has no answer"
+            self.example.add("E401", "providers", message)
+            return Fault("internal", f"the example has no answer for {name}")
+        for key, value in () if ask.again else differing(part):
+            message = f"{name} is given {key} = {short(ask.arguments.get(key))}, not {short(value)}"
+            self.example.add("E401", "providers", f"{self.example.name!r}: {message}")
+        if "error" in part:
+            return Fault(part["error"], "the example says so", provider=ask.provider)
+        fields = self.model.capabilities[ask.operation].row
+        rows = part.get("again" if ask.again else "rows") or []
+        for key in (key for row in rows for key in row if key not in fields):
+            message = f"a row of {ask.operation!r} has no field {key!r}"
+            self.example.add("E402", "providers", message, did_you_mean(key, fields))
+        return Answer([dict(row) for row in rows], dict(part.get("meta") or {}))
+
+    def _page(self, request: Request) -> Response | Fault:
+        """What the example's `pages` say to a request; a URL that is not there does not resolve."""
+        query = "&".join(f"{name}={value}" for name, value in request.query)
+        url = f"{request.url}?{query}" if query else request.url
+        accept = next((str(value) for name, value in request.headers if name.lower() == "accept"), "")
+        stated = (self.example.stated.get("pages") or {}).get(url) or []
+        for page in stated if isinstance(stated, list) else [stated]:
+            if page.get("accept", "") in accept and page.get("method", request.method) == request.method:
+                kind = "application/json" if "json" in page else "text/html"
+                repeated = {"text": page["text"] * page["times"]} if "times" in page else {}
+                headers = {"content-type": kind, **page.get("headers", {})}
+                return to_response({**page, **repeated, "headers": headers}, url)
+        return Fault("network", f"{url.split('/')[2]} could not be reached: the name does not resolve.")
 
 
-def _part_answer(
-    ask: Ask,
-    parts: Mapping[str, Any],
-    model: Model,
-    trace: ToolTrace,
-    node: Map,
-    said: Mapping[str, Any],
-    report: Report,
-) -> Answer | Fault:
-    trace.asked.append(ask)
-    name = f"{ask.provider}.{ask.operation}"
-    stated = parts.get(name)
-    # A list has a part for each way of asking; a single part is what every question gets.
-    part = next((one for one in stated if _fits(one, ask)), None) if isinstance(stated, list) else stated
-    if part is None:
-        asked = f" with {short(dict(ask.arguments))}" if stated else ""
-        message = f"{said['name']!r} asks {name}{asked}, for which it has no answer"
-        report.add("E401", place_of(node, "providers"), message)
-        return Fault("internal", f"the example has no answer for {name}")
-    if not ask.again:
-        for key, wanted in (part.get("sent") or {}).items():
-            if ask.arguments.get(key) != wanted:
-                got = short(ask.arguments.get(key))
-                message = f"{said['name']!r}: {name} is given {key} = {got}, not {short(wanted)}"
-                report.add("E401", place_of(node, "providers"), message)
-    if "error" in part:
-        return Fault(part["error"], "the example says so", provider=ask.provider)
-    fields = model.capabilities[ask.operation].row
-    rows = part.get("again" if ask.again else "rows") or []
-    for row in rows:
-        for key in row:
-            if key not in fields:
-                message = f"a row of {ask.operation!r} has no field {key!r}"
-                report.add("E402", place_of(node, "providers"), message, did_you_mean(key, fields))
-    return Answer([dict(row) for row in rows], dict(part.get("meta") or {}))
-
-
-def _fits(part: Mapping[str, Any], ask: Ask) -> bool:
-    return all(ask.arguments.get(key) == wanted for key, wanted in (part.get("sent") or {}).items())
-
-
-def _page(request: Request, pages: Mapping[str, Any], trace: ToolTrace) -> Response | Fault:
-    """What an example's `pages` say for a request; a URL that is not there does not resolve."""
-    trace.sent.append(request)
-    query = "&".join(f"{name}={value}" for name, value in request.query)
-    url = f"{request.url}?{query}" if query else request.url
-    accept = next((str(value) for name, value in request.headers if name.lower() == "accept"), "")
-    said = pages.get(url) or []
-    for page in said if isinstance(said, list) else [said]:
-        if page.get("accept", "") in accept and page.get("method", request.method) == request.method:
-            headers = {"content-type": "application/json" if "json" in page else "text/html", **page.get("headers", {})}
-            repeated = {"text": page["text"] * page["times"]} if "times" in page else {}
-            return to_response({**page, **repeated, "headers": headers}, url)
-    host = url.split("/")[2]
-    return Fault("network", f"{host} could not be reached: the name does not resolve.")
-
-
-def _compare_tool(node: Map, said: Mapping[str, Any], tool: Tool, trace: ToolTrace, report: Report) -> None:
-    expect = said["expect"]
-    expect_node = node.get("expect")
-    assert isinstance(expect_node, Map)
-
-    def wrong(key: str, sentence: str, item: int | None = None) -> None:
-        report.add("E401", place_of(expect_node, key, item), f"{said['name']!r}: {sentence}")
-
+def _compare(example: Example, tool: Tool, trace: ExampleTrace) -> None:
+    expect, outcome = example.expect, trace.outcome
     tried = list(dict.fromkeys(ask.provider for ask in trace.asked))
     if "tried" in expect and tried != expect["tried"]:
-        wrong("tried", f"asked {tried}, not {expect['tried']}")
-    if trace.fault is not None:
-        if "error" not in expect:
-            wrong(next(iter(expect)), f"ended with the fault {trace.fault.kind}: {trace.fault.message}")
-        else:
-            compare_fault(trace.fault, expect, wrong)
+        example.wrong("tried", f"asked {tried}, not {expect['tried']}")
+    if not compare_result(example, outcome.rows if outcome else [], trace.fault) or outcome is None:
         return
-    outcome = trace.outcome
-    assert outcome is not None
-    if "error" in expect:
-        wrong("error", f"gave {len(outcome.rows)} rows instead of the fault {expect['error']}")
     if "served_by" in expect and outcome.served_by != expect["served_by"]:
-        wrong("served_by", f"was served by {outcome.served_by or 'nobody'}, not {expect['served_by']}")
-    compare_rows(outcome.rows, expect, wrong)
-    for sentence in differing_row(outcome.answer, expect.get("answer") or {}):
-        wrong("answer", f"the answer {sentence}")
+        example.wrong("served_by", f"was served by {outcome.served_by or 'nobody'}, not {expect['served_by']}")
+    for key, what, mapping in (("answer", "the answer", outcome.answer), ("meta", "_meta", outcome.meta)):
+        for sentence in differing_row(mapping, expect.get(key) or {}):
+            example.wrong(key, f"{what} {sentence}")
     if "link" in expect:
         body = json.dumps(outcome.answer, ensure_ascii=False, separators=(",", ":"))
-        link = describe_large(tool, trace.given, body)
+        link = describe_large(tool, trace.arguments, body)
         if link != expect["link"]:
-            wrong("link", f"the link tells {short(link)}, not {short(expect['link'])}")
-    for sentence in differing_row(outcome.meta, expect.get("meta") or {}):
-        wrong("meta", f"_meta {sentence}")
+            example.wrong("link", f"the link tells {short(link)}, not {short(expect['link'])}")
     if "hints" in expect:
-        hints, wanted = outcome.answer.get("hints"), expect["hints"]
-        given = hints.get("reason") if isinstance(hints, dict) and isinstance(wanted, str) else hints
-        if isinstance(wanted, dict) and isinstance(given, dict):
-            for sentence in differing_row(given, wanted):
-                wrong("hints", f"the hints {sentence}")
-        elif given != wanted:
-            wrong("hints", f"the hints are {short(given)}, not {short(wanted)}")
+        hints, expected = outcome.answer.get("hints"), expect["hints"]
+        hints = hints.get("reason") if isinstance(hints, dict) and isinstance(expected, str) else hints
+        if isinstance(expected, dict) and isinstance(hints, dict):
+            for sentence in differing_row(hints, expected):
+                example.wrong("hints", f"the hints {sentence}")
+        elif hints != expected:
+            example.wrong("hints", f"the hints are {short(hints)}, not {short(expected)}")
 
 
-def _fits_schema(node: Map, said: Mapping[str, Any], tool: Tool, outcome: ProviderOutcome, report: Report) -> None:
+def _check_schema(example: Example, tool: Tool, outcome: ProviderOutcome) -> None:
     from jsonschema import Draft7Validator
 
     for error in Draft7Validator(tool.output_schema).iter_errors(outcome.answer):
         where = "/".join(str(part) for part in error.absolute_path) or "the answer"
-        message = f"{said['name']!r}: {where} does not fit the published schema: {error.message[:200]}"
-        report.add("E404", place_of(node, "name"), message)
+        message = f"{example.name!r}: {where} does not fit the published schema: {error.message[:200]}"
+        example.add("E404", "name", message)

@@ -8,24 +8,21 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from json import dumps
 from multiprocessing import active_children, get_context
 from typing import Any
 
-from specloom.compiler import Symbols, check_tables, compile_provider, compile_tool
+from specloom.compiler import Symbols, symbols_of
 from specloom.core import Place, Report, did_you_mean
 from specloom.model import Model
-from specloom.plugins import PROCEDURES, load_hooks
 from specloom.specs import GRAMMARS, Library, Spec, check
 
-from ..examples.providers import check_provider
-from ..examples.tools import check_tool
+from ..examples.run import compile_spec, run_examples
 from .operators import mutations, unseen_reason
-
-KINDS = ("provider", "tool")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +32,11 @@ class Break:
     place: Place
     change: str
     reason: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The break as a build wants it."""
+        place = {"file": self.place.file, "line": self.place.line, "column": self.place.column}
+        return {**place, "change": self.change, **({"reason": self.reason} if self.reason else {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,15 @@ class SpecResult:
         """The share of breaks that were noticed; 1 when there was nothing to break."""
         return self.noticed / self.mutants if self.mutants else 1.0
 
+    def to_json(self) -> dict[str, Any]:
+        """The result as a build wants it."""
+        return {
+            **{name: getattr(self, name) for name in ("kind", "name", "mutants", "noticed")},
+            "score": round(self.score, 4),
+            "survivors": [one.to_json() for one in self.survivors],
+            "unseen": [one.to_json() for one in self.unseen],
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class MutationReport:
@@ -65,39 +76,23 @@ class MutationReport:
     specs: tuple[SpecResult, ...]
 
     @property
+    def mutants(self) -> int:
+        """How many breaks count."""
+        return sum(one.mutants for one in self.specs)
+
+    @property
+    def noticed(self) -> int:
+        """How many of them were noticed."""
+        return sum(one.noticed for one in self.specs)
+
+    @property
     def score(self) -> float:
         """The share of all breaks that were noticed."""
-        mutants = sum(one.mutants for one in self.specs)
-        return sum(one.noticed for one in self.specs) / mutants if mutants else 1.0
+        return self.noticed / self.mutants if self.mutants else 1.0
 
     def to_json(self) -> dict[str, Any]:
         """The report as a build wants it."""
-        return {"score": round(self.score, 4), "specs": [_spec_json(one) for one in self.specs]}
-
-
-def _spec_json(one: SpecResult) -> dict[str, Any]:
-    said = {
-        "kind": one.kind,
-        "name": one.name,
-        "mutants": one.mutants,
-        "noticed": one.noticed,
-        "score": round(one.score, 4),
-    }
-    return {
-        **said,
-        "survivors": [_break_json(each) for each in one.survivors],
-        "unseen": [_break_json(each) for each in one.unseen],
-    }
-
-
-def _break_json(one: Break) -> dict[str, Any]:
-    said: dict[str, Any] = {
-        "file": one.place.file,
-        "line": one.place.line,
-        "column": one.place.column,
-        "change": one.change,
-    }
-    return {**said, "reason": one.reason} if one.reason else said
+        return {"score": round(self.score, 4), "specs": [one.to_json() for one in self.specs]}
 
 
 # --- trying them ----------------------------------------------------------------------------------------------------
@@ -120,25 +115,18 @@ class _Alarm(Report):
         Report.add(self, code, place, message, hint)
 
 
-def check_spec(spec: Spec, model: Model, around: Symbols, report: Report) -> None:
+def check_spec(spec: Spec, model: Model, symbols: Symbols, report: Report) -> None:
     """Hold one spec against its grammar, compile it against the rest of the model, and run its examples."""
-    if not check(spec.root, GRAMMARS[spec.kind], report):
-        return
-    if spec.kind == "provider":
-        provider = compile_provider(spec, model.capabilities, report)
-        if provider is not None:
-            check_tables(spec, provider, model.capabilities, report)
-            check_provider(spec, provider, report)
-    else:
-        tool = compile_tool(spec, around, report)
-        if tool is not None:
-            check_tool(spec, tool, model, report)
+    if check(spec.root, GRAMMARS[spec.kind], report):
+        compiled = compile_spec(spec, model, symbols, report)
+        if compiled is not None:
+            run_examples(spec, compiled, model, report)
 
 
-def is_noticed(spec: Spec, model: Model, around: Symbols, known: frozenset[tuple[str, str]]) -> bool:
+def is_noticed(spec: Spec, model: Model, symbols: Symbols, known: frozenset[tuple[str, str]]) -> bool:
     """Whether a broken spec has an error that is not among the known ones."""
     try:
-        check_spec(spec, model, around, _Alarm(known=known))
+        check_spec(spec, model, symbols, _Alarm(known=known))
     except _NoticedError:
         return True
     return False
@@ -146,9 +134,9 @@ def is_noticed(spec: Spec, model: Model, around: Symbols, known: frozenset[tuple
 
 def mutate_spec(spec: Spec, model: Model) -> SpecResult:
     """Break one spec in every place, one at a time."""
-    around = Symbols(model.providers, model.capabilities, model.lenses, load_hooks(), PROCEDURES, model.collections)
+    symbols = symbols_of(model)
     before = Report()
-    check_spec(spec, model, around, before)
+    check_spec(spec, model, symbols, before)
     known = frozenset((one.code, one.message) for one in before.found if one.is_error)
     noticed = 0
     survivors: list[Break] = []
@@ -159,14 +147,13 @@ def mutate_spec(spec: Spec, model: Model) -> SpecResult:
             unseen.append(Break(mutation.place, mutation.change, reason))
             continue
         try:
-            found = is_noticed(replace(spec, root=mutation.root), model, around, known)
+            if is_noticed(replace(spec, root=mutation.root), model, symbols, known):
+                noticed += 1
+            else:
+                survivors.append(Break(mutation.place, mutation.change))
         except Exception as error:
             error.add_note(f"while {spec.name} was broken at {mutation.place}: {mutation.change}")
             raise
-        if found:
-            noticed += 1
-        else:
-            survivors.append(Break(mutation.place, mutation.change))
     return SpecResult(spec.kind, spec.name, noticed, tuple(survivors), tuple(unseen))
 
 
@@ -208,13 +195,14 @@ def _mutate_in_worker(spec: Spec) -> SpecResult:
 
 def chosen_specs(model: Model, library: Library, names: Sequence[str]) -> list[Spec]:
     """The providers and tools of these names, or all that compiled; a name that is none of them is a ValueError."""
-    compiled = {"provider": model.providers, "tool": model.tools}
-    found = [spec for kind in KINDS for name, spec in library.of(kind).items() if name in compiled[kind]]
-    unknown = [name for name in names if name not in {spec.name for spec in found}]
-    if unknown:
-        hint = did_you_mean(unknown[0], {spec.name for spec in found}) or "see `specloom check`"
-        raise ValueError(f"no provider or tool that compiles is called {unknown[0]!r}; {hint}")
-    return [spec for spec in found if not names or spec.name in names]
+    compiled: dict[str, Mapping[str, object]] = {"provider": model.providers, "tool": model.tools}
+    specs = [spec for kind, among in compiled.items() for name, spec in library.of(kind).items() if name in among]
+    known = {spec.name for spec in specs}
+    unknown = next((name for name in names if name not in known), None)
+    if unknown is not None:
+        hint = did_you_mean(unknown, known) or "see `specloom check`"
+        raise ValueError(f"no provider or tool that compiles is called {unknown!r}; {hint}")
+    return [spec for spec in specs if not names or spec.name in names]
 
 
 # --- showing them ---------------------------------------------------------------------------------------------------
@@ -222,27 +210,19 @@ def chosen_specs(model: Model, library: Library, names: Sequence[str]) -> list[S
 
 def render_report(report: MutationReport) -> str:
     """The report for people: a table, then every break that went unnoticed, then what cannot be noticed here."""
-    rows = [
-        ("spec", "breaks", "noticed", "score"),
-        *((one.name, str(one.mutants), str(one.noticed), f"{one.score:.1%}") for one in report.specs),
-    ]
-    if len(report.specs) > 1:
-        mutants, noticed = sum(one.mutants for one in report.specs), sum(one.noticed for one in report.specs)
-        rows.append(("all", str(mutants), str(noticed), f"{report.score:.1%}"))
-    widths = [max(len(row[at]) for row in rows) for at in range(4)]
-    lines = ["  ".join([row[0].ljust(widths[0]), *(row[at].rjust(widths[at]) for at in range(1, 4))]) for row in rows]
-    for one in report.specs:
-        if one.survivors:
-            lines += ["", f"{one.name}: not noticed", *(f"  {each.place}: {each.change}" for each in one.survivors)]
-        if one.unseen:
-            reasons: dict[str, int] = {}
-            for each in one.unseen:
-                reasons[each.reason] = reasons.get(each.reason, 0) + 1
-            lines += [
-                "",
-                f"{one.name}: not observable here, not counted",
-                *(f"  {count} × {reason}" for reason, count in reasons.items()),
-            ]
+    totals = [("all", report)] if len(report.specs) > 1 else []
+    scores: list[tuple[str, SpecResult | MutationReport]] = [*((one.name, one) for one in report.specs), *totals]
+    rows = [("spec", "breaks", "noticed", "score")]
+    rows += [(name, str(one.mutants), str(one.noticed), f"{one.score:.1%}") for name, one in scores]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows]
+    for spec in report.specs:
+        if spec.survivors:
+            lines += ["", f"{spec.name}: not noticed", *(f"  {each.place}: {each.change}" for each in spec.survivors)]
+        if spec.unseen:
+            reasons = Counter(each.reason for each in spec.unseen)
+            lines += ["", f"{spec.name}: not observable here, not counted"]
+            lines += [f"  {count} × {reason}" for reason, count in reasons.items()]
     return "\n".join(lines)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from specloom.authoring.coverage.report import check_coverage
+from specloom.authoring.coverage import SpecUse, check_coverage, cover_spec
 from specloom.authoring.examples.run import check_examples
 from specloom.core.diagnostics import Report
 from tests.support.spec_library import a_tool, weave_texts
@@ -72,11 +72,13 @@ examples:
 
 def uncovered(spec: str, *, errors: bool = True) -> list[str]:
     woven = weave_texts(spec)
-    check_examples(woven.library, woven.model, woven.report)
+    model, use, report = woven.model, SpecUse(), Report()
+    traces = check_examples(woven.library, model, woven.report, watch=use.watch)
     if errors:
         assert woven.report.errors == [], woven.sentences
-    report = Report()
-    check_coverage(woven.library, woven.model, report)
+    for (kind, name), ran in traces.items():
+        compiled = model.providers.get(name) if kind == "provider" else model.tools.get(name)
+        cover_spec(woven.library.of(kind)[name], compiled, ran, use, report)
     lines = woven.library.sources["memory/sample.yaml"].splitlines()
     return [f"{one.code} {lines[one.place.line - 1][one.place.column - 1 :][: one.place.width]}" for one in report]
 
@@ -246,17 +248,17 @@ def test_parts_that_are_not_asked_for_and_their_stages_are_found() -> None:
             )
         )
         + "examples:\n  - name: one\n    args: {query: QUERY}\n"
-        + "    providers: {alpha.find: {rows: [{url: u}]}}\n    expect: {answer: {urls: [u, u]}}\n"
+        + "    providers: {alpha.find: {rows: [{url: u}]}}\n    expect: {answer: {urls: URLS}}\n"
     )
 
-    def missing(query: str) -> list[str]:
-        woven = weave_texts(tool.replace("QUERY", query))
+    def missing(query: str, urls: str) -> list[str]:
+        woven = weave_texts(tool.replace("QUERY", query).replace("URLS", urls))
         report = Report()
         check_coverage(woven.library, woven.model, report)
         return [one.message for one in report if one.place.file.endswith("sample.yaml")]
 
-    assert missing("two") == []
-    assert missing("one") == [
+    assert missing("two", "[u, u]") == []
+    assert missing("one", "[u]") == [
         "no example of sample asks for the part 'second'",
         "no example of sample has rows at the stage `take`",
     ]

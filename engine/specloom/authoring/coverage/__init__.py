@@ -1,1 +1,0 @@
-"""Which parts of a spec no example shows."""
