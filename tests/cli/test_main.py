@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from specloom.cli import main as cli
-from specloom.cli.main import main, make_parser, parse_serve
+from specloom.cli.main import main, make_parser
 from specloom.core.messages import Request, Response
 from specloom.core.terminal import Paint, answer_lines, row_lines
 from specloom.runtime.recordings import to_recording, write_whole
@@ -26,8 +26,8 @@ COMMANDS += ["data", "audit"]
 
 
 @pytest.fixture
-def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The demo specs as the user's own layer, in an environment where they are configured."""
+def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_catalogue: Path) -> Path:
+    """The demo specs as the user's own layer over a small catalogue, in an environment where they are configured."""
     root = write_demo(tmp_path / "specs")
     monkeypatch.setenv("SPECLOOM_PATH", str(root))
     monkeypatch.setenv("SPECLOOM_CACHE_DIR", str(tmp_path / "cache"))
@@ -110,8 +110,8 @@ def test_a_host_that_cannot_be_reached_comes_with_what_to_look_at(
 
 
 def test_options_of_serve_are_lists_and_paths() -> None:
-    said = parse_serve(
-        ["--toolset", "core,research", "--exclude", "a", "--tools", "b", "--replay", "x", "--host", "sdk"]
+    said = make_parser().parse_args(
+        ["serve", "--toolset", "core,research", "--exclude", "a", "--tools", "b", "--replay", "x", "--host", "sdk"]
     )
 
     assert (said.toolset, said.exclude, said.tools) == (["core,research"], ["a"], ["b"])
@@ -533,6 +533,7 @@ def test_half_a_surrogate_in_an_answer_does_not_end_the_command(specs: Path) -> 
     assert out or err
 
 
+@pytest.mark.process
 def test_the_demonstration_runs_offline_from_the_examples_of_the_specs(tmp_path: Path) -> None:
     script = Path(__file__).parents[2] / "scripts" / "demo.py"
     environ = {**os.environ, "SPECLOOM_FIXTURES": str(tmp_path), "SPECLOOM_PATH": "", "SEARCH_ROUTING": ""}

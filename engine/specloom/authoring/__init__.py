@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from .check import find_verdict, judge_one, widen
     from .explain import Unsent, explanation_lines
     from .scaffold.common import ScaffoldError, default_folder, folder_of
-    from .scaffold.declarations import draft_capability, draft_collection, draft_lens, draft_toolset
+    from .scaffold.declarations import draft_capability, draft_collection, draft_lens, draft_resource, draft_toolset
     from .scaffold.provider import draft_provider
     from .scaffold.tool import draft_tool
-    from .try_live import attempt, attempt_lines, example_of, find_operation, to_arguments, to_yaml, write_recordings
+    from .try_live import attempt, attempt_lines, example_of, find_operation, parse_json, to_arguments, to_yaml
+    from .try_live import write_recordings as write_recordings
 
 __getattr__ = exports(
     __name__,
@@ -23,9 +24,9 @@ __getattr__ = exports(
         "check": "find_verdict judge_one widen",
         "explain": "Unsent explanation_lines",
         "scaffold.common": "ScaffoldError default_folder folder_of",
-        "scaffold.declarations": "draft_capability draft_collection draft_lens draft_toolset",
+        "scaffold.declarations": "draft_capability draft_collection draft_lens draft_resource draft_toolset",
         "scaffold.provider": "draft_provider",
         "scaffold.tool": "draft_tool",
-        "try_live": "attempt attempt_lines example_of find_operation to_arguments to_yaml write_recordings",
+        "try_live": "attempt attempt_lines example_of find_operation parse_json to_arguments to_yaml write_recordings",
     },
 )

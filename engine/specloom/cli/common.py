@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from specloom.core import Fault, Paint, fault_line
+from specloom.core import Fault, Paint, columns, fault_line, to_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,8 +34,34 @@ CALL_EXITS = """exit codes:
   75  an upstream is late, busy or down: try again later"""
 
 
-class UsageError(Exception):
-    """The command was not written as it should be; one sentence."""
+class CommandError(Exception):
+    """The command cannot go on, mostly because it is not written as it should be; one sentence, and the exit code."""
+
+    def __init__(self, message: str, code: int = USAGE) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@contextlib.contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """Where a file cannot be written, the sentence that says so."""
+    try:
+        yield
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written: {error.strerror}", PROBLEMS) from None
+
+
+def create(path: str | Path, text: str, mode: int = 0o666) -> None:
+    """Write a new file; one that is there is not overwritten."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with writing(path):
+        try:
+            file = os.fdopen(os.open(path, flags, mode), "w", encoding="utf-8")
+        except FileExistsError:
+            message = f"{path} exists and is not overwritten; choose another name or remove it"
+            raise CommandError(message) from None
+        with file:
+            file.write(text)
 
 
 def say(text: str) -> None:
@@ -54,49 +81,38 @@ def tell_fault(fault: Fault) -> None:
         tell("  look at the network or a firewall; `specloom doctor --reach` shows which providers can be reached")
 
 
-def show(lines: Sequence[str]) -> int:
-    """All lines of the answer; the exit code of success."""
-    say("\n".join(lines))
-    return 0
+def answer(
+    data: Callable[[], Any], lines: Callable[[Paint, int], Sequence[str]], *, as_json: bool, code: int = 0
+) -> int:
+    """Print what was found: as JSON, or in lines for a terminal of this width; the exit code."""
+    say(to_json(data()) if as_json else "\n".join(lines(Paint(sys.stdout, os.environ), columns())))
+    return code
 
 
-def paint_stdout() -> Paint:
-    """Colours for the answer, where it goes to a terminal."""
-    return Paint(sys.stdout, os.environ)
-
-
-def to_pairs(said: Sequence[str]) -> list[tuple[str, str]]:
+def to_pairs(words: Sequence[str]) -> list[tuple[str, str]]:
     """`KEY=VALUE` words as pairs."""
-    found = []
-    for one in said:
-        name, equals, value = one.partition("=")
-        if not equals or not name:
-            raise UsageError(f"{one!r} is not an argument; write KEY=VALUE, such as query='sea otters'")
-        found.append((name, value))
-    return found
+    for word in words:
+        if word.find("=") < 1:
+            raise CommandError(f"{word!r} is not an argument; write KEY=VALUE, such as query='sea otters'")
+    return [(name, value) for name, _, value in (word.partition("=") for word in words)]
 
 
-def to_raw(tool: Tool, said: Sequence[str]) -> dict[str, Any]:
+def to_raw(tool: Tool, words: Sequence[str]) -> dict[str, Any]:
     """Arguments of a tool from the command line: text as it is, lists by repetition, JSON where no text is wanted."""
+    from specloom.authoring import parse_json
+
     raw: dict[str, Any] = {}
-    for name, value in to_pairs(said):
+    for name, value in to_pairs(words):
         kind = tool.inputs[name].kind if name in tool.inputs else "string"
         if kind == "list":
-            parsed = _json(value)
+            parsed = parse_json(value)
             raw[name] = [*raw.get(name, []), *(parsed if isinstance(parsed, list) else [value])]
             continue
         if name in raw:
-            raise UsageError(f"{name} is given twice, and {tool.name} takes it once")
-        parsed = None if kind == "string" else _json(value)
+            raise CommandError(f"{name} is given twice, and {tool.name} takes it once")
+        parsed = None if kind == "string" else parse_json(value)
         raw[name] = value if parsed is None else parsed
     return raw
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def make_executor(environ: Mapping[str, str], *, founding: bool = False) -> tuple[Executor, list[str]]:

@@ -8,7 +8,7 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,7 @@ from specloom import __version__
 from specloom.core import Fault
 from specloom.server import OUTPUT_SCHEMAS
 
-from .authoring import add_commands as add_new_commands
-from .common import CALL_EXITS, INTERRUPTED, PROBLEMS, READER_LEFT, USAGE, UsageError, say, tell, tell_fault
-from .storage import add_commands as add_state_commands
+from .common import CALL_EXITS, INTERRUPTED, PROBLEMS, READER_LEFT, USAGE, CommandError, say, tell, tell_fault
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,9 +36,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except SystemExit as stop:  # argparse has said what is wrong
         return stop.code if isinstance(stop.code, int) else USAGE
-    except UsageError as error:
+    except CommandError as error:
         tell(f"specloom: {error}")
-        return USAGE
+        return error.code
     except Fault as fault:
         tell_fault(fault)
         return PROBLEMS
@@ -52,11 +50,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return READER_LEFT
     return code
-
-
-def parse_serve(argv: Sequence[str]) -> argparse.Namespace:
-    """The options of `serve`: toolset, tools and exclude (lists of names), replay, record, host and so on."""
-    return make_parser().parse_args(["serve", *argv])
 
 
 # --- the parser -----------------------------------------------------------------------------------------------------
@@ -73,104 +66,96 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, help="the version and the digest of the specs")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
-    def add(name: str, run: Callable[[argparse.Namespace], int], says: str, example: str) -> argparse.ArgumentParser:
-        one = commands.add_parser(
-            name,
-            help=says,
-            description=f"{says[0].upper()}{says[1:]}.",
-            epilog=f"example:\n  {example}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
-        one.set_defaults(run=run, parser=one)
-        return one
+    def add(name: str, run: str, says: str, example: str, *shared: str) -> argparse.ArgumentParser:
+        return _add_command(commands, name, run, says, example, *shared)
 
-    _add_serve(
-        add(
-            "serve",
-            _late("run", "serve"),
-            "serve the tools to one client over stdio",
-            "specloom serve --toolset core",
-        )
-    )
-    one = add(
-        "check",
-        _late("authoring", "check"),
-        "compile all specs and run their examples, offline",
-        "specloom check my-specs/demo.yaml",
-    )
+    _add_serve(add("serve", "run:serve", "serve the tools to one client over stdio", "specloom serve --toolset core"))
+    says = "compile all specs and run their examples, offline"
+    one = add("check", "authoring:check", says, "specloom check my-specs/demo.yaml", "--json")
     one.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="further files or folders, laid on top")
     one.add_argument("--warnings-as-errors", action="store_true", help="exit 1 for a warning too")
     one.add_argument("--no-cache", action="store_true", help="look at everything again although nothing changed")
-    _add_json(one)
-    one = add("call", _late("run", "call"), "run a tool", "specloom call TOOL query='sea otters' num_results=3")
+    example = "specloom call TOOL query='sea otters' num_results=3"
+    one = add("call", "run:call", "run a tool", example, "tool", "pairs", "--json")
     one.epilog = f"{one.epilog}\n\n{CALL_EXITS}"
-    _add_tool(one)
     one.add_argument("--replay", default="", metavar="DIR", help="answer from recordings, offline")
     one.add_argument("--cache", action="store_true", help="use and fill the cache on disk")
     one.add_argument("--raw", action="store_true", help="the answer alone, byte for byte")
-    _add_json(one)
-    one = add(
-        "explain",
-        _late("run", "explain"),
-        "show what a call would send; sends nothing",
-        "specloom explain TOOL query=otters",
-    )
-    _add_tool(one)
-    _add_json(one)
-    one = add(
-        "try",
-        _late("run", "try_"),
-        "run one operation of a provider once, live",
-        "specloom try PROVIDER.web query=otters",
-    )
-    _add_operation(one)
-    _add_json(one)
+    says = "show what a call would send; sends nothing"
+    add("explain", "run:explain", says, "specloom explain TOOL query=otters", "tool", "pairs", "--json")
+    says = "run one operation of a provider once, live"
+    add("try", "run:try_", says, "specloom try PROVIDER.web query=otters", "operation", "pairs", "--json")
     says = "run one operation, keep what came back without secrets, and print an example for the spec"
-    one = add("record", _late("run", "record"), says, "specloom record PROVIDER.web query=otters --to recordings")
-    _add_operation(one)
+    example = "specloom record PROVIDER.web query=otters --to recordings"
+    one = add("record", "run:record", says, example, "operation", "pairs")
     one.add_argument("--to", type=Path, default=Path("recordings"), metavar="DIR", help="where (default: recordings)")
-    add_new_commands(add)
-    one = add(
-        "list",
-        _late("authoring", "list_"),
-        "list tools, providers, lenses, collections and resources",
-        "specloom list providers",
-    )
-    one.add_argument(
-        "what", nargs="?", choices=["tools", "providers", "lenses", "collections", "resources"], help="only these"
-    )
-    _add_json(one)
-    one = add(
-        "doctor",
-        _late("authoring", "doctor"),
-        "say what is configured, missing and reachable",
-        "specloom doctor --reach",
-    )
+    says = "start a spec: a file that compiles, with what only you can know marked `decide`"
+    example = "specloom new provider demo --capability web --from sample.json"
+    _add_kinds(add("new", "authoring:new", says, example))
+    says = "list tools, providers, lenses, collections and resources"
+    one = add("list", "authoring:list_", says, "specloom list providers", "--json")
+    kinds = ["tools", "providers", "lenses", "collections", "resources"]
+    one.add_argument("what", nargs="?", choices=kinds, help="only these")
+    says = "say what is configured, missing and reachable"
+    one = add("doctor", "authoring:doctor", says, "specloom doctor --reach", "--json")
     one.add_argument("--reach", action="store_true", help="try a connection to each configured provider")
-    _add_json(one)
-    one = add(
-        "docs", _late("authoring", "docs"), "generate the reference pages, tables and schemas", "specloom docs --check"
-    )
+    says = "generate the reference pages, tables and schemas"
+    one = add("docs", "authoring:docs", says, "specloom docs --check")
     one.add_argument("--check", action="store_true", help="change nothing, exit 1 if a page is out of date")
-    one = add(
-        "schema",
-        _late("authoring", "schema"),
-        "write the JSON Schemas that editors complete specs with",
-        "specloom schema --to schema",
-    )
+    says = "write the JSON Schemas that editors complete specs with"
+    one = add("schema", "authoring:schema", says, "specloom schema --to schema")
     one.add_argument("--to", type=Path, metavar="DIR", help="a file for each kind; without it all go to stdout")
     says = "change the specs one detail at a time; their examples must notice"
-    one = add("mutate", _late("authoring", "mutate"), says, "specloom mutate demo --floor 0.9")
+    one = add("mutate", "authoring:mutate", says, "specloom mutate demo --floor 0.9", "--json")
     one.add_argument("names", nargs="*", metavar="NAME", help="only these specs")
     one.add_argument("--floor", type=_share, metavar="SHARE", help="exit 1 when fewer are noticed, 0 to 1")
-    _add_json(one)
-    add_state_commands(add)
+    says = "export or erase what is kept of a user; record consent and members"
+    _add_data(add("data", "storage:export", says, "specloom data erase --tenant acme --user ann --yes"))
+    one = add("audit", "storage:verify_audit", "look after the audit log", "specloom audit verify")
+    says = "whether every row holds; exit 1 names the first that does not"
+    one = one.add_subparsers(metavar="ACT", required=True).add_parser("verify", help=says, allow_abbrev=False)
+    one.add_argument("path", nargs="?", default="", metavar="FILE", help="the log (default: the configured one)")
+    one.add_argument("--log", default="", metavar="NAME", help="another log of this installation, such as provenance")
+    one.add_argument("--json", **_SHARED["--json"])
     return parser
 
 
-def _late(module: str, name: str) -> Callable[[argparse.Namespace], int]:
-    """A command whose module is imported when it runs, because help and usage errors need none of it."""
+_SHARED: Mapping[str, Mapping[str, Any]] = {
+    "tool": {"metavar": "TOOL", "help": "its name, as `specloom list tools` shows it"},
+    "operation": {
+        "metavar": "PROVIDER[.OPERATION]",
+        "help": "the operation may be left out if it is the only",
+    },
+    "pairs": {
+        "nargs": "*",
+        "default": [],
+        "metavar": "KEY=VALUE",
+        "help": "arguments; a list by repetition or as JSON",
+    },
+    "--json": {"action": "store_true", "help": "for programs"},
+}
+"""Arguments that several commands take."""
+
+
+def _add_command(commands: Any, name: str, run: str, says: str, example: str, *shared: str) -> argparse.ArgumentParser:
+    """A command that explains itself, and what it takes of the arguments that others take too."""
+    one: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=says,
+        description=f"{says[0].upper()}{says[1:]}.",
+        epilog=f"example:\n  {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    one.set_defaults(run=_late(run), parser=one)
+    for argument in shared:
+        one.add_argument(argument, **_SHARED[argument])
+    return one
+
+
+def _late(path: str) -> Callable[[argparse.Namespace], int]:
+    """A command by `module:function`, which is imported when it runs, because help and usage errors need none of it."""
+    module, _, name = path.partition(":")
 
     def run(options: argparse.Namespace) -> int:
         code: int = getattr(importlib.import_module(f".{module}", __package__), name)(options)
@@ -203,26 +188,6 @@ def _share(text: str) -> float:
     return share
 
 
-def _add_json(one: argparse.ArgumentParser) -> None:
-    one.add_argument("--json", action="store_true", help="for programs")
-
-
-def _add_tool(one: argparse.ArgumentParser) -> None:
-    one.add_argument("tool", metavar="TOOL", help="its name, as `specloom list tools` shows it")
-    one.add_argument(
-        "pairs", nargs="*", default=[], metavar="KEY=VALUE", help="arguments; a list by repetition or as JSON"
-    )
-
-
-def _add_operation(one: argparse.ArgumentParser) -> None:
-    one.add_argument(
-        "operation", metavar="PROVIDER[.OPERATION]", help="the operation may be left out if it is the only"
-    )
-    one.add_argument(
-        "pairs", nargs="*", default=[], metavar="KEY=VALUE", help="arguments; a list by repetition or as JSON"
-    )
-
-
 def _add_serve(one: argparse.ArgumentParser) -> None:
     names: dict[str, Any] = {"action": "append", "default": [], "metavar": "NAMES"}
     one.add_argument("--toolset", **names, help="tools of these toolsets (comma list, or repeat it); `all` for all")
@@ -237,3 +202,63 @@ def _add_serve(one: argparse.ArgumentParser) -> None:
         help="how much of the schemas of answers is listed: every key, those at the top, or nothing (default: full)",
     )
     one.add_argument("--budget", action="store_true", help="show what the list of tools costs a model, and stop")
+
+
+def _add_kinds(new: argparse.ArgumentParser) -> None:
+    """A command for each kind of spec that can be started."""
+    kinds = new.add_subparsers(metavar="KIND", required=True, dest="kind")
+
+    def kind(name: str, says: str, example: str, hyphens: str = "") -> argparse.ArgumentParser:
+        one = _add_command(kinds, name, "authoring:new", says, f"specloom new {name} {example}")
+        one.set_defaults(toolset="")
+        one.add_argument("name", metavar="NAME", help=f"lower case, digits{hyphens} and underscores")
+        one.add_argument("--to", type=Path, metavar="DIR", help="the folder to write it to")
+        return one
+
+    one = kind("provider", "an API that answers, from a sample of its answer", "demo --from sample.json")
+    one.add_argument("--capability", metavar="NAME", help="what it will offer (default: web if there is such a one)")
+    one.add_argument("--from", dest="sample", type=Path, metavar="FILE", help="an answer of the API, JSON or XML")
+    one.add_argument("--base", default="", metavar="URL", help="an address of the API, with a query if you have one")
+    one = kind("capability", "what tools may ask and providers answer", "birds --from sample.json")
+    one.add_argument("--from", dest="sample", type=Path, metavar="FILE", help="an answer of an API, for the row")
+    one = kind("tool", "what a model calls", "bird_search --toolset birds --capability birds")
+    one.add_argument("--toolset", default="", metavar="NAME", help="the toolset, which is the folder, it belongs to")
+    says = "what it asks (default: web); repeat it to ask several things at once"
+    one.add_argument("--capability", action="append", default=[], metavar="NAME", help=says)
+    one.add_argument("--procedure", default="", metavar="NAME", help="the procedure it runs instead")
+    one = kind("lens", "a field of sites for a search", "birds --domain otters.example", ", hyphens")
+    one.add_argument("--domain", action="append", default=[], metavar="HOST", help="a site; repeat it for each")
+    kind("toolset", "what a client is told about the tools of a folder", "birds", ", hyphens")
+    kind("collection", "other bounds for what the server remembers, or a place for more", "artifacts")
+    one = kind("resource", "what a host reads by its address", "bird_notes --collection memories")
+    one.add_argument("--collection", default="", metavar="NAME", help="what it reads of its caller")
+    one.add_argument("--procedure", default="", metavar="NAME", help="the procedure it runs instead")
+
+
+def _add_data(data: argparse.ArgumentParser) -> None:
+    """What can be done with what is kept of a user."""
+    acts = data.add_subparsers(metavar="ACT", required=True)
+
+    def act(name: str, says: str, *, of_one: bool = False) -> argparse.ArgumentParser:
+        one = acts.add_parser(name, help=says, allow_abbrev=False)
+        one.set_defaults(run=_late(f"storage:{name}"))
+        if name == "members":
+            one.add_argument("--workspace", required=True, metavar="NAME", help="the workspace_id of its tools")
+        one.add_argument("--tenant", default="default", metavar="NAME", help="(default: default)")
+        one.add_argument("--user", default="", required=of_one, metavar="NAME", help="whose data it is")
+        return one
+
+    one = act("export", "everything that a user has here, as JSON", of_one=True)
+    one.add_argument("--to", metavar="FILE", help="write it there, for its owner alone to read")
+    one = act("erase", "remove everything that a user has here")
+    one.add_argument("--whole-tenant", action="store_true", help="of every user of the tenant")
+    one.add_argument("--yes", action="store_true", help="yes, it cannot be undone")
+    one = act("consent", "show or record what a user has agreed to", of_one=True)
+    one.add_argument("--purpose", default="", metavar="NAME", help="memory, analytics, workspace or monitoring")
+    one.add_argument("--terms", default="", metavar="TEXT", help="the version of the terms that were agreed to")
+    decision = one.add_mutually_exclusive_group()
+    decision.add_argument("--grant", dest="granted", action="store_const", const=True, help="they agree")
+    decision.add_argument("--withdraw", dest="granted", action="store_const", const=False, help="they no longer do")
+    change = act("members", "show, add or remove members of a workspace").add_mutually_exclusive_group()
+    change.add_argument("--add", dest="adds", action="store_const", const=True, help="let this user in")
+    change.add_argument("--remove", dest="adds", action="store_const", const=False, help="no longer")

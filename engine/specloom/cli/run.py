@@ -11,21 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from specloom.core import Fault, answer_lines, columns, fault_line, table, to_json
+from specloom.core import Fault, answer_lines, columns, fault_line, table
 
-from .common import (
-    EXITS,
-    PROBLEMS,
-    UsageError,
-    paint_stdout,
-    say,
-    show,
-    tell,
-    tell_fault,
-    to_pairs,
-    to_raw,
-    workbench,
-)
+from .common import EXITS, PROBLEMS, CommandError, answer, say, tell, tell_fault, to_pairs, to_raw, workbench, writing
 
 
 def serve(options: Namespace) -> int:
@@ -39,15 +27,19 @@ def serve(options: Namespace) -> int:
         exclude,
         output_schemas=options.output_schemas or usual.output_schemas,
     )
-    if options.replay and not Path(options.replay).is_dir():
-        raise UsageError(f"there is no folder {options.replay} to replay")
+    _check_replay(options)
     if options.budget:
         return _budget(selection)
     return run(ServeOptions(selection, host=options.host, replay=options.replay, record=options.record))
 
 
-def _names(said: Sequence[str]) -> list[str]:
-    return [name.strip() for one in said for name in one.split(",") if name.strip()]
+def _check_replay(options: Namespace) -> None:
+    if options.replay and not Path(options.replay).is_dir():
+        raise CommandError(f"there is no folder {options.replay} to replay")
+
+
+def _names(lists: Sequence[str]) -> list[str]:
+    return [name.strip() for listed in lists for name in listed.split(",") if name.strip()]
 
 
 def _budget(selection: Any) -> int:
@@ -57,23 +49,22 @@ def _budget(selection: Any) -> int:
     try:
         listed = json.loads(make_catalogue(executor.model, selection).tools)
     except ValueError as error:
-        raise UsageError(str(error)) from None
+        raise CommandError(str(error)) from None
     sizes = {one["name"]: len(json.dumps(one, ensure_ascii=False, separators=(",", ":")).encode()) for one in listed}
     rows = [[name, f"{size:>7} bytes", f"about {size // 4} tokens"] for name, size in sizes.items()]
     rows.append(["all", f"{sum(sizes.values()):>7} bytes", f"about {sum(sizes.values()) // 4} tokens"])
-    return show(table(rows, columns()))
+    say("\n".join(table(rows, columns())))
+    return 0
 
 
 def call(options: Namespace) -> int:
     from specloom.server import make_executor as make_live_executor
 
-    if options.replay and not Path(options.replay).is_dir():
-        raise UsageError(f"there is no folder {options.replay} to replay")
+    _check_replay(options)
     try:
         executor = make_live_executor(os.environ, replay=options.replay, disk_cache=options.cache)
     except ValueError as error:
-        tell(f"specloom: {error}")
-        return PROBLEMS
+        raise CommandError(str(error), PROBLEMS) from None
     for problem in executor.problems:
         tell(f"specloom: {problem}")
     raw = to_raw(executor.tool(options.tool), options.pairs)
@@ -92,13 +83,16 @@ def call(options: Namespace) -> int:
     except Fault as fault:
         tell_fault(fault)
         return EXITS.get(fault.kind, PROBLEMS)
+    code = EXITS.get(done.fault, PROBLEMS) if done.fault else 0
     if options.raw:
         say(done.body)
-    elif options.json or not sys.stdout.isatty():
-        say(to_json({"answer": done.answer, "_meta": done.meta}))
-    else:
-        show(answer_lines(done.answer, paint_stdout(), columns()))
-    return EXITS.get(done.fault, PROBLEMS) if done.fault else 0
+        return code
+    return answer(
+        lambda: {"answer": done.answer, "_meta": done.meta},
+        lambda paint, width: answer_lines(done.answer, paint, width),
+        as_json=options.json or not sys.stdout.isatty(),
+        code=code,
+    )
 
 
 def explain(options: Namespace) -> int:
@@ -107,10 +101,7 @@ def explain(options: Namespace) -> int:
 
     executor = workbench()
     found = explain_call(executor, options.tool, to_raw(executor.tool(options.tool), options.pairs))
-    if options.json:
-        say(to_json(found.to_json()))
-        return 0
-    return show(explanation_lines(found, paint_stdout(), columns()))
+    return answer(found.to_json, lambda paint, width: explanation_lines(found, paint, width), as_json=options.json)
 
 
 def _attempt(options: Namespace) -> Any:
@@ -133,11 +124,8 @@ def try_(options: Namespace) -> int:
     from specloom.authoring import attempt_lines
 
     done = _attempt(options)
-    if options.json:
-        say(to_json(done.to_json()))
-    else:
-        show(attempt_lines(done, paint_stdout(), columns()))
-    return PROBLEMS if done.fault else 0
+    code = PROBLEMS if done.fault else 0
+    return answer(done.to_json, lambda paint, width: attempt_lines(done, paint, width), as_json=options.json, code=code)
 
 
 def record(options: Namespace) -> int:
@@ -146,11 +134,8 @@ def record(options: Namespace) -> int:
     done = _attempt(options)
     if not any(one.response for one in done.exchanges):
         raise done.fault or Fault("internal", f"{options.operation} sent nothing, so there is nothing to record")
-    try:
+    with writing(options.to):
         written = write_recordings(done, options.to)
-    except OSError as error:
-        tell(f"specloom: {options.to} cannot be written: {error.strerror}")
-        return PROBLEMS
     for path in written:
         tell(f"wrote {path}")
     if done.fault:

@@ -3,73 +3,21 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from specloom.core import Fault, to_json
 
-from .common import PROBLEMS, UsageError, say, tell
+from .common import PROBLEMS, CommandError, answer, create, say, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from specloom.storage import StateStore
 
 
-DEFAULT_TENANT = "default"
-
 T = TypeVar("T")
-
-
-def add_commands(add: Callable[[str, Callable[[Namespace], int], str, str], ArgumentParser]) -> None:
-    """Put `data` and `audit` on the command line."""
-    example = "specloom data erase --tenant acme --user ann --yes"
-    acts = add(
-        "data", _data, "export or erase what is kept of a user; record consent and members", example
-    ).add_subparsers(metavar="ACT", required=True)
-    one = acts.add_parser("export", help="everything that a user has here, as JSON", allow_abbrev=False)
-    _add_who(one, required=True)
-    one.add_argument("--to", metavar="FILE", help="write it there, for its owner alone to read")
-    one.set_defaults(act=export)
-    one = acts.add_parser("erase", help="remove everything that a user has here", allow_abbrev=False)
-    _add_who(one, required=False)
-    one.add_argument("--whole-tenant", action="store_true", help="of every user of the tenant")
-    one.add_argument("--yes", action="store_true", help="yes, it cannot be undone")
-    one.set_defaults(act=erase)
-    one = acts.add_parser("consent", help="show or record what a user has agreed to", allow_abbrev=False)
-    _add_who(one, required=True)
-    one.add_argument("--purpose", default="", metavar="NAME", help="memory, analytics, workspace or monitoring")
-    one.add_argument("--terms", default="", metavar="TEXT", help="the version of the terms that were agreed to")
-    decision = one.add_mutually_exclusive_group()
-    decision.add_argument("--grant", dest="granted", action="store_const", const=True, help="they agree")
-    decision.add_argument("--withdraw", dest="granted", action="store_const", const=False, help="they no longer do")
-    one.set_defaults(act=consent)
-    one = acts.add_parser("members", help="show, add or remove members of a workspace", allow_abbrev=False)
-    one.add_argument("--workspace", required=True, metavar="NAME", help="the workspace_id of its tools")
-    _add_who(one, required=False)
-    change = one.add_mutually_exclusive_group()
-    change.add_argument("--add", dest="adds", action="store_const", const=True, help="let this user in")
-    change.add_argument("--remove", dest="adds", action="store_const", const=False, help="no longer")
-    one.set_defaults(act=members)
-    acts = add("audit", _data, "look after the audit log", "specloom audit verify").add_subparsers(
-        metavar="ACT", required=True
-    )
-    one = acts.add_parser("verify", help="whether every row holds; exit 1 names the first that does not")
-    one.add_argument("path", nargs="?", default="", metavar="FILE", help="the log (default: the configured one)")
-    one.add_argument("--log", default="", metavar="NAME", help="another log of this installation, such as provenance")
-    one.add_argument("--json", action="store_true", help="for programs")
-    one.set_defaults(act=verify_audit)
-
-
-def _add_who(one: ArgumentParser, *, required: bool) -> None:
-    one.add_argument("--tenant", default=DEFAULT_TENANT, metavar="NAME", help=f"(default: {DEFAULT_TENANT})")
-    one.add_argument("--user", default="", required=required, metavar="NAME", help="whose data it is")
-
-
-def _data(options: Namespace) -> int:
-    code: int = options.act(options)
-    return code
 
 
 def export(options: Namespace) -> int:
@@ -78,33 +26,24 @@ def export(options: Namespace) -> int:
     found = _with_store(lambda store: store.export(owner))
     _audit(options, "data.export", {"items": sum(map(len, found.values()))})
     text = to_json({"tenantId": options.tenant, "userId": options.user, "namespaces": found})
-    if not options.to:
-        say(text)
-        return 0
-    try:
+    if options.to:
         # For its owner alone: it is what the store keeps sealed.
-        with os.fdopen(os.open(options.to, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-    except FileExistsError:
-        raise UsageError(f"{options.to} exists and is not overwritten; choose another name or remove it") from None
-    except OSError as error:
-        tell(f"specloom: {options.to} cannot be written: {error.strerror}")
-        return PROBLEMS
-    say(str(options.to))
+        create(options.to, text + "\n", 0o600)
+    say(str(options.to) if options.to else text)
     return 0
 
 
 def erase(options: Namespace) -> int:
     """Remove everything that a user, or every user of a tenant, has here."""
     if not options.user and not options.whole_tenant:
-        raise UsageError("say whose data: --user NAME, or --whole-tenant for every user of the tenant")
+        raise CommandError("say whose data: --user NAME, or --whole-tenant for every user of the tenant")
     from specloom.cache import ANSWERS, LOCK_WAIT, erase_answers
     from specloom.core import cache_folder
     from specloom.plugins import CONSENTS
 
     who = f"user {options.user!r} of tenant {options.tenant!r}" if options.user else f"tenant {options.tenant!r}"
     if not options.yes:
-        raise UsageError(f"this removes everything of {who} and cannot be undone; add --yes")
+        raise CommandError(f"this removes everything of {who} and cannot be undone; add --yes")
 
     async def work(store: StateStore) -> Any:
         return await (store.erase(_owner(options)) if options.user else store.erase_tenant(options.tenant))
@@ -139,9 +78,9 @@ def consent(options: Namespace) -> int:
     if granted is None:
 
         async def look(store: StateStore) -> Any:
-            drawer = store.drawer(CONSENTS.name, owner)
+            collection = store.drawer(CONSENTS.name, owner)
             purposes = [options.purpose] if options.purpose else PURPOSES
-            found = [one for name in purposes if (one := await find_decision(drawer, name))]
+            found = [one for name in purposes if (one := await find_decision(collection, name))]
             # A refusal that an erasure left says for itself of nobody.
             who = {"tenantId": options.tenant, "userId": options.user}
             return [{**who, **one} for one in found]
@@ -149,12 +88,18 @@ def consent(options: Namespace) -> int:
         say(to_json({"consents": _with_store(look)}))
         return 0
     if not options.purpose:
-        raise UsageError(f"say what for: --purpose with one of {', '.join(PURPOSES)}")
+        raise CommandError(f"say what for: --purpose with one of {', '.join(PURPOSES)}")
 
     async def decide(store: StateStore) -> Any:
-        drawer = store.drawer(CONSENTS.name, owner)
+        collection = store.drawer(CONSENTS.name, owner)
         return await consents.decide(
-            drawer, owner, options.purpose, granted=granted, now=time.time(), terms=options.terms, where="command line"
+            collection,
+            owner,
+            options.purpose,
+            granted=granted,
+            now=time.time(),
+            terms=options.terms,
+            where="command line",
         )
 
     record = _with_store(decide)
@@ -177,13 +122,13 @@ def members(options: Namespace) -> int:
         say(to_json({"workspaceId": space, "members": listed}))
         return 0
     if not options.user:
-        raise UsageError("say who: --user NAME")
+        raise CommandError("say who: --user NAME")
 
     async def change(store: StateStore) -> bool:
-        drawer = store.drawer(MEMBERS.name, owner, space=space)
+        collection = store.drawer(MEMBERS.name, owner, space=space)
         if not adds:
-            return await remove_member(drawer, owner)
-        await add_member(drawer, owner, time.time())
+            return await remove_member(collection, owner)
+        await add_member(collection, owner, time.time())
         return True
 
     if not _with_store(change):
@@ -199,18 +144,18 @@ def verify_audit(options: Namespace) -> int:
     path, verify = _find_log(options.log) if options.log else _find_audit_log()
     path = Path(options.path) if options.path else path
     if options.path and not path.is_file():
-        raise UsageError(f"there is no log {path}")
+        raise CommandError(f"there is no log {path}")
     try:
         rows, problem = verify(path)
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
-    if options.json:
-        say(to_json({"path": str(path), "rows": rows, "ok": not problem, "problem": problem}))
-    elif not problem:
-        say(f"{path}: {rows} rows, and all of them hold")
-    else:
-        say(f"{path}: {problem}; {rows} rows before it hold")
-    return PROBLEMS if problem else 0
+        raise CommandError(f"{path} cannot be read: {error.strerror}") from None
+    sentence = f"{problem}; {rows} rows before it hold" if problem else f"{rows} rows, and all of them hold"
+    return answer(
+        lambda: {"path": str(path), "rows": rows, "ok": not problem, "problem": problem},
+        lambda _paint, _width: [f"{path}: {sentence}"],
+        as_json=options.json,
+        code=PROBLEMS if problem else 0,
+    )
 
 
 def _find_audit_log() -> tuple[Path, Callable[[Path], tuple[int, str]]]:
@@ -221,7 +166,7 @@ def _find_audit_log() -> tuple[Path, Callable[[Path], tuple[int, str]]]:
         log = open_audit(folder, os.environ, warn=tell)
         keys = [audit_key(key) for key in load_master_keys(folder, os.environ).all]
     except ValueError as error:
-        raise UsageError(str(error)) from None
+        raise CommandError(str(error)) from None
 
     def look(path: Path) -> tuple[int, str]:
         verdict = verify(path, keys)
@@ -237,14 +182,14 @@ def _find_log(name: str) -> tuple[Path, Callable[[Path], tuple[int, str]]]:
     logs = {about.partition(" ")[0]: place for about, place in PLACES.items() if place.verify is not None}
     place = logs.get(name)
     if place is None or place.verify is None:
-        raise UsageError(f"there is no log {name!r}; there are audit (left out) and {', '.join(sorted(logs))}")
+        raise CommandError(f"there is no log {name!r}; there are audit (left out) and {', '.join(sorted(logs))}")
     return place.function(os.environ), place.verify
 
 
 def _owner(options: Namespace) -> str:
     from specloom.plugins import join_owner
 
-    return join_owner(options.tenant or DEFAULT_TENANT, options.user)
+    return join_owner(options.tenant or "default", options.user)
 
 
 def _folder() -> Path:
@@ -280,7 +225,7 @@ def _audit(options: Namespace, event: str, metadata: dict[str, Any]) -> None:
     try:
         log = open_audit(_folder(), os.environ, warn=tell)
     except ValueError as error:
-        raise UsageError(str(error)) from None
+        raise CommandError(str(error)) from None
     if log is not None:
         log.record(
             AuditRecord(event, options.tenant, options.user or "", metadata={**metadata, "through": "command line"})

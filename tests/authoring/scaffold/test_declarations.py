@@ -11,7 +11,13 @@ import yaml
 
 from specloom.authoring.check import judge, judge_one
 from specloom.authoring.scaffold.common import ScaffoldError, folder_of
-from specloom.authoring.scaffold.declarations import draft_capability, draft_collection, draft_lens, draft_toolset
+from specloom.authoring.scaffold.declarations import (
+    draft_capability,
+    draft_collection,
+    draft_lens,
+    draft_resource,
+    draft_toolset,
+)
 from specloom.authoring.scaffold.provider import draft_provider
 from specloom.authoring.scaffold.tool import draft_tool
 from specloom.cli.main import main
@@ -264,6 +270,52 @@ def test_a_further_collection_says_that_nothing_is_kept_in_it_yet(model: Model, 
     assert said_of(layer, "collection", "life_lists", text) == ["W308 nothing is kept in 'life_lists'"]
 
 
+def test_a_resource_reads_what_the_engine_knows_a_collection_or_a_procedure_and_passes_at_once(shipped: Model) -> None:
+    drafts = {
+        "of_the_engine": draft_resource(shipped, "of_the_engine", "", ""),
+        "of-the-caller": draft_resource(shipped, "of-the-caller", "memories", ""),
+        "of_a_session": draft_resource(shipped, "of_a_session", "", "recover_session"),
+    }
+
+    for name, text in drafts.items():
+        assert list(judge_one(f"resources.d/{name}.yaml", text.encode(), shipped)) == [], text
+    assert "uri: of-the-engine://all  # decide" in drafts["of_the_engine"]
+    assert "source:\n  collection: memories\n" in drafts["of-the-caller"]
+    assert "uri: of-a-session://{session_id}  # decide" in drafts["of_a_session"]
+
+
+def test_every_procedure_that_is_shipped_makes_a_resource_or_a_sentence(shipped: Model) -> None:
+    started, refused = [], []
+    for procedure in PROCEDURES:
+        try:
+            text = draft_resource(shipped, "a_new_one", "", procedure)
+        except ScaffoldError as error:
+            refused.append(str(error))
+            continue
+        started.append(procedure)
+        assert list(judge_one("resources.d/a_new_one.yaml", text.encode(), shipped)) == [], procedure
+    assert len(started) > 5
+    assert [one for one in refused if "which is no text and so no part of an address" not in one] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "collection", "procedure", "says"),
+    [
+        ("lenses", "", "", "there is a resource 'lenses' already"),
+        ("new", "memorie", "", "there is no collection 'memorie'; did you mean \"memories\"?"),
+        ("new", "", "read_pag", "no procedure is called 'read_pag'; did you mean \"read_page\"?"),
+        ("new", "memories", "read_page", "leave out --collection or --procedure"),
+    ],
+)
+def test_a_resource_that_cannot_be_started_says_why(
+    shipped: Model, name: str, collection: str, procedure: str, says: str
+) -> None:
+    with pytest.raises(ScaffoldError) as refused:
+        draft_resource(shipped, name, collection, procedure)
+
+    assert says in str(refused.value)
+
+
 def test_a_capability_has_the_fields_of_a_sample_and_passes_at_once(model: Model, layer: Path) -> None:
     text = draft_capability(model, "birds", json.dumps(BIRDS).encode())
 
@@ -315,6 +367,7 @@ def test_a_sample_without_fields_makes_no_capability(model: Model, sample: bytes
 # --- the command ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("small_catalogue")
 def test_each_kind_is_written_where_it_is_read(
     layer: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -326,8 +379,9 @@ def test_each_kind_is_written_where_it_is_read(
         ("new tool taxon_find --toolset taxa-tools --capability taxa", "tools.d/taxa-tools/taxon_find.yaml"),
         ("new toolset taxa-tools", "tools.d/taxa-tools.yaml"),
         ("new lens small-taxa --domain otters.example", "lenses/small-taxa.yaml"),
-        ("new collection memories", "collections.d/memories.yaml"),
+        ("new collection sessions", "collections.d/sessions.yaml"),
         ("new capability owls", "providers.d/capabilities/owls.yaml"),
+        ("new resource owl-list --collection sessions", "resources.d/owl-list.yaml"),
     )
 
     for words, path in started:
@@ -341,6 +395,7 @@ def test_each_kind_is_written_where_it_is_read(
     assert [one for one in found if str(layer) in one["file"]] == []
 
 
+@pytest.mark.usefixtures("small_catalogue")
 def test_the_first_spec_makes_the_folder_that_is_named_for_specs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from specloom.core import Place, config_folder, did_you_mean, template_renderer
-from specloom.model import Capability, Model
+from specloom.language import Choice
+from specloom.model import Argument, Capability, Model
+from specloom.plugins import PROCEDURES, Procedure, load_hooks
 from specloom.specs import FOLDERS, NAME, STEM
 
 from ..try_live import to_yaml
@@ -39,6 +41,7 @@ def folder_of(kind: str, toolset: str = "") -> str:
         "toolset": "tools.d",
         "lens": "lenses",
         "collection": "collections.d",
+        "resource": "resources.d",
     }
     return folders[kind]
 
@@ -54,7 +57,7 @@ def default_folder(environ: Mapping[str, str], folder: str) -> Path:
 
 def check_name(kind: str, name: str, taken: Mapping[str, Placed]) -> None:
     """Refuse a name that the kind may not have, or that is taken."""
-    has_hyphens = kind in {"lens", "toolset"}
+    has_hyphens = kind in {"lens", "toolset", "resource"}
     if not re.fullmatch(STEM if has_hyphens else NAME, name):
         signs = "lower case, digits, hyphens and underscores" if has_hyphens else "lower case, digits and underscores"
         raise ScaffoldError(f"{name!r} is not a name; use {signs}, start with a letter, and stay below 41 characters")
@@ -62,16 +65,46 @@ def check_name(kind: str, name: str, taken: Mapping[str, Placed]) -> None:
         raise ScaffoldError(f"there is a {kind} {name!r} already, in {taken[name].place.file}; choose another name")
 
 
-def find_capability(model: Model, said: str | None) -> Capability:
-    """The capability of this name; `web`, or the only one that there is, where nothing was said."""
-    known = model.capabilities
-    name = said or ("web" if "web" in known else next(iter(known)) if len(known) == 1 else "")
+def find_capability(model: Model, name: str | None) -> Capability:
+    """The capability of this name; `web`, or the only one that there is, where none is given."""
+    capabilities = model.capabilities
+    name = name or ("web" if "web" in capabilities else next(iter(capabilities)) if len(capabilities) == 1 else "")
     if not name:
-        raise ScaffoldError(f"say which capability: --capability {' or '.join(known) or 'NAME'}")
-    if name not in known:
-        hint = did_you_mean(name, known)
+        raise ScaffoldError(f"say which capability: --capability {' or '.join(capabilities) or 'NAME'}")
+    if name not in capabilities:
+        hint = did_you_mean(name, capabilities)
         raise ScaffoldError(f"there is no capability {name!r}; {hint}".rstrip("; "))
-    return known[name]
+    return capabilities[name]
+
+
+def find_procedure(name: str) -> Procedure:
+    """The registered procedure of this name."""
+    load_hooks()
+    if name not in PROCEDURES:
+        raise ScaffoldError(f"no procedure is called {name!r}; {did_you_mean(name, PROCEDURES)}".rstrip("; "))
+    return PROCEDURES[name]
+
+
+def schema_type(schema: Mapping[str, Any]) -> str:
+    """The type that a JSON Schema asks for beside null; nothing where it takes any."""
+    kinds = schema.get("type", "")
+    return next((kind for kind in kinds if kind != "null"), "") if isinstance(kinds, list) else str(kinds)
+
+
+def made_up(argument: Argument) -> Any:
+    """A value of an argument's or a field's type."""
+    if isinstance(argument.shape, Choice):
+        return argument.shape.values[0]
+    made: dict[str, Any] = {
+        "url": "https://example.org/otters",
+        "timestamp": "2026-01-02T03:04:05Z",
+        "date": "2026-01-02",
+        "integer": 3,
+        "number": 1.5,
+        "boolean": True,
+        "list": ["otters"],
+    }
+    return made.get(argument.kind, f"the {argument.name.replace('_', ' ')}")
 
 
 # --- Templates: whatever a sample holds, it comes out of a draft as it was --------------------------------------------

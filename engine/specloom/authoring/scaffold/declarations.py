@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from specloom.compiler import keepers, site_queries
-from specloom.core import Place
+from specloom.core import Place, did_you_mean
 from specloom.model import Argument, Model
+from specloom.plugins import Procedure
 from specloom.specs import shipped_root
 
-from .common import ScaffoldError, check_name, draft
+from .common import ScaffoldError, check_name, draft, find_procedure, schema_type
 from .sample import Leaf, Sample, fits, match, parse_sample
 
 _KINDS = ("url", "boolean", "integer", "number", "timestamp", "list")
@@ -144,3 +145,58 @@ def draft_toolset(model: Model, name: str) -> str:
         raise ScaffoldError(f"no tool is in the toolset {name!r} yet; start one first: {start}")
     paragraphs = [f"Call {{{tool.name}}} for: {tool.title.rstrip('.')}." for tool in tools]
     return draft("toolset", {"name": name, "paragraphs": paragraphs})
+
+
+# --- The start of a resource: what a host reads by its address, of the caller, of a procedure, or of the engine -------
+
+
+def draft_resource(model: Model, name: str, collection: str, procedure: str) -> str:
+    """The text of a resource over a collection of the caller's, over a procedure, or over the engine's providers."""
+    check_name("resource", name, model.resources)
+    if collection and procedure:
+        message = "a new resource reads a collection or runs a procedure; leave out --collection or --procedure"
+        raise ScaffoldError(message)
+    facts: dict[str, Any]
+    row: dict[str, Any]
+    if collection:
+        if collection not in model.collections:
+            hint = did_you_mean(collection, model.collections)
+            raise ScaffoldError(f"there is no collection {collection!r}; {hint}".rstrip("; "))
+        row = {"key": "a", "value": {"text": "otters"}}
+        facts = {
+            "source": {"collection": collection},
+            "answer": {"items": {"each": "rows", "map": {"key": "key", "value": "value"}}},
+            "example": {"rows": [row], "expect": {"answer": {"items": [row]}}},
+        }
+    elif procedure:
+        facts = _procedure_facts(find_procedure(procedure))
+    else:
+        row = {"name": "alpha", "configured": True}
+        facts = {
+            "source": None,
+            "answer": {"providers": {"each": "engine.providers", "map": {key: key for key in row}}},
+            "example": {"engine": {"providers": [row]}, "expect": {"answer": {"providers": [row]}}},
+        }
+    path = "/".join(f"{{{hole}}}" for hole in facts["example"].get("args", ())) or "all"
+    return draft("resource", {"name": name, "address": f"{name.replace('_', '-')}://{path}", **facts})
+
+
+def _procedure_facts(procedure: Procedure) -> dict[str, Any]:
+    """The source, the answer and the example of a resource that runs a procedure; what it needs is in the address."""
+    for name in procedure.needs:
+        if schema_type(procedure.parameters[name]) != "string":
+            raise ScaffoldError(f"{procedure.name} needs {name!r}, which is no text and so no part of an address")
+    holes = {name: _snake(name) for name in procedure.needs}
+    passed = {"with": {name: f"=args.{hole}" for name, hole in holes.items()}} if holes else {}
+    made: dict[str, Any] = {"integer": 3, "number": 1.5, "boolean": True, "array": [], "object": {}}
+    schemas = procedure.gives.get("properties") or {}
+    result = {
+        key: schema["enum"][0] if schema.get("enum") else made.get(schema_type(schema), "otters")
+        for key, schema in schemas.items()
+    }
+    args = {"args": dict.fromkeys(holes.values(), "otters")} if holes else {}
+    return {
+        "source": {"procedure": {"name": procedure.name, **passed}},
+        "answer": {key: f"=result.{key}" for key in result} or "=result",
+        "example": {**args, "result": result, "expect": {"answer": result}},
+    }

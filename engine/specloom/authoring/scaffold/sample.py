@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from specloom.core import to_timestamp
 from specloom.model import Argument
 
+PathValue = tuple[tuple[str, ...], Any]
 _DEPTH = 4
 _LOOKED_AT = 10
 """Results that are looked at; a field that none of them has is not found."""
@@ -65,7 +66,6 @@ class Sample:
     results: list[Any] = field(default_factory=list)
     leaves: list[Leaf] = field(default_factory=list)
     namespaces: dict[str, str] = field(default_factory=dict)
-    text: str = ""
 
 
 def parse_sample(data: bytes, fields: Mapping[str, Argument]) -> Sample:
@@ -84,21 +84,18 @@ def parse_sample(data: bytes, fields: Mapping[str, Argument]) -> Sample:
 
 
 def _parse_json(document: Any, fields: Mapping[str, Argument]) -> Sample:
-    best: tuple[float, tuple[str, ...], list[Any]] | None = None
-    for path, items in _object_lists(document, ()):
-        leaves = find_leaves(items)
-        score = (
-            sum(one is not None for one in match(fields, leaves).values()) + min(len(items), 9) / 10 - len(path) / 20
-        )
-        if best is None or score > best[0]:
-            best = (score, path, items)
-    if best is None:
-        return Sample("json", document, "", [document], find_leaves([document]))
-    _, path, items = best
-    return Sample("json", document, to_jmespath(path) or "[]", items, find_leaves(items))
+    def score(candidate: PathValue) -> float:
+        path, items = candidate
+        matched = sum(leaf is not None for leaf in match(fields, find_leaves(items, _walk)).values())
+        return matched + min(len(items), 9) / 10 - len(path) / 20
+
+    best = max(_object_lists(document, ()), key=score, default=None)
+    path, items = best if best is not None else ((), [document])
+    each = (to_jmespath(path) or "[]") if best is not None else ""
+    return Sample("json", document, each, items, find_leaves(items, _walk))
 
 
-def _object_lists(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
+def _object_lists(value: Any, path: tuple[str, ...]) -> Iterator[PathValue]:
     """Every list of objects that names alone lead to."""
     if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
         yield path, value
@@ -107,17 +104,20 @@ def _object_lists(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str
             yield from _object_lists(inner, (*path, name))
 
 
-def find_leaves(items: Sequence[Any]) -> list[Leaf]:
-    """The values inside results, in the order of the first result that has them."""
-    found: dict[tuple[str, ...], list[Any]] = {}
+def find_leaves(items: Sequence[Any], walk: Callable[[Any], Iterable[PathValue]]) -> list[Leaf]:
+    """The values inside results, in the order of the first result that has them; of a path that repeats the first."""
+    values: dict[tuple[str, ...], list[Any]] = {}
     looked_at = items[:_LOOKED_AT]
     for item in looked_at:
-        for path, value in _walk(item, ()):
-            found.setdefault(path, []).append(value)
-    return [Leaf(path, tuple(values), len(values) == len(looked_at)) for path, values in found.items()]
+        first: dict[tuple[str, ...], Any] = {}
+        for path, value in walk(item):
+            first.setdefault(path, value)
+        for path, value in first.items():
+            values.setdefault(path, []).append(value)
+    return [Leaf(path, tuple(several), len(several) == len(looked_at)) for path, several in values.items()]
 
 
-def _walk(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _walk(value: Any, path: tuple[str, ...] = ()) -> Iterator[PathValue]:
     if isinstance(value, dict):
         for name, inner in value.items() if len(path) < _DEPTH else ():
             yield from _walk(inner, (*path, name))
@@ -146,61 +146,43 @@ def _parse_xml(text: str) -> Sample:
     groups: dict[str, list[Any]] = {}
     for node in root.iter():
         if isinstance(node.tag, str):
-            _prefix_of(node, prefixes)
+            _name_of(node, prefixes)
             if node is not root and len(node):
                 groups.setdefault(node.tag, []).append(node)
     results = max(groups.values(), key=lambda nodes: (len(nodes) > 1, sum(len(node) for node in nodes)), default=[root])
-    each = "//" + _named(results[0], prefixes)
-    found: dict[tuple[str, ...], list[Any]] = {}
-    looked_at = results[:_LOOKED_AT]
-    for node in looked_at:
-        seen: dict[tuple[str, ...], Any] = {}
-        for path, value in _walk_xml(node, (), prefixes):
-            seen.setdefault(path, value)
-        for path, value in seen.items():
-            found.setdefault(path, []).append(value)
-    leaves = [Leaf(path, tuple(values), len(values) == len(looked_at)) for path, values in found.items()]
+    leaves = find_leaves(results, lambda node: _walk_xml(node, (), prefixes))
     used = {prefix: uri for uri, prefix in prefixes.items() if prefix}
-    return Sample("xml", root, each, results, leaves, used, text)
+    return Sample("xml", root, f"//{_name_of(results[0], prefixes)}", results, leaves, used)
 
 
-def _prefix_of(node: Any, prefixes: dict[str, str]) -> str:
+def _name_of(node: Any, prefixes: dict[str, str]) -> str:
+    """The name of an element with the prefix of its namespace, which is made up where the document has none."""
     from lxml import etree
 
-    uri = etree.QName(node).namespace
-    if not uri:
-        return ""
-    if uri not in prefixes:
-        said = node.prefix if node.prefix and re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", node.prefix) else ""
-        prefix = said or f"n{len(prefixes) + 1}"
+    name = etree.QName(node)
+    if not name.namespace:
+        return str(name.localname)
+    if name.namespace not in prefixes:
+        prefix = node.prefix if node.prefix and re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", node.prefix) else ""
+        prefix = prefix or f"n{len(prefixes) + 1}"
         while prefix in prefixes.values():
             prefix += "x"
-        prefixes[uri] = prefix
-    return prefixes[uri]
+        prefixes[name.namespace] = prefix
+    return f"{prefixes[name.namespace]}:{name.localname}"
 
 
-def _named(node: Any, prefixes: dict[str, str]) -> str:
-    from lxml import etree
-
-    prefix = _prefix_of(node, prefixes)
-    name = etree.QName(node).localname
-    return f"{prefix}:{name}" if prefix else name
-
-
-def _walk_xml(node: Any, path: tuple[str, ...], prefixes: dict[str, str]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _walk_xml(node: Any, path: tuple[str, ...], prefixes: dict[str, str]) -> Iterator[PathValue]:
     for name, value in node.attrib.items():
         if not name.startswith("{") and value.strip() and path:
             yield (*path, f"@{name}"), value.strip()
     # An element with words of its own holds markup, not fields: its text is one value.
     has_words = any(part and part.strip() for part in (node.text, *(child.tail for child in node)))
-    text = " ".join("".join(node.itertext()).split())
     if has_words and path:
-        yield path, text
-        return
-    if len(path) < _DEPTH:
+        yield path, " ".join("".join(node.itertext()).split())
+    elif len(path) < _DEPTH:
         for child in node:
             if isinstance(child.tag, str):
-                yield from _walk_xml(child, (*path, _named(child, prefixes)), prefixes)
+                yield from _walk_xml(child, (*path, _name_of(child, prefixes)), prefixes)
 
 
 # --- what could be what ---------------------------------------------------------------------------------------------
@@ -208,45 +190,35 @@ def _walk_xml(node: Any, path: tuple[str, ...], prefixes: dict[str, str]) -> Ite
 
 def match(fields: Mapping[str, Argument], leaves: Sequence[Leaf]) -> dict[str, Leaf | None]:
     """For each row field the leaf that is most like it, each leaf once; None where nothing is enough like it."""
-    ranked = sorted(
-        (
-            (score, -at, name, leaf)
-            for name, one in fields.items()
-            for at, leaf in enumerate(leaves)
-            if (score := _likeness(one, leaf)) >= _ENOUGH
-        ),
-        key=lambda entry: entry[:2],
-        reverse=True,
+    scored = (
+        (_likeness(field, leaf), -at, name, leaf) for name, field in fields.items() for at, leaf in enumerate(leaves)
     )
-    found: dict[str, Leaf | None] = dict.fromkeys(fields)
-    taken: set[tuple[str, ...]] = set()
-    for _, _, name, leaf in ranked:
-        if found[name] is None and leaf.path not in taken:
-            found[name] = leaf
-            taken.add(leaf.path)
-    return found
+    matched: dict[str, Leaf | None] = dict.fromkeys(fields)
+    for score, _, name, leaf in sorted(scored, key=lambda entry: entry[:2], reverse=True):
+        if score >= _ENOUGH and matched[name] is None and leaf not in matched.values():
+            matched[name] = leaf
+    return matched
 
 
-def _likeness(one: Argument, leaf: Leaf) -> float:
+def _likeness(field: Argument, leaf: Leaf) -> float:
     """0 when the value cannot be it; else how alike the names are, with a little for being everywhere and near."""
-    if not fits(one.kind, leaf.value):
+    if not fits(field.kind, leaf.value):
         return 0.0
     near = 0.05 * leaf.everywhere - 0.04 * (len(leaf.path) - 1)
-    if one.kind in {"timestamp", "date"} and isinstance(leaf.value, str) and not re.search(r"\d{4}", leaf.value):
+    if field.kind in {"timestamp", "date"} and isinstance(leaf.value, str) and not re.search(r"\d{4}", leaf.value):
         near -= 0.26  # a distance such as "3 days ago" is less than a date
-    wanted, have = words_of(one.name), words_of(leaf.path[-1].partition(":")[2] or leaf.path[-1])
-    if wanted == have:
+    ours, theirs = words_of(field.name), words_of(leaf.path[-1].partition(":")[2] or leaf.path[-1])
+    if ours == theirs:
         return 1.0 + near
-    if not have:
+    if not theirs:
         return 0.0
-    shared = wanted & have
-    alike = 0.9 * len(shared) / len(wanted | have) + 0.2 if shared else 0.0
-    for group in _SAME:
-        ours, theirs = _share(wanted, group), _share(have, group)
-        if ours and theirs:
-            alike = max(alike, 0.35 + 0.5 * ours * theirs)
-    alike = max(alike, 0.8 * SequenceMatcher(None, one.name, leaf.path[-1].lower()).ratio())
-    return alike + near
+    shared = ours & theirs
+    shares = [_share(ours, group) * _share(theirs, group) for group in _SAME]
+    return near + max(
+        0.9 * len(shared) / len(ours | theirs) + 0.2 if shared else 0.0,
+        0.35 + 0.5 * max(shares) if any(shares) else 0.0,
+        0.8 * SequenceMatcher(None, field.name, leaf.path[-1].lower()).ratio(),
+    )
 
 
 def _share(words: set[str], group: frozenset[str]) -> float:
@@ -262,25 +234,26 @@ def words_of(name: str) -> set[str]:
 
 def fits(kind: str, value: Any) -> bool:
     """Whether a value of a sample can become a value of this kind."""
-    if kind == "any":
-        return True
-    if kind == "url":
-        return isinstance(value, str) and re.match(r"(?:https?:)?//\S+$", value) is not None
-    if kind in {"timestamp", "date"}:
-        return is_epoch(value) or (isinstance(value, str) and is_date(value))
-    if kind in {"integer", "number"}:
-        return (isinstance(value, (int, float)) and not isinstance(value, bool)) or (
-            isinstance(value, str) and re.fullmatch(r"-?\d[\d,]*(?:\.\d+)?", value) is not None
-        )
-    if kind == "boolean":
-        return isinstance(value, bool)
-    if kind == "list":
-        return isinstance(value, list) and all(isinstance(one, str) for one in value)
-    if kind == "object":
-        return False  # its fields would have to be chosen one by one
-    if isinstance(value, int) and not isinstance(value, bool):
-        return True  # as an id mostly is
-    return isinstance(value, str) and not re.match(r"https?://\S+$", value)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    text = value if isinstance(value, str) else ""
+    match kind:
+        case "any":
+            return True
+        case "url":
+            return re.match(r"(?:https?:)?//\S+$", text) is not None
+        case "timestamp" | "date":
+            return is_epoch(value) or is_date(text)
+        case "integer" | "number":
+            return is_number or re.fullmatch(r"-?\d[\d,]*(?:\.\d+)?", text) is not None
+        case "boolean":
+            return isinstance(value, bool)
+        case "list":
+            return isinstance(value, list) and all(isinstance(item, str) for item in value)
+        case "object":
+            return False  # its fields would have to be chosen one by one
+    # A whole number fits a text, as an id mostly is one.
+    is_text = isinstance(value, str) and not re.match(r"https?://\S+$", value)
+    return is_text or (is_number and isinstance(value, int))
 
 
 def is_date(text: str) -> bool:

@@ -7,24 +7,30 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from specloom.compiler import compile_tool, symbols_of
-from specloom.core import Report, did_you_mean
+from specloom.core import Report
 from specloom.language import Choice
 from specloom.model import Argument, Capability, Model, Tool
-from specloom.plugins import PROCEDURES, Procedure, load_hooks
-from specloom.specs import Listing, Map, Spec, parse_spec, to_plain
+from specloom.plugins import PROCEDURES, Procedure
+from specloom.specs import Spec, parse_spec
 
+from ..examples.compare import ExampleTrace, examples_of
 from ..examples.tools import run_tool_example
-from .common import ScaffoldError, check_name, draft, find_capability, folder_of
-from .provider import made_up
-
-# --- What a new tool asks: capabilities, each as a part with its own fault, or a procedure; with inputs and an
-# example --------------------------------------------------------------------------------------------------------------
-
+from .common import (
+    ScaffoldError,
+    check_name,
+    draft,
+    find_capability,
+    find_procedure,
+    folder_of,
+    made_up,
+    schema_type,
+)
 
 PAGE = "<html><title>Otters</title><article><h1>Otters</h1><p>Otters eat fish, and some eat crabs.</p></article>"
 """What the example of a procedure that reads an address finds there."""
 ADDRESS = "https://otters.example/diet"
-_LONGEST, _MOST_ITEMS, _COUNT = 500, 20, "num_results"
+_SIZES: Mapping[str, Mapping[str, int]] = {"string": {"max_length": 500}, "list": {"max_items": 20}}
+"""Bounds of inputs that have none of their own."""
 _MAIN = ("query", "ref")
 """Parameters without which a procedure that names none as needed has little to do."""
 _BOUNDS = ("default", "enum", "minimum", "maximum")
@@ -52,34 +58,31 @@ class Question:
 # --- capabilities ---------------------------------------------------------------------------------------------------
 
 
-def asking(model: Model, contracts: Sequence[Capability]) -> Question:
+def _question_to(model: Model, contracts: Sequence[Capability]) -> Question:
     """The question to one capability, whose providers are asked in order, or to several at once."""
     taken: dict[str, Argument] = {}
-    for one in contracts:
-        offering = model.offering(one.name)
+    for contract in contracts:
+        offering = model.offering(contract.name)
         if not offering:
-            start = f"specloom new provider NAME --capability {one.name}"
-            raise ScaffoldError(f"no provider offers {one.name!r} yet; start one first: {start}")
-        known = {name for operation in offering.values() for name in operation.input}
-        taken |= {name: argument for name, argument in one.arguments.items() if name in known and name not in taken}
-    inputs = {name: _input(one, only=len(taken) == 1) for name, one in taken.items()}
-    args = {name: _given(taken[name], said) for name, said in inputs.items()}
-    needed = {name: args[name] for name, said in inputs.items() if said.get("required")}
-    defaults = {name: said["default"] for name, said in inputs.items() if "default" in said}
+            start = f"specloom new provider NAME --capability {contract.name}"
+            raise ScaffoldError(f"no provider offers {contract.name!r} yet; start one first: {start}")
+        heard = {name for operation in offering.values() for name in operation.input}
+        taken = {**{name: one for name, one in contract.arguments.items() if name in heard}, **taken}
+    inputs = {name: _input(argument, only=len(taken) == 1) for name, argument in taken.items()}
+    args = {name: _example_value(taken[name], rule) for name, rule in inputs.items()}
+    needed = {name: args[name] for name, rule in inputs.items() if rule.get("required")}
+    defaults = {name: rule["default"] for name, rule in inputs.items() if "default" in rule}
     rows = {
-        one.name: {name: made_up(row) for name, row in one.row.items() if row.kind != "object"} for one in contracts
+        contract.name: {name: made_up(row) for name, row in contract.row.items() if row.kind != "object"}
+        for contract in contracts
     }
-    says = "the first provider of the route answers" if len(contracts) == 1 else "all that is asked is answered"
+    answers = "the first provider of the route answers" if len(contracts) == 1 else "all that is asked is answered"
+    whole = "what is set goes to whoever takes it, and what nobody takes is named"
     return Question(
         " ".join(one.description.partition(". ")[0].rstrip(".") + "." for one in contracts),
         inputs,
-        {"name": says, "args": needed, "providers": _parts(model, rows, {**defaults, **needed}), "expect": {}},
-        {
-            "name": "what is set goes to whoever takes it, and what nobody takes is named",
-            "args": args,
-            "providers": _parts(model, dict.fromkeys(rows), args),
-            "expect": {},
-        },
+        {"name": answers, "args": needed, "providers": _parts(model, rows, {**defaults, **needed}), "expect": {}},
+        {"name": whole, "args": args, "providers": _parts(model, dict.fromkeys(rows), args), "expect": {}},
         contracts,
     )
 
@@ -96,47 +99,48 @@ def _parts(
     return parts
 
 
-def _input(one: Argument, *, only: bool) -> dict[str, Any]:
-    types = {"integer": "integer", "number": "number", "boolean": "boolean", "list": "list", "object": "object"}
-    said: dict[str, Any] = {"type": types.get(one.kind, "string")}
-    if one.name == "query" or only:
-        said["required"] = True
-    if isinstance(one.shape, Choice):
-        said["enum"] = list(one.shape.values)
-    elif one.kind == "date":
-        said["format"] = "date"
-    elif one.name == _COUNT:
-        said |= {"minimum": 1, "maximum": 50, "default": 5, "clamp": True}
-    elif said["type"] == "string":
-        said["max_length"] = _LONGEST
-    elif said["type"] == "list":
-        said["max_items"] = _MOST_ITEMS
-    return {**said, "description": one.description}
+def _input(argument: Argument, *, only: bool) -> dict[str, Any]:
+    """An argument as an input."""
+    kind = argument.kind if argument.kind in {"integer", "number", "boolean", "list", "object"} else "string"
+    rule: dict[str, Any] = {"type": kind}
+    if argument.name == "query" or only:
+        rule["required"] = True
+    if isinstance(argument.shape, Choice):
+        rule["enum"] = list(argument.shape.values)
+    elif argument.kind == "date":
+        rule["format"] = "date"
+    elif argument.name == "num_results":
+        rule |= {"minimum": 1, "maximum": 50, "default": 5, "clamp": True}
+    else:
+        rule |= _SIZES.get(kind, {})
+    return {**rule, "description": argument.description}
 
 
-def _given(one: Argument, said: Mapping[str, Any]) -> Any:
-    """What the example gives for a required input."""
-    if "enum" in said:
-        return said["enum"][0]
-    return "otters" if one.kind in {"text", "document", "any"} else {} if one.kind == "object" else made_up(one)
+def _example_value(argument: Argument, rule: Mapping[str, Any]) -> Any:
+    """What the example gives for an input."""
+    if "enum" in rule:
+        return rule["enum"][0]
+    kind = argument.kind
+    return "otters" if kind in {"text", "document", "any"} else {} if kind == "object" else made_up(argument)
 
 
 # --- procedures -----------------------------------------------------------------------------------------------------
 
 
-def running(name: str) -> Question:
+def _question_of(name: str) -> Question:
     """The question that a registered procedure answers."""
-    load_hooks()
-    if name not in PROCEDURES:
-        hint = did_you_mean(name, PROCEDURES)
-        raise ScaffoldError(f"no procedure is called {name!r}; {hint}".rstrip("; "))
-    procedure = PROCEDURES[name]
-    inputs = {one: said for one in procedure.parameters if (said := _parameter(one, procedure))}
+    procedure = find_procedure(name)
+    inputs = {one: rule for one in procedure.parameters if (rule := _parameter(one, procedure))}
     for one in procedure.needs:
         if one not in inputs:
-            said = procedure.parameters[one].get("type", "value of any kind")
-            raise ScaffoldError(f"{name} needs {one!r}, which no simple input can be ({said}); see a tool that runs it")
-    args = {one: _value(one, said) for one, said in inputs.items() if said.get("required")}
+            kind = procedure.parameters[one].get("type", "value of any kind")
+            raise ScaffoldError(f"{name} needs {one!r}, which no simple input can be ({kind}); see a tool that runs it")
+    values = {"integer": 3000, "number": 1.5, "boolean": True}
+    args = {
+        one: ADDRESS if one == "url" else rule["enum"][0] if "enum" in rule else values.get(rule["type"], "otters")
+        for one, rule in inputs.items()
+        if rule.get("required")
+    }
     example: dict[str, Any] = {"name": "say in a sentence what this shows", "args": args}
     if "url" in inputs:
         example["pages"] = {ADDRESS: {"text": PAGE}}
@@ -145,7 +149,7 @@ def running(name: str) -> Question:
         inputs,
         {**example, "expect": {}},
         procedure=name,
-        shown=[one for one in procedure.gives.get("properties") or () if one != "trust"],
+        shown=[key for key in procedure.gives.get("properties") or () if key != "trust"],
         reads_only=not procedure.keeps,
         is_cached=not _keeps(procedure),
     )
@@ -153,62 +157,51 @@ def running(name: str) -> Question:
 
 def _keeps(procedure: Procedure) -> bool:
     """Whether it, or what it runs, keeps something of its caller, whose answers are for nobody else."""
-    return bool(procedure.keeps) or any(_keeps(PROCEDURES[one]) for one in procedure.runs if one in PROCEDURES)
+    return bool(procedure.keeps) or any(_keeps(PROCEDURES[name]) for name in procedure.runs if name in PROCEDURES)
 
 
 def _parameter(name: str, procedure: Procedure) -> dict[str, Any]:
     """A procedure's parameter as an input, or nothing where an input cannot say it."""
     schema = procedure.parameters[name]
-    said_type = schema.get("type")
-    kind = next((one for one in said_type if one != "null"), "") if isinstance(said_type, list) else said_type
-    types = {"string": "string", "integer": "integer", "number": "number", "boolean": "boolean", "array": "list"}
-    holds = (schema.get("items") or {}).get("type", "string") if kind == "array" else ""
-    if kind not in types or holds not in {"", "string"}:
+    kind = schema_type(schema)
+    is_text_list = kind == "array" and (schema.get("items") or {}).get("type", "string") == "string"
+    if kind not in {"string", "integer", "number", "boolean"} and not is_text_list:
         return {}
-    said: dict[str, Any] = {"type": types[str(kind)]}
+    rule: dict[str, Any] = {"type": "list" if is_text_list else kind}
     if name in (procedure.needs or _MAIN):
-        said["required"] = True
-    said |= {key: schema[key] for key in _BOUNDS if schema.get(key) is not None}
-    if isinstance(said.get("enum"), (list, tuple)):
-        said["enum"] = [one for one in said["enum"] if one is not None]
-    elif kind == "string":
-        said["max_length"] = _LONGEST
-    elif kind == "array":
-        said["max_items"] = _MOST_ITEMS
-    return {**said, "description": schema.get("description") or f"The {name.replace('_', ' ')}."}
+        rule["required"] = True
+    rule |= {key: schema[key] for key in _BOUNDS if schema.get(key) is not None}
+    if isinstance(rule.get("enum"), (list, tuple)):
+        rule["enum"] = [value for value in rule["enum"] if value is not None]
+    else:
+        rule |= _SIZES.get(rule["type"], {})
+    return {**rule, "description": schema.get("description") or f"The {name.replace('_', ' ')}."}
 
 
-def _value(name: str, said: Mapping[str, Any]) -> Any:
-    if name == "url":
-        return ADDRESS
-    return (
-        said["enum"][0]
-        if "enum" in said
-        else {"integer": 3000, "number": 1.5, "boolean": True}.get(said["type"], "otters")
-    )
+# --- The text, with examples that the engine works out ----------------------------------------------------------------
 
 
 def draft_tool(model: Model, name: str, toolset: str, capabilities: Sequence[str], procedure: str) -> str:
     """The text of a tool that asks these capabilities side by side, or runs a procedure; its example holds."""
     check_name("tool", name, model.tools)
     if not toolset:
-        known = ", ".join(sorted({one for tool in model.tools.values() for one in tool.toolsets}))
-        raise ScaffoldError(f"say where it belongs: --toolset NAME, a new one or one that is there ({known or 'none'})")
+        toolsets = ", ".join(sorted({one for tool in model.tools.values() for one in tool.toolsets}))
+        where = f"--toolset NAME, a new one or one that is there ({toolsets or 'none'})"
+        raise ScaffoldError(f"say where it belongs: {where}")
     check_name("toolset", toolset, {})
     if capabilities and procedure:
         raise ScaffoldError("a new tool asks capabilities or runs a procedure; leave out --capability or --procedure")
-    if procedure:
-        question = running(procedure)
-    else:
-        wanted: Sequence[str | None] = tuple(dict.fromkeys(capabilities)) or (None,)
-        question = asking(model, [find_capability(model, one) for one in wanted])
-    first = [dict(one) for one in (question.example, question.whole) if one]
+    names: Sequence[str | None] = tuple(dict.fromkeys(capabilities)) or (None,)
+    question = (
+        _question_of(procedure) if procedure else _question_to(model, [find_capability(model, one) for one in names])
+    )
+    first = [dict(example) for example in (question.example, question.whole) if example]
     examples = [*first, *_bounds(question)]
     file = f"{folder_of('tool', toolset)}/{name}.yaml"
     # The engine itself says what the tool makes of the example, so the expectation holds by construction.
     spec, tool = _compile(file, _text(name, question, examples), model)
-    for at, one in enumerate(first):
-        one["expect"] = _expectation(spec, tool, model, at)
+    for example, ready in zip(first, examples_of(spec, Report()), strict=False):
+        example["expect"] = _expectation(run_tool_example(ready, tool, model))
     if procedure and "answer" in first[0]["expect"]:
         answer = first[0]["expect"]["answer"]
         others = [key for key in question.shown if key not in answer]
@@ -228,17 +221,13 @@ def _compile(file: str, text: str, model: Model) -> tuple[Spec, Tool]:
     return spec, tool
 
 
-def _expectation(spec: Spec, tool: Tool, model: Model, at: int) -> dict[str, Any]:
-    """What comes of an example: the whole answer, or the fault."""
-    listed = spec.root.get("examples")
-    node = listed.items[at] if isinstance(listed, Listing) else spec.root
-    assert isinstance(node, Map)
-    trace = run_tool_example(node, to_plain(node), tool, model, Report())
+def _expectation(trace: ExampleTrace | None) -> dict[str, Any]:
+    """What came of an example: the whole answer, or the fault."""
     if trace is None or trace.outcome is None:
-        fault = trace.fault if trace else None
-        return {"error": fault.kind} if fault else {"count": 0}
+        return {"error": trace.fault.kind} if trace and trace.fault else {"count": 0}
     answer = {name: value for name, value in trace.outcome.answer.items() if value is not None}
-    return {"served_by": trace.outcome.served_by, "answer": answer} if trace.outcome.served_by else {"answer": answer}
+    served_by = {"served_by": trace.outcome.served_by} if trace.outcome.served_by else {}
+    return {**served_by, "answer": answer}
 
 
 def _text(name: str, question: Question, examples: Sequence[Mapping[str, Any]]) -> str:
@@ -252,19 +241,19 @@ def _bounds(question: Question) -> Iterator[dict[str, Any]]:
     """An example of what the inputs' bounds refuse, and of what they just accept."""
     refused: list[dict[str, Any]] = []
     accepted: list[dict[str, Any]] = []
-    for name, said in question.inputs.items():
-        if "max_length" in said:
-            refused.append({name: {"characters": said["max_length"] + 1}})
-            accepted.append({name: {"characters": said["max_length"]}})
-        elif "max_items" in said:
-            refused.append({name: {"times": said["max_items"] + 1, "of": "x"}})
-            accepted.append({name: {"times": said["max_items"], "of": "x"}})
-        elif "enum" in said:
+    for name, rule in question.inputs.items():
+        if "max_length" in rule:
+            refused.append({name: {"characters": rule["max_length"] + 1}})
+            accepted.append({name: {"characters": rule["max_length"]}})
+        elif "max_items" in rule:
+            refused.append({name: {"times": rule["max_items"] + 1, "of": "x"}})
+            accepted.append({name: {"times": rule["max_items"], "of": "x"}})
+        elif "enum" in rule:
             refused.append({name: "something else"})
-            accepted += [{name: one} for one in said["enum"]]
-        elif "format" in said:
+            accepted += [{name: value} for value in rule["enum"]]
+        elif "format" in rule:
             refused.append({name: "some day"})
-        elif said["type"] == "integer":
+        elif rule["type"] == "integer":
             refused.append({name: 1.5})
     if refused:
         lists = {"refuse": refused} | ({"accept": accepted} if accepted else {})

@@ -1,0 +1,486 @@
+"""Generated pages, tables and schemas: equal specs give equal bytes, and a check says where the tree differs."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from specloom import __version__
+from specloom.compiler import keepers, weave_from
+from specloom.core import CODES, KINDS, VARIABLES, Rate, Variable, template_renderer
+from specloom.language import (
+    CONVERTERS,
+    DECODERS,
+    FUNCTIONS,
+    Any_,
+    Choice,
+    ListOf,
+    Maybe,
+    RecordType,
+    Scalar,
+    Shape,
+)
+from specloom.model import CollectionModel, Model, Provider, Service, Setting, Step, Tables, Tool
+from specloom.plugins import schema_of
+from specloom.specs import (
+    GRAMMARS,
+    Anything,
+    Either,
+    Flag,
+    Grammar,
+    Items,
+    Library,
+    Named,
+    Number,
+    RecordRule,
+    Rule,
+    RuleReference,
+    Text,
+    editor_schemas,
+    shipped_root,
+)
+
+COMMAND = "specloom docs"
+PAGES = (
+    "README",
+    "tools",
+    "providers",
+    "capabilities",
+    "lenses",
+    "collections",
+    "resources",
+    "configuration",
+    "converters",
+    "functions",
+    "decoders",
+    "diagnostics",
+    "faults",
+    "language-keys",
+)
+FOLDERS = (("docs/reference", "*.md"), ("schema", "*.json"))
+"""Folders in which everything is generated, so that a file that is no longer made is found too."""
+_MOST_LINES = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One variable that specs read: what their files say of it, and which of them read it."""
+
+    name: str
+    setting: Setting
+    descriptions: tuple[str, ...]
+    providers: tuple[str, ...]
+    tools: tuple[str, ...]
+    collections: tuple[str, ...]
+    needed_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """A generated file that is not what would be generated, with the start of the difference."""
+
+    path: str
+    excerpt: str
+
+
+def generate(model: Model, library: Library) -> dict[str, str]:
+    """Every generated file by its path under the root of the checkout."""
+    render = template_renderer("docs", FILTERS)
+    facts = _facts(model, library)
+    files = {f"docs/reference/{page}.md": render(f"{page}.md.j2", facts) for page in PAGES}
+    files[".env.example"] = render("env.j2", facts)
+    files["server.json"] = render("server.json.j2", facts)
+    for kind, schema in editor_schemas().items():
+        files[f"schema/{kind}.json"] = render("schema.json.j2", {"schema": schema})
+    return files
+
+
+def list_uses(model: Model) -> list[Use]:
+    """Every variable that a provider, a tool or a collection reads, by name."""
+    kinds: dict[str, Mapping[str, Provider | Tool | CollectionModel]] = {
+        "providers": {**model.providers},
+        "tools": {**model.tools},
+        "collections": {**model.collections},
+    }
+    readers: dict[str, list[tuple[str, str, Setting]]] = {}
+    for kind, specs in kinds.items():
+        for spec in specs.values():
+            for setting in spec.settings.values():
+                readers.setdefault(setting.name, []).append((kind, spec.name, setting))
+    return [
+        Use(
+            name,
+            several[0][2],
+            tuple(dict.fromkeys(_described(setting) for _, _, setting in several)),
+            *(tuple(spec for reader, spec, _ in several if reader == kind) for kind in kinds),
+            needed_by=tuple(spec for kind, spec, setting in several if kind == "providers" and setting.required),
+        )
+        for name, several in sorted(readers.items())
+    ]
+
+
+def _described(setting: Setting) -> str:
+    return setting.description + (f" {setting.stand_in} stands in for it." if setting.stand_in else "")
+
+
+def write(root: Path) -> list[str]:
+    """Bring the generated files under a root up to date; the paths of those that changed or went."""
+    changed = []
+    for path, content in _generated_files(root).items():
+        file = root / path
+        if _read(file) == content:
+            continue
+        changed.append(path)
+        if content is None:
+            file.unlink()
+        else:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            part = file.with_name(f".{file.name}.part")
+            part.write_text(content, encoding="utf-8", newline="\n")
+            part.replace(file)
+    return changed
+
+
+def find_drifts(root: Path) -> list[Drift]:
+    """The generated files under a root that are not what would be generated."""
+    files = [(path, _read(root / path), content) for path, content in _generated_files(root).items()]
+    return [
+        Drift(path, _excerpt(path, present or "", content or ""))
+        for path, present, content in files
+        if present != content
+    ]
+
+
+def run(check: bool = False, root: Path | None = None) -> int:
+    """Write the generated files, or only say which of them drifted; 1 when some did or the specs have errors."""
+    base = root or shipped_root()
+    say = sys.stdout.write
+    if not (base / "pyproject.toml").is_file():
+        say(f"specloom docs: {base} is not a checkout of specloom; run it in one\n")
+        return 1
+    errors = weave_from([base])[2].errors
+    if errors:
+        first = f"{len(errors)} errors, the first in {errors[0].place}"
+        say(f"specloom docs: the specs have {first}; `specloom check` shows them\n")
+        return 1
+    if not check:
+        changed = write(base)
+        say("".join(f"wrote {path}\n" for path in changed) or "everything is up to date\n")
+        return 0
+    drifts = find_drifts(base)
+    for drift in drifts:
+        say(f"{drift.excerpt}\n")
+    if drifts:
+        names = ", ".join(drift.path for drift in drifts)
+        say(f"not what would be generated: {names}; run `{COMMAND}` and commit the result\n")
+    return 1 if drifts else 0
+
+
+def _generated_files(root: Path) -> dict[str, str | None]:
+    """What each file should hold; None for one that should not be there."""
+    model, library, _ = weave_from([root])
+    files: dict[str, str | None] = {**generate(model, library)}
+    for folder, pattern in FOLDERS:
+        for file in sorted((root / folder).glob(pattern)):
+            files.setdefault(file.relative_to(root).as_posix(), None)
+    return files
+
+
+def _read(file: Path) -> str | None:
+    # Bytes, because a changed line end is a drift too.
+    return file.read_bytes().decode("utf-8", "replace") if file.is_file() else None
+
+
+def _excerpt(path: str, present: str, wanted: str) -> str:
+    difference: Iterator[str] = difflib.unified_diff(
+        present.splitlines(), wanted.splitlines(), path, f"{path} (generated)", lineterm="", n=1
+    )
+    lines = list(islice(difference, _MOST_LINES + 1))
+    return "\n".join([*lines[:_MOST_LINES], "…"] if len(lines) > _MOST_LINES else lines)
+
+
+def _facts(model: Model, library: Library) -> dict[str, Any]:
+    toolsets: dict[str, list[str]] = {}
+    for tool in model.tools.values():
+        for toolset in tool.toolsets:
+            toolsets.setdefault(toolset, []).append(tool.name)
+    uses = list_uses(model)
+    return {
+        "command": COMMAND,
+        "version": __version__,
+        "model": model,
+        "sources": {key: spec.source.file for key, spec in library.specs.items()},
+        "toolsets": dict(sorted(toolsets.items())),
+        "uses": uses,
+        "keepers": {name: keepers(name, model.tools.values()) for name in model.collections},
+        "engine_tables": _engine_tables(),
+        "variables": list(VARIABLES.values()),
+        "registry": [*map(_registry_variable, VARIABLES.values()), *map(_registry_setting, uses)],
+        "converters": list(CONVERTERS.values()),
+        "functions": [FUNCTIONS[name] for name in sorted(FUNCTIONS)],
+        "decoders": list(DECODERS.values()),
+        "codes": CODES,
+        "faults": KINDS,
+        "kinds": list_kinds(),
+    }
+
+
+def _engine_tables() -> dict[str, dict[str, Any]]:
+    """Every table of the engine: whether it is one thing, many in a list, or many by name, and what each has."""
+    tables = {}
+    for name, schema in schema_of(Tables)["properties"].items():
+        by_name = schema.get("additionalProperties")
+        inner = schema.get("items") or by_name or schema
+        kind = "one record" if "properties" in schema else {"array": "a list", "object": "an object"}[schema["type"]]
+        tables[name] = {"holds": "by name" if by_name else kind, "fields": list(inner.get("properties", ()))}
+    return tables
+
+
+def _registry_variable(variable: Variable) -> dict[str, Any]:
+    kind = {"text": "string", "choice": "string", "integer": "number"}.get(variable.kind, variable.kind)
+    entry = _registry_entry(variable.name, variable.description, kind, variable.secret, variable.default)
+    return {**entry, "choices": list(variable.choices)} if variable.choices else entry
+
+
+def _registry_setting(use: Use) -> dict[str, Any]:
+    setting = use.setting
+    secret = setting.secret or setting.kind in ("credentials", "headers")
+    kind = {"boolean": "boolean", "integer": "number", "number": "number"}.get(setting.kind, "string")
+    return _registry_entry(use.name, " ".join(use.descriptions), kind, secret, setting.default)
+
+
+def _registry_entry(name: str, description: str, kind: str, secret: bool, default: object) -> dict[str, Any]:
+    text = " ".join(description.split())
+    entry = {"name": name, "description": text, "isRequired": False, "isSecret": secret, "format": kind}
+    if default is None:
+        return entry
+    return {**entry, "default": str(default).lower() if isinstance(default, bool) else str(default)}
+
+
+# --- The keys of the spec language as tables, read from the one grammar -----------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRow:
+    """One key: what it holds, whether it must stand, what it means."""
+
+    name: str
+    holds: str
+    required: bool
+    doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTable:
+    """The keys of one record, and where in a file it stands."""
+
+    path: str
+    name: str
+    rows: tuple[KeyRow, ...]
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KindPage:
+    """All records of one kind of spec, the outermost first."""
+
+    name: str
+    tables: tuple[KeyTable, ...]
+
+
+def list_kinds() -> list[KindPage]:
+    """Every kind of spec with its tables."""
+    return [KindPage(name, tuple(_key_tables(grammar))) for name, grammar in GRAMMARS.items()]
+
+
+def _key_tables(grammar: Grammar) -> Iterator[KeyTable]:
+    found: dict[tuple[KeyRow, ...], KeyTable] = {}
+    roots: list[tuple[str, Rule]] = [("", grammar.root), *((f"({name})", rule) for name, rule in grammar.named.items())]
+    for start, root in roots:
+        for path, record in _records(root, start):
+            rows = tuple(KeyRow(name, describe(key.rule), key.required, key.doc) for name, key in record.keys.items())
+            table = KeyTable(path, record.name, rows, tuple(_group(names, must) for names, must in record.one_of))
+            # Records that stand in several places, such as request bodies, are shown once.
+            if found.setdefault(rows, table) is table:
+                yield table
+
+
+def _records(rule: Rule, path: str) -> Iterator[tuple[str, RecordRule]]:
+    if isinstance(rule, RecordRule):
+        yield path, rule
+        for name, key in rule.keys.items():
+            yield from _records(key.rule, f"{path}.{name}" if path else name)
+    elif isinstance(rule, Items):
+        yield from _records(rule.item, f"{path}[]")
+    elif isinstance(rule, Named):
+        yield from _records(rule.value, f"{path}.NAME")
+    elif isinstance(rule, Either):
+        for one in (rule.scalar, rule.listing, rule.mapping):
+            if one is not None:
+                yield from _records(one, path)
+
+
+def _group(names: tuple[str, ...], must: bool) -> str:
+    listed = ", ".join(f"`{name}`" for name in names)
+    return f"{'Exactly' if must else 'At most'} one of {listed}."
+
+
+def describe(rule: Rule) -> str:
+    """What a rule wants, in words."""
+    match rule:
+        case RuleReference(name=name):
+            return {"value": "a request value", "field": "a field", "converter": "a converter"}.get(name, name)
+        case Either():
+            return " or ".join(describe(one) for one in (rule.scalar, rule.listing, rule.mapping) if one is not None)
+        case RecordRule():
+            return "a mapping"
+        case Named(value=value):
+            inner = describe(value)
+            return "names, each with " + (inner if inner != "a mapping" else "a mapping of its own")
+        case Items(item=item):
+            return f"a list, each {describe(item)}"
+        case Flag():
+            return "true or false"
+        case Number():
+            bounds = [
+                f"{word} {bound:g}" for word, bound in (("from", rule.least), ("to", rule.most)) if bound is not None
+            ]
+            return " ".join(["a whole number" if rule.whole else "a number", *bounds])
+        case Anything(scalar=scalar):
+            return "a single value" if scalar else "any value"
+        case Text(means="kind", choices=choices):
+            return "a kind of [fault](faults.md)" + (" or `empty`" if "empty" in choices else "")
+        case Text(choices=choices) if choices:
+            return "one of " + ", ".join(f"`{choice}`" for choice in choices)
+        case Text(means="expression" | "duration" | "selector" | "path" as means):
+            return f"an {means}" if means == "expression" else f"a {means}"
+        case Text(says=says, means=means):
+            return f"text: {says}" if says and means != "prose" else "text"
+
+
+# --- How values are written in generated pages: Markdown that survives any text, and amounts as people write them -----
+
+
+_TIMES = (("d", 86400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0))
+_SIZES = (("MiB", 1024 * 1024), ("KiB", 1024), ("B", 1))
+
+
+def to_line(text: object) -> str:
+    """The text on one line."""
+    return " ".join(str(text).split())
+
+
+def to_comment(text: str) -> str:
+    """The text as the lines of a comment, without the sign before the first."""
+    return "\n# ".join(textwrap.wrap(text, 100, break_long_words=False, break_on_hyphens=False))
+
+
+def to_prose(text: object) -> str:
+    """Text of a spec as Markdown prose: nothing in it is markup."""
+    return re.sub(r"([\\<*_\[\]])", r"\\\1", str(text).strip())
+
+
+def to_cell(text: object) -> str:
+    """Prose for one cell of a table."""
+    return re.sub(r"([\\<|])", r"\\\1", to_line(text))
+
+
+def to_code(text: object) -> str:
+    """The text as inline code, also where it holds backticks or, in a table, bars."""
+    shown = to_line(text).replace("|", r"\|")
+    fence = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
+    pad = " " if shown.startswith("`") or shown.endswith("`") or not shown else ""
+    return f"{fence}{pad}{shown}{pad}{fence}"
+
+
+def to_codes(texts: Any) -> str:
+    """Several texts as inline code, with commas."""
+    return ", ".join(to_code(text) for text in texts)
+
+
+def to_json(value: Any) -> str:
+    """The value as compact JSON."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def to_pretty(value: Any) -> str:
+    """The value as JSON over several lines, its first key on the first line."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return re.sub(r"\A\{\n  ", "{", text)
+
+
+def to_duration(seconds: float) -> str:
+    """Seconds in the largest unit that leaves a whole number."""
+    if seconds < 1:
+        return f"{seconds * 1000:g} ms"
+    unit, size = next((unit, size) for unit, size in (*_TIMES, ("s", seconds)) if seconds % size == 0 or unit == "s")
+    return f"{seconds / (size if unit != 's' else 1):g} {unit}"
+
+
+def to_size(count: int) -> str:
+    """Bytes in the largest unit that leaves a whole number."""
+    unit, size = next((unit, size) for unit, size in _SIZES if count % size == 0)
+    return f"{count // size} {unit}"
+
+
+def to_rate(rate: Rate) -> str:
+    """A rate as specs write it."""
+    unit, size = next(((unit, size) for unit, size in _TIMES if rate.per == size), ("s", 1.0))
+    return f"{rate.count:g}/{'' if rate.per == size else f'{rate.per:g}'}{unit}"
+
+
+def to_kind(shape: Shape) -> str:
+    """A shape in words."""
+    if isinstance(shape, Maybe):
+        return f"{to_kind(shape.shape)} or null"
+    if isinstance(shape, ListOf):
+        return "list" if isinstance(shape.item, Any_) else f"list of {to_kind(shape.item)}"
+    if isinstance(shape, Choice):
+        return "text"
+    if isinstance(shape, RecordType):
+        return "object"
+    return shape.kind if isinstance(shape, Scalar) else "anything"
+
+
+def to_type(schema: Mapping[str, Any]) -> str:
+    """The type that a JSON Schema asks for, in words."""
+    found = schema.get("type", "anything")
+    inner = schema.get("items")
+    if found == "array" and inner:
+        return f"list of {to_type(inner)}" if to_type(inner) != "anything" else "list"
+    return {"string": "text", "array": "list"}.get(found, str(found))
+
+
+def to_address(step: Step, service: Service) -> str:
+    """The URL of a step, with a placeholder for what depends on the call."""
+    base = service.base
+    parts = [part if isinstance(part, str) else f"{{{part.text}}}" for part in step.path]
+    host = str(base.evaluate({})) if base.constant else f"{{{base.text.removeprefix('=')}}}"
+    return (step.base or host).rstrip("/") + "".join(parts)
+
+
+FILTERS: dict[str, Callable[..., object]] = {
+    "line": to_line,
+    "prose": to_prose,
+    "comment": to_comment,
+    "cell": to_cell,
+    "code": to_code,
+    "codes": to_codes,
+    "json": to_json,
+    "pretty": to_pretty,
+    "duration": to_duration,
+    "size": to_size,
+    "rate": to_rate,
+    "kind": to_kind,
+    "type": to_type,
+    "address": to_address,
+}
+"""What templates may call, by name."""
