@@ -118,6 +118,14 @@ def shipped() -> Shipped:
     return shipped_specs()
 
 
+@pytest.fixture
+def small_catalogue(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A library of one spec a kind in place of the shipped one, for commands to which it is all the same."""
+    base = TESTS / "compiler" / "golden" / "base"
+    monkeypatch.setattr("specloom.core.paths.shipped_folder", lambda: str(base))
+    return base
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Name what did not run because the recordings of real upstreams are not in the repository."""
     missing = Counter(

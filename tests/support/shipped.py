@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from typing import NamedTuple
 
+from specloom.authoring.examples.run import Traces, check_examples
 from specloom.compiler.build import weave_from
 from specloom.core.diagnostics import Report
 from specloom.model.model import Model
@@ -24,6 +26,14 @@ class Shipped(NamedTuple):
 def shipped_specs() -> Shipped:
     """The shipped specs with their examples."""
     return Shipped(*weave_from([shipped_root()]))
+
+
+@functools.cache
+def shipped_examples() -> tuple[Report, Traces]:
+    """What is wrong with the shipped specs and their examples, and what each example did."""
+    model, library, compiled = shipped_specs()
+    report = copy.deepcopy(compiled)
+    return report, check_examples(library, model, report)
 
 
 def shipped_model() -> Model:

@@ -229,16 +229,16 @@ def test_the_report_has_a_table_and_a_form_for_builds() -> None:
     assert 0 < said["score"] < 1
 
 
+@pytest.mark.usefixtures("small_catalogue")
 def test_the_command_fails_below_its_floor(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    root = tmp_path_factory.mktemp("layer")
-    (root / "providers.d").mkdir()
-    (root / "providers.d" / "sample.yaml").write_text(
-        SPEC.replace("  find:", "  look:\n    capability: web").replace("operation: find", "operation: look"),
+    (tmp_path / "providers.d").mkdir()
+    (tmp_path / "providers.d" / "sample.yaml").write_text(
+        SPEC.replace("  find:", "  look:\n    capability: find").replace("operation: find", "operation: look"),
         encoding="utf-8",
     )
-    monkeypatch.setenv("SPECLOOM_PATH", str(root))
+    monkeypatch.setenv("SPECLOOM_PATH", str(tmp_path))
 
     assert run(["sample"]) == 0
     assert "sample" in capsys.readouterr().out
