@@ -33,7 +33,7 @@ input:
   url: {type: string, required: true, max_length: 500, description: Its address.}
 plan:
   - name: read it
-    procedure: {name: read_page, with: {url: =args.url, max_length: 2000}}
+    procedure: {name: read_page, with: {url: =args.url, max_length: 2000, mode: full}}
 answer: {url: =result.url}
 examples:
   - name: a page that is not there
