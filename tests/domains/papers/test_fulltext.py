@@ -18,7 +18,7 @@ from specloom.domains.papers.fulltext import cut
 from specloom.domains.papers.provenance_log import verify
 from specloom.domains.scrape.documents import tex_source
 from specloom.domains.scrape.documents.tex_source import BundleError, read_bundle
-from specloom.domains.scrape.sections import split_sections
+from specloom.domains.scrape.excerpt import split_sections
 from tests.support.paper_store import World
 
 if TYPE_CHECKING:

@@ -6,19 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specloom.domains.scrape import excerpt
 from specloom.domains.scrape.excerpt import (
     NOTE,
     count_bytes,
     count_words,
     drop_copies,
-    drop_repeats,
     estimate_tokens,
+    name_blocks,
     to_size_category,
     to_sparsity_warning,
     truncate,
 )
 
 NOTICE = "Subscribe to our newsletter and never miss what happens in the harbour again."
+
+
+def drop_repeats(text: str, seen: set[str] | None = None) -> str:
+    return excerpt.drop_repeats(name_blocks(text), set() if seen is None else seen)
 
 
 def test_prose_that_comes_again_is_dropped() -> None:

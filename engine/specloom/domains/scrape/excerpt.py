@@ -25,6 +25,7 @@ _LONG_BLOCK: Final = 60
 # Blocks that are repeated for a reason: headings, tables, quotations, list items, code, images, rules.
 _STRUCTURE: Final = re.compile(r"#{1,6} |\||>|[-*+] |\d{1,9}[.)] |    |\t|!\[|(?:[-*_] ?){3,}$")
 _HEADING: Final = re.compile(r"(#{1,6}) ")
+_HEADING_LINE: Final = re.compile(r"(#{1,6}) +(.*)")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ALIKE: Final = str.maketrans("\u201c\u201d\u2018\u2019\u2013\u2014", "\"\"''--")
 _LINK: Final = re.compile(r"\[([^\[\]]{0,200})\]\([^()\s]{1,2000}\)")
@@ -56,28 +57,21 @@ class Cut:
     truncated: bool
 
 
-def drop_repeats(text: str, seen: MutableSet[str] | None = None) -> str:
-    """The text without prose that came before, word for word: the first of equal blocks stays.
+def drop_repeats(named: Iterable[tuple[str, str]], seen: MutableSet[str]) -> str:
+    """A text, as `name_blocks` gives it, without prose that came before, word for word: the first of equals stays.
 
     Headings, lists, tables, quotations and code repeat for a reason and stay, as do short lines and lead-ins that end
     with a colon or a question mark; links that stand alone are dropped at any length. A heading under which nothing
-    else is left goes with what it had. `seen` carries the blocks of
-    earlier texts into this one and is added to, for texts that are read one after the other.
+    else is left goes with what it had. `seen` has the names of blocks of earlier texts, and is added to.
     """
-    return drop_known(name_blocks(text), set() if seen is None else seen)
-
-
-def drop_known(named: Iterable[tuple[str, str]], known: MutableSet[str]) -> str:
-    """What `drop_repeats` leaves of a text, given as `name_blocks` names its blocks; `known` are the names seen."""
-    kept: list[tuple[str, bool]] = []
+    marked: list[tuple[str, bool]] = []
     for block, key in named:
-        is_new = not key or key not in known
+        marked.append((block, not key or key not in seen))
         if key:
-            known.add(key)
-        kept.append((block, is_new))
-    if all(is_new for _, is_new in kept):
-        return "\n\n".join(block for block, _ in kept)
-    return "\n\n".join(reversed(list(_drop_emptied(kept))))
+            seen.add(key)
+    if all(is_new for _, is_new in marked):
+        return "\n\n".join(block for block, _ in marked)
+    return "\n\n".join(reversed(list(_drop_emptied(marked))))
 
 
 def name_blocks(text: str) -> list[tuple[str, str]]:
@@ -96,11 +90,11 @@ def name_blocks(text: str) -> list[tuple[str, str]]:
     return named
 
 
-def _drop_emptied(found: list[tuple[str, bool]]) -> Iterator[str]:
+def _drop_emptied(marked: list[tuple[str, bool]]) -> Iterator[str]:
     """What is kept, the last first: without headings of sections that lost all they had."""
     # Whether what is above a level, up to the next heading that ends its section, has kept and lost something.
     has, lost = [False] * 7, [False] * 7
-    for block, is_new in reversed(found):
+    for block, is_new in reversed(marked):
         heading = _HEADING.match(block)
         level = len(heading[1]) if heading else 0
         is_kept = is_new and not (level and lost[level] and not has[level])
@@ -120,20 +114,17 @@ def drop_copies(text: str) -> str:
     So pages come that have their text once for wide and once for narrow windows. One paragraph alone may be meant to
     come again: a chorus, a warning.
     """
-    found = list(blocks(text))
-    keys = [" ".join(block.split()) for block, _ in found]
-    if len(set(keys)) == len(keys):
-        return "\n\n".join([block for block, _ in found])
-    prose = [(at, keys[at]) for at, (block, is_code) in enumerate(found) if not is_code and _is_prose(block)]
-    seen: set[tuple[str, str]] = set()
+    parts = list(blocks(text))
+    keys = [" ".join(block.split()) for block, _ in parts]
+    prose = [at for at, (block, is_code) in enumerate(parts) if not is_code and _is_prose(block)]
+    pairs: set[tuple[str, str]] = set()
     copies: set[int] = set()
-    for (at, one), (after, other) in pairwise(prose):
-        if one == other:
-            continue
-        if (one, other) in seen:
+    for at, after in pairwise(prose if len(set(keys)) < len(keys) else ()):
+        pair = keys[at], keys[after]
+        if pair[0] != pair[1] and pair in pairs:
             copies |= {at, after}
-        seen.add((one, other))
-    return "\n\n".join(block for at, (block, _) in enumerate(found) if at not in copies)
+        pairs.add(pair)
+    return "\n\n".join(block for at, (block, _) in enumerate(parts) if at not in copies)
 
 
 def blocks(text: str) -> Iterator[tuple[str, bool]]:
@@ -142,20 +133,14 @@ def blocks(text: str) -> Iterator[tuple[str, bool]]:
     fence = ""
     may_be_fenced = "```" in text or "~~~" in text
     for line in text.split("\n"):
-        match = _FENCE.match(line) if may_be_fenced else None
-        if fence:
-            lines.append(line)
-            if match and match[1].startswith(fence) and not line[match.end() :].strip():
-                yield "\n".join(lines), True
-                lines, fence = [], ""
-        elif match:
-            if lines:
-                yield "\n".join(lines), False
-            lines, fence = [line], match[1]
-        elif line.strip():
-            lines.append(line)
-        elif lines:
+        before, fence = fence, _follow_fence(line, fence) if may_be_fenced else ""
+        if fence and not before and lines:
             yield "\n".join(lines), False
+            lines = []
+        if before or line.strip():
+            lines.append(line)
+        if lines and (not line.strip() if not before else not fence):
+            yield "\n".join(lines), bool(before)
             lines = []
     if lines:
         yield "\n".join(lines), bool(fence)
@@ -259,11 +244,43 @@ def _cut_between_characters(text: str, following: str) -> str:
 
 
 def _find_open_fence(text: str) -> str:
+    """The fence that is open at the end of a text, "" for none."""
     fence = ""
     for line in text.split("\n"):
-        if match := _FENCE.match(line):
-            if not fence:
-                fence = match[1]
-            elif match[1].startswith(fence) and not line[match.end() :].strip():
-                fence = ""
+        fence = _follow_fence(line, fence)
     return fence
+
+
+def _follow_fence(line: str, fence: str) -> str:
+    """The fence that is open behind a line, by that before it; "" for none."""
+    match = _FENCE.match(line)
+    if match is None:
+        return fence
+    if not fence:
+        return match[1]
+    return "" if match[1].startswith(fence) and not line[match.end() :].strip() else fence
+
+
+def split_sections(markdown: str) -> tuple[str, list[dict[str, str]]]:
+    """The first heading of the first level, and each heading below it with the text up to the next one.
+
+    Text before any heading but the title stands under an empty one; a heading without text is kept where another
+    follows on a level below it, because it says what that one belongs to.
+    """
+    title, fence = "", ""
+    sections: list[tuple[int, str, list[str]]] = [(0, "", [])]
+    for line in markdown.split("\n"):
+        before, fence = fence, _follow_fence(line, fence)
+        match = None if before or fence else _HEADING_LINE.fullmatch(line)
+        if match is None:
+            sections[-1][2].append(line)
+        elif len(match[1]) == 1 and not title:
+            title = match[2].strip()
+        else:
+            sections.append((len(match[1]), match[2].strip(), []))
+    told: list[dict[str, str]] = []
+    for (level, heading, lines), (below, *_) in zip(sections, [*sections[1:], (0, "", [])], strict=True):
+        text = "\n".join(lines).strip()
+        if text or (heading and below > level):
+            told.append({"heading": heading, "text": text})
+    return title, told

@@ -29,8 +29,8 @@ async def read_markup(context: Context, url: str, html: str) -> MarkupResult:
 
     `heading` is the first heading of the first level. Nobody is asked for anything.
     """
+    from .excerpt import split_sections
     from .read import read_given
-    from .sections import split_sections
 
     page = await read_given(context, html, url)
     heading, sections = split_sections(page.content)

@@ -66,26 +66,17 @@ def to_failure_ttl(fault: Fault) -> float:
     return min(ttl, fault.retry_after or ttl) if fault.kind == "rate_limited" else ttl
 
 
+_FAULT = ("kind", "message", "detail", "retry_after", "action")
+
+
 def from_fault(fault: Fault) -> dict[str, Any]:
     """A fault as JSON data, from which `to_fault` makes it again."""
-    return {
-        "kind": fault.kind,
-        "message": fault.message,
-        "detail": fault.detail,
-        "retry_after": fault.retry_after,
-        "action": fault.action,
-    }
+    return {name: getattr(fault, name) for name in _FAULT}
 
 
-def to_fault(said: dict[str, Any]) -> Fault:
+def to_fault(data: dict[str, Any]) -> Fault:
     """The fault that `from_fault` made the data of."""
-    return Fault(
-        said["kind"],
-        said["message"],
-        detail=said["detail"],
-        retry_after=said["retry_after"],
-        action=said["action"],
-    )
+    return Fault(**{name: data[name] for name in _FAULT})
 
 
 FAILED = "failed"
@@ -108,10 +99,10 @@ async def read_page(context: Context, url: str) -> Page:
                 await context.keep(key, {FAILED: from_fault(fault)}, ttl)
             raise
 
-    said = (await context.remember(key, TTL, make)).value
-    if FAILED in said:
-        raise to_fault(said[FAILED])
-    return from_json(said)
+    remembered = (await context.remember(key, TTL, make)).value
+    if FAILED in remembered:
+        raise to_fault(remembered[FAILED])
+    return from_json(remembered)
 
 
 async def read_raw(context: Context, url: str, most: int) -> Reading:

@@ -12,23 +12,6 @@ from specloom.plugins.records import record
 
 
 @record(naming="same")
-class PageRequest:
-    """An address, how it is read, and how many bytes of content are told at most."""
-
-    url: str
-    max_length: int
-    mode: str = "full"
-
-
-@record(naming="same")
-class Markup:
-    """HTML that was fetched already, and its address."""
-
-    url: str
-    html: str
-
-
-@record(naming="same")
 class SourcesRequest:
     """Rows with `url` and, where known, `title` and `published_at`, and what is wanted of them; lengths are bytes."""
 

@@ -59,13 +59,12 @@ class Page:
 _NAMES = tuple(one.name for one in fields(Page))
 
 
-def from_json(said: dict[str, Any]) -> Page:
+def from_json(data: dict[str, Any]) -> Page:
     """The page that `to_json` made the data of."""
-    return Page(**{**said, "authors": tuple(said["authors"]), "types": tuple(said["types"])})
+    return Page(**{**data, "authors": tuple(data["authors"]), "types": tuple(data["types"])})
 
 
-# --- What reading a page handles: the bytes that were fetched, what an extractor made of them, and how each tier
-# fared ----------------------------------------------------------------------------------------------------------------
+# --- What reading a page handles: the bytes that were fetched, what was made of them, and how each tier fared ---------
 
 
 Mode = Literal["full", "preview", "raw"]

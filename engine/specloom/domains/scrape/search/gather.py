@@ -63,10 +63,10 @@ class _GatheredSource:
     words: int
 
 
-async def gather_sources(context: Context, wanted: SourcesRequest) -> SourcesResult:
+async def gather_sources(context: Context, request: SourcesRequest) -> SourcesResult:
     """All sources: those that were read, best first, and why the others could not be."""
     began = context.now()
-    found = list({str(row["url"]): row for row in reversed(wanted.found) if row.get("url")}.values())[::-1]
+    rows = list({str(row["url"]): row for row in reversed(request.found) if row.get("url")}.values())[::-1]
     turns, done = asyncio.Semaphore(AT_ONCE), 0
     end = asyncio.get_running_loop().time() + ENOUGH
 
@@ -84,39 +84,43 @@ async def gather_sources(context: Context, wanted: SourcesRequest) -> SourcesRes
             return to_fault(url, [to_outcome("all", "network", f"not read within the {ENOUGH:g} seconds of this call")])
         finally:
             done += 1
-            context.tell(done, len(found), f"read {done} of {len(found)} sources")
+            context.tell(done, len(rows), f"read {done} of {len(rows)} sources")
 
-    pages = await asyncio.gather(*[read(row) for row in found])
-    sources = [
-        _to_source(row, page, wanted, context.now()) for row, page in zip(found, pages, strict=True) if _is(page)
-    ]
-    failures = [_tell_failure(row, one) for row, one in zip(found, pages, strict=True) if isinstance(one, Fault)]
+    pages = await asyncio.gather(*[read(row) for row in rows])
+    sources: list[_GatheredSource] = []
+    failures: list[SourceFailure] = []
+    for row, page in zip(rows, pages, strict=True):
+        if isinstance(page, Fault):
+            failures.append(_tell_failure(row, page))
+        else:
+            sources.append(_to_source(row, page, request, context.now()))
     sparse = sum(source.words < FEW_WORDS for source in sources)
     sources.sort(key=lambda source: -source.scores.overall)
     read_well = len(sources)
-    if wanted.filter_by_query:
+    if request.filter_by_query:
         sources = [source for source in sources if source.scores.relevance >= LEAST_RELEVANCE]
-    rests = _tell_apart(sources, wanted)
-    told = [_tell(source, rest.text, wanted) for source, rest in zip(sources, rests, strict=True)]
-    own = [one for one, rest in zip(told, rests, strict=True) if not rest.repeats]
-    texts = [_head(one) if wanted.named else one.content for one in told if one.content]
-    combined = truncate(SEPARATOR.join(texts), wanted.total_max_length, note=CUT)
+    named = [(_name(source), source.page.content) for source in sources]
+    rests = tell_once(named) if request.deduplicate else [Rest(text) for _, text in named]
+    results = [_tell(source, rest.text, request) for source, rest in zip(sources, rests, strict=True)]
+    own = [result for result, rest in zip(results, rests, strict=True) if not rest.repeats]
+    texts = [_head(result) if request.named else result.content for result in results if result.content]
+    combined = truncate(SEPARATOR.join(texts), request.total_max_length, note=CUT)
     notes = [
-        NOTE if failures and len(failures) == len(found) else "",
+        NOTE if failures and len(failures) == len(rows) else "",
         LEFT_OUT.format(read=read_well, count=read_well - len(sources)) if read_well > len(sources) else "",
         name_copies(zip(map(_name, sources), rests, strict=True)),
-        NO_EVIDENCE if told and wanted.claim.strip() and wanted.named else "",
+        NO_EVIDENCE if results and request.claim.strip() and request.named else "",
     ]
     length = count_bytes(combined.text)
     return SourcesResult(
-        status="complete" if not failures else "failed" if len(failures) == len(found) else "partial",
-        sources=told,
+        status="complete" if not failures else "failed" if len(failures) == len(rows) else "partial",
+        sources=results,
         combined_content=combined.text,
         failures=failures or None,
         note=" ".join(filter(None, notes)) or None,
         summary=SourcesSummary(
-            urls_searched=len(found),
-            urls_scraped=len(found) - len(failures),
+            urls_searched=len(rows),
+            urls_scraped=len(rows) - len(failures),
             urls_failed=len(failures),
             processing_time_ms=round((context.now() - began) * 1000),
             sparse_sources=sparse,
@@ -128,13 +132,8 @@ async def gather_sources(context: Context, wanted: SourcesRequest) -> SourcesRes
             truncated=combined.truncated,
         ),
         recommendations=(recommend(own) if context.config.get("SOURCE_RECOMMENDATIONS", True) else None) or None,
-        components=(make_components(told) if context.config.get("GENERATIVE_UI_ENABLED") else None) or None,
+        components=(make_components(results) if context.config.get("GENERATIVE_UI_ENABLED") else None) or None,
     )
-
-
-def _tell_apart(sources: list[_GatheredSource], wanted: SourcesRequest) -> list[Rest]:
-    texts = [(_name(source), source.page.content) for source in sources]
-    return tell_once(texts) if wanted.deduplicate else [Rest(text) for _, text in texts]
 
 
 def _name(source: _GatheredSource) -> str:
@@ -164,16 +163,11 @@ async def _read_in_turn(context: Context, url: str, turns: asyncio.Semaphore) ->
     return await reading
 
 
-def _is(page: Page | Fault) -> bool:
-    return not isinstance(page, Fault)
-
-
-def _to_source(row: JsonObject, page: Page | Fault, wanted: SourcesRequest, now: float) -> _GatheredSource:
-    assert not isinstance(page, Fault)
+def _to_source(row: JsonObject, page: Page, request: SourcesRequest, now: float) -> _GatheredSource:
     title = page.title or str(row.get("title") or "")
     published = page.published or str(row.get("published_at") or "")
     scores = score(
-        wanted.query,
+        request.query,
         title=title,
         content=page.content,
         authority=classify(page.url).authority,
@@ -183,14 +177,14 @@ def _to_source(row: JsonObject, page: Page | Fault, wanted: SourcesRequest, now:
     return _GatheredSource(row, page, scores, count_words(page.content))
 
 
-def _tell(source: _GatheredSource, text: str, wanted: SourcesRequest) -> SourceResult:
+def _tell(source: _GatheredSource, text: str, request: SourcesRequest) -> SourceResult:
     page, row = source.page, source.row
     labels = classify(page.url, citation=has_citation(page), types=page.types)
-    claim = _assess_claim(wanted.claim, page.content)
+    claim = _assess_claim(request.claim, page.content)
     return SourceResult(
         url=_name(source),
         title=page.title or row.get("title") or None,
-        content=truncate(text, wanted.max_length_per_source).text,
+        content=truncate(text, request.max_length_per_source).text,
         content_type=page.content_type,
         trust=TRUST,
         source_type=labels.source_type,

@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from specloom.domains.text import to_plain
 
-from ..excerpt import count_words, drop_known, is_unspaced, name_blocks, split_unspaced
+from ..excerpt import count_words, drop_repeats, is_unspaced, name_blocks, split_unspaced
 from ..metadata.fields import to_seconds, to_words
 from ..records import Scores, SourceAdvice, SourceResult
 
-_RELEVANCE, _FRESHNESS, _AUTHORITY, _CONTENT = 0.35, 0.20, 0.25, 0.20
+_WEIGHTS: Final = {"relevance": 0.35, "freshness": 0.20, "authority": 0.25, "content_quality": 0.20}
 _TITLE_SHARE, _CONTENT_SHARE = 0.4, 0.6
 _UNKNOWN: Final = 0.5
 
@@ -48,14 +48,9 @@ def score(query: str, *, title: str, content: str, authority: float, published: 
     relevance = score_relevance(query, title=title, content=to_plain(content))
     freshness = score_freshness(published, now)
     quality = score_content(content)
-    overall = _RELEVANCE * relevance + _FRESHNESS * freshness + _AUTHORITY * authority + _CONTENT * quality
-    return Scores(
-        overall=round(overall, 2),
-        relevance=round(relevance, 2),
-        freshness=round(freshness, 2),
-        authority=round(authority, 2),
-        content_quality=round(quality, 2),
-    )
+    figures = {"relevance": relevance, "freshness": freshness, "authority": authority, "content_quality": quality}
+    overall = sum(weight * figures[name] for name, weight in _WEIGHTS.items())
+    return Scores(overall=round(overall, 2), **{name: round(figure, 2) for name, figure in figures.items()})
 
 
 def score_relevance(query: str, *, title: str, content: str) -> float:
@@ -126,8 +121,7 @@ def _share(words: Iterable[str], text: str) -> float:
     return float(sum(len(word) for word in words if word in folded))
 
 
-# --- What several sources say alike is told once, by the first of them, and each that mostly repeats another is
-# named ----------------------------------------------------------------------------------------------------------------
+# --- What several sources say alike is told once, by the first, and each that mostly repeats another is named ---------
 
 
 MOSTLY = 0.5
@@ -155,11 +149,11 @@ def tell_once(texts: Iterable[tuple[str, str]]) -> list[Rest]:
     seen: set[str] = set()
     wholes: dict[str, str] = {}
     first: dict[str, str] = {}
-    told = []
+    rests = []
     for name, text in texts:
         key = " ".join(text.split())
         if key and key in wholes:
-            told.append(Rest("", wholes[key], is_whole=True))
+            rests.append(Rest("", wholes[key], is_whole=True))
             continue
         wholes[key] = name
         named = name_blocks(text)
@@ -168,10 +162,10 @@ def tell_once(texts: Iterable[tuple[str, str]]) -> list[Rest]:
             if key and (other := first.setdefault(key, name)) != name:
                 shared[other] += count_words(key)
         ((other, words),) = shared.most_common(1) or [("", 0)]
-        rest = drop_known(named, seen)
+        rest = drop_repeats(named, seen)
         is_copy = words >= max(SOME_WORDS, MOSTLY * count_words(text))
-        told.append(Rest(rest, other if is_copy else "", is_whole=is_copy and not rest))
-    return told
+        rests.append(Rest(rest, other if is_copy else "", is_whole=is_copy and not rest))
+    return rests
 
 
 def name_copies(told: Iterable[tuple[str, Rest]]) -> str:
@@ -205,31 +199,28 @@ _COLUMNS = ("source", "overall", "authority", "relevance", "freshness")
 
 def recommend(sources: list[SourceResult]) -> list[SourceAdvice]:
     """Up to three of the sources with text, best first; each says which figure speaks most for it."""
-    good = [one for one in sources if one.content and one.scores.overall >= LEAST]
-    good.sort(key=lambda one: -one.scores.overall)
-    return [_recommendation(one) for one in good[:MOST]]
-
-
-def _recommendation(source: SourceResult) -> SourceAdvice:
-    # Of equal figures the first one speaks.
-    name, words = max(_REASONS, key=lambda reason: float(getattr(source.scores, reason[0])))
-    figure = float(getattr(source.scores, name))
-    reason = f"Advisory: it stands out by {words} ({figure:.2f}); the order of the sources is not changed."
-    return SourceAdvice(url=source.url, title=source.title, reason=reason, score=source.scores.overall)
+    good = [source for source in sources if source.content and source.scores.overall >= LEAST]
+    advice = []
+    for source in sorted(good, key=lambda each: -each.scores.overall)[:MOST]:
+        # Of equal figures the first one speaks.
+        figure, words = max(
+            ((float(getattr(source.scores, name)), words) for name, words in _REASONS), key=lambda each: each[0]
+        )
+        reason = f"Advisory: it stands out by {words} ({figure:.2f}); the order of the sources is not changed."
+        advice.append(SourceAdvice(url=source.url, title=source.title, reason=reason, score=source.scores.overall))
+    return advice
 
 
 def make_components(sources: list[SourceResult]) -> list[dict[str, Any]]:
     """A card for each source with text, and for two sources or more a table that compares them."""
-    with_text = [one for one in sources if one.content]
-    made = [_card(one) for one in with_text]
-    if len(with_text) > 1:
-        rows = [
-            [one.title or one.url, *(f"{getattr(one.scores, column):.2f}" for column in _COLUMNS[1:])]
-            for one in with_text
-        ]
+    shown = [source for source in sources if source.content]
+    components = [_card(source) for source in shown]
+    if len(shown) > 1:
+        figures = [[f"{getattr(source.scores, column):.2f}" for column in _COLUMNS[1:]] for source in shown]
+        rows = [[source.title or source.url, *row] for source, row in zip(shown, figures, strict=True)]
         table = {"columns": list(_COLUMNS), "rows": rows}
-        made.append(_component("table", "Quality of the sources compared", [one.url for one in with_text], table))
-    return made
+        components.append(_component("table", "Quality of the sources compared", [one.url for one in shown], table))
+    return components
 
 
 def _card(source: SourceResult) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from .ruled_tables import Rules, find_grids, read_rules
 from .table_checks import is_table
-from .text import HYPHEN, Letters, Placed, TextLine, TextTable, Word, clean, is_number, to_rows, to_table, to_text
+from .text import Letters, Placed, TextLine, TextTable, Word, clean, is_number, to_rows, to_table, to_text
 
 # --- Rows of a table that lines part from each other, and whose cells go on in the lines of text below them -----------
 # Lines across a table part single rows, or groups of them. They part rows where a cell that stands on one line is
@@ -275,16 +275,8 @@ def _find_across(block: Sequence[_Row], rules: Rules) -> list[float]:
 
 # A page of more is no page to read tables from.
 _MOST_WORDS: Final = 20_000
-# What makes it worth to look at the words of a page: lines for a grid or for the head of a table, or rows like its.
-_GRID: Final = 2
-_RULED: Final = 2
-_LEAST_SIGNS: Final = 3
-_WIDE: Final = 0.7
-_HIGH: Final = 2.0
-_BESIDE: Final = 0.5
 # Of the words of a grid how many a reading by gaps has to take, to be preferred.
 _MOST_OF: Final = 0.8
-_NUMBER: Final = re.compile(r"^\S{0,3}[0-9]|[0-9]\S{0,9}$|\s[-–—]$")
 _WORD: Final = re.compile(r"\S+")
 
 
@@ -292,9 +284,6 @@ def find_tables(page: Any, letters: Letters, lines: Sequence[Placed]) -> list[Te
     """The tables of an open page of the reader, ruled ones first."""
     turn = letters.find_turn()
     rules = read_rules(page, turn)
-    has_rules = min(len(rules.across), len(rules.upright)) >= _GRID or len(rules.across) >= _RULED
-    if not has_rules and not turn and not _has_signs(lines):
-        return []
     words = letters.words(lines, turn)
     if len(words) > _MOST_WORDS:
         return []
@@ -309,22 +298,6 @@ def find_tables(page: Any, letters: Letters, lines: Sequence[Placed]) -> list[Te
     taken = {word.start for table in tables for word in table.words}
     rest = [word for word in words if word.start not in taken]
     return [*tables, *find_aligned(rest, rules, letters.is_fixed)]
-
-
-def _has_signs(lines: Sequence[Placed]) -> bool:
-    """Whether some lines may be rows: with a number at an end, set wide, beside another; or one is several rows."""
-    signs = 0
-    before: TextLine | None = None
-    for line, start, end in lines:
-        if line.top - line.bottom > _HIGH * line.size and HYPHEN not in line.text:
-            return True
-        is_beside = before is not None and abs(line.bottom - before.bottom) < _BESIDE * line.size
-        is_wide = abs(line.right - line.left) > _WIDE * line.size * (end - start)
-        signs += is_beside or is_wide or bool(_NUMBER.search(line.text))
-        if signs >= _LEAST_SIGNS:
-            return True
-        before = line
-    return False
 
 
 def place(letters: Letters, lines: Sequence[Placed], tables: Sequence[TextTable]) -> list[Placed]:
