@@ -20,7 +20,7 @@ from typing import Any
 
 from specloom.compiler.collection import load_collections
 from specloom.domains.sessions.session import ResearchSession, SessionStep, SitedSource, StepReport, dump
-from specloom.domains.sessions.store import begin, find, note_rows, proceed
+from specloom.domains.sessions.store import begin, find, note, proceed
 from specloom.domains.sessions.views import show_recovery
 from specloom.plugins.collections import join_owner
 from specloom.specs.library import shipped_root
@@ -92,7 +92,7 @@ async def measure_round(stores: dict[int, StateStore], calls: int, round_: int) 
             taken, drawer = times[size], store.drawer("sessions", join_owner("acme", "ann"))
             await timed(taken["begin"], begin(drawer, told[0], new_id=id_, now=time.time()))
             await timed(taken["step"], proceed(drawer, id_, told[1], now=time.time()))
-            await timed(taken["sources"], note_rows(drawer, id_, "web", rows, 2))
+            await timed(taken["sources"], note(drawer, id_, "web", rows, 2))
             started = time.perf_counter()
             trail = await find(drawer, id_)
             show_recovery(trail.session, trail.steps)

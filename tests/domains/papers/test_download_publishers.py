@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from specloom.domains.papers.sources import PUBLISHERS, publisher_of
+from specloom.domains.papers.config import PUBLISHERS, publisher_of
 from tests.support.paper_store import PDF, World, arxiv, as_json, crossref, pdf, unpaywall
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.domains.papers.entries import to_plain
-from specloom.domains.papers.formats import to_bibtex, to_csl
+from specloom.domains.papers.entries import to_bibtex, to_csl, to_plain
 
 ENTRY = {
     "schema_version": "1.0",

@@ -12,8 +12,8 @@ import pytest
 
 from specloom.domains.papers import store as store_module
 from specloom.domains.papers.download import check_hop
+from specloom.domains.papers.entries import to_bibtex
 from specloom.domains.papers.errors import PaperFault
-from specloom.domains.papers.formats import to_bibtex
 from specloom.domains.papers.limits import LASTING, Replays
 from specloom.domains.papers.provenance_log import ProvenanceLog, verify
 from specloom.domains.papers.store import PaperStore

@@ -149,7 +149,7 @@ def reached_from(start: str, graph: Graph) -> set[str]:
     return found
 
 
-DOCUMENTS = {"desk.send", "download.download", "copies.acquire", "fetch.fetch", "fetch.fetch_all"}
+DOCUMENTS = {"desk.send", "download.download", "fetch.acquire", "fetch.fetch", "fetch.fetch_all"}
 
 
 @pytest.mark.parametrize("start", ["procedures.paper_metadata", "procedures.resolve_paper"])
@@ -183,7 +183,7 @@ def test_only_one_module_sends_requests_and_only_one_fetches_documents() -> None
     fetching = {name.partition(".")[0] for name, called in graph.items() if "download.download" in called}
 
     assert sending == {"download"}
-    assert fetching == {"copies"}
+    assert fetching == {"fetch"}
 
 
 def test_no_capability_that_metadata_comes_from_gives_a_document() -> None:

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from specloom.domains.papers.read_paper import read
+from specloom.plugins import to_json
 from tests.support.research_server import ask, refused
 from tests.support.scholar_client import connected
 
@@ -218,7 +219,7 @@ class HangingDesk:
 
 
 async def test_upstreams_and_copies_that_hang_keep_nobody_from_the_page() -> None:
-    answer = await read(cast("Any", HangingDesk()), "10.48550/arXiv.2101.00001", 1000, patience=0.01)
+    answer = to_json(await read(cast("Any", HangingDesk()), "10.48550/arXiv.2101.00001", 1000, patience=0.01))
 
     assert (answer["source"], answer["content"]) == ("direct-url", "Otters.")
     assert "fulltext_two gave no answer in time" in answer["note"]

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.domains.papers.entries import make_entry, merge
+from specloom.domains.papers.entries import make_entry, merge, write_toml
 from specloom.domains.papers.errors import PaperFault
-from specloom.domains.papers.formats import write_toml
 from specloom.domains.papers.store import PaperStore
 from specloom.domains.text.paper_refs import PaperId
 
@@ -185,7 +184,7 @@ def test_only_entries_that_changed_are_read_again(tmp_path: Path, monkeypatch: p
     path = store.metadata_path("arxiv_2401.12345")
     path.write_text(path.read_text("utf-8").replace("Example", "Changed title"), "utf-8")
 
-    assert [one.title for one in store.summaries()] == ["Changed title", "Example"]
+    assert [row["title"] for _, row in store.summaries()] == ["Changed title", "Example"]
     assert read == ["arxiv_2401.12345", "doi_10.1234_example", "arxiv_2401.12345"]
 
 

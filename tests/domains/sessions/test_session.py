@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from specloom.compiler.collection import load_collections
 from specloom.core.faults import Fault
-from specloom.domains.sessions import coverage, export, sources, views
+from specloom.domains.sessions import export, sources, views
 from specloom.domains.sessions import session as trail
 from specloom.domains.sessions import store as sessions
 from specloom.plugins.collections import join_owner
@@ -112,7 +112,7 @@ async def test_a_session_is_taken_up_again_with_everything_that_was_told(drawer)
 async def test_the_goal_is_the_first_step_where_none_is_given(drawer):
     taken = await begin(drawer, goal="")
 
-    assert taken.trail.session.goal == "first look"
+    assert taken.session.goal == "first look"
 
 
 async def test_a_summary_of_the_caller_outlives_later_steps(drawer):
@@ -125,11 +125,11 @@ async def test_a_summary_of_the_caller_outlives_later_steps(drawer):
 
 async def test_the_last_step_completes_a_session_and_a_further_one_opens_it_again(drawer):
     taken = await begin(drawer, told(2, more=False))
-    done = progress(taken.trail, number=2)
+    done = progress(taken, number=2)
     again = await proceed(drawer, told(3))
 
     assert (done["isComplete"], done["completedAt"]) == (True, "2023-11-14T22:13:22Z")
-    assert "completedAt" not in progress(again.trail, number=3)
+    assert "completedAt" not in progress(again, number=3)
 
 
 async def test_a_full_session_says_so_and_keeps_what_it_has(clock):
@@ -170,8 +170,8 @@ async def test_what_is_odd_about_a_step_is_said_and_the_step_is_kept(drawer, ste
     taken = await begin(drawer, told(2), step)
 
     assert sentence in " ".join(taken.warnings)
-    assert len(taken.trail.steps) == 3
-    assert sentence in progress(taken.trail, number=3, warnings=taken.warnings)["warning"]
+    assert len(taken.steps) == 3
+    assert sentence in progress(taken, number=3, warnings=taken.warnings)["warning"]
 
 
 async def test_a_step_in_its_place_is_not_odd(drawer):
@@ -183,7 +183,7 @@ async def test_a_step_in_its_place_is_not_odd(drawer):
 async def test_a_revised_step_is_marked_wherever_it_is_shown(drawer):
     taken = await begin(drawer, told(2), told(3, is_revision=True, revises=2, branch="deep", branches_from=1))
 
-    shown = progress(taken.trail, number=3)
+    shown = progress(taken, number=3)
 
     assert [entry.get("supersededBy") for entry in shown["steps"]] == [None, 3, None]
     assert shown["lastSteps"][1]["supersededBy"] == 3
@@ -196,10 +196,10 @@ async def test_a_step_told_again_as_its_own_revision_supersedes_the_earlier_tell
         drawer, told(2), again, told(3, is_revision=True, revises=1), told(4, is_revision=True, revises=1)
     )
 
-    shown = progress(taken.trail, number=4)
+    shown = progress(taken, number=4)
 
     assert [entry.get("supersededBy") for entry in shown["steps"]] == [4, 2, None, None, None]
-    assert "supersededBy" not in to_json(views.show_one_step(taken.trail.session, taken.trail.steps, 2))["step"]
+    assert "supersededBy" not in to_json(views.show_one_step(taken.session, taken.steps, 2))["step"]
 
 
 async def test_a_question_that_finds_no_room_is_said_to_be_lost(drawer):
@@ -209,7 +209,7 @@ async def test_a_question_that_finds_no_room_is_said_to_be_lost(drawer):
 
     assert "100 questions are open already, so this one was not kept" in " ".join(taken.warnings)
     assert (full.warnings, swapped.warnings) == ([], [])
-    assert len(taken.trail.session.open_gaps) == 100
+    assert len(taken.session.open_gaps) == 100
 
 
 async def test_questions_are_opened_once_and_settled_by_their_words_or_nearly_so(drawer):
@@ -221,12 +221,12 @@ async def test_questions_are_opened_once_and_settled_by_their_words_or_nearly_so
         told(5, settled=("how long otters sleep",)),
     )
 
-    session = taken.trail.session
+    session = taken.session
     assert [(gap.description, gap.found_in, gap.settled_in) for gap in session.gaps] == [
         ("How long do otters sleep?", 2, 5),
         ("Do river otters do it too", 4, None),
     ]
-    recovered = to_json(views.show_recovery(session, taken.trail.steps))
+    recovered = to_json(views.show_recovery(session, taken.steps))
     assert recovered["gaps"] == [{"description": "Do river otters do it too", "foundInStep": 4}]
     assert recovered["resolvedGaps"][0]["resolvedInStep"] == 5
 
@@ -268,7 +268,7 @@ async def test_errors_that_keep_coming_back_are_named_with_advice(drawer):
         make_outcome("north", "network"),
     ]
 
-    assert await sessions.note_outcomes(drawer, "s1", ended) is True
+    assert await sessions.note(drawer, "s1", outcomes=ended) is True
     found = await sessions.find(drawer, "s1")
     shown = to_json(views.show_recovery(found.session, found.steps))
 
@@ -285,7 +285,7 @@ async def test_errors_that_keep_coming_back_are_named_with_advice(drawer):
 async def test_only_the_newest_outcomes_are_remembered(drawer):
     await begin(drawer)
 
-    await sessions.note_outcomes(drawer, "s1", [make_outcome("p", step=at) for at in range(450)])
+    await sessions.note(drawer, "s1", outcomes=[make_outcome("p", step=at) for at in range(450)])
 
     found = (await sessions.find(drawer, "s1")).session.outcomes
     assert (len(found), found[0].step) == (200, 250)
@@ -304,7 +304,7 @@ async def test_a_session_of_somebody_else_is_not_there(store, drawer):
     block = lost.value.to_json()["error"]
     assert block["kind"] == "session_not_found"
     assert block["recoveryHint"] == {"lastKnownStep": 3, "canResume": False}
-    assert await sessions.note_rows(theirs, "s1", "web", [{"url": "https://a.example"}]) is False
+    assert await sessions.note(theirs, "s1", "web", [{"url": "https://a.example"}]) is False
     assert (await sessions.find(drawer, "s1")).session.sources == []
 
 
@@ -366,12 +366,12 @@ async def test_a_session_of_the_longest_sources_and_questions_goes_on(drawer):
         for at in range(500)
     ]
     await begin(drawer, *(told(at, gap=f"{at} " + wide * 990) for at in range(2, 102)))
-    assert await sessions.note_rows(drawer, "s1", "web", rows)
-    await sessions.note_outcomes(drawer, "s1", [make_outcome("p" * 40, "network", url="x" * 2048, step=1)] * 200)
+    assert await sessions.note(drawer, "s1", "web", rows)
+    await sessions.note(drawer, "s1", outcomes=[make_outcome("p" * 40, "network", url="x" * 2048, step=1)] * 200)
 
     taken = await proceed(drawer, told(102, summary=wide * 8000))
 
-    assert (len(taken.trail.session.sources), len(taken.trail.session.open_gaps)) == (500, 100)
+    assert (len(taken.session.sources), len(taken.session.open_gaps)) == (500, 100)
 
 
 async def test_the_fifty_first_session_takes_the_place_of_the_one_used_longest_ago(drawer, clock):
@@ -390,17 +390,17 @@ async def test_the_fifty_first_session_takes_the_place_of_the_one_used_longest_a
 async def test_sources_are_merged_by_address_and_doi_and_learn_what_they_lacked(drawer):
     await begin(drawer)
 
-    await sessions.note_rows(
+    await sessions.note(
         drawer, "s1", "web", [{"url": "http://www.a.example/x/?utm_source=n#top"}, {"link": "https://b.example"}], 2
     )
-    await sessions.note_rows(drawer, "s1", "web", [{"url": "https://a.example/x", "title": "Title", "date": "2021"}], 3)
-    await sessions.note_rows(
+    await sessions.note(drawer, "s1", "web", [{"url": "https://a.example/x", "title": "Title", "date": "2021"}], 3)
+    await sessions.note(
         drawer,
         "s1",
         "paper",
         [{"url": "https://p.example/1", "doi": "https://doi.org/10.1234/AbC.", "authors": ["A", {"name": "B"}]}],
     )
-    await sessions.note_rows(
+    await sessions.note(
         drawer,
         "s1",
         "paper",
@@ -533,7 +533,7 @@ def test_a_patent_has_an_inventor_and_a_place_a_website():
 @given(st.text(max_size=60))
 def test_any_text_is_an_address_that_can_be_read(text):
     for url in (text, "https://" + text):
-        coverage.host_of(url)
+        sources.describe_coverage([make_source(url)])
     sources.read_sources([{"url": "https://" + text, "doi": text, "authors": [text, {}]}], "web")
 
 
@@ -557,11 +557,11 @@ def test_a_session_is_read_as_it_was_written(session):
 def test_a_step_of_a_later_version_is_read():
     step = replace(make_step(2), rejected=["a", "b"])
 
-    assert trail.load_timed(trail.SessionStep, {**trail.dump(step), "novel": 1}) == step
+    assert trail.load(trail.SessionStep, {**trail.dump(step), "novel": 1}) == step
 
 
 def test_what_an_earlier_version_kept_is_read():
-    step = trail.load_timed(trail.SessionStep, {"number": 2, "description": "d", "at": NOW, "branches_from": 1})
+    step = trail.load(trail.SessionStep, {"number": 2, "description": "d", "at": NOW, "branches_from": 1})
     session = trail.load_session(
         {
             "id": "s",
@@ -592,7 +592,7 @@ def source(host, kind="web", at=0):
 
 def test_coverage_counts_hosts_and_types_and_says_what_is_thin():
     def describe(*some):
-        return to_json(coverage.describe_coverage(some))
+        return to_json(sources.describe_coverage(some))
 
     wide = describe(source("a.example"), source("b.example", "paper"), source("www.a.example", "news", 1))
     narrow = describe(*(source("a.example", at=at) for at in range(2)))
@@ -612,14 +612,14 @@ def test_coverage_counts_hosts_and_types_and_says_what_is_thin():
 
 
 def test_queries_go_where_the_session_has_not_been():
-    covered = coverage.describe_coverage([source("a.example", "academic", at) for at in range(4)])
+    covered = sources.describe_coverage([source("a.example", "academic", at) for at in range(4)])
     gaps = [
         trail.Gap(description="Which otters were counted in 2019?"),
         trail.Gap(description="otter numbers are still unknown"),
         trail.Gap(description="why"),
     ]
 
-    queries = coverage.suggest_queries("otter numbers", gaps, covered)
+    queries = sources.suggest_queries("otter numbers", gaps, covered)
 
     assert queries == [
         '"otter numbers" otters counted 2019 after:2019',
@@ -627,19 +627,19 @@ def test_queries_go_where_the_session_has_not_been():
         "otter numbers -site:a.example",
         "otter numbers news",
     ]
-    assert coverage.suggest_queries("", gaps, covered) == ["otters counted 2019 after:2019", "otter numbers"]
+    assert sources.suggest_queries("", gaps, covered) == ["otters counted 2019 after:2019", "otter numbers"]
     assert (
-        len(coverage.suggest_queries("g", [trail.Gap(description=f"question word{at}") for at in range(9)], covered))
+        len(sources.suggest_queries("g", [trail.Gap(description=f"question word{at}") for at in range(9)], covered))
         == 6
     )
 
 
 def test_a_goal_of_many_words_is_not_looked_for_as_it_stands_and_queries_fit_a_search():
     goal = "Find out what the otters of the coast of Wales eat in winter and who counts them"
-    covered = coverage.describe_coverage([source("a.example", at=at) for at in range(4)])
+    covered = sources.describe_coverage([source("a.example", at=at) for at in range(4)])
 
-    queries = coverage.suggest_queries(goal, [trail.Gap(description="Which crabs?")], covered)
-    long = coverage.suggest_queries(
+    queries = sources.suggest_queries(goal, [trail.Gap(description="Which crabs?")], covered)
+    long = sources.suggest_queries(
         "otter " * 400, [trail.Gap(description="crab " + "x" * 900), trail.Gap(description="獺" * 900)], covered
     )
 
@@ -672,7 +672,7 @@ async def make_trail(drawer):
             3, HOSTILE, is_revision=True, revises=1, branch=HOSTILE, branches_from=2, settled=("how deep",), gap=HOSTILE
         ),
     )
-    await sessions.note_rows(
+    await sessions.note(
         drawer,
         "s1",
         "paper",
@@ -779,8 +779,10 @@ async def test_the_whole_session_is_exported_as_data(drawer):
     links = {"https://dead.example/": DEAD}
 
     document = to_json(export.export_session(found, "json", now=NOW, tenant="acme", links=links))["document"]
-    await sessions.note_outcomes(
-        drawer, "s1", [make_outcome("brave", "network", url="https://a.example/", step=2), make_outcome("serper")]
+    await sessions.note(
+        drawer,
+        "s1",
+        outcomes=[make_outcome("brave", "network", url="https://a.example/", step=2), make_outcome("serper")],
     )
     met = to_json(export.to_document(await sessions.find(drawer, "s1")))
 

@@ -29,7 +29,7 @@ REF = {"ref": OPEN}
 
 RECORDS = ("publication", "publisher_record", "oa_locations", "preprint", "work", "article_identifiers")
 """The capabilities that tell of papers; none gives a document."""
-FETCHING = {**config.STORE, **config.LOG, **config.SOURCES, **config.HOSTS}
+FETCHING = {**config.STORE, **config.LOG, **config.ASKING, **config.HOSTS}
 """The settings of whoever fetches documents."""
 AT_ONCE = 5
 """Papers or citations of a batch that are worked on at a time."""

@@ -1,7 +1,8 @@
-"""Settings of the paper tools: variables, `config.toml` for what none of them says, and where things are kept.
+"""What an operator sets, and whom that lets the paper tools ask: `sources.toml`, variables and `config.toml`.
 
-The file is read when a setting is asked for that no variable holds, and again when it has changed. A file that cannot
-be read counts as none at all, with one line to the operator: settings that are half of what was meant would mislead.
+`config.toml` is read when a setting is asked for that no variable holds, and again when it has changed. A file that
+cannot be read counts as none at all, with one line to the operator: settings that are half of what was meant would
+mislead.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import re
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
-from .sources import DATA
-
-STORE, LOG, SOURCES, HOSTS = (DATA["settings"][name] for name in ("store", "log", "sources", "hosts"))
+DATA: Mapping[str, Mapping[str, Any]] = tomllib.loads(files(__package__).joinpath("sources.toml").read_text("utf-8"))
+STORE, LOG, ASKING, HOSTS = (DATA["settings"][name] for name in ("store", "log", "sources", "hosts"))
 """What tools declare of their settings: those of the store, of the log, of the sources, and of hosts."""
 RETENTION = 90
 """Days for which a log that was put away is kept."""
@@ -128,3 +131,65 @@ def _is_host(table: Any) -> bool:
 def _is_unset(value: Any) -> bool:
     """Whether a text is blank or still a template."""
     return isinstance(value, str) and (not value.strip() or "${" in value)
+
+
+# --- whom to ask ------------------------------------------------------------------------------------------------------
+
+# An operator has an agreement with a publisher on text mining and a key from it, and sets both; one without the other
+# grants nothing. Each publisher is asked about its own DOIs alone.
+
+
+@dataclass(frozen=True, slots=True)
+class PaperSource:
+    """A source as answers and the log call it, with the provider and the operation behind it."""
+
+    name: str
+    provider: str
+    operation: str = "work"
+    switch: str = ""
+    """The variable without which it is not asked."""
+    prefixes: tuple[str, ...] = ()
+    """How the DOIs of a publisher begin; none for a source that knows those of everybody."""
+    documents: str = ""
+    """The address of a publisher's document before its DOI; empty where only records are given."""
+
+    @property
+    def agreement(self) -> str:
+        """The variable that is 1 where the operator has agreed with a publisher."""
+        return f"DOIGET_AGREE_{self.provider.upper()}"
+
+    @property
+    def key(self) -> str:
+        """The variable of the key that a publisher gave."""
+        return f"DOIGET_KEY_{self.provider.upper().removeprefix('TDM_')}"
+
+    def missing(self, config: Mapping[str, Any]) -> tuple[str, ...]:
+        """The variables that are still to be set before it may be asked; none when it is granted."""
+        if not self.prefixes:
+            return (self.switch,) if self.switch and config.get(self.switch) is None else ()
+        agreed = str(config.get(self.agreement) or "").strip() == "1"
+        return (*(() if agreed else (self.agreement,)), *(() if config.get(self.key) else (self.key,)))
+
+    def has(self, doi: str) -> bool:
+        """Whether a DOI is one that it may know."""
+        return not self.prefixes or doi.partition("/")[0] in self.prefixes
+
+    def url_of(self, doi: str) -> str:
+        """Where the publisher's document of a DOI is."""
+        return self.documents + quote(doi, safe="/")
+
+
+SOURCES = tuple(
+    PaperSource(name, **{**fields, "prefixes": tuple(fields.get("prefixes", ()))})
+    for name, fields in DATA["sources"].items()
+)
+"""Everybody who is asked for a record, in their order."""
+PUBLISHERS = tuple(source for source in SOURCES if source.prefixes)
+"""In the order in which they are told. One publisher has a DOI at most."""
+INDEXES = tuple(source for source in SOURCES if source.switch)
+OPENALEX = next(source for source in INDEXES if source.name == "openalex")
+
+
+def publisher_of(doi: str) -> PaperSource | None:
+    """The publisher whose DOI this is, among those that are known here."""
+    return next((publisher for publisher in PUBLISHERS if publisher.has(doi)), None)

@@ -12,10 +12,9 @@ from specloom.domains.text import PaperId
 from specloom.plugins import FLAG, NUMBER, OBJECT, TEXT, WHOLE, Context, listed, texts
 
 from .answers import OPEN, REF, TEXTS, answer_each, paper_procedure, parse_entry_ref
-from .config import LOG, SOURCES
+from .config import ASKING, LOG, OPENALEX
 from .errors import PaperFault
 from .limits import turn
-from .sources import OPENALEX
 
 if TYPE_CHECKING:
     from .provenance_log import Journal
@@ -152,7 +151,7 @@ async def preprint_of_paper(context: Context, ref: str) -> dict[str, Any]:
         "total_visited": WHOLE,
     },
     asks=("references",),
-    settings={**LOG, **SOURCES},
+    settings={**LOG, **ASKING},
 )
 async def paper_citation_graph(
     context: Context, ref: str, depth: int = DEPTH, total: int = TOTAL, per_paper: int = PER_PAPER

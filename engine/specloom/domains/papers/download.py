@@ -12,10 +12,9 @@ from specloom.core import Fault, Policy, Request, Response
 from specloom.domains.scrape.fetch.politeness import read_retry_after
 from specloom.net import check_url, host_matches
 
-from .config import setting
+from .config import DATA, setting
 from .errors import PaperFault, find_private_address, to_paper_fault
 from .limits import turn
-from .sources import DATA
 
 if TYPE_CHECKING:
     from specloom.core import Header, Secret

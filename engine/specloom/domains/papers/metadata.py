@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from specloom.domains.text import PaperId, find_ref, mends, preprint_of, pubmed_number
 
+from .config import INDEXES, SOURCES, PaperSource
 from .entries import make_entry, quality_of, to_plain, turned
 from .errors import PaperFault
 from .provenance_log import Journal, to_timestamp
-from .sources import INDEXES, SOURCES, PaperSource
 
 if TYPE_CHECKING:
     from specloom.plugins import Context

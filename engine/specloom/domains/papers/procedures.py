@@ -11,11 +11,10 @@ from specloom.domains.text import PaperId
 from specloom.plugins import FLAG, NUMBER, OBJECT, PLACES, TEXT, WHOLE, Context, listed, record, texts
 
 from .answers import FETCHING, OPEN, RECORDS, REF, ROWS, TEXTS, paper_procedure, parse_entry_ref, parse_ref
-from .config import LOG, SOURCES, STORE, log_path, store_root
-from .entries import SCHEMA_VERSION, own_of, quality_of, texts_of, to_json
+from .config import ASKING, INDEXES, LOG, PUBLISHERS, STORE, log_path, store_root
+from .entries import SCHEMA_VERSION, own_of, quality_of, texts_of, to_bibtex, to_csl, to_json
 from .errors import PaperFault
 from .limits import GAP, PER_SECOND
-from .sources import INDEXES, PUBLISHERS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,7 +91,7 @@ async def batch_fetch_papers(
     return {"results": await fetch_all(context, papers, force=force)}
 
 
-@paper_procedure({**_METADATA, **_PLAN}, asks=RECORDS, settings={**STORE, **LOG, **SOURCES})
+@paper_procedure({**_METADATA, **_PLAN}, asks=RECORDS, settings={**STORE, **LOG, **ASKING})
 async def paper_metadata(
     context: Context, ref: str, dry_run: bool = False, include_oa_location: bool = False
 ) -> dict[str, Any]:
@@ -102,7 +101,7 @@ async def paper_metadata(
     return await _resolve(context, ref, with_access=include_oa_location, keep=True)
 
 
-@paper_procedure(_METADATA, asks=RECORDS, settings={**LOG, **SOURCES})
+@paper_procedure(_METADATA, asks=RECORDS, settings={**LOG, **ASKING})
 async def resolve_paper(context: Context, ref: str, include_oa_location: bool = False) -> dict[str, Any]:
     """Resolve one paper; nothing is kept but the rows of the log."""
     return await _resolve(context, ref, with_access=include_oa_location, keep=False)
@@ -179,8 +178,8 @@ async def paper_info(context: Context, ref: str) -> dict[str, Any]:
 @paper_procedure({"scope": TEXT, "query": TEXT, "count": WHOLE, "results": _LISTED}, settings=STORE)
 async def search_papers(context: Context, query: str, limit: int = LISTED) -> dict[str, Any]:
     """Stored papers with a text in title, authors, venue or publisher."""
-    words = query.casefold()
-    rows = [one.to_json() for one in _store(context).summaries() if words in one.words][: _bounded(limit)]
+    sought = query.casefold()
+    rows = [row for words, row in _store(context).summaries() if sought in words][: _bounded(limit)]
     return {"scope": "local", "query": query, "count": len(rows), "results": rows}
 
 
@@ -188,8 +187,11 @@ async def search_papers(context: Context, query: str, limit: int = LISTED) -> di
 async def recent_papers(context: Context, limit: int = LISTED) -> dict[str, Any]:
     """Stored papers, the newest first."""
     # Entries without a time come last; the sort is stable, also in reverse.
-    newest = sorted(_store(context).summaries(), key=lambda one: one.fetched_at or "", reverse=True)[: _bounded(limit)]
-    return {"count": len(newest), "entries": [one.to_json() for one in newest]}
+    rows = sorted(
+        (row for _, row in _store(context).summaries()), key=lambda row: row["fetched_at"] or "", reverse=True
+    )
+    newest = rows[: _bounded(limit)]
+    return {"count": len(newest), "entries": newest}
 
 
 def _bounded(limit: int) -> int:
@@ -214,16 +216,12 @@ async def paper_pdf_path(context: Context, ref: str) -> dict[str, Any]:
 @paper_procedure({"entries": ROWS}, settings=STORE)
 async def papers_bibtex(context: Context, refs: list[str]) -> dict[str, Any]:
     """Stored papers as BibTeX, one element for each reference."""
-    from .formats import to_bibtex
-
     return _export(context, refs, "bibtex", to_bibtex)
 
 
 @paper_procedure({"entries": ROWS}, settings=STORE)
 async def papers_csl(context: Context, refs: list[str]) -> dict[str, Any]:
     """Stored papers as CSL JSON, one element for each reference."""
-    from .formats import to_csl
-
     return _export(context, refs, "csl", to_csl)
 
 
@@ -298,7 +296,7 @@ async def annotate_paper(context: Context, ref: str, text: str = "", clear: bool
         "rate_limit_per_sec": NUMBER,
         **dict.fromkeys(("tier_1", "tier_2", "tier_3"), TEXTS),
     },
-    settings=SOURCES,
+    settings=ASKING,
 )
 async def paper_capabilities(context: Context) -> dict[str, Any]:
     """Which sources this instance may use; tells no key."""

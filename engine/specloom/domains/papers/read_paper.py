@@ -3,46 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from specloom.core import Fault
+from specloom.domains.scrape.records import PageCitation
 from specloom.domains.text import PaperName, to_arxiv_doi, to_paper_name
-from specloom.domains.trust import cite_for_bibliography
-from specloom.plugins import FLAG, TEXT, WHOLE, closed, listed, procedure, texts
-from specloom.plugins.schemas import record
+from specloom.plugins import Context, from_json, procedure
+from specloom.plugins.records import record
 
-if TYPE_CHECKING:
-    from specloom.plugins import Context
+from .entries import turned
 
-_CITATION = closed(
-    {
-        **texts("url", "accessedDate"),
-        "metadata": closed(texts("title", "author", "site", "date")),
-        "formatted": closed(texts("apa", "mla", "bibtex")),
-    }
-)
 
-PAPER = record(
-    {
-        **texts("url", "title", "content", "source", "tier", "note"),
-        "truncated": FLAG,
-        **texts("doi", "pdf_url", "journal", "abstract", "tldr"),
-        "open_access": FLAG,
-        "authors": listed(TEXT),
-        "year": WHOLE,
-        "citation_count": WHOLE,
-        "citation": _CITATION,
-    },
-    "url",
-    "content",
-    "source",
-    "truncated",
-    "citation",
-)
-"""What reading a paper gives; what is not known is left out."""
+@record(naming="same")
+class PaperText:
+    """What reading a paper gives; what is not known is left out."""
+
+    url: str
+    title: str | None = None
+    content: str
+    source: str
+    tier: str | None = None
+    note: str | None = None
+    truncated: bool
+    doi: str | None = None
+    pdf_url: str | None = None
+    journal: str | None = None
+    abstract: str | None = None
+    tldr: str | None = None
+    open_access: bool | None = None
+    authors: Sequence[str] | None = None
+    year: int | None = None
+    citation_count: int | None = None
+    citation: PageCitation
+
 
 DIRECT = "direct-url"
 """The source of what was read at an address that nobody found for us (the tool contract's word)."""
@@ -61,25 +57,18 @@ _WORDS_OF_A_TEXT = 1000
 """From so many words on, a page that stands where a PDF should is taken for the paper; an abstract has some 300."""
 
 
-@procedure(
-    "read_paper",
-    parameters={"identifier": TEXT, "max_length": WHOLE},
-    gives=PAPER,
-    asks=("fulltext", "paper", "work", "oa_locations"),
-    runs=("read_page",),
-    needs=("identifier", "max_length"),
-)
-async def read_paper(context: Context, arguments: Mapping[str, Any]) -> dict[str, Any]:
+@procedure("read_paper", asks=("fulltext", "paper", "work", "oa_locations"), runs=("read_page",))
+async def read_paper(context: Context, identifier: str, max_length: int) -> PaperText:
     """Reads one paper: its text from an archive, else a free PDF, else its page.
 
     `max_length` is in characters of content. `source` is who gave or found the text: the provider, or `direct-url` for
     an address; `note` says so where only the paper's page could be read. What names no paper is a `validation` fault.
     """
-    return await read(context, arguments["identifier"], arguments["max_length"])
+    return await read(context, identifier, max_length)
 
 
-async def read(context: Context, identifier: str, most: int, *, patience: float = PATIENCE) -> dict[str, Any]:
-    """The text of one paper in at most `most` characters, and what is known of it (PAPER)."""
+async def read(context: Context, identifier: str, most: int, *, patience: float = PATIENCE) -> PaperText:
+    """The text of one paper in at most `most` characters, and what is known of it."""
     name = to_paper_name(identifier)
     if not name:
         raise Fault("validation", _UNNAMED)
@@ -138,18 +127,17 @@ class PaperReading:
         doi = self.name.doi or (to_arxiv_doi(name.arxiv_id) if name.arxiv_id else "")
         if not record and doi:
             work, _ = await self.ask("work", doi=doi)
-            authors = [_to_plain(author) for author in work.get("authors") or ()]
-            record = {**work, "journal": work.get("venue"), "authors": authors} if work else {}
+            record = {**work, "journal": work.get("venue"), "authors": turned(work.get("authors"))} if work else {}
         self.record = record
 
-    async def read_archives(self) -> dict[str, Any] | None:
+    async def read_archives(self) -> PaperText | None:
         """The text that an archive gives as data."""
         name = self.name
         row, by = await self.ask("fulltext", doi=name.doi, pmid=name.pmid, pmcid=name.pmcid)
         known = {**(self.record or {}), **{key: value for key, value in row.items() if value is not None}}
         return self._tell(known, {"url": row["url"], "content": row["text"]}, by) if row else None
 
-    async def read_copies(self) -> dict[str, Any] | None:
+    async def read_copies(self) -> PaperText | None:
         """The first copy that is the paper itself."""
         tried: set[str] = set()
         async for address, by in self._find_copies():
@@ -189,7 +177,7 @@ class PaperReading:
             if address := place.get("url_for_pdf") or place.get("url"):
                 yield address, by
 
-    async def read_landing_page(self) -> dict[str, Any]:
+    async def read_landing_page(self) -> PaperText:
         """The page at the address that was given, or where the identifier leads."""
         name, record = self.name, self.record or {}
         note = _FROM_PAGE if name.is_known else ""
@@ -210,38 +198,33 @@ class PaperReading:
             raise fault.told_as(message=message, detail=_join([*self.faults, fault])) from fault
         return self._tell(record, page, DIRECT, "" if _is_whole(page) else note)
 
-    def _tell(self, known: Mapping[str, Any], page: Mapping[str, Any], source: str, note: str = "") -> dict[str, Any]:
+    def _tell(self, known: Mapping[str, Any], page: Mapping[str, Any], source: str, note: str = "") -> PaperText:
         """The record of a reading: `known` of the paper, and the `page` or text that was read."""
-        doi = known.get("doi") or self.name.doi
         citation = None if known.get("title") else page.get("citation")
-        reading = {
-            "url": page["url"],
-            "title": known.get("title") or (page.get("metadata") or {}).get("title"),
-            "content": page["content"][: self.most],
-            "truncated": bool(page.get("truncated")) or len(page["content"]) > self.most,
-            "source": source,
-            "tier": page.get("extractedBy"),
-            "note": note or None,
-            "doi": doi or page.get("detectedDoi"),
-            "authors": known.get("authors") or None,
-            **{key: known.get(key) for key in ("pdf_url", "open_access", "year", "journal")},
-            **{key: known.get(key) for key in ("abstract", "tldr", "citation_count")},
-            "citation": citation or self._cite(known if known.get("title") else {}, page["url"]),
-        }
-        return {key: value for key, value in reading.items() if value is not None}
+        citation = citation or self._cite(known if known.get("title") else {}, page["url"])
+        names = ("pdf_url", "open_access", "year", "journal", "abstract", "tldr", "citation_count")
+        return PaperText(
+            url=page["url"],
+            title=known.get("title") or (page.get("metadata") or {}).get("title"),
+            content=page["content"][: self.most],
+            truncated=bool(page.get("truncated")) or len(page["content"]) > self.most,
+            source=source,
+            tier=page.get("extractedBy"),
+            note=note or None,
+            doi=known.get("doi") or self.name.doi or page.get("detectedDoi"),
+            authors=known.get("authors") or None,
+            citation=from_json(PageCitation, citation),
+            **{name: known.get(name) for name in names},
+        )
 
     def _cite(self, known: Mapping[str, Any], url: str) -> dict[str, Any]:
         """The citation of a paper whose record is known, in the form of that of a page."""
+        from specloom.domains.trust import cite_for_bibliography
+
         authors, year = "; ".join(known.get("authors") or ()), str(known.get("year") or "")
         today = datetime.fromtimestamp(self.context.now(), UTC).date().isoformat()
         title, journal, doi = known.get("title") or "", known.get("journal") or "", known.get("doi") or self.name.doi
         return cite_for_bibliography(url, title, authors, journal, year, today, doi=doi)
-
-
-def _to_plain(author: str) -> str:
-    """A name in the order in which it is spoken."""
-    family, comma, given = author.partition(", ")
-    return f"{given} {family}" if comma else author
 
 
 def _is_whole(page: Mapping[str, Any]) -> bool:

@@ -19,7 +19,6 @@ import re
 import stat
 import tomllib
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -27,9 +26,8 @@ from specloom.domains.text import PaperId
 from specloom.storage import FileLock, write_whole
 
 from .config import store_root
-from .entries import TABLE, authors_of, check_version, is_newer, merge, own_of, to_instant
+from .entries import TABLE, authors_of, check_version, is_newer, merge, own_of, to_instant, write_toml
 from .errors import PaperFault
-from .formats import write_toml
 
 METADATA = ".metadata"
 LARGEST = 10_000_000
@@ -37,21 +35,8 @@ LARGEST = 10_000_000
 
 _SAFE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 Alter = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class EntrySummary:
-    """What lists and searches know of an entry; `words` is folded for comparison."""
-
-    safekey: str
-    title: str
-    year: int | None
-    fetched_at: str | None
-    words: str
-
-    def to_json(self) -> dict[str, Any]:
-        """The four keys of a listed entry."""
-        return {name: getattr(self, name) for name in ("safekey", "title", "year", "fetched_at")}
+EntrySummary = tuple[str, dict[str, Any]]
+"""What searches know of an entry, its words folded for comparison, and what lists tell of it."""
 
 
 _log = logging.getLogger("specloom.domains.papers")
@@ -191,20 +176,17 @@ class PaperStore:
         folder = self.root / METADATA
         before, now = _SEEN.get(folder, {}), {}
         try:
-            files = sorted(
-                (file for file in os.scandir(folder) if file.name.endswith(".toml")), key=lambda file: file.name
-            )
+            files = sorted((one for one in os.scandir(folder) if one.name.endswith(".toml")), key=lambda one: one.name)
         except FileNotFoundError:
             return []
         except OSError as error:
             raise PaperFault("STORE_ERROR", f"The store cannot be listed: {error.strerror}.") from None
-        for file in (file for file in files if file.name.endswith(".toml")):
+        for file in files:
             with contextlib.suppress(OSError):
                 about = file.stat()
                 stamp = (about.st_ino, about.st_mtime_ns, about.st_size)
-                stamped = before.get(file.name)
-                is_same = stamped is not None and stamped[0] == stamp
-                now[file.name] = stamped if stamped and is_same else (stamp, self._summary(file.name[:-5]))
+                seen = before.get(file.name)
+                now[file.name] = seen if seen and seen[0] == stamp else (stamp, self._summary(file.name[:-5]))
         _SEEN[folder] = now
         return [summary for _, summary in now.values() if summary is not None]
 
@@ -228,12 +210,12 @@ class PaperStore:
             return None
         if entry is None or not isinstance(entry.get("title"), str):
             return None
-        names, year = " ".join(authors_of(entry)), entry.get("year")
-        # A line end keeps the fields apart, because no query has one.
-        fields = (entry["title"], names, str(entry.get("venue", "")), str(entry.get("publisher", "")))
-        fetched = to_instant(own_of(entry).get("fetched_at"))
+        year, fetched = entry.get("year"), to_instant(own_of(entry).get("fetched_at"))
         year = year if isinstance(year, int) else None
-        return EntrySummary(key, entry["title"], year, fetched, "\n".join(fields).casefold())
+        # A line end keeps the fields apart, because no query has one.
+        fields = (entry["title"], " ".join(authors_of(entry)), entry.get("venue", ""), entry.get("publisher", ""))
+        words = "\n".join(map(str, fields)).casefold()
+        return words, {"safekey": key, "title": entry["title"], "year": year, "fetched_at": fetched}
 
 
 def check_key(key: str) -> str:

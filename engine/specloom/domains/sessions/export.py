@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
 from specloom.core import from_epoch, template_renderer
 from specloom.plugins import Context, procedure, split_owner
-from specloom.plugins.records import inline, key, record
+from specloom.plugins.records import inline, record
 
 from .session import CallOutcome, Gap, SessionStep, SitedSource, mark_superseded
 from .store import SESSIONS, Trail, find
@@ -25,7 +24,7 @@ TOGETHER = 16
 """Addresses after which it is told how far this has come."""
 # What begins something in Markdown wherever it stands, and what does so at the beginning of a line.
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~!$&]")
-_BEGINNING = re.compile(r"(\d*)([-+=:.)])")
+_BEGINNING = re.compile(r"^(\d*)([-+=:.)])")
 
 
 @record
@@ -72,15 +71,6 @@ class SessionDocument:
 
 
 @record
-class ExportOrder:
-    """A session, and how it is exported."""
-
-    session_id: str
-    format: str = "markdown"
-    verify_links: bool = key("verify_links", default=False)
-
-
-@record
 class ExportedSession:
     """A session as a document: a report as text, or the whole of it as data."""
 
@@ -97,20 +87,25 @@ class ExportedSession:
 
 
 @procedure("export_session", asks=("snapshots",), keeps=(SESSIONS,))
-async def export(context: Context, order: ExportOrder) -> ExportedSession:
+async def export(
+    context: Context,
+    session_id: str,
+    format: str = "markdown",  # noqa: A002  the name of the tool's argument
+    verify_links: bool = False,
+) -> ExportedSession:
     """Makes a session of the caller into a document; the session stays as it is.
 
     With `verify_links` every source is looked at, and the archived copy of a dead one is named in the document.
     """
-    trail = await find(context.state("sessions"), order.session_id)
-    links = await _look_at(context, trail.session.sources) if order.verify_links else NO_LINKS
+    trail = await find(context.state("sessions"), session_id)
+    links = await _look_at(context, trail.session.sources) if verify_links else NO_LINKS
     tenant = split_owner(context.owner)[0]
-    return export_session(trail, order.format, now=context.now(), tenant=tenant, links=links)
+    return export_session(trail, format, now=context.now(), tenant=tenant, links=links)
 
 
 async def _look_at(context: Context, sources: Sequence[SitedSource]) -> Mapping[str, LinkState]:
     """What became of the addresses; what cannot be told of one is left open and fails nothing."""
-    from specloom.domains.trust.sources.links import check_links
+    from specloom.domains.trust import check_links
 
     states: dict[str, LinkState] = {}
     with suppress(TimeoutError):
@@ -118,9 +113,8 @@ async def _look_at(context: Context, sources: Sequence[SitedSource]) -> Mapping[
             for at in range(0, len(sources), TOGETHER):
                 context.tell(at, len(sources), f"{at} of {len(sources)} addresses looked at")
                 some = sources[at : at + TOGETHER]
-                for link in await check_links(
-                    context, [one.url for one in some], dates=[one.date or "" for one in some]
-                ):
+                dates = [one.date or "" for one in some]
+                for link in await check_links(context, [one.url for one in some], dates=dates):
                     states[link.url] = LinkState(
                         http_status=link.status or None,
                         verified=link.live,
@@ -150,7 +144,8 @@ def export_session(
     if form != "markdown":
         return answer
     facts = {"answer": answer, "document": document, "session": session}
-    return replace(answer, document=_renderer()("report.md.j2", facts))
+    render = template_renderer("research", {"text": escape, "inline": inline_text, "target": to_target})
+    return replace(answer, document=render("report.md.j2", facts))
 
 
 def to_document(trail: Trail, links: Mapping[str, LinkState] = NO_LINKS) -> SessionDocument:
@@ -180,8 +175,7 @@ def to_document(trail: Trail, links: Mapping[str, LinkState] = NO_LINKS) -> Sess
 
 def escape(text: str) -> str:
     """A text that Markdown shows as it is, on one line."""
-    line = inline_text(text)
-    return _BEGINNING.sub(r"\1\\\2", line, count=1) if _BEGINNING.match(line) else line
+    return _BEGINNING.sub(r"\1\\\2", inline_text(text))
 
 
 def inline_text(text: str) -> str:
@@ -194,8 +188,3 @@ def to_target(url: str) -> str:
     from urllib.parse import quote
 
     return quote(url, safe="!#$%&'()*+,/:;=?@[]~-._")
-
-
-@lru_cache(maxsize=1)
-def _renderer() -> Callable[[str, Mapping[str, Any]], str]:
-    return template_renderer("research", {"text": escape, "inline": inline_text, "target": to_target})

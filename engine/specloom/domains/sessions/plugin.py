@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import export, observer, steps
+from . import export, steps, store
 
-__all__ = ["export", "observer", "steps"]
+__all__ = ["export", "steps", "store"]

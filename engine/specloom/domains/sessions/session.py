@@ -156,8 +156,8 @@ class StepReport:
 def dump(value: Any) -> Any:
     """A record as it is kept: its fields under their own names, without texts and lists that say nothing."""
     if hasattr(type(value), "__dataclass_fields__"):
-        held = ((one.name, dump(getattr(value, one.name))) for one in fields(value))
-        return {name: content for name, content in held if content or content == 0}
+        contents = ((one.name, dump(getattr(value, one.name))) for one in fields(value))
+        return {name: content for name, content in contents if content or content == 0}
     return [dump(item) for item in value] if isinstance(value, list | tuple) else value
 
 
@@ -167,24 +167,19 @@ def narrow(class_: type[T], wider: Any) -> T:
 
 
 def load(class_: type[T], value: Mapping[str, Any]) -> T:
-    """A record as it was kept; a later version may have written more."""
+    """A record as it was kept; a later version may have written more, and earlier ones wrote seconds for a time."""
+    value = {"timestamp": from_epoch(value["at"]) or "", **value} if "at" in value else value
     names = {one.name for one in fields(class_)}  # type: ignore[arg-type]
     return class_(**{name: content for name, content in value.items() if name in names})
 
 
-def load_timed(class_: type[T], value: Mapping[str, Any]) -> T:
-    """A record with a time as it was kept; earlier versions wrote seconds in its place."""
-    return load(class_, {"timestamp": from_epoch(value.get("at", 0.0)) or "", **value})
-
-
 def load_session(value: Mapping[str, Any]) -> ResearchSession:
     """A session as it was kept."""
+    ended = [{"success": not one.get("error"), **one} for one in value.get("outcomes", ())]
     lists = {
         "gaps": [load(Gap, one) for one in value.get("gaps", ())],
         "sources": [load(SitedSource, one) for one in value.get("sources", ())],
-        "outcomes": [
-            load_timed(CallOutcome, {**one, "success": not one.get("error")}) for one in value.get("outcomes", ())
-        ],
+        "outcomes": [load(CallOutcome, one) for one in ended],
     }
     return load(ResearchSession, {**value, **lists})
 
@@ -195,7 +190,12 @@ def load_session(value: Mapping[str, Any]) -> ResearchSession:
 def take_step(session: ResearchSession, told: StepReport, now: float) -> ResearchSession:
     """The session after a step. Nothing that was told before is changed."""
     settled, question = told.resolved_gaps or (), told.knowledge_gap or ""
-    gaps = [_settle(gap, settled, told.step_number) for gap in session.gaps]
+    gaps = [
+        replace(gap, settled_in=told.step_number)
+        if not gap.settled_in and any(_is_settled_by(gap, words) for words in settled)
+        else gap
+        for gap in session.gaps
+    ]
     if question and not any(_fold(gap.description) == _fold(question) and not gap.settled_in for gap in gaps):
         gaps.append(Gap(description=question, found_in=told.step_number))
     # Settled questions make room first, the oldest before the others.
@@ -251,12 +251,6 @@ def mark_superseded(steps: Sequence[SessionStep]) -> list[SessionStep]:
         if step.is_revision and step.revises:
             latest.setdefault(step.revises, step.number)
     return marked[::-1]
-
-
-def _settle(gap: Gap, settled: Sequence[str], number: int) -> Gap:
-    if gap.settled_in or not any(_is_settled_by(gap, words) for words in settled):
-        return gap
-    return replace(gap, settled_in=number)
 
 
 def _is_settled_by(gap: Gap, words: str) -> bool:

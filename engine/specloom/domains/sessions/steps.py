@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 from specloom.core import KINDS, Fault, all_failed, canonical_url, from_epoch
-from specloom.plugins import Collection, Context, procedure, split_owner
+from specloom.plugins import Context, procedure, split_owner
 from specloom.plugins.records import record
 
 from . import store, views
-from .coverage import RUN_QUERIES, RUN_RESULTS, describe_coverage, suggest_queries
-from .session import CallOutcome, SitedSource, StepReport
+from .session import CallOutcome, ResearchSession, SitedSource, StepReport
+from .sources import RUN_QUERIES, RUN_RESULTS, describe_coverage, suggest_queries
 from .store import SESSIONS
 
 SEARCH = "web"
@@ -56,23 +56,17 @@ async def tell_step(context: Context, told: StepReport) -> views.SessionProgress
         if session:
             warnings.append(f"Step 1 opened a new session; {session[:100]!r} is left as it was.")
         tenant = split_owner(context.owner)[0]
-        taken = await store.begin(collection, told, new_id=context.new_id(), now=now, tenant=tenant)
+        trail = await store.begin(collection, told, new_id=context.new_id(), now=now, tenant=tenant)
     else:
-        taken = await store.proceed(collection, session, told, now=now)
-    deeper = (
-        None if told.depth in (None, "quick") or taken.is_full else await _go_deeper(context, collection, taken, told)
-    )
-    # Questions that were run have found sources, which belong to what is shown.
-    has_run = deeper is not None and deeper.refinement_results is not None
-    trail = await store.find(collection, taken.trail.session.id) if has_run else taken.trail
-    shown = views.show_progress(
-        trail.session,
-        trail.steps,
-        number=told.step_number,
-        mode="" if told.response_mode == AUTO else told.response_mode or "",
-        warnings=(*warnings, *taken.warnings),
-    )
-    return replace(shown, deeper=deeper, is_complete=shown.is_complete or taken.is_full)
+        trail = await store.proceed(collection, session, told, now=now)
+    warnings, is_full = [*warnings, *trail.warnings], trail.is_full
+    deeper = None if told.depth in (None, "quick") or is_full else await _go_deeper(context, trail.session, told)
+    if deeper is not None and deeper.refinement_results is not None:
+        # Questions that were run have found sources, which belong to what is shown.
+        trail = await store.find(collection, trail.session.id)
+    mode = "" if told.response_mode == AUTO else told.response_mode or ""
+    shown = views.show_progress(trail.session, trail.steps, number=told.step_number, mode=mode, warnings=warnings)
+    return replace(shown, deeper=deeper, is_complete=shown.is_complete or is_full)
 
 
 def _check_lists(told: StepReport) -> None:
@@ -84,10 +78,7 @@ def _check_lists(told: StepReport) -> None:
                 raise Fault("validation", message)
 
 
-async def _go_deeper(
-    context: Context, collection: Collection, taken: store.Taken, told: StepReport
-) -> views.DeeperLook:
-    session = taken.trail.session
+async def _go_deeper(context: Context, session: ResearchSession, told: StepReport) -> views.DeeperLook:
     coverage = describe_coverage(session.sources)
     queries = suggest_queries(session.goal, session.open_gaps, coverage)
     shown = views.DeeperLook(depth=told.depth or "", coverage=coverage, refinement_queries=queries)
@@ -99,7 +90,7 @@ async def _go_deeper(
         async with asyncio.timeout(SECONDS):
             for number, query in enumerate(chosen):
                 context.tell(number, len(chosen), f"searching: {query}")
-                results.append(await _run(context, collection, session.id, query, told.step_number))
+                results.append(await _run(context, session.id, query, told.step_number))
     results += [views.Refinement(query=query, error=OVERDUE) for query in chosen[len(results) :]]
     context.tell(len(chosen), len(chosen), "searched")
     note = f"{len(chosen)} of {len(queries)} suggested queries were run; the rest is yours."
@@ -113,11 +104,11 @@ async def _go_deeper(
     )
 
 
-async def _run(context: Context, collection: Collection, session: str, query: str, step: int) -> views.Refinement:
+async def _run(context: Context, session: str, query: str, step: int) -> views.Refinement:
     """What one question finds, asked of one provider after the other; how each of them fared goes to the session."""
     outcomes: list[CallOutcome] = []
     failures: list[Fault] = []
-    found: dict[str, dict[str, Any]] = {}
+    pages: dict[str, dict[str, Any]] = {}
     # Where nobody can be asked, asking nobody in particular says why.
     for provider in context.offering(SEARCH) or ("",):
         outcome = CallOutcome(provider=provider, step=step, timestamp=from_epoch(context.now()))
@@ -128,15 +119,14 @@ async def _run(context: Context, collection: Collection, session: str, query: st
             outcome = replace(outcome, success=False, error=KINDS[fault.kind].wire)
         else:
             for row in answer.rows:
-                found.setdefault(canonical_url(str(row.get("url") or "")), row)
+                pages.setdefault(canonical_url(str(row.get("url") or "")), row)
         outcomes += [outcome] if provider else []
-        if found:
+        if pages:
             break
-    await store.note_outcomes(collection, session, outcomes)
+    rows = list(pages.values())[:RUN_RESULTS]
+    await store.note(context.state("sessions"), session, SEARCH, rows, step, outcomes=outcomes)
     if failures and len(failures) >= len(outcomes):
         return views.Refinement(query=query, error=all_failed(failures).message)
-    rows = list(found.values())[:RUN_RESULTS]
-    await store.note_rows(collection, session, SEARCH, rows, step)
     names = ("title", "url", "snippet")
     results = [views.FoundPage(**{name: str(row.get(name) or "") for name in names}) for row in rows]
     return views.Refinement(query=query, result_count=len(results), results=results)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import Fault, from_epoch
-from specloom.plugins import CollectionNeed
+from specloom.plugins import CONSENTS, OBSERVERS, CollectionNeed, ObservedCall, find_refusal
 
 from .session import (
     GOAL_CHARACTERS,
@@ -17,22 +17,24 @@ from .session import (
     StepReport,
     dump,
     find_oddities,
+    load,
     load_session,
-    load_timed,
     take_step,
 )
 from .sources import LONGEST, merge_sources, read_sources
 
 if TYPE_CHECKING:
-    from specloom.plugins import Collection, Json, ObservedCall
+    from specloom.plugins import Collection, Collections, Json
 
 LIMIT_REACHED = "session_limit_reached"
 """The warning of a session that has all the steps it may have; the contract's word."""
-SESSIONS = CollectionNeed("sessions", events=True)
-USAGE = CollectionNeed("usage")
+SESSIONS, USAGE = CollectionNeed("sessions", events=True), CollectionNeed("usage")
 LONGEST_ID = 100
 MOST_OUTCOMES = 200
 """Outcomes of calls that a session remembers, the newest."""
+ANALYTICS = "USER_ANALYTICS_ENABLED"
+RECENT = 10
+"""Tools that were used last and are named in order; the contract's number."""
 
 
 class SessionLost(Fault):
@@ -55,34 +57,27 @@ class SessionLost(Fault):
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """A session with its steps."""
+    """A session with its steps, and what was odd about the last one."""
 
     session: ResearchSession
     steps: Sequence[SessionStep]
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A session after a step was told, and what was odd about it."""
-
-    trail: Trail
     warnings: Sequence[str] = ()
     is_full: bool = False
-    """The session had all its steps, so this one was not kept."""
+    """The session had all its steps, so the last one was not kept."""
 
 
-async def begin(collection: Collection, told: StepReport, *, new_id: str, now: float, tenant: str = "") -> Taken:
+async def begin(collection: Collection, told: StepReport, *, new_id: str, now: float, tenant: str = "") -> Trail:
     """Open a session with its first step."""
     goal = told.research_goal or told.search_step[:GOAL_CHARACTERS]
     await collection.put(new_id, dump(ResearchSession(id=new_id, goal=goal, started=now, tenant=tenant)), expect=0)
     return await proceed(collection, new_id, told, now=now)
 
 
-async def proceed(collection: Collection, id_: str, told: StepReport, *, now: float) -> Taken:
+async def proceed(collection: Collection, id_: str, told: StepReport, *, now: float) -> Trail:
     """Put one more step on a session; SessionLost when there is none."""
     trail = await find(collection, id_, last_step=told.step_number - 1)
     if len(trail.steps) >= collection.spec.max_events:
-        return Taken(trail, (LIMIT_REACHED,), is_full=True)
+        return replace(trail, warnings=(LIMIT_REACHED,), is_full=True)
     warnings, step = find_oddities(trail.session, trail.steps, told), told.to_step(now)
 
     def change(value: Json, _: int) -> Json:
@@ -98,7 +93,7 @@ async def proceed(collection: Collection, id_: str, told: StepReport, *, now: fl
     if item.last != len(steps) + 1:
         # Somebody else told a step in between, which belongs before this one.
         steps = (await find(collection, id_)).steps[: item.last - 1]
-    return Taken(Trail(load_session(item.value), (*steps, step)), warnings)
+    return Trail(load_session(item.value), (*steps, step), warnings)
 
 
 async def find(collection: Collection, id_: str, *, last_step: int = 0) -> Trail:
@@ -107,14 +102,61 @@ async def find(collection: Collection, id_: str, *, last_step: int = 0) -> Trail
     if item is None:
         raise SessionLost(collection.spec.lifetime, last_step)
     events = await collection.events(id_, last=item.last)
-    return Trail(load_session(item.value), [load_timed(SessionStep, event.value) for event in events])
+    return Trail(load_session(item.value), [load(SessionStep, event.value) for event in events])
 
 
-async def note_call(collection: Collection, seen: ObservedCall) -> None:
-    """Keep the sources and the outcomes of a call in its session; one that does not exist is nobody's loss."""
-    if seen.rows and seen.kind:
-        await note_rows(collection, seen.session, seen.kind, seen.rows)
-    if seen.outcomes:
+async def note(
+    collection: Collection,
+    id_: str,
+    kind: str = "",
+    rows: Sequence[Any] = (),
+    step: int = 0,
+    *,
+    outcomes: Sequence[CallOutcome] = (),
+) -> bool:
+    """Keep the sources in the rows of calls and how calls ended, the newest; whether there is such a session.
+
+    `kind` is that of sources whose rows do not say theirs.
+    """
+    sources = read_sources(rows, kind, step)
+
+    def change(value: Json | None) -> Json | None:
+        if value is None:
+            return None
+        session = merge_sources(load_session(value), sources)
+        return dump(replace(session, outcomes=[*session.outcomes, *outcomes][-MOST_OUTCOMES:]))
+
+    return 0 < len(id_) <= LONGEST_ID and await collection.update(id_, change) is not None
+
+
+def _say(seconds: float) -> str:
+    """A lifetime in words."""
+    for unit, length in (("day", 86_400), ("hour", 3600), ("minute", 60)):
+        if seconds >= length and seconds % length == 0:
+            count = int(seconds // length)
+            return f"{count} {unit}" + ("s" if count > 1 else "")
+    return f"{seconds:g} seconds"
+
+
+# --- what calls leave behind ------------------------------------------------------------------------------------------
+
+
+@OBSERVERS.register(
+    "sessions",
+    settings={
+        ANALYTICS: {
+            "type": "boolean",
+            "default": False,
+            "description": "Whether calls of users who agreed are counted, for themselves to see.",
+        }
+    },
+    every=ANALYTICS,
+    keeps=(SESSIONS, CONSENTS, USAGE),
+)
+async def remember_call(collections: Collections, seen: ObservedCall) -> None:
+    """Put what a call found and met into its session, and count it for a user who agreed to that."""
+    rows = seen.rows if seen.kind else ()
+    if seen.session and (rows or seen.outcomes):
         ended = [
             CallOutcome(
                 provider=str(outcome["provider"]),
@@ -125,37 +167,26 @@ async def note_call(collection: Collection, seen: ObservedCall) -> None:
             )
             for outcome in seen.outcomes
         ]
-        await note_outcomes(collection, seen.session, ended)
+        await note(collections.drawer(SESSIONS.name, seen.owner), seen.session, seen.kind, rows, outcomes=ended)
+    if seen.config.get(ANALYTICS):
+        refusal = await find_refusal(collections.drawer(CONSENTS.name, seen.owner), seen.owner, "analytics")
+        if refusal is None:
+            await count_call(collections.drawer(USAGE.name, seen.owner), seen.tool, seen.at)
 
 
-async def note_rows(collection: Collection, id_: str, kind: str, rows: Sequence[Any], step: int = 0) -> bool:
-    """Keep the sources in the rows of a call; whether there is such a session. `kind` is theirs where none is said."""
-    sources = read_sources(rows, kind, step)
-    return await _change(collection, id_, lambda session: merge_sources(session, sources))
+async def count_call(usage: Collection, tool: str, now: float) -> None:
+    """Count one call of a tool for the owner: counts and dates, no arguments and no answers."""
+    at = from_epoch(now) or ""
 
+    def change(value: Any) -> dict[str, Any]:
+        usage = value or {"totalCalls": 0, "toolCounts": {}, "firstSeen": at, "recentTools": []}
+        counts = usage["toolCounts"]
+        return {
+            **usage,
+            "totalCalls": usage["totalCalls"] + 1,
+            "toolCounts": {**counts, tool: counts.get(tool, 0) + 1},
+            "lastSeen": at,
+            "recentTools": [tool, *(name for name in usage["recentTools"] if name != tool)][:RECENT],
+        }
 
-async def note_outcomes(collection: Collection, id_: str, outcomes: Iterable[CallOutcome]) -> bool:
-    """Keep how calls of a session ended, the newest of them; whether there is such a session."""
-    ended = list(outcomes)
-    return await _change(
-        collection, id_, lambda session: replace(session, outcomes=[*session.outcomes, *ended][-MOST_OUTCOMES:])
-    )
-
-
-async def _change(collection: Collection, id_: str, change: Callable[[ResearchSession], ResearchSession]) -> bool:
-    if not 0 < len(id_) <= LONGEST_ID:
-        return False
-
-    def apply(value: Json | None) -> Json | None:
-        return None if value is None else dump(change(load_session(value)))
-
-    return await collection.update(id_, apply) is not None
-
-
-def _say(seconds: float) -> str:
-    """A lifetime in words."""
-    for unit, length in (("day", 86_400), ("hour", 3600), ("minute", 60)):
-        if seconds >= length and seconds % length == 0:
-            count = int(seconds // length)
-            return f"{count} {unit}" + ("s" if count > 1 else "")
-    return f"{seconds:g} seconds"
+    await usage.update("usage", change)

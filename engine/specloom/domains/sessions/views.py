@@ -10,8 +10,8 @@ from typing import Any
 from specloom.core import from_epoch
 from specloom.plugins.records import inline, record
 
-from .coverage import SourceCoverage
 from .session import CallOutcome, Gap, OpenGap, ResearchSession, SessionSource, SessionStep, mark_superseded, narrow
+from .sources import SourceCoverage
 
 TRUST = "untrusted-external-content"
 FULL_UP_TO = 8
@@ -60,16 +60,18 @@ class SessionView:
     session_id: str
     response_mode: str
     research_goal: str
-    started_at: str | None = None
-    completed_at: str | None = None
-    trust: str = TRUST
+    step_count: int | None = None
+    step: SessionStep | None = None
     total_steps_estimate: int | None = None
     is_complete: bool | None = None
+    started_at: str | None = None
+    trust: str = TRUST
     summary: str | None = None
     step_index: Sequence[StepLine] | None = None
     last_steps: Sequence[SessionStep] | None = None
     gaps: Sequence[OpenGap] | None = None
     sources: Sequence[SessionSource] | None = None
+    completed_at: str | None = None
 
 
 @record
@@ -132,7 +134,6 @@ class SessionRecovery(SessionView):
     """A session as it is taken up again, or one of its steps."""
 
     step_count: int
-    step: SessionStep | None = None
     resolved_gaps: Sequence[Gap] | None = None
     sources_not_kept: int | None = None
     error_patterns: Sequence[ErrorPattern] | None = None
@@ -144,18 +145,13 @@ def show_progress(
 ) -> SessionProgress:
     """What a step is answered with; `mode` is `full`, `summary` or empty for what fits the length."""
     mode = mode or ("full" if len(steps) <= FULL_UP_TO else "summary")
-    index = show_index(steps)
-    bounded = {"steps": [] if mode == "full" else index, "sources": session.sources}
+    lengths = {"steps": 0 if mode == "full" else len(steps), "sources": len(session.sources)}
     notes = [
-        NEWEST_NOTE.format(all=len(items), things=name, shown=NEWEST)
-        for name, items in bounded.items()
-        if len(items) > NEWEST
+        NEWEST_NOTE.format(all=length, things=name, shown=NEWEST) for name, length in lengths.items() if length > NEWEST
     ]
-    parts = {"steps": index} if mode == "full" else _show_in_sum(session, steps, index[-NEWEST:])
     return SessionProgress(
-        **_show_head(session, mode),
-        **_show_around(session, steps, NEWEST),
-        **parts,
+        **_show(session, steps, mode, NEWEST),
+        steps=show_index(steps) if mode == "full" else None,
         current_step=number,
         warning=" ".join((*warnings, *notes)) or None,
     )
@@ -164,9 +160,7 @@ def show_progress(
 def show_recovery(session: ResearchSession, steps: Sequence[SessionStep]) -> SessionRecovery:
     """Everything that is needed to take up a session again, and what its calls met so far."""
     return SessionRecovery(
-        **_show_head(session, "summary"),
-        **_show_around(session, steps),
-        **_show_in_sum(session, steps, show_index(steps)),
+        **_show(session, steps, "summary"),
         step_count=len(steps),
         resolved_gaps=[gap for gap in session.gaps if gap.settled_in] or None,
         sources_not_kept=session.more_sources or None,
@@ -182,7 +176,9 @@ def show_one_step(session: ResearchSession, steps: Sequence[SessionStep], number
     return SessionRecovery(**head, step_count=len(steps), step=step) if step else None
 
 
-def _show_head(session: ResearchSession, mode: str) -> dict[str, Any]:
+def _show(session: ResearchSession, steps: Sequence[SessionStep], mode: str, most: int = 0) -> dict[str, Any]:
+    """What all views tell of a session, with at most so many sources and lines of the index (0 is all)."""
+    is_long = mode == "summary"
     return {
         "session_id": session.id,
         "response_mode": mode,
@@ -191,15 +187,8 @@ def _show_head(session: ResearchSession, mode: str) -> dict[str, Any]:
         "completed_at": (from_epoch(session.completed) or "") if session.completed else None,
         "total_steps_estimate": session.estimate,
         "is_complete": bool(session.completed),
-    }
-
-
-def _show_in_sum(session: ResearchSession, steps: Sequence[SessionStep], index: list[StepLine]) -> dict[str, Any]:
-    return {"summary": summarise(session, steps), "step_index": index}
-
-
-def _show_around(session: ResearchSession, steps: Sequence[SessionStep], most: int = 0) -> dict[str, Any]:
-    return {
+        "summary": summarise(session, steps) if is_long else None,
+        "step_index": show_index(steps)[-most:] if is_long else None,
         "last_steps": mark_superseded(steps)[-LAST_STEPS:],
         "gaps": [narrow(OpenGap, gap) for gap in session.open_gaps],
         "sources": [narrow(SessionSource, source) for source in session.sources[-most:]],
