@@ -83,7 +83,9 @@ class AnswerCache:
     async def get(self, key: str) -> CacheEntry | None:
         """The entry from memory, else from disk; what comes from disk is in memory afterwards."""
         with self._lock:
-            entry = self._memory.get(key, self._clock()) or self._waiting(key)
+            entry = self._memory.get(key, self._clock())
+            if entry is None and (waiting := self._outbox.get(key)) is not None and waiting.is_alive(self._clock()):
+                entry = waiting
             generation = self._generation
             glance = self._glance
         # To ask the thread takes ten times as long as to see that there is nothing to ask for.
@@ -119,10 +121,7 @@ class AnswerCache:
             is_much = self._outbox_bytes > MOST_WAITING
         if is_much or not soon:
             await self._in_thread(self._write_outbox)
-        else:
-            self._write_soon()
-
-    def _write_soon(self) -> None:
+            return
         import asyncio
 
         loop = asyncio.get_running_loop()
@@ -191,14 +190,11 @@ class AnswerCache:
             glance.close()
 
     async def _in_thread(self, job: Callable[[AnswerDisk], T]) -> T | None:
-        future = self._submit(job)
-        return None if future is None else await self._ended(future)
-
-    async def _ended(self, future: Any) -> Any:
         # Imported here: the thread that peeks starts before there is a loop.
         import asyncio
 
-        return await asyncio.shield(asyncio.wrap_future(future))
+        future = self._submit(job)
+        return None if future is None else await asyncio.shield(asyncio.wrap_future(future))
 
     def _submit(self, job: Callable[[AnswerDisk], T]) -> Any:
         with self._lock:
@@ -227,24 +223,25 @@ class AnswerCache:
             if self._glance is None:
                 self._glance = disk.glance()
         except (sqlite3.Error, Timeout) as error:
-            self._on_database_error(disk, _first_cause(error))
-            return None
+            self._on_database_error(disk, error)
         except OSError as error:
             self._give_up(disk, error.strerror or type(error).__name__)
-            return None
         except (ValueError, TypeError) as error:
             # A damaged table shows itself as a row of the wrong shape.
             self._set_aside(disk, str(error))
-            return None
         except ImportError as error:
             self._give_up(disk, str(error))
-            return None
-        self._busy_in_a_row = 0
-        return result
+        else:
+            self._busy_in_a_row = 0
+            return result
+        return None
 
     def _on_database_error(self, disk: AnswerDisk, error: BaseException) -> None:
         import sqlite3
 
+        # A failed write is followed by a failed rollback or a timeout: the first of the chain tells.
+        while isinstance(error.__context__, sqlite3.Error):
+            error = error.__context__
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             self._counts["busy"] += 1
@@ -256,35 +253,25 @@ class AnswerCache:
         else:
             self._give_up(disk, str(error))
 
-    def _give_up(self, disk: AnswerDisk, reason: str) -> None:
+    def _let_go(self, disk: AnswerDisk) -> None:
         with self._lock:
             self._disk = None
         self._empty_outbox()
         self._end_glance()
         disk.close()
+
+    def _give_up(self, disk: AnswerDisk, reason: str) -> None:
+        self._let_go(disk)
         self._warn(f"the cache directory {disk.directory} cannot be used ({reason}); answers are kept in memory only")
 
     def _set_aside(self, disk: AnswerDisk, reason: str) -> None:
-        with self._lock:
-            self._disk = None
-        self._empty_outbox()
-        self._end_glance()
-        disk.close()
+        self._let_go(disk)
         where = disk.set_aside()
         outcome = f"was moved to {where}" if where else "could not be moved away, so delete it"
         self._warn(
             f"the cache directory {disk.directory} is damaged ({reason}) and {outcome};"
             " answers are kept in memory only until the next start"
         )
-
-
-def _first_cause(error: BaseException) -> BaseException:
-    """The database error at the start of the chain: a failed write is followed by a failed rollback or a timeout."""
-    import sqlite3
-
-    while isinstance(error.__context__, sqlite3.Error):
-        error = error.__context__
-    return error
 
 
 # --- Answers in memory ------------------------------------------------------------------------------------------------
@@ -322,7 +309,7 @@ class AnswerMemory:
     def put(self, key: str, entry: CacheEntry) -> None:
         """Hold the entry in place of what stands under its key; one larger than the whole is not held."""
         self._drop(key)
-        size = _size_of(key, entry)
+        size = len(key) + len(entry.value) + OVERHEAD
         if size > self.limit:
             return
         self._entries[key] = entry
@@ -339,8 +326,4 @@ class AnswerMemory:
     def _drop(self, key: str) -> None:
         entry = self._entries.pop(key, None)
         if entry is not None:
-            self.used -= _size_of(key, entry)
-
-
-def _size_of(key: str, entry: CacheEntry) -> int:
-    return len(key) + len(entry.value) + OVERHEAD
+            self.used -= len(key) + len(entry.value) + OVERHEAD

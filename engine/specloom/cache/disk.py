@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import struct
@@ -123,7 +124,6 @@ class AnswerDisk:
         return True
 
     def close(self) -> None:
-        import contextlib
         import sqlite3
 
         cache, self._cache = self._cache, None
@@ -208,7 +208,6 @@ class Glance:
             return True
 
     def close(self) -> None:
-        import contextlib
         import sqlite3
 
         with self._lock, contextlib.suppress(sqlite3.Error):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
@@ -186,16 +187,10 @@ def _make_key_file(path: Path) -> None:
         except FileExistsError:
             return
         except OSError:
-            _write_new_unless_there(path, text)
+            with suppress(FileExistsError):
+                _write_new(path, text)
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _write_new_unless_there(path: Path, text: str) -> None:
-    try:
-        _write_new(path, text)
-    except FileExistsError:
-        return
 
 
 def _write_new(path: Path, text: str) -> None:

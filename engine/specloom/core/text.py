@@ -97,7 +97,11 @@ def canonical_url(url: str) -> str:
     place = _to_site(parts.hostname or "") + ("" if port in _DEFAULT_PORTS else f":{port}")
     if not parts.query:
         return f"{place}{path}"
-    kept = sorted(pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not _changes_nothing(*pair))
+    kept = sorted(
+        (name, value)
+        for name, value in parse_qsl(parts.query, keep_blank_values=True)
+        if not _TRACKING.fullmatch(name) and (name.lower(), value.lower()) not in _EDITION_PAIRS
+    )
     return f"{place}{path}" + (f"?{urlencode(kept)}" if kept else "")
 
 
@@ -118,7 +122,3 @@ def _to_page(path: str) -> str:
     before, _, last = path.rpartition("/")
     name = before.rpartition("/")[2]
     return before if last in _EDITION_ENDS and any(one == "-" or one.isdigit() for one in name) else path
-
-
-def _changes_nothing(name: str, value: str) -> bool:
-    return _TRACKING.fullmatch(name) is not None or (name.lower(), value.lower()) in _EDITION_PAIRS

@@ -238,7 +238,7 @@ class Dialer:
 
 async def find_addresses(resolve: Resolver, host: str, port: int, *, allow_private: bool) -> list[str]:
     """The addresses of a host, all checked by the guard, in the order to try them; else a fault."""
-    if _is_address(host):
+    if ":" in host or host.rpartition(".")[2].isdigit():
         addresses: Sequence[str] = (host,)
     else:
         try:
@@ -258,10 +258,6 @@ async def find_addresses(resolve: Resolver, host: str, port: int, *, allow_priva
 def _wake(waiter: asyncio.Future[None] | None) -> None:
     if waiter is not None and not waiter.done():
         waiter.set_result(None)
-
-
-def _is_address(host: str) -> bool:
-    return ":" in host or host.rpartition(".")[2].isdigit()
 
 
 def _alternate(addresses: Sequence[str]) -> list[str]:

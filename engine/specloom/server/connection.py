@@ -65,12 +65,6 @@ def agree(params: dict[str, Any], *, modern: bool) -> tuple[str, dict[str, Any]]
     return (wanted if wanted in HANDSHAKE_VERSIONS else LATEST), client
 
 
-def check_legacy(meta: dict[str, Any]) -> None:
-    """Refuse a version in a request after a handshake."""
-    if VERSION_KEY in meta:
-        raise ProtocolError(INVALID_REQUEST, "This connection began with a handshake; leave the version out")
-
-
 def check_modern(meta: dict[str, Any]) -> str:
     """The version of a request that stands alone."""
     missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in meta]
@@ -271,33 +265,23 @@ class Connection:
     def _initialize(self, params: dict[str, Any]) -> bytes:
         self.version, self._client = agree(params, modern=self.era == "modern")
         self.era = "legacy"
-        result = {
-            "protocolVersion": self.version,
-            "capabilities": self._declared,
-            "serverInfo": self.catalogue.info(),
-        }
-        if self.catalogue.instructions:
-            result["instructions"] = self.catalogue.instructions
-        return to_bytes(result)
+        about = self.catalogue.introduction()
+        return to_bytes({"protocolVersion": self.version, "serverInfo": self.catalogue.info(), **about})
 
     def _fix_era(self, method: str, meta: dict[str, Any]) -> None:
         """Check that the request fits the era, which the first fitting request decides."""
         if self.era == "legacy":
-            check_legacy(meta)
+            if VERSION_KEY in meta:
+                raise ProtocolError(INVALID_REQUEST, "This connection began with a handshake; leave the version out")
         elif self.era or method != "ping" or VERSION_KEY in meta:
             self.version = check_modern(meta)
             self.era = "modern"
 
     def _answer_modern(self, request_id: str | int, method: str, params: dict[str, Any]) -> bytes | None:
         if method == "server/discover":
-            result = {
-                "supportedVersions": list(MODERN_VERSIONS),
-                "capabilities": self._declared,
-                **self.catalogue.freshness(),
-            }
-            if self.catalogue.instructions:
-                result["instructions"] = self.catalogue.instructions
-            return to_result(request_id, self.seal(to_bytes(result)))
+            about = {**self.catalogue.introduction(), **self.catalogue.freshness()}
+            result = to_bytes({"supportedVersions": list(MODERN_VERSIONS), **about})
+            return to_result(request_id, self.seal(result))
         if method == "subscriptions/listen" and self._listeners.offered:
             with self._lock:
                 self._send(self._listeners.add(request_id, params))

@@ -151,6 +151,11 @@ class Catalogue:
             declared["logging"] = {}
         return declared
 
+    def introduction(self) -> dict[str, Any]:
+        """What every client is told first: the capabilities, and the instructions where there are any."""
+        about = {"capabilities": self.capabilities()}
+        return {**about, "instructions": self.instructions} if self.instructions else about
+
     def tells(self, uri: object) -> bool:
         """Whether changes of this resource are told to who watches it."""
         return isinstance(uri, str) and uri.startswith(self.subscribe)

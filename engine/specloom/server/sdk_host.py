@@ -224,9 +224,7 @@ class Host:
         return handle
 
     async def _discover(self, context: SdkContext, _: object) -> Result:
-        result = {"supportedVersions": list(MODERN_VERSIONS), "capabilities": self.catalogue.capabilities()}
-        if self.catalogue.instructions:
-            result["instructions"] = self.catalogue.instructions
+        result = {"supportedVersions": list(MODERN_VERSIONS), **self.catalogue.introduction()}
         return _for_era(context, result, self.catalogue.freshness())
 
     async def _set_level(self, context: SdkContext, _: object) -> Result:

@@ -37,14 +37,10 @@ class ServeOptions:
 def default_selection(environ: Mapping[str, str]) -> Selection:
     """What `SPECLOOM_TOOLSETS` names, or the default toolset, listed as `SPECLOOM_OUTPUT_SCHEMAS` says."""
     toolsets = [part.strip() for part in environ.get("SPECLOOM_TOOLSETS", "").split(",") if part.strip()]
-    return Selection(toolsets, output_schemas=listed_schemas(environ))
-
-
-def listed_schemas(environ: Mapping[str, str]) -> str:
-    """How much of the schemas of answers is listed; what cannot be read is told when the backend is loaded."""
-    # Read by hand, because the module of the variables would take its time before the first list.
-    said = environ.get("SPECLOOM_OUTPUT_SCHEMAS", "").strip().lower()
-    return said if said in OUTPUT_SCHEMAS else OUTPUT_SCHEMAS[0]
+    # Read by hand, because the module of the variables would take its time before the first list; what cannot be read
+    # is told when the backend is loaded.
+    schemas = environ.get("SPECLOOM_OUTPUT_SCHEMAS", "").strip().lower()
+    return Selection(toolsets, output_schemas=schemas if schemas in OUTPUT_SCHEMAS else OUTPUT_SCHEMAS[0])
 
 
 def run(options: ServeOptions) -> int:

@@ -302,7 +302,8 @@ def serve_stdio(
     if signals is not None:
         signals.calm()
     if own:
-        _leave_after(grace + 2 * CLOSING)
+        # A client that neither reads nor leaves must not keep the process.
+        _start_timer(grace + 2 * CLOSING, lambda: os._exit(0))
     connection.hang_up()
     worker.drain(lambda: wire.is_dead() or (signals is not None and signals.hurry), grace)
     gone = worker.stop(min(grace, CLOSING))
@@ -313,9 +314,8 @@ def serve_stdio(
     return 0
 
 
-def _leave_after(seconds: float) -> None:
-    """End the process in any case: a client that neither reads nor leaves must not keep it."""
-    timer = threading.Timer(seconds, os._exit, (0,))
+def _start_timer(seconds: float, call: Callable[[], object]) -> None:
+    timer = threading.Timer(seconds, call)
     timer.daemon = True
     timer.start()
 
@@ -342,9 +342,7 @@ def _pump(reader: _LineReader, wire: _Wire, connection: Connection, worker: Work
             return
         if not warm and connection.listed and warm_after is not None:
             warm = True
-            timer = threading.Timer(warm_after, worker.start)
-            timer.daemon = True
-            timer.start()
+            _start_timer(warm_after, worker.start)
 
 
 def _take_over(fd: int, instead: str | None) -> int:

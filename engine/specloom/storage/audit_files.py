@@ -7,7 +7,6 @@ import hmac
 import json
 import math
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 from specloom.core import from_epoch
 
 from .files import FileLock, append_whole
-from .hash_chain import ChainVerdict, RowFormat
+from .hash_chain import ChainVerdict, RowFormat, parse_row
 
 # --- The rows of an audit log as a chain: each is bound to the one before it by a key, so that no change goes
 # unnoticed ------------------------------------------------------------------------------------------------------------
@@ -44,12 +43,6 @@ def row_format(keys: Sequence[bytes]) -> RowFormat:
     return RowFormat("row", "hash", [functools.partial(_mac, key) for key in keys], BEGINNING, is_ascii=True)
 
 
-def write_seal(key: bytes, seal: Seal) -> str:
-    """A seal as it is kept."""
-    fields = asdict(seal)
-    return json.dumps({**fields, "mac": _hash(key, fields)}) + "\n"
-
-
 def read_seal(keys: Sequence[bytes], text: str) -> Seal | None:
     """The seal, or None when it was changed."""
     try:
@@ -72,11 +65,6 @@ def log_files(path: Path) -> list[Path]:
     return [*older, path] if path.exists() else older
 
 
-def older_file(path: Path, first: int) -> Path:
-    """What a file is called once it is no longer the current one, after the number of its first row."""
-    return path.with_name(f"{path.stem}.{first:012d}{path.suffix}")
-
-
 def verify(path: Path, keys: Sequence[bytes]) -> ChainVerdict:
     """Look at every row of a log with the keys it may have been written under."""
     try:
@@ -89,7 +77,7 @@ def verify(path: Path, keys: Sequence[bytes]) -> ChainVerdict:
     format_ = row_format(keys)
     is_sealed = seal.last < seal.first
     for where, line in _lines(path):
-        if number == seal.first and _number(line) < seal.first:
+        if number == seal.first and _read_row(line).get("row", number) < seal.first:
             # Its time is over, and a crash kept the file from being deleted.
             continue
         row, problem = format_.check(line, number, before)
@@ -114,13 +102,6 @@ def _lines(path: Path) -> Iterator[tuple[str, bytes]]:
         with file.open("rb") as lines:
             for at, line in enumerate(lines, 1):
                 yield f"{file.name}:{at}", line
-
-
-def _number(line: bytes) -> int:
-    try:
-        return int(json.loads(line)["row"])
-    except (ValueError, KeyError, TypeError):
-        return sys.maxsize
 
 
 def _hash(key: bytes, fields: dict[str, Any]) -> str:
@@ -171,8 +152,10 @@ class LogFiles:
             seal, size = self._resume()
             seal = self._look_at_ages(seal)
             if size and (size >= self._max_bytes or self._is_old):
-                self._turn_over()
-                size = 0
+                # An older file is called after its first row; one where that cannot be read stays for `verify`.
+                first = self._first_row().get("row")
+                if isinstance(first, int):
+                    self.path.rename(self.path.with_name(f"{self.path.stem}.{first:012d}{self.path.suffix}"))
             lines = []
             number, before = seal.last, seal.hash
             for fields in rows:
@@ -188,7 +171,8 @@ class LogFiles:
     def _write_seal(self, seal: Seal) -> None:
         draft = self.path.with_name(f"{self.path.name}.seal.{os.getpid()}")
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
-            file.write(write_seal(self._keys[0], seal))
+            fields = asdict(seal)
+            file.write(json.dumps({**fields, "mac": _hash(self._keys[0], fields)}) + "\n")
         draft.replace(seal_path(self.path))
 
     def _resume(self) -> tuple[Seal, int]:
@@ -244,12 +228,6 @@ class LogFiles:
             self._is_old = now - float(self._first_row().get("at", now)) >= self._retention / PARTS
         return self._remove_old(seal)
 
-    def _turn_over(self) -> None:
-        """Give the current file the name of an older one; a file without a readable first row stays for `verify`."""
-        number = self._first_row().get("row")
-        if isinstance(number, int):
-            self.path.rename(older_file(self.path, number))
-
     def _first_row(self) -> dict[str, Any]:
         with self.path.open("rb") as file:
             return _read_row(file.readline())
@@ -279,9 +257,6 @@ def _mark(path: Path) -> tuple[int, int, int]:
 
 def _read_row(line: bytes) -> dict[str, Any]:
     """The row in a line, empty when it is none."""
-    try:
-        row = json.loads(line)
-        complete = isinstance(row["row"], int) and isinstance(row["hash"], str) and isinstance(row["at"], int | float)
-    except (ValueError, KeyError, TypeError):
-        return {}
-    return row if complete else {}
+    row = parse_row(line) or {}
+    kinds = {"row": int, "hash": str, "at": int | float}
+    return row if all(isinstance(row.get(name), kind) for name, kind in kinds.items()) else {}

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from specloom.core import KEY_BYTES, KEY_FILE, KEY_VARIABLE, load_key, seal, unseal
+from specloom.core import KEY_FILE, KEY_VARIABLE, load_key, seal, unseal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
 
 
 PREVIOUS_VARIABLE = "SPECLOOM_CACHE_KEY_PREVIOUS"
+TAG_KEY_SALT, TAG_KEY_CONTEXT = b"tags", b"specloom state: key of the tags"
+"""What the key of the tags is sealed with, beside the master key."""
 TAG_BYTES = 16
 SALT_BYTES = 16
 _NAME_BYTES = 4
@@ -77,26 +78,6 @@ def unseal_value(keys: MasterKeys, salt: bytes, sealed: bytes, context: bytes) -
 def is_current(keys: MasterKeys, sealed: bytes) -> bool:
     """Whether a value is sealed with the current key."""
     return sealed[:_NAME_BYTES] == name_key(keys.current)
-
-
-def make_salt() -> bytes:
-    """A new salt."""
-    return os.urandom(SALT_BYTES)
-
-
-def wrap_tag_key(key: bytes, tag_key: bytes) -> bytes:
-    """The key of the tags under the master key."""
-    return seal_value(key, b"tags", tag_key, b"specloom state: key of the tags")
-
-
-def unwrap_tag_key(keys: MasterKeys, wrapped: bytes) -> bytes | None:
-    """The key of the tags, or None when neither master key made this store."""
-    return unseal_value(keys, b"tags", wrapped, b"specloom state: key of the tags")
-
-
-def make_tag_key() -> bytes:
-    """A new key for tags."""
-    return os.urandom(KEY_BYTES)
 
 
 def make_tag(tag_key: bytes, *parts: str) -> bytes:

@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from specloom.core import Fault
+from specloom.core import KEY_BYTES, Fault
 from specloom.plugins import CollectionSpec, Event, Item, join_owner, split_owner
 
 from .keys import (
     PREVIOUS_VARIABLE,
+    SALT_BYTES,
+    TAG_KEY_CONTEXT,
+    TAG_KEY_SALT,
     MasterKeys,
     is_current,
-    make_salt,
     make_tag,
-    make_tag_key,
+    seal_value,
     unseal_value,
-    unwrap_tag_key,
-    wrap_tag_key,
 )
 
 TOUCH_SHARE, TOUCH_SECONDS = 16, 60.0
@@ -106,7 +106,7 @@ class Rows:
         row = self.connection.execute("SELECT salt FROM owners WHERE tag = ?", (place.author,)).fetchone()
         if row is not None:
             return bytes(row[0])
-        salt = make_salt()
+        salt = os.urandom(SALT_BYTES)
         self.connection.execute("INSERT INTO owners VALUES (?, ?, ?)", (place.author, place.tenant, salt))
         return salt
 
@@ -124,7 +124,7 @@ class Rows:
     def get(self, place: ViewAddress, key: str) -> tuple[Item, StoredRow] | None:
         """The item and its row."""
         row = self.find(place, key)
-        return None if row is None else (self.open(place, row), row)
+        return (self.open(place, row), row) if row else None
 
     def open(self, place: ViewAddress, row: StoredRow) -> Item:
         """The item in a row; an `internal` fault when the row was changed outside."""
@@ -160,15 +160,6 @@ class Rows:
         )
         return [StoredRow(*one) for one in found]
 
-    def items(self, place: ViewAddress, where: Mapping[str, str], limit: int) -> list[Item]:
-        """Living items, newest first."""
-        return [self.open(place, row) for row in self.select(place, where, limit)]
-
-    def events(self, place: ViewAddress, key: str, first: int, last: int | None) -> list[Event]:
-        """Events of a living item, in order."""
-        row = self.find(place, key)
-        return [] if row is None else self.open_events(place, row, first, last)
-
     def open_events(self, place: ViewAddress, row: StoredRow, first: int = 1, last: int | None = None) -> list[Event]:
         """The events behind a row."""
         found = self.connection.execute(
@@ -201,14 +192,6 @@ class Rows:
         spec = place.spec
         slides = spec.sliding and self.clock() - row.used >= touch_every(spec)
         return slides or not is_current(self.keys, row.value)
-
-    def open_words(
-        self, place: ViewAddress, name: bytes, author: bytes, salt: bytes, version: int, sealed: bytes
-    ) -> dict[str, int]:
-        """The words of an item, as they were counted when it was written."""
-        plain = unseal_value(self.keys, salt, sealed, bind("words", place, name, author, version))
-        terms: dict[str, int] = {} if plain is None else json.loads(plain)
-        return terms
 
     def _is_alive(self, row: StoredRow) -> bool:
         return row.expires is None or row.expires > self.clock()
@@ -308,26 +291,26 @@ def prepare(connection: sqlite3.Connection, keys: MasterKeys) -> bytes:
 def _take_tag_key(connection: sqlite3.Connection, keys: MasterKeys) -> bytes:
     rows = dict(connection.execute("SELECT name, value FROM meta"))
     if "tags" not in rows:
-        tag_key = make_tag_key()
-        wrapped = wrap_tag_key(keys.current, tag_key)
+        tag_key = os.urandom(KEY_BYTES)
+        wrapped = seal_value(keys.current, TAG_KEY_SALT, tag_key, TAG_KEY_CONTEXT)
         connection.execute("INSERT INTO meta VALUES ('format', ?), ('tags', ?)", (b"%d" % FORMAT, wrapped))
         return tag_key
-    found = _open_tag_key(rows, keys)
+    tag_key = _open_tag_key(rows, keys)
     if not is_current(keys, rows["tags"]):
-        wrapped = wrap_tag_key(keys.current, found)
+        wrapped = seal_value(keys.current, TAG_KEY_SALT, tag_key, TAG_KEY_CONTEXT)
         connection.execute("UPDATE meta SET value = ? WHERE name = 'tags'", (wrapped,))
-    return found
+    return tag_key
 
 
 def _open_tag_key(rows: Mapping[str, bytes], keys: MasterKeys) -> bytes:
     if int(rows["format"]) > FORMAT:
         raise ValueError("the state was written by a newer version: use that one, or name another folder")
-    found = unwrap_tag_key(keys, rows["tags"])
-    if found is None:
+    tag_key = unseal_value(keys, TAG_KEY_SALT, rows["tags"], TAG_KEY_CONTEXT)
+    if tag_key is None:
         raise ValueError(
             f"the state was sealed with another key: give that one as {PREVIOUS_VARIABLE}, or restore its key file"
         )
-    return found
+    return tag_key
 
 
 def to_fault(error: Exception) -> Fault:

@@ -6,6 +6,7 @@ nothing about what is in it, and a search costs what its own place holds and not
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import threading
@@ -18,7 +19,8 @@ from typing import Any
 
 from specloom.plugins import SearchHit
 
-from .rows import Rows, ViewAddress
+from .keys import unseal_value
+from .rows import Rows, ViewAddress, bind
 
 # --- A text as the words it is about, each reduced to one form, with how often it has them ----------------------------
 
@@ -288,5 +290,6 @@ def _open_words(rows: Rows, place: ViewAddress, ids: list[int]) -> list[tuple[in
             some,
         )
         for id_, name, author, salt, version, sealed in found:
-            opened.append((id_, version, rows.open_words(place, name, author, salt, version, sealed)))
+            plain = unseal_value(rows.keys, salt, sealed, bind("words", place, name, author, version))
+            opened.append((id_, version, {} if plain is None else json.loads(plain)))
     return opened

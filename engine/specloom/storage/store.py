@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from specloom.core import KEY_BYTES, Fault, parse_duration
 from specloom.plugins import (
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 LIMIT_VARIABLE = "SPECLOOM_STATE_MAX_MB"
 DEFAULT_MEBIBYTES = 2048
@@ -91,7 +92,7 @@ class StateStore:
         self.clock = clock
         self._keys = keys
         self._max_bytes = max_bytes
-        self._indexes = Indexes()
+        self.indexes = Indexes()
         self._writer: WriterThread | InlineWorker
         self._readers: Readers | InlineWorker
         if folder is None:
@@ -107,7 +108,7 @@ class StateStore:
         if (spec.scope == "shared") != bool(space):
             wanted = "the space it lies in" if spec.scope == "shared" else "no space"
             raise Fault("internal", f"The collection {collection} is {spec.scope}, so it takes {wanted}.")
-        return _Drawer(self, spec, owner, space)
+        return _View(self, spec, owner, space)
 
     async def export(self, owner: str) -> dict[str, list[dict[str, Any]]]:
         """Everything that an owner wrote: items with their events, by collection."""
@@ -135,7 +136,7 @@ class StateStore:
     async def expire(self) -> int:
         """Remove what has expired, seal anew what an earlier key sealed, finish erasures; how many items expired."""
         # What another process has erased may still be held as words here.
-        self._indexes.forget()
+        self.indexes.forget()
         gone = 0
         while removed := await self.write(writes.expire):
             gone += removed
@@ -166,18 +167,12 @@ class StateStore:
         result: T = await _ended(self._writer.submit(job))
         return result
 
-    def write_later(self, job: Callable[[Rows], Any]) -> None:
-        """Write without waiting, where nothing depends on it."""
-        self._writer.submit(job).add_done_callback(lambda future: future.exception())
-
-    async def search(
-        self, place: Callable[[Rows], ViewAddress], text: str, where: Mapping[str, str], limit: int
-    ) -> list[SearchHit]:
-        """What a view finds; see Drawer.search."""
-        return await self.read(lambda rows: self._indexes.search(rows, place(rows), text, where, limit))
+    def submit(self, job: Callable[[Rows], Any]) -> Future[Any]:
+        """The same without waiting."""
+        return self._writer.submit(job)
 
     async def _compact(self) -> bool:
-        self._indexes.forget()
+        self.indexes.forget()
         done: bool = await _ended(self._writer.submit(lambda rows: writes.compact(rows.connection), alone=True))
         return done
 
@@ -190,8 +185,8 @@ class StateStore:
             raise
 
 
-class _Drawer:
-    """See Drawer."""
+class _View:
+    """An owner's view of a collection; see `specloom.plugins.Collection`."""
 
     def __init__(self, store: StateStore, spec: CollectionSpec, owner: str, space: str) -> None:
         self._store = store
@@ -202,44 +197,57 @@ class _Drawer:
     def _place(self, rows: Rows) -> ViewAddress:
         return rows.place(self.spec, self._owner, self._space)
 
-    async def get(self, key: str) -> Item | None:
-        def read(rows: Rows) -> tuple[Item, bool] | None:
-            place = self._place(rows)
-            found = rows.get(place, key)
-            return (found[0], rows.is_due(place, found[1])) if found else None
+    async def _write(self, job: Callable[Concatenate[Rows, ViewAddress, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._store.write(lambda rows: job(rows, self._place(rows), *args, **kwargs))
 
-        found = await self._store.read(read)
-        if found is None:
-            return None
-        if found[1]:
-            self._store.write_later(lambda rows: writes.touch(rows, self._place(rows), key))
-        return found[0]
+    async def get(self, key: str) -> Item | None:
+        def read(rows: Rows) -> tuple[Item | None, bool]:
+            place = self._place(rows)
+            stored = rows.get(place, key)
+            return (stored[0], rows.is_due(place, stored[1])) if stored else (None, False)
+
+        item, is_due = await self._store.read(read)
+        if is_due:
+            # Nothing depends on it, so nobody waits.
+            later = self._store.submit(lambda rows: writes.touch(rows, self._place(rows), key))
+            later.add_done_callback(lambda future: future.exception())
+        return item
 
     async def put(self, key: str, value: Json, *, expect: int | None = None) -> Item:
-        return await self._store.write(lambda rows: writes.put(rows, self._place(rows), key, value, expect))
+        return await self._write(writes.put, key, value, expect)
 
     async def update(self, key: str, change: Change, *, lasts: float | None = None) -> Item | None:
-        return await self._store.write(lambda rows: writes.update(rows, self._place(rows), key, change, lasts))
+        return await self._write(writes.update, key, change, lasts)
 
     async def append(
         self, key: str, event: Json, *, expect: int | None = None, change: Callable[[Json, int], Json] | None = None
     ) -> Item:
-        return await self._store.write(lambda rows: writes.append(rows, self._place(rows), key, event, expect, change))
+        return await self._write(writes.append, key, event, expect, change)
+
+    async def delete(self, key: str) -> bool:
+        return await self._write(writes.delete, key)
 
     async def events(self, key: str, *, first: int = 1, last: int | None = None) -> list[Event]:
-        return await self._store.read(lambda rows: rows.events(self._place(rows), key, first, last))
+        def read(rows: Rows) -> list[Event]:
+            place = self._place(rows)
+            row = rows.find(place, key)
+            return rows.open_events(place, row, first, last) if row else []
+
+        return await self._store.read(read)
 
     async def items(self, *, where: Mapping[str, str] = NOTHING, limit: int = 100) -> list[Item]:
-        return await self._store.read(lambda rows: rows.items(self._place(rows), where, limit))
+        def read(rows: Rows) -> list[Item]:
+            place = self._place(rows)
+            return [rows.open(place, row) for row in rows.select(place, where, limit)]
+
+        return await self._store.read(read)
 
     async def search(self, text: str, *, where: Mapping[str, str] = NOTHING, limit: int = 20) -> list[SearchHit]:
-        return await self._store.search(self._place, text, where, limit)
+        search = self._store.indexes.search
+        return await self._store.read(lambda rows: search(rows, self._place(rows), text, where, limit))
 
     async def count(self) -> int:
         return await self._store.read(lambda rows: rows.count(self._place(rows)))
-
-    async def delete(self, key: str) -> bool:
-        return await self._store.write(lambda rows: writes.delete(rows, self._place(rows), key))
 
 
 async def _ended(future: Future[T]) -> T:

@@ -198,11 +198,8 @@ def unpack(fetched: Fetched, *, most: int) -> Fetched:
         rest = packed.unused_data
     kind = find_kind(body, "", _PACKED.sub("", fetched.url))
     # The header told of the file that is packed, and nothing of what is in it.
-    return fetched if kind == "other" else replace(fetched, body=body, kind=kind, headers=_without_type(fetched))
-
-
-def _without_type(fetched: Fetched) -> dict[str, str]:
-    return {name: value for name, value in fetched.headers.items() if name != "content-type"}
+    headers = {name: value for name, value in fetched.headers.items() if name != "content-type"}
+    return fetched if kind == "other" else replace(fetched, body=body, kind=kind, headers=headers)
 
 
 def _refuse(kind: str, why: str) -> Fault:

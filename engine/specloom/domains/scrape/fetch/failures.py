@@ -48,6 +48,19 @@ _REASONS = {
     402: "the site asks to be paid for it (HTTP 402). Try an alternative source.",
     451: "the site withholds it for legal reasons (HTTP 451). Try an alternative source.",
 }
+# The contract's sentences.
+_SENTENCES = {
+    "validation": "URL rejected for {url}: {detail}. Provide a valid public http(s) URL.",
+    "blocked": "Blocked: {url} uses bot detection. Try an alternative source — its content can't be read directly.",
+    "not_found": "Not found: {url} returned 404/410 — the page does not exist. Check the URL.",
+    "browser_unavailable": "Scrape failed: Chrome unavailable. Set CHROME_PATH or install Chrome. Report at {report}",
+    "content_empty": "No content extracted from {url}. May need browser rendering. Report at {report}",
+    "auth_required": "Auth required: {url} is behind a login wall.",
+    "rate_limited": "Rate limited on {url}. Retry in {seconds} seconds.",
+    "too_large": "Too large: {url} is more than may be read ({detail}). Ask for a smaller page or document.",
+}
+_NETWORK_SENTENCE = "Network error on {url}: {detail}. Check connectivity."
+_ROBOTS_SENTENCE = "Blocked: {url} is not read, because {detail}. Try an alternative source."
 # Kinds of faults that a tier or a service may end with, as kinds that a page can have.
 _AS_SEEN = {
     "bad_request": "content_empty",
@@ -138,24 +151,5 @@ def choose_fault(first: Fault, second: Fault) -> Fault:
 
 def _say(kind: str, url: str, why: str, retry_after: int | None) -> str:
     detail = why.rstrip(".")
-    match kind:
-        case "validation":
-            return f"URL rejected for {url}: {detail}. Provide a valid public http(s) URL."
-        case "blocked" if ROBOTS in detail:
-            return f"Blocked: {url} is not read, because {detail}. Try an alternative source."
-        case "blocked":
-            return f"Blocked: {url} uses bot detection. Try an alternative source — its content can't be read directly."
-        case "not_found":
-            return f"Not found: {url} returned 404/410 — the page does not exist. Check the URL."
-        case "browser_unavailable":
-            return f"Scrape failed: Chrome unavailable. Set CHROME_PATH or install Chrome. Report at {REPORT}"
-        case "content_empty":
-            return f"No content extracted from {url}. May need browser rendering. Report at {REPORT}"
-        case "auth_required":
-            return f"Auth required: {url} is behind a login wall."
-        case "rate_limited":
-            return f"Rate limited on {url}. Retry in {retry_after or 60} seconds."
-        case "too_large":
-            return f"Too large: {url} is more than may be read ({detail}). Ask for a smaller page or document."
-        case _:
-            return f"Network error on {url}: {detail}. Check connectivity."
+    sentence = _ROBOTS_SENTENCE if kind == "blocked" and ROBOTS in detail else _SENTENCES.get(kind, _NETWORK_SENTENCE)
+    return sentence.format(url=url, detail=detail, report=REPORT, seconds=retry_after or 60)

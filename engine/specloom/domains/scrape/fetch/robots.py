@@ -88,10 +88,11 @@ async def _ask(site: str, host: str, context: Context, options: Options, politen
     from protego import Protego
 
     policy = Policy(timeout=10.0, max_bytes=MOST_BYTES, redirects=5, any_host=True, allow_private=options.allow_private)
+    headers = (("User-Agent", load_persona("honest").user_agent), ("Accept", "text/plain, */*;q=0.5"))
     until = context.now() + LIFETIME
     try:
         async with politeness.turn(host, owner=context.owner):
-            response = await context.send(Request("GET", f"{site}/robots.txt", headers=load_headers(), policy=policy))
+            response = await context.send(Request("GET", f"{site}/robots.txt", headers=headers, policy=policy))
     except Fault as fault:
         if fault.kind == "validation":
             raise
@@ -101,9 +102,3 @@ async def _ask(site: str, host: str, context: Context, options: Options, politen
     if response.status >= 400:
         return _Known(None, closed=False, until=until)
     return _Known(Protego.parse(response.body.decode("utf-8", "replace")), closed=False, until=until)
-
-
-def load_headers() -> tuple[tuple[str, str], ...]:
-    """The headers under which robots.txt is asked for: those of a robot that says so."""
-    agent = load_persona("honest").user_agent
-    return (("User-Agent", agent), ("Accept", "text/plain, */*;q=0.5"))
