@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .fold import LOST, compact, find_script, is_near, mends, strip_markup, strip_unseen, to_latin, to_plain
     from .hosts import Reputation, find_reputation, is_address, to_domains, to_host, to_registrable, to_suffix
     from .identifiers import (
-        Detected, Identifier, PaperName, detect, find_flaw, find_identifiers, find_parties, from_arxiv_doi,
+        Detected, Identifier, PaperName, detect, find_flaw, find_identifiers, find_parties, from_arxiv_doi, to_address,
         to_arxiv_doi, to_isbn13, to_paper_name,
     )
     from .language import UNKNOWN, LanguageProfile, find_language, is_function_word, load_languages, looks_foreign
@@ -34,7 +34,7 @@ __getattr__ = exports(
         "hosts": "Reputation find_reputation is_address to_domains to_host to_registrable to_suffix",
         "identifiers": (
             "Detected Identifier PaperName detect find_flaw find_identifiers find_parties from_arxiv_doi "
-            "to_arxiv_doi to_isbn13 to_paper_name"
+            "to_address to_arxiv_doi to_isbn13 to_paper_name"
         ),
         "language": "UNKNOWN LanguageProfile find_language is_function_word load_languages looks_foreign",
         "paper_refs": "ARXIV PaperId arxiv_at find_ref parse_ref preprint_of pubmed_number",

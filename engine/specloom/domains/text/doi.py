@@ -63,7 +63,7 @@ def find_dois(text: str) -> Iterator[Doi]:
     """Every DOI of a text in its order; one in an address is read from the whole address, without viewer suffixes."""
     for start, piece in _to_pieces(text):
         address = "://" in piece
-        decoded = _decode(_cut_fragment(piece)) if address else piece
+        decoded = _to_address(piece) if address else piece
         for match in _DOI.finditer(decoded):
             raw = match[0]
             if address:
@@ -99,15 +99,12 @@ def _to_pieces(text: str) -> Iterator[tuple[int, str]]:
         yield at, text[at:]
 
 
-def _cut_fragment(address: str) -> str:
-    """An address without its fragment, which is no part of a name: one in a name would be written %23."""
-    before, _, fragment = address.partition("#")
-    return before if fragment and "10." in before else address
-
-
-def _decode(address: str) -> str:
+def _to_address(piece: str) -> str:
+    """An address decoded and without its fragment, which is no part of a name: one in a name would be written %23."""
+    before, _, fragment = piece.partition("#")
+    address = before if fragment and "10." in before else piece
     decoded = unquote(address, errors="replace")
-    return address if "\ufffd" in decoded or decoded == address else decoded
+    return address if "\ufffd" in decoded else decoded
 
 
 def _cut_address(raw: str, address: str) -> str:

@@ -35,7 +35,9 @@ def strip_markup(text: str) -> str:
     """A text without tags (HTML, JATS, MathML), entities, controls and invisible characters, on one line."""
     # Entities may hide tags, and what was unescaped may be an entity again: what is shown in the end is what counts.
     for _ in range(_DEEPEST):
-        shown = _ENTITY.sub(_to_character, _TAG.sub(_to_blank, text)) if "&" in text or "<" in text else text
+        if "&" not in text and "<" not in text:
+            break
+        shown = _ENTITY.sub(lambda entity: unescape(entity[0]), _TAG.sub(_to_blank, text))
         if shown == text:
             break
         text = shown
@@ -45,10 +47,6 @@ def strip_markup(text: str) -> str:
 def strip_unseen(text: str) -> str:
     """A text without controls, zero widths and marks that change its direction; lines stay what they are."""
     return _UNSAFE.sub("", text)
-
-
-def _to_character(entity: re.Match[str]) -> str:
-    return unescape(entity[0])
 
 
 def _to_blank(tag: re.Match[str]) -> str:
@@ -62,14 +60,10 @@ def fold(text: str) -> str:
         text = _COMMAND.sub(r" \1 ", text).replace("$", "").replace("{", "").replace("}", "")
     text = text.translate(_OWN_LETTERS)
     if not text.isascii():
-        text = _LONE_GREEK.sub(_greek_name, text)
+        # GREEK SMALL LETTER ALPHA → alpha; with a final sigma the name has two words.
+        text = _LONE_GREEK.sub(lambda sign: unicodedata.name(sign[0], "").rpartition("LETTER ")[2].split()[-1], text)
         text = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text)))
     return " ".join(text.casefold().replace("&", " and ").split())
-
-
-def _greek_name(letter: re.Match[str]) -> str:
-    # GREEK SMALL LETTER ALPHA → alpha; with a final sigma the name has two words.
-    return unicodedata.name(letter[0], "").rpartition("LETTER ")[2].split()[-1].lower()
 
 
 def compact(text: str) -> str:

@@ -121,12 +121,5 @@ def find_reputation(url: str) -> Reputation | None:
 )
 def source_reputation(rows: list[Row], _arguments: Mapping[str, Any]) -> list[Row]:
     """Give each row whose host is in the data set its tier and basis; a row without one is unknown, not bad."""
-    return [_with_reputation(row) for row in rows]
-
-
-def _with_reputation(row: Row) -> Row:
-    url = row.get("url")
-    reputation = find_reputation(url) if isinstance(url, str) else None
-    if reputation is None:
-        return row
-    return {**row, "source_reputation": to_json(reputation)}
+    found = ((row, find_reputation(row["url"]) if isinstance(row.get("url"), str) else None) for row in rows)
+    return [{**row, "source_reputation": to_json(known)} if known else row for row, known in found]

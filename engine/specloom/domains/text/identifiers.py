@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote, urlsplit
@@ -35,17 +36,14 @@ PATENT = re.compile(
 # Whether a reporter is distinctive enough to be recognised without a party name or a year beside it.
 _REPORTERS = {each: name == "distinct" for name, group in _TABLE["reporters"].items() for each in group}
 _ORDERED = sorted(_REPORTERS, key=len, reverse=True)
+_BARE_REPORTERS = {re.sub(r"[\s.]", "", each): each for each in reversed(_REPORTERS)}
 
 
 def _loose(reporter: str) -> str:
     """A pattern for a reporter however it is spaced; with or without its full stops where it has several."""
-    return r"\s?".join(
-        re.escape(part).replace(r"\.", r"\.?" if len(reporter) > 2 else r"\.") for part in _parts(reporter)
-    )
-
-
-def _parts(reporter: str) -> list[str]:
-    return re.findall(r"[A-Za-z']+\.?|[2-5](?:d|th)", reporter)
+    stop = r"\.?" if len(reporter) > 2 else r"\."
+    parts = re.findall(r"[A-Za-z']+\.?|[2-5](?:d|th)", reporter)
+    return r"\s?".join(re.escape(part).replace(r"\.", stop) for part in parts)
 
 
 CASE = re.compile(
@@ -78,19 +76,13 @@ def to_case(match: re.Match[str]) -> str:
     """Volume, reporter and page (`410 U.S. 113`), or the court's own number (`[2019] UKSC 41`); "" when in doubt."""
     if court := match["neutral"] or match["ecli"] or match["westlaw"]:
         return " ".join(court.split())
-    reporter = to_reporter(match["reporter"])
+    reporter = _BARE_REPORTERS[re.sub(r"[\s.]", "", match["reporter"])]
     before = match.string[max(0, match.start() - _LOOK_BACK) : match.start()]
     if not _REPORTERS[reporter] and not match["after"] and not _PARTIES.search(before):
         return ""
     if "." not in match["reporter"] and "." in reporter and not match["after"] and not _PARTIES.search(before):
         return ""  # "5 US 3" is more often a list than a reporter
     return f"{match['volume']} {reporter} {match['page']}"
-
-
-def to_reporter(text: str) -> str:
-    """The normal form of a reporter however it is spaced, "" for one that is not in the list."""
-    bare = re.sub(r"[\s.]", "", text)
-    return next((each for each in _REPORTERS if re.sub(r"[\s.]", "", each) == bare), "")
 
 
 _SIDE = r"(?:[A-Z][\w.'’&-]*|of|the|and|&|ex|rel\.)"
@@ -133,16 +125,13 @@ def find_flaw(isbn: str) -> str:
         return f"ISBN {isbn} has {isbn[:3]} in front, where every ISBN of 13 digits has 978 or 979"
     if isbn.startswith("9790"):
         return f"ISBN {isbn} has a prefix that is kept for printed music"
-    right = _check13(isbn[:12]) if len(isbn) == 13 else _check10(isbn[:9])
+    if len(isbn) == 13:
+        right = _check13(isbn[:12])
+    else:
+        right = "0123456789X"[-sum((10 - at) * int(digit) for at, digit in enumerate(isbn[:9])) % 11]
     if isbn[-1] == right:
         return f"ISBN {isbn} is all zeros"
     return f"ISBN {isbn} has a wrong check digit (the others ask for {right}), so no book has this number"
-
-
-def _check10(digits: str) -> str:
-    total = sum((10 - at) * int(digit) for at, digit in enumerate(digits))
-    check = -total % 11
-    return "X" if check == 10 else str(check)
 
 
 def _check13(digits: str) -> str:
@@ -251,13 +240,11 @@ def find_identifiers(text: str) -> tuple[Identifier, ...]:
         found.setdefault((identifier.kind, identifier.value), identifier)
     dois = [each for each in found.values() if each.kind == "doi"]
     # Digits inside a DOI are no number of another kind, and neither are those of an address that is no registry's.
-    return tuple(each for each in found.values() if not _is_inside(each, dois))
-
-
-def _is_inside(each: Identifier, dois: list[Identifier]) -> bool:
-    if each.kind in ("doi", "url"):
-        return False
-    return any(doi.start <= each.start < doi.start + len(doi.text) for doi in dois)
+    return tuple(
+        each
+        for each in found.values()
+        if each.kind in ("doi", "url") or not any(doi.start <= each.start < doi.start + len(doi.text) for doi in dois)
+    )
 
 
 def _scan(text: str) -> Iterator[Identifier]:
@@ -271,8 +258,9 @@ def _scan(text: str) -> Iterator[Identifier]:
         yield Identifier("arxiv", value, text.strip(), 0)
     for match in URL.finditer(text):
         address = trim(match[0])
-        if _is_url(address):
-            yield Identifier("url", address, address, match.start())
+        with suppress(ValueError):
+            if urlsplit(address).hostname:
+                yield Identifier("url", address, address, match.start())
 
 
 def _without(text: str, found: tuple[Identifier, ...]) -> str:
@@ -288,13 +276,6 @@ def _without(text: str, found: tuple[Identifier, ...]) -> str:
         end = max(end, stop)
     rest = " ".join([*kept, text[end:]])
     return " ".join(_EMPTY.sub(" ", rest).split()).strip(" ,.;:/-–—")
-
-
-def _is_url(address: str) -> bool:
-    try:
-        return bool(urlsplit(address).hostname)
-    except ValueError:
-        return False
 
 
 def _to_arxiv(match: re.Match[str]) -> str:

@@ -72,15 +72,11 @@ def _part_commas(part: str) -> list[str]:
         return parts
     if all(len(piece.split()) > 1 for piece in parts) and not _ORGANISATION.search(parts[0]):
         # "van der Berg, Anna Maria" is one name: its first half is all particles but one word.
-        return parts if not (len(parts) == 2 and _is_particled(parts[0])) else [part]
+        is_particled = all(word.lower() in _PARTICLES for word in parts[0].split()[:-1])
+        return [part] if len(parts) == 2 and is_particled else parts
     if len(parts) % 2 == 0 and len(parts) > 2 and all(_INITIALS.fullmatch(piece) for piece in parts[1::2]):
         return [f"{family}, {given}" for family, given in zip(parts[::2], parts[1::2], strict=True)]
     return [part]
-
-
-def _is_particled(text: str) -> bool:
-    words = text.split()
-    return all(word.lower() in _PARTICLES for word in words[:-1])
 
 
 def parse_name(text: str) -> Name | None:
@@ -91,7 +87,9 @@ def parse_name(text: str) -> Name | None:
     if "," in text:
         return _parse_inverted([part.strip() for part in text.split(",") if part.strip()], text)
     words = text.split()
-    if len(words) == 1 or _is_organisation(words, text) or any(character.isdigit() for character in text):
+    # William H. Press is a person: organisations have no initial between two words.
+    is_organisation = _ORGANISATION.search(text) and not any(re.fullmatch(r"[^\W\d_]\.", word) for word in words)
+    if len(words) == 1 or is_organisation or any(character.isdigit() for character in text):
         return Name(text)
     if _EAST_ASIAN.search(text):
         return Name(words[0], " ".join(words[1:])) if len(words) == 2 else Name(text)
@@ -109,11 +107,6 @@ def parse_name(text: str) -> Name | None:
     while start > 1 and words[start - 1] in _PARTICLES:
         start -= 1
     return Name(" ".join(words[start:]), " ".join(words[:start]), suffix)
-
-
-def _is_organisation(words: list[str], text: str) -> bool:
-    # William H. Press is a person: organisations have no initial between two words.
-    return bool(_ORGANISATION.search(text)) and not any(re.fullmatch(r"[^\W\d_]\.", word) for word in words)
 
 
 def _parse_inverted(parts: list[str], text: str) -> Name:
@@ -136,16 +129,12 @@ def _parse_inverted(parts: list[str], text: str) -> Name:
 
 def to_initials(given: str) -> str:
     """Given names as initials ("Jean-Paul Marie" → "J.-P. M."); scripts without capitals are left as they are."""
-    return " ".join("-".join(_initial(part) for part in word.split("-") if part) for word in _spaced(given).split())
-
-
-def _spaced(given: str) -> str:
-    return re.sub(r"\.(?=[^\W\d_])", ". ", given)
-
-
-def _initial(part: str) -> str:
-    first = part[0]
-    return f"{first.upper()}." if first.upper() != first.lower() else part
+    spaced = re.sub(r"\.(?=[^\W\d_])", ". ", given)
+    parts = ([part for part in word.split("-") if part] for word in spaced.split())
+    return " ".join(
+        "-".join(f"{part[0].upper()}." if part[0].upper() != part[0].lower() else part for part in word)
+        for word in parts
+    )
 
 
 def to_display(name: Name) -> str:

@@ -73,7 +73,11 @@ def is_missing(text: str, *, titles: Sequence[str] = (), html: bytes = b"") -> b
     if not text or len(text) > MOST:
         return False
     headings = [_LINK.sub("", heading[1]) for heading in islice(_HEADING.finditer(text), 2)]
-    called, named = ({_to_name(part) for each in all_ for part in _part(each)} for all_ in (titles, headings))
+    # A title is looked at as a whole, and in the parts between which sites put signs.
+    called, named = (
+        {_to_name(part) for each in all_ for part in (each, *_PARTS.split(each)) if len(part) <= _LONGEST_NAME}
+        for all_ in (titles, headings)
+    )
     if not (any(called) or any(named)) and (headings or len(text) > 2 * ALONE):
         return False
     prose = _fold(_HEADING.sub("", _LINK.sub("", text)))
@@ -112,11 +116,6 @@ def is_called_missing(title: str) -> bool:
     """Whether a title or heading, or what stands in it beside the name of a site, calls its page missing outright."""
     parts = (part for part in (title, *_TITLED.split(title)) if len(part) <= _LONGEST_NAME)
     return any(_to_name(part) in _OUTRIGHT for part in parts)
-
-
-def _part(text: str) -> set[str]:
-    """A title, and the parts of it between which sites put signs."""
-    return {part for part in (text, *_PARTS.split(text)) if len(part) <= _LONGEST_NAME}
 
 
 def _to_name(text: str) -> str:

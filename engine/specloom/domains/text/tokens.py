@@ -183,7 +183,10 @@ def stem(word: str) -> str:
         if word.endswith(ending) and len(word) > len(ending) + 2:
             word = word.removesuffix(ending) + replacement
             break
-    word = _without_silent_e(_with_i(_without_tense(_without_plural(word))))
+    word = _without_tense(_without_plural(word))
+    if len(word) > 2 and word[-1] == "y" and _shape(word)[-2] == "c":
+        word = word[:-1] + "i"
+    word = _without_silent_e(word)
     # Set here, where "raise" and "raising" have met already, -ise and -ize meet too.
     return f"{word[:-1]}z" if len(word) > 5 and word.endswith(("is", "ys")) else word
 
@@ -211,10 +214,6 @@ def _without_tense(word: str) -> str:
     if base[-1] == base[-2:-1] and base[-1] not in "aeioulsz":
         return base[:-1]
     return base + "e" if _measure(base) == 1 and _is_short(base) else base
-
-
-def _with_i(word: str) -> str:
-    return word[:-1] + "i" if len(word) > 2 and word[-1] == "y" and _shape(word)[-2] == "c" else word
 
 
 def _without_silent_e(word: str) -> str:
@@ -273,9 +272,9 @@ def sentences(text: str) -> list[str]:
     # In text without capitals, a small letter says nothing about where a sentence goes on.
     cased = text != text.lower()
     for end in _END.finditer(text):
-        if end["wide"] or (
-            _ends_line(text, end, cased=cased) if end["line"] else _ends_sentence(text, end, start, cased=cased)
-        ):
+        # A line break ends a sentence, except where a line was only wrapped.
+        is_wrapped = cased and text[end.end() : end.end() + 1].islower() and len(_LINE_BREAKS.findall(end[0])) == 1
+        if end["wide"] or (not is_wrapped if end["line"] else _ends_sentence(text, end, start, cased=cased)):
             _add(found, text[start : end.end()])
             start = end.end()
     _add(found, text[start:])
@@ -285,13 +284,6 @@ def sentences(text: str) -> list[str]:
 def _add(found: list[str], piece: str) -> None:
     if any(character.isalnum() for character in piece):
         found.append(" ".join(piece.split()))
-
-
-def _ends_line(text: str, end: re.Match[str], *, cased: bool) -> bool:
-    """A line break ends a sentence, except where a line was only wrapped."""
-    breaks = len(_LINE_BREAKS.findall(end["line"]))
-    goes_on = cased and text[end.end() : end.end() + 1].islower()
-    return not (goes_on and breaks == 1)
 
 
 def _ends_sentence(text: str, end: re.Match[str], start: int, *, cased: bool) -> bool:

@@ -175,13 +175,9 @@ def _escape(text: str) -> str:
 def _to_author(name: Name) -> str:
     if not name.given:
         return f"{{{_escape(name.family)}}}"
-    parts = (name.family, name.suffix, name.given)
-    return ", ".join(_protect(_escape(part)) for part in parts if part)
-
-
-def _protect(part: str) -> str:
+    parts = (_escape(part) for part in (name.family, name.suffix, name.given) if part)
     # "and" parts names, except in braces.
-    return f"{{{part}}}" if re.search(r"\band\b", part, re.IGNORECASE) else part
+    return ", ".join(f"{{{part}}}" if re.search(r"\band\b", part, re.IGNORECASE) else part for part in parts)
 
 
 def parse_fields(fields: Mapping[str, str]) -> BibliographyEntry:
@@ -189,6 +185,8 @@ def parse_fields(fields: Mapping[str, str]) -> BibliographyEntry:
     kind = _KINDS.get(fields.get("type", ""), "document")
     how = fields.get("howpublished", "")
     address = re.search(r"\\url\{([^{}]*)\}", how)
+    is_arxiv = _pick(fields, "archiveprefix", "eprinttype").lower() == "arxiv" and fields.get("eprint")
+    eprint = f"https://arxiv.org/abs/{fields['eprint']}" if is_arxiv else ""
     return normalize(
         BibliographyEntry(
             title=_decode(fields.get("title", "")),
@@ -198,7 +196,7 @@ def parse_fields(fields: Mapping[str, str]) -> BibliographyEntry:
             ),
             issued=_parse_date(fields),
             doi=_read_verbatim(fields.get("doi", "")),
-            url=_read_verbatim(fields.get("url", "") or (address[1] if address else "")) or _to_eprint(fields),
+            url=_read_verbatim(fields.get("url", "") or (address[1] if address else "")) or eprint,
             kind=kind,
             publisher=_decode(_pick(fields, "publisher", "institution", "school", "organization")),
             volume=_decode(fields.get("volume", "")),
@@ -212,11 +210,6 @@ def parse_fields(fields: Mapping[str, str]) -> BibliographyEntry:
 
 def _pick(fields: Mapping[str, str], *names: str) -> str:
     return next((fields[name] for name in names if fields.get(name)), "")
-
-
-def _to_eprint(fields: Mapping[str, str]) -> str:
-    archive = _pick(fields, "archiveprefix", "eprinttype").lower()
-    return f"https://arxiv.org/abs/{fields['eprint']}" if archive == "arxiv" and fields.get("eprint") else ""
 
 
 def _parse_authors(raw: str) -> tuple[Name, ...]:

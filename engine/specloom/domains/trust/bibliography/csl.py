@@ -61,6 +61,9 @@ def split_csl(text: str) -> Iterator[tuple[int, Any, str]]:
         yield at + 1, item, ""
 
 
+_NEXT_ITEM = re.compile(r"\}\s*,\s*(\{)|\n\s{0,2}(\{)")
+
+
 def _salvage(text: str) -> Iterator[tuple[int, Any, str]]:
     decoder = json.JSONDecoder()
     at = text.find("{")
@@ -71,18 +74,13 @@ def _salvage(text: str) -> Iterator[tuple[int, Any, str]]:
         except (ValueError, RecursionError) as error:
             yield line, None, getattr(error, "msg", "too deeply nested")
             # The next object that begins a line or follows another is the next item; what lies inside is lost.
-            end = _find_next(text, at + 1)
-            if end < 0:
+            following = _NEXT_ITEM.search(text, at + 1)
+            if following is None:
                 return
-            at = end
+            at = following.start(following.lastindex or 0)
             continue
         yield line, item, ""
         at = text.find("{", end)
-
-
-def _find_next(text: str, start: int) -> int:
-    found = re.compile(r"\}\s*,\s*(\{)|\n\s{0,2}(\{)").search(text, start)
-    return -1 if found is None else found.start(1) if found[1] else found.start(2)
 
 
 def parse_item(item: object) -> BibliographyEntry | str:
@@ -152,14 +150,10 @@ def _parse_date(value: object) -> Issued:
     parts = value.get("date-parts")
     first = parts[0] if isinstance(parts, list) and parts else None
     if isinstance(first, Sequence) and not isinstance(first, str):
-        numbers = [_to_number(part) for part in first[:3]]
+        texts = map(_to_text, first[:3])
+        numbers = [int(text) if text.isascii() and text.isdigit() and len(text) <= 4 else 0 for text in texts]
         return to_issued(*(*numbers, 0, 0, 0)[:3])
     return parse_issued(_to_text(value.get("raw")) or _to_text(value.get("literal")))
-
-
-def _to_number(value: object) -> int:
-    text = _to_text(value)
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 4 else 0
 
 
 # --- RIS, the tagged format of reference managers: https://en.wikipedia.org/wiki/RIS_(file_format) --------------------
@@ -181,7 +175,11 @@ def to_ris(entries: Iterable[BibliographyEntry]) -> str:
 def _to_lines(entry: BibliographyEntry) -> Fields:
     first, _, last = entry.pages.partition("-")
     lines = [("TY", _RIS_TYPES[entry.kind]), ("ID", entry.key), ("TI", entry.title)]
-    lines += [("AU", _to_ris_author(name)) for name in entry.authors]
+    # A comma at the end says that the name is not to be turned round.
+    lines += [
+        ("AU", ", ".join(filter(None, (name.family, name.given, name.suffix))) if name.given else f"{name.family},")
+        for name in entry.authors
+    ]
     lines += [
         ("PY", str(entry.issued[0]) if entry.issued else ""),
         ("DA", _to_date(entry.issued) if len(entry.issued) > 1 else ""),
@@ -196,11 +194,6 @@ def _to_lines(entry: BibliographyEntry) -> Fields:
         ("UR", entry.url),
     ]
     return [*((tag, " ".join(value.split())) for tag, value in lines if value), ("ER", "")]
-
-
-def _to_ris_author(name: Name) -> str:
-    # A comma at the end says that the name is not to be turned round.
-    return ", ".join(filter(None, (name.family, name.given, name.suffix))) if name.given else f"{name.family},"
 
 
 def _to_date(issued: Issued) -> str:

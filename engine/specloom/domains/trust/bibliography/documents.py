@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -116,11 +116,6 @@ def _read(text: str, format_: str) -> Iterator[tuple[int, BibliographyEntry | st
             yield line, problem or parse_fields(fields)
 
 
-def unique_by_address(entries: Sequence[BibliographyEntry]) -> list[BibliographyEntry]:
-    """The entries that have an address, the first of those that share one."""
-    return list({entry.url: entry for entry in reversed(entries) if entry.url}.values())[::-1]
-
-
 # --- The records of a bibliography, and what each names its work by ---
 
 
@@ -214,7 +209,9 @@ def _to_text(value: Any) -> str:
 # --- A list of entries as one text in a named style, the same bytes for the same list ---------------------------------
 
 
-STYLES = ("apa", "mla", "bibtex", "ris", "csl-json")
+_SHOWN = {"apa": to_apa, "mla": to_mla}
+_WRITTEN = {"bibtex": to_bibtex, "ris": to_ris, "csl-json": to_csl}
+STYLES = (*_SHOWN, *_WRITTEN)
 
 
 def render(entries: Sequence[BibliographyEntry], style: str = "apa", *, accessed: str = "") -> tuple[str, int]:
@@ -224,27 +221,17 @@ def render(entries: Sequence[BibliographyEntry], style: str = "apa", *, accessed
     undated pages and by MLA; the interchange formats leave it out, so that they stay the same from day to day. Raises a
     `validation` fault for another style.
     """
-    unique = unique_by_address(entries)
+    unique = list({entry.url: entry for entry in reversed(entries) if entry.url}.values())[::-1]
     day = parse_issued(accessed)
     seen = day if len(day) == 3 else ()
-    match style:
-        case "apa":
-            text = _join(to_apa(entry, seen) for entry in unique)
-        case "mla":
-            text = _join(to_mla(entry, seen) for entry in unique)
-        case "bibtex":
-            text = to_bibtex(assign_keys(unique))
-        case "ris":
-            text = to_ris(assign_keys(unique))
-        case "csl-json":
-            text = to_csl(assign_keys(unique))
-        case _:
-            raise Fault("validation", f"unknown style {style!r}; use one of {', '.join(STYLES)}")
+    if style in _SHOWN:
+        lines = [_SHOWN[style](entry, seen) for entry in unique]
+        text = "\n\n".join(sorted(lines, key=lambda line: (to_latin(line).lstrip("\"'\\ "), line)))
+    elif style in _WRITTEN:
+        text = _WRITTEN[style](assign_keys(unique))
+    else:
+        raise Fault("validation", f"unknown style {style!r}; use one of {', '.join(STYLES)}")
     return text, len(unique)
-
-
-def _join(lines: Iterable[str]) -> str:
-    return "\n\n".join(sorted(lines, key=lambda line: (to_latin(line).lstrip("\"'\\ "), line)))
 
 
 # --- Formats sources as a bibliography: those that a caller names, or those that a session has recorded ---------------
@@ -267,23 +254,18 @@ async def format_sources(
     entries = [from_source({name: str(value) for name, value in source.items()}) for source in given]
     today = datetime.fromtimestamp(context.now(), UTC).date().isoformat()
     text, count = render(entries, style, accessed=today if style in ("apa", "mla") else "")
-    skipped = [at for at, entry in enumerate(entries, 1) if not entry.url]
+    skipped = [str(at) for at, entry in enumerate(entries, 1) if not entry.url]
+    places = ", ".join(skipped[:_MOST_PLACES]) + (" …" if len(skipped) > _MOST_PLACES else "")
+    lack, left = ("source {} has", "was") if len(skipped) == 1 else ("sources {} have", "were")
+    note = f"{lack.format(places)} neither a web address nor a DOI and {left} left out"
     return Bibliography(
         style=style,
         entry_count=count,
         bibliography=text,
         session_id=None if sources else session,
         skipped=len(skipped) or None,
-        skipped_note=_tell_skipped(skipped) if skipped else None,
+        skipped_note=note if skipped else None,
     )
-
-
-def _tell_skipped(places: Sequence[int]) -> str:
-    """Which sources were left out, counted from 1; of many the first."""
-    shown = ", ".join(map(str, places[:_MOST_PLACES])) + (" …" if len(places) > _MOST_PLACES else "")
-    few = len(places) == 1
-    said = f"source {shown} has" if few else f"sources {shown} have"
-    return f"{said} neither a web address nor a DOI and {'was' if few else 'were'} left out"
 
 
 # --- The sources of a research session, where sessions are kept: the one seam between the trust tools and the
@@ -298,7 +280,5 @@ async def find_sources(context: Context, session: str) -> list[dict[str, str]]:
     """What a session of the caller has recorded; a `session_not_found` fault where there is no such session."""
     if PROCEDURE not in PROCEDURES:
         raise Fault("session_not_found", f"there is no session {session!r}: this server keeps none")
-    given: dict[str, Any] = await context.run(PROCEDURE, {"sessionId": session})
-    return [
-        {name: str(value) for name, value in source.items() if value is not None} for source in given.get("sources", [])
-    ]
+    sources = (await context.run(PROCEDURE, {"sessionId": session})).get("sources", [])
+    return [{name: str(value) for name, value in source.items() if value is not None} for source in sources]

@@ -87,12 +87,8 @@ def to_mla(entry: BibliographyEntry, accessed: Issued = ()) -> str:
 
 
 def _defuse(text: str) -> str:
-    text = _MARKUP.sub(_escape, text)
+    text = _MARKUP.sub(lambda found: "]\\" if found[0] == "]" else "\\" + found[0], text)
     return _BLOCK.sub(lambda found: found[0] + "\\" if found[0].isdigit() else "\\" + found[0], text)
-
-
-def _escape(found: re.Match[str]) -> str:
-    return "]\\" if found[0] == "]" else "\\" + found[0]
 
 
 def _finish(text: str) -> str:
@@ -111,17 +107,12 @@ def _link(entry: BibliographyEntry) -> str:
 
 
 def _apa_authors(authors: tuple[Name, ...]) -> str:
-    shown = [_apa_name(name) for name in authors]
+    shown = [", ".join(filter(None, (name.family, to_initials(name.given), name.suffix))) for name in authors]
     if len(shown) > _MOST_APA_AUTHORS:
         return f"{', '.join(shown[: _MOST_APA_AUTHORS - 1])}, . . . {shown[-1]}"
     if len(shown) < 2:
         return "".join(shown)
     return f"{', '.join(shown[:-1])}, & {shown[-1]}"
-
-
-def _apa_name(name: Name) -> str:
-    parts = (name.family, to_initials(name.given), name.suffix)
-    return ", ".join(part for part in parts if part)
 
 
 def _apa_date(entry: BibliographyEntry) -> str:

@@ -112,7 +112,8 @@ def find_voice(lines: list[GuidelineLine]) -> dict[str, Any]:
 
 
 def _read(section: list[GuidelineLine]) -> dict[str, Any]:
-    summary = next((line.text for line in section if _is_summary(line)), "")
+    prose = (line.text for line in section if not line.level and not line.item)
+    summary = next((text for text in prose if len(text) >= _SHORTEST_SUMMARY), "")
     attributes: list[str] = []
     for line in section:
         if match := _LISTED.search(line.text):
@@ -140,10 +141,6 @@ def _read(section: list[GuidelineLine]) -> dict[str, Any]:
         "dos_and_donts": {name: found for name, found in (("dos", _unique(dos)), ("donts", _unique(donts))) if found},
     }
     return {name: value for name, value in told.items() if value}
-
-
-def _is_summary(line: GuidelineLine) -> bool:
-    return not line.level and not line.item and len(line.text) >= _SHORTEST_SUMMARY
 
 
 def _unique(words: list[str]) -> list[str]:
@@ -194,12 +191,6 @@ def find_fonts(lines: list[GuidelineLine]) -> dict[str, Any]:
     return found
 
 
-def find_google_fonts(text: str) -> str:
-    """The style sheet of Google Fonts that a text links to, "" where there is none."""
-    match = next((one for one in _GOOGLE.finditer(text) if "/css" in one[0]), None)
-    return match[0] if match else ""
-
-
 def _families_of(line: GuidelineLine) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for role, stated in _STATED:
@@ -225,17 +216,14 @@ def _clean(family: str) -> str:
 
 
 def _tell(family: str, line: GuidelineLine) -> dict[str, Any]:
-    weights = sorted({_to_weight(match[1]) for match in _WEIGHT.finditer(line.text)})
+    words = {match[1].lower().replace(" ", "") for match in _WEIGHT.finditer(line.text)}
+    weights = sorted({int(word) if word.isdecimal() else _TABLE["weights"][word] for word in words})
     said: dict[str, Any] = {"family": family}
     if weights:
         said["weights"] = weights
     if _FROM_GOOGLE.search(line.text):
         said |= {"origin": "google", "origin_id": family}
     return said
-
-
-def _to_weight(word: str) -> int:
-    return int(word) if word.isdecimal() else _TABLE["weights"][word.lower().replace(" ", "")]
 
 
 _CODE = re.compile(r"(?<![\w#/&=.])#([0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})(?![\w-])|\bHEX[:\s]{1,3}([0-9A-Fa-f]{6})\b", re.I)
@@ -275,7 +263,9 @@ def find_swatches(lines: list[GuidelineLine]) -> list[Swatch]:
         for start, code in codes:
             label = _find_label(lines, at, start) if len(codes) < 4 else ""
             role = find_role(label) or find_role(line.text) or find_role(line.heading)
-            swatch = Swatch(code, _to_name(label), role)
+            # "Primary colour" is what a colour is for and not what it is called.
+            name = label if _NO_NAME.sub("", label).strip(" -") else ""
+            swatch = Swatch(code, name, role)
             if code in found:
                 found[code] = found[code].joined(swatch)
             elif len(found) < MOST_SWATCHES:
@@ -327,11 +317,6 @@ def _to_label(text: str) -> str:
     return match[0] if match and len(text) <= 40 else ""
 
 
-def _to_name(label: str) -> str:
-    """A label as a name: "Primary colour" is what a colour is for and not what it is called."""
-    return label if _NO_NAME.sub("", label).strip(" -") else ""
-
-
 # --- Reads an accepted brand page and those below it about colours, fonts, logos and voice, and tells what they
 # say ------------------------------------------------------------------------------------------------------------------
 
@@ -368,8 +353,8 @@ async def read_portal(context: Context, page: BrandPage, label: str) -> tuple[Fi
             found.fill(read_guidelines(text))
             texts.append((url, text))
     links = "\n".join(url for url, _ in page.links)
-    sheet = find_google_fonts("\n".join(str(href) for href in page.root.xpath("//link/@href")) + "\n" + links)
-    if sheet:
+    linked = "\n".join(map(str, page.root.xpath("//link/@href")))
+    if sheet := next((match[0] for match in _GOOGLE.finditer(f"{linked}\n{links}") if "/css" in match[0]), ""):
         found.typography.setdefault("google_fonts_url", sheet)
     for role, image in find_logos(page.root, page.url, label).items():
         found.logos.setdefault(role, image)

@@ -84,33 +84,41 @@ _FORMAT = re.compile(r"\.(svg|png|ico|jpe?g|webp|gif|avif)(?:[?#]|$)", re.IGNORE
 
 def read_homepage(root: HtmlElement, url: str, manifest: Mapping[str, Any], *, manifest_url: str = "") -> Findings:
     """What a parsed homepage declares; `url` is where it was found, `manifest` what its web app manifest says."""
-    meta = _read_meta(root)
+    meta: dict[str, str] = {}
+    for node in root.xpath("//meta[@content][@name or @property]"):
+        if value := _text(node.get("content")):
+            meta.setdefault(str(node.get("property") or node.get("name")).strip().lower(), value)
     company = find_company(root, url)
     found = Findings()
+    # The name that the page's JSON-LD gives the web site.
+    sites = (node for node in _describe(root) if "WebSite" in _to_list(node.get("@type")))
+    site_name = next((_text(node.get("name")) for node in sites), "")
+    date = company.get("foundingDate")
+    founded = _YEAR.search(str(date)) if isinstance(date, str | int) else None
     found.identity = _drop_empty(
         {
             "name": _text(company.get("name")) or meta.get("og:site_name") or meta.get("application-name")
-            or _text(manifest.get("name")) or _find_site_name(root),
+            or _text(manifest.get("name")) or site_name,
             "tagline": _text(company.get("slogan")),
             "description": _text(company.get("description")) or meta.get("og:description") or meta.get("description"),
             "industry": _text(company.get("industry")),
-            "founded": _find_year(company.get("foundingDate")),
+            "founded": int(founded[1]) if founded else None,
             "location": _find_location(company.get("address")),
         }
     )  # fmt: skip
     found.logos = _drop_empty(
         {
             "primary": _find_logo(company.get("logo"), url),
-            "icon": _find_icon(root, url) or _find_manifest_icon(manifest, manifest_url or url),
+            "icon": _find_icon(root, url, manifest, manifest_url or url),
             "favicon": _find_favicon(root, url),
             "og_image": join(url, meta.get("og:image", "")) if meta.get("og:image") else "",
         }
     )
     declared = [text for one in _to_list(company.get("sameAs")) if (text := _text(one))]
-    site = meta.get("twitter:site", "")
+    site, label = meta.get("twitter:site", ""), (to_registrable(to_host(url)) or to_host(url)).split(".")[0]
     if re.fullmatch(r"@\w{1,15}", site):
         declared.append(f"https://x.com/{site[1:]}")
-    found.social = choose_accounts(declared, [link for link, _ in find_links(root, url)], _to_label(url))
+    found.social = choose_accounts(declared, [link for link, _ in find_links(root, url)], label)
     _add_colors(found, root, manifest)
     fonts = root.xpath("string(//link[contains(@href, '//fonts.googleapis.com/css')][1]/@href)")
     if fonts:
@@ -138,7 +146,8 @@ def find_company(root: HtmlElement, url: str) -> dict[str, Any]:
     own = to_registrable(to_host(url)) or to_host(url)
     others: list[dict[str, Any]] = []
     for node in _describe(root):
-        if not _is_company(node):
+        kinds = [_text(kind).rpartition("/")[2] for kind in _to_list(node.get("@type"))]
+        if not any(kind in _KINDS or kind.endswith(("Organization", "Business")) for kind in kinds):
             continue
         said = to_host(_text(node.get("url")))
         if (to_registrable(said) or said) == own:
@@ -170,30 +179,6 @@ def _walk(value: Any) -> Iterator[dict[str, Any]]:
         elif isinstance(one, dict) and depth < _DEEPEST:
             yield one
             waiting.extend((one[key], depth + 1) for key in _DOWN if key in one)
-
-
-def _is_company(node: Mapping[str, Any]) -> bool:
-    kinds = [_text(kind).rpartition("/")[2] for kind in _to_list(node.get("@type"))]
-    return any(kind in _KINDS or kind.endswith(("Organization", "Business")) for kind in kinds)
-
-
-def _find_site_name(root: HtmlElement) -> str:
-    """The name that the page's JSON-LD gives the web site."""
-    for node in _describe(root):
-        if "WebSite" in _to_list(node.get("@type")):
-            return _text(node.get("name"))
-    return ""
-
-
-def _read_meta(root: HtmlElement) -> dict[str, str]:
-    """The first value of each `meta` element by its name or property, in lower case."""
-    found: dict[str, str] = {}
-    for node in root.xpath("//meta[@content][@name or @property]"):
-        name = str(node.get("property") or node.get("name")).strip().lower()
-        value = _text(node.get("content"))
-        if value:
-            found.setdefault(name, value)
-    return found
 
 
 def _add_colors(found: Findings, root: HtmlElement, manifest: Mapping[str, Any]) -> None:
@@ -231,27 +216,22 @@ def to_image(url: str, width: int | None = None, height: int | None = None) -> d
     return _drop_empty(said)
 
 
-def _find_icon(root: HtmlElement, base: str) -> dict[str, Any]:
-    """The largest touch icon."""
-    icons = [
+def _find_icon(root: HtmlElement, base: str, manifest: Mapping[str, Any], manifest_url: str) -> dict[str, Any]:
+    """The largest touch icon, else the largest icon of the manifest that is not cut to a shape."""
+    touched = [
         (_to_size(str(node.get("sizes") or "")), join(base, str(node.get("href"))))
         for node in root.xpath("//link[@href][starts-with(@rel, 'apple-touch-icon')]")
     ]
-    return _largest(icons)
-
-
-def _find_manifest_icon(manifest: Mapping[str, Any], base: str) -> dict[str, Any]:
-    icons = [
-        (_to_size(_text(icon.get("sizes"))), join(base, _text(icon.get("src"))))
+    listed = [
+        (_to_size(_text(icon.get("sizes"))), join(manifest_url, _text(icon.get("src"))))
         for icon in _to_list(manifest.get("icons"))
         if isinstance(icon, dict) and "maskable" not in _text(icon.get("purpose")) and _text(icon.get("src"))
     ]
-    return _largest(icons)
-
-
-def _largest(icons: list[tuple[tuple[int, int], str]]) -> dict[str, Any]:
-    (width, height), url = max(icons, key=lambda icon: (bool(icon[1]), icon[0][0]), default=((0, 0), ""))
-    return to_image(url, width or None, height or None) if url else {}
+    for icons in (touched, listed):
+        if known := [icon for icon in icons if icon[1]]:
+            (width, height), url = max(known, key=lambda icon: icon[0][0])
+            return to_image(url, width or None, height or None)
+    return {}
 
 
 def _find_favicon(root: HtmlElement, base: str) -> str:
@@ -274,17 +254,6 @@ def _find_location(value: Any) -> dict[str, str]:
         "country_code": code.upper() if _COUNTRY.fullmatch(code) else "",
     }
     return _drop_empty(said)
-
-
-def _find_year(value: Any) -> int | None:
-    match = _YEAR.search(str(value)) if isinstance(value, str | int) else None
-    return int(match[1]) if match else None
-
-
-def _to_label(url: str) -> str:
-    """The name in a domain: "acme" of "www.acme.co.uk"."""
-    host = to_host(url)
-    return (to_registrable(host) or host).split(".")[0]
 
 
 def _to_size(sizes: str) -> tuple[int, int]:

@@ -31,12 +31,6 @@ PAGE = "https://brandfetch.com"
 _IDENTITY = ("name", "tagline", "description", "industry", "founded")
 
 
-async def ask_index(context: Context, domain: str, *, voice: bool) -> Findings | None:
-    """What the index of brands has about a domain, None where it has nothing; raises the fault of asking."""
-    answer = await context.ask("brand", {"domain": domain, "voice": voice})
-    return to_findings(answer.rows[0]) if answer.rows else None
-
-
 def to_findings(row: dict[str, Any]) -> Findings:
     """A row of the capability `brand` under the names of the tool contract."""
     found = Findings()
@@ -228,13 +222,14 @@ async def _read_front(context: Context, domain: str, site: str) -> tuple[str, Fi
 
 
 async def _ask_index(context: Context, domain: str, *, voice: bool) -> Findings | Fault | None:
-    """What the index of brands has, where one is configured."""
+    """What the index of brands has about a domain, where one is configured; None where it has nothing."""
     if not context.offering("brand"):
         return None
     try:
-        return await ask_index(context, domain, voice=voice)
+        answer = await context.ask("brand", {"domain": domain, "voice": voice})
     except Fault as fault:
         return fault
+    return to_findings(answer.rows[0]) if answer.rows else None
 
 
 def _tell(work: _Work, domain: str, *, probed: bool) -> dict[str, Any]:

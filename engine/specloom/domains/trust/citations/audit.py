@@ -89,6 +89,12 @@ class AuditItem:
         return self.found.work if absent and sure and self.found is not None else None
 
     @property
+    def notice(self) -> Retraction | None:
+        """The most severe notice about it."""
+        own = self.standing.notice if self.standing is not None else None
+        return own or (self.work.notice if self.work is not None else None)
+
+    @property
     def isbn(self) -> str:
         """Its ISBN-13, "" without one."""
         return to_isbn13(self.entry.isbn)
@@ -168,7 +174,7 @@ def tell(index: int, item: AuditItem) -> AuditEntry:
         reason="; ".join(item.reasons) or None,
         matched_title=(work.title if work is not None else "") or None,
         exists=item.exists,
-        retraction_status=_notice(item),
+        retraction_status=item.notice,
         title_match=match.title.verdict if match is not None else None,
         match_confidence=_to_confidence(item),
         comparison=(tell_match(match) if match is not None else []) or None,
@@ -189,11 +195,6 @@ def _to_confidence(item: AuditItem) -> Confidence | None:
     return item.found.confidence if item.found is not None and not absent else None
 
 
-def _notice(item: AuditItem) -> Retraction | None:
-    own = item.standing.notice if item.standing is not None else None
-    return own or (item.work.notice if item.work is not None else None)
-
-
 def _compare(item: AuditItem) -> Match | None:
     """The entry's own fields against the record of its DOI, or of what its title was found to be."""
     if item.work is None:
@@ -209,7 +210,7 @@ def _compare(item: AuditItem) -> Match | None:
 def _flag(item: AuditItem, match: Match | None) -> list[AuditFlag]:
     """The flags of an entry in the contract's order; each puts its reason beside it."""
     flags: list[AuditFlag] = []
-    notice = _notice(item)
+    notice = item.notice
     when = f" on {notice.date}" if notice is not None and notice.date else ""
     if notice is not None and notice.retracted:
         flags.append("retracted")
@@ -318,7 +319,12 @@ async def audit(
     await _check_claims(context, items, progress)
     told = [tell(at, item) for at, item in enumerate(items)]
     swapped = sum(entry.title_match == "mismatch" for entry in told)
-    altered = sum(entry.title_match != "mismatch" and _is_altered(entry) for entry in told)
+    # Whether the authors or the year of an entry are not those of its record.
+    altered = sum(
+        entry.title_match != "mismatch"
+        and any(one["field"] in ("authors", "year") and one["verdict"] == "mismatch" for one in entry.comparison or ())
+        for entry in told
+    )
     warnings = [SWAPPED.format(count=swapped, total=len(told))] if swapped else []
     warnings += [ALTERED.format(count=altered, total=len(told))] if altered else []
     warnings += [] if any(item.claim for item in items) else [NO_CLAIMS]
@@ -334,11 +340,6 @@ async def audit(
         skipped=skipped or None,
         skipped_note=left_out if skipped else None,
     )
-
-
-def _is_altered(entry: AuditEntry) -> bool:
-    """Whether the authors or the year of an entry are not those of its record."""
-    return any(one["field"] in ("authors", "year") and one["verdict"] == "mismatch" for one in entry.comparison or ())
 
 
 # --- the checks ---
@@ -384,7 +385,9 @@ async def _check_existence(context: Context, items: Sequence[AuditItem], progres
         if item.standing is None or item.standing.state != "found":
             async with turns:
                 await _look_for_title(context, item, progress)
-                await _look_for_book(context, item, progress)
+            # A book that no index has by its title may be in a catalogue by its number.
+            if item.standing is None and item.isbn and item.work is None and not progress.is_late():
+                item.standing = await find_identified(context, Identifier("isbn", item.isbn, item.isbn, 0))
         progress.add("existence")
 
     await asyncio.gather(*[check(item) for item in items])
@@ -402,12 +405,6 @@ async def _look_for_title(context: Context, item: AuditItem, progress: _Progress
         title=entry.title, authors=entry.authors, year=entry.issued[0] if entry.issued else None, venue=""
     )
     item.found = await find_by_reference(context, reference, most=SEARCHES)
-
-
-async def _look_for_book(context: Context, item: AuditItem, progress: _Progress) -> None:
-    """A book that no index has by its title may be in a catalogue by its number."""
-    if item.standing is None and item.isbn and item.work is None and not progress.is_late():
-        item.standing = await find_identified(context, Identifier("isbn", item.isbn, item.isbn, 0))
 
 
 async def _look_for_notices(context: Context, items: Sequence[AuditItem]) -> None:

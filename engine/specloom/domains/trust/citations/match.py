@@ -73,7 +73,10 @@ def compare_authors(reference: Reference, record: WorkRecord) -> Judgement:
     if not recorded:
         return Judgement("authors", "not_checked", shown, known, "the record names no authors")
     # What reads as a name in loose text may be more than one ("as Doe et al. showed"), or none.
-    inside = next((name for name in recorded if _is_named_in(name, reference, record)), None)
+    # A name that is a word of the title (Brown, on brown rice) does not count.
+    loose = () if reference.title_sign == "field" else recorded
+    titled = (name for name in loose if not any(stands_in(name, title) for title in record.titles))
+    inside = next((name for name in titled if stands_in(name, reference.text)), None)
     if not supplied:
         if inside is not None:
             return Judgement("authors", "match", inside.family, known, "the text names an author of the record")
@@ -93,13 +96,6 @@ def compare_authors(reference: Reference, record: WorkRecord) -> Judgement:
     if {find_script(name.family) for name in supplied}.isdisjoint(find_script(name.family) for name in recorded):
         return Judgement("authors", "not_checked", shown, known, "the names are in different scripts")
     return Judgement("authors", "mismatch", shown, known, "none of the supplied authors is one of the record")
-
-
-def _is_named_in(name: Name, reference: Reference, record: WorkRecord) -> bool:
-    """Whether loose text names an author; a name that is a word of the title (Brown, on brown rice) does not count."""
-    if reference.title_sign == "field" or any(stands_in(name, title) for title in record.titles):
-        return False
-    return stands_in(name, reference.text)
 
 
 _TABLE = load_table(__file__, "titles.yaml")
@@ -139,7 +135,9 @@ def compare_title(reference: Reference, record: WorkRecord) -> Judgement:
     same = [(supplied, title, sameness) for supplied, title, sameness in found if sameness is not None]
     for supplied, title, sameness in sorted(same, key=lambda one: not one[2].whole):
         return Judgement("title", "match", supplied, title, sameness.reason, partial=not sameness.whole)
-    if reference.title_sign != "field" and (title := find_inside(reference.text, recorded, _list_around(record))):
+    # The names that may stand right beside a title: of authors and venues.
+    around = [*(name.family for name in record.authors), *(name.given for name in record.authors), *record.venues]
+    if reference.title_sign != "field" and (title := find_inside(reference.text, recorded, around)):
         return Judgement("title", "match", reference.text, title, "the recorded title stands in the text", partial=True)
     supplied = candidates[0]
     title = max(recorded, key=lambda each: to_share(supplied, each))
@@ -167,11 +165,6 @@ def cut_title(title: str) -> list[str]:
         if not is_other_work(head) and not is_other_work(rest):
             found += [head, rest]
     return [each.strip() for each in found if terms(each)] or ([title] if title else [])
-
-
-def _list_around(record: WorkRecord) -> list[str]:
-    """The names that may stand right beside a title: of authors and venues."""
-    return [*(name.family for name in record.authors), *(name.given for name in record.authors), *record.venues]
 
 
 def _judge_difference(

@@ -162,7 +162,8 @@ def _split_subtitle(title: str) -> tuple[str, str]:
 def _same_numbers(first: str, second: str) -> bool:
     """Whether two titles name the same numbers and parts; a subtitle that is left out may take some with it."""
     one, two = _numbers(first), _numbers(second)
-    return one <= two or two <= one if _is_part_of(first, second) else one == two
+    is_part = compact(first) in compact(second) or compact(second) in compact(first)
+    return one <= two or two <= one if is_part else one == two
 
 
 def _numbers(title: str) -> set[str]:
@@ -170,11 +171,6 @@ def _numbers(title: str) -> set[str]:
     # Of Roman numbers, those that count parts of a work.
     parts = re.findall(r"\b(?:part|vol(?:ume)?|no)\.?\s+([ivx]+|[a-h])\b", fold(title))
     return found.union(parts, re.findall(r"\b(?:ii|iii|iv|vi|vii|viii|ix)\b", fold(title)))
-
-
-def _is_part_of(first: str, second: str) -> bool:
-    one, two = compact(first), compact(second)
-    return one in two or two in one
 
 
 def _negated(title: str) -> tuple[bool, frozenset[str]]:

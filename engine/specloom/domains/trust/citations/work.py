@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
-from specloom.domains.text import Name, parse_name, strip_markup, to_display, to_doi
+from specloom.domains.text import Name, parse_name, strip_markup, to_address, to_display, to_doi
 from specloom.plugins import from_json
 
 from ..records import Retraction
@@ -106,7 +106,7 @@ def _to_name(text: str, organisations: Set[str]) -> Name | None:
 def find_addresses(work: Work | None, doi: str = "") -> list[str]:
     """Where a work can be read, the likeliest first: its PDF, its page, and its DOI, each once."""
     found: list[str] = []
-    resolver = f"https://doi.org/{_quote(doi)}" if doi else ""
+    resolver = to_address("doi", doi) if doi else ""
     if work is not None:
         for name in ("pdf_url", "url"):
             address = str(work.row.get(name) or "")
@@ -115,12 +115,6 @@ def find_addresses(work: Work | None, doi: str = "") -> list[str]:
         if not resolver:
             found.append(str(work.row.get("url") or ""))
     return [address for address in dict.fromkeys((*found, resolver)) if address]
-
-
-def _quote(doi: str) -> str:
-    from urllib.parse import quote
-
-    return quote(doi, safe="/:;.,+_-()!*'@=~")
 
 
 def tell_match(match: Match) -> list[dict[str, str]]:

@@ -61,6 +61,7 @@ _ORDINARY = 1.0
 _CARRIED = 0.2
 # Where something is says what a claim is about from this share on.
 _SETTING = 0.25
+_NO_CUES = "{why}, so nothing was looked for that may speak against the claim."
 # A text of fewer words than this shows nothing by what it lacks: a notice, a login page, a menu.
 _THINNEST = 12
 
@@ -128,6 +129,8 @@ def assess(claim: str, text: str) -> Coverage:
     best = {id(said) for said in ranked[:MOST_EVIDENCE]}
     evidence = [said for said in spoken if id(said) in best]
     cues = find_cues(claim, evidence, wanted, language)
+    unknown = "The language of the text could not be told"
+    unlisted = f"There is no list of cues for {language.code!r}"
     return Coverage(
         coverage=round(coverage, 2),
         reach=round(reach, 2),
@@ -139,17 +142,9 @@ def assess(claim: str, text: str) -> Coverage:
         evidence=tuple(said.sentence for said in evidence),
         signal=ranked[0].sentence if ranked else "",
         cues=cues,
-        cue_note="" if language.has_cues else _cue_note(language),
+        cue_note="" if language.has_cues else _NO_CUES.format(why=unknown if language is UNKNOWN else unlisted),
         language=language.code,
         words=words,
-    )
-
-
-def _cue_note(language: LanguageProfile) -> str:
-    if language is UNKNOWN:
-        return "The language of the text could not be told, so nothing was looked for that may speak against the claim."
-    return (
-        f"There is no list of cues for {language.code!r}, so nothing was looked for that may speak against the claim."
     )
 
 
@@ -181,6 +176,8 @@ def _judge(
     specific = wanted.specific
     matched = specific & hits
     found = f"{len(matched)} of {len(specific)} specific terms were found"
+    # How many specific terms a text may share by chance with a claim that has so many.
+    allowance = 0 if len(specific) < _TELLING else 1 if len(specific) <= 6 else len(specific) // 4
     if coverage >= _ADDRESSED:
         return "addressed", f"{found}, close together"
     if not comparable:
@@ -189,7 +186,7 @@ def _judge(
         return "partially_addressed", "the claim has only general words and numbers, which any text may lack"
     if words < _THINNEST:
         return "partially_addressed", "the text is too short to show anything by what it lacks"
-    if coverage >= _FAINT or len(matched) > _allowance(len(specific)) or any(said.pairs for said in spoken):
+    if coverage >= _FAINT or len(matched) > allowance or any(said.pairs for said in spoken):
         return "partially_addressed", found
     if (len(specific) < _TELLING and hits) or (len(specific) < _FEW and matched):
         return "partially_addressed", f"{found}, and the claim has too few of them to be missed"
@@ -219,13 +216,6 @@ def _is_topic(token: str, wanted: ClaimTokens, hits: frozenset[str], spoken: Seq
         return shape.narrowed <= hits or returns
     whole = shape.modifiers.get(token, frozenset()) <= hits
     return (titled or returns) if whole else (titled and returns)
-
-
-def _allowance(count: int) -> int:
-    """How many specific terms a text may share by chance with a claim that has so many."""
-    if count < _TELLING:
-        return 0
-    return 1 if count <= 6 else count // 4
 
 
 # --- references ---

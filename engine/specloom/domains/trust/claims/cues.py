@@ -340,7 +340,9 @@ def find_cues(claim: str, evidence: Sequence[Said], wanted: ClaimTokens, languag
 def _find_opposition(claim: str, said: Said, wanted: ClaimTokens, language: LanguageProfile) -> Cue | None:
     sentence = said.sentence
     for words, clause in find_denials(sentence, language):
-        if _reaches(clause, said, wanted, language) or find_missing_item(claim, clause, wanted.specific):
+        # A clause that holds too little of what the sentence shares with the claim denies another thing.
+        reaches = _inside(clause, wanted, language) >= _REACHED * _matter(said, wanted)
+        if reaches or find_missing_item(claim, clause, wanted.specific):
             return Cue("negation", sentence, words)
     if word := is_refuted(sentence, language):
         return Cue("refutation", sentence, word)
@@ -376,11 +378,6 @@ def _inside(clause: str, wanted: ClaimTokens, language: LanguageProfile) -> floa
     """What a clause has of the claim besides its numbers."""
     words = frozenset(unify(tokens(clause), {}, language))
     return sum(weight for token, weight in wanted.matter.items() if is_said(token, words))
-
-
-def _reaches(clause: str, said: Said, wanted: ClaimTokens, language: LanguageProfile) -> bool:
-    """Whether a denied clause holds enough of what the sentence shares with the claim; else another thing is denied."""
-    return _inside(clause, wanted, language) >= _REACHED * _matter(said, wanted)
 
 
 def _find_conflict(

@@ -55,13 +55,9 @@ class Quantity:
 
 def find_quantities(text: str) -> tuple[Quantity, ...]:
     """Every number of a text with its unit, in order."""
-    marked = _TIMES.sub(" fold ", _POINTS.sub("points", _CURRENCY.sub(_name_currency, text)))
-    found = tokens(marked)
+    text = _CURRENCY.sub(lambda sign: {"$": "dollar ", "€": "euro ", "£": "pound "}[sign[1]], text)
+    found = tokens(_TIMES.sub(" fold ", _POINTS.sub("points", text)))
     return tuple(Quantity(token, _find_unit(found, at)) for at, token in enumerate(found) if is_number(token))
-
-
-def _name_currency(sign: re.Match[str]) -> str:
-    return {"$": "dollar ", "€": "euro ", "£": "pound "}[sign[1]]
 
 
 def _find_unit(found: Sequence[str], at: int) -> str:

@@ -112,7 +112,8 @@ def _find_kind(host: str, reputation: Reputation | None, *, citation: bool, type
     """The source type and the signal that decided it."""
     if citation:
         return "peer_reviewed", "citation_meta"
-    declared = {_to_type_name(name) for name in types}
+    # `http://schema.org/NewsArticle`, `schema:NewsArticle` and `NewsArticle` are one type.
+    declared = {re.split("[/#:]", name.strip().rstrip("/"))[-1] for name in types}
     sources = load_sources()
     for name, kind in sources.types.items():
         if name in declared:
@@ -126,8 +127,9 @@ def _find_kind(host: str, reputation: Reputation | None, *, citation: bool, type
     if reputation is not None and (implied := sources.bases.get(reputation.basis, {}).get("kind")):
         return implied, "reputation"
     # A university's suffix says who publishes and not how: its courses and homepages are not reviewed literature.
-    if group is None and (label := _find_label(host)):
-        return label, "label"
+    first, _, rest = host.partition(".")
+    if group is None and "." in rest and first in ("docs", "blog"):
+        return {"docs": "official_docs", "blog": "blog"}[first], "label"
     return "unknown", "none"
 
 
@@ -142,11 +144,6 @@ def _find_category(host: str, reputation: Reputation | None, source_type: str, l
     if _find_group(host) == "academic" or source_type == "peer_reviewed":
         return "academic"
     return "technical" if source_type == "official_docs" else "general"
-
-
-def _to_type_name(name: str) -> str:
-    """`http://schema.org/NewsArticle`, `schema:NewsArticle` and `NewsArticle` are one type."""
-    return name.strip().rstrip("/").rpartition("/")[2].rpartition("#")[2].rpartition(":")[2]
 
 
 def _nearest(known: Mapping[str, object], host: str) -> str | None:
@@ -167,13 +164,6 @@ def _find_group(host: str) -> Literal["government", "academic"] | None:
         if (first in labels and not single) or any(domain in names for domain in to_domains(host)):
             return "government" if group == "government" else "academic"
     return None
-
-
-def _find_label(host: str) -> str:
-    first, _, rest = host.partition(".")
-    if "." not in rest:
-        return ""
-    return {"docs": "official_docs", "blog": "blog"}.get(first, "")
 
 
 @cache

@@ -39,7 +39,10 @@ def find_conflict(biography: str, title: str) -> Conflict | None:
                 # A name that a noun follows only qualifies it: an engineer of Acme clusters does not work for Acme.
                 last = _ENDS if pattern.endswith("NAME") else ""
                 match = re.search(pattern.replace("ROLE", _ROLE).replace("NAME", name) + last, text)
-                if match and not _is_over(text, match.start()) and not _is_denied(text, match.start()):
+                if match is None:
+                    continue
+                before = text[max(0, match.start() - 80) : match.start()]
+                if not _FORMER.search(before[-60:]) and not _DENIED.search(before):
                     return Conflict(
                         detected=True,
                         author_affiliation=match[0].strip(" ,."),
@@ -53,14 +56,6 @@ def find_conflict(biography: str, title: str) -> Conflict | None:
 
 _FORMER = re.compile(rf"\b(?:{to_alternatives(_TABLE['former'])})\b[\s-]*[\w\s,]{{0,30}}$", re.IGNORECASE)
 _DENIED = re.compile(rf"(?:\b(?:{to_alternatives(_TABLE['denied'])})|n['’]t)\b[^.;!?]{{0,60}}$", re.IGNORECASE)
-
-
-def _is_over(text: str, at: int) -> bool:
-    return bool(_FORMER.search(text[max(0, at - 60) : at]))
-
-
-def _is_denied(text: str, at: int) -> bool:
-    return bool(_DENIED.search(text[max(0, at - 80) : at]))
 
 
 def _sentence_around(text: str, start: int, end: int) -> str:

@@ -196,25 +196,17 @@ def find_soft_failure(url: str, response: Response) -> str:
     if len(body) < 100_000 and _PARKED.search(body.decode("utf-8", "replace")):
         return FOR_SALE
     same_site = (to_registrable(before) or before) == (to_registrable(after) or after)
-    if same_site and _is_front(response.url or url) and _is_deep(url):
-        return "the address leads to the front page of the site"
-    return ""
+    there = urlsplit(response.url or url)
+    is_front = there.path in ("", "/", "/index.html", "/index.php") and not there.query
+    # An address certainly names one page by folders before it, and a last part that is more than a language.
+    segments = [segment for segment in urlsplit(url).path.split("/") if segment]
+    is_deep = len(segments) >= 2 and len(segments[-1]) >= _SHORTEST_NAME
+    return "the address leads to the front page of the site" if same_site and is_front and is_deep else ""
 
 
 def find_parked(text: str) -> str:
     """Why the text of a page is only the offer of its domain; "" when it is not."""
     return FOR_SALE if len(text) <= _LONGEST_OFFER and _PARKED.search(text) else ""
-
-
-def _is_front(url: str) -> bool:
-    parts = urlsplit(url)
-    return parts.path in ("", "/", "/index.html", "/index.php") and not parts.query
-
-
-def _is_deep(url: str) -> bool:
-    """Whether an address certainly names one page: folders before it, and a last part that is more than a language."""
-    segments = [segment for segment in urlsplit(url).path.split("/") if segment]
-    return len(segments) >= 2 and len(segments[-1]) >= _SHORTEST_NAME
 
 
 async def _ask(context: Context, method: str, url: str) -> Response:
@@ -277,7 +269,7 @@ async def _capture(context: Context, url: str, capture: Capture) -> tuple[Captur
         reason, pending = f"the capture had not finished after {BUDGET:g} seconds", True
     except Fault as fault:
         # A refusal for good comes as arguments that are refused; what is slow, throttled or down may still be done.
-        reason, pending = _to_line(fault.message), fault.kind != "bad_request"
+        reason, pending = strip_markup(fault.message)[:LONGEST_REASON], fault.kind != "bad_request"
         status = _STATUS.get(fault.kind)
     else:
         status, row = 200, answer.rows[0] if answer.rows else {}
@@ -288,13 +280,9 @@ async def _capture(context: Context, url: str, capture: Capture) -> tuple[Captur
                 reason = "the archive had taken a copy shortly before and gave that one"
                 return replace(capture, status="existing", reason=reason), False
             return replace(capture, status="archived", captured=True, archived_at=row.get("captured_at")), False
-        problem = _to_line(str(row.get("problem") or "")) or "it did not say why"
+        # What an archive says quotes the pages of strangers.
+        problem = strip_markup(str(row.get("problem") or ""))[:LONGEST_REASON] or "it did not say why"
         if row.get("for_good") is False:
             problem = f"{problem.rstrip('.')}; a later try may succeed"
         reason, pending = f"the archive could not take a copy: {problem}", False
     return replace(capture, http_status=status, reason=reason, provenance=(f"capture: {reason}",)), pending
-
-
-def _to_line(text: str) -> str:
-    """What an archive says, as one line without markup: it quotes the pages of strangers."""
-    return strip_markup(text)[:LONGEST_REASON]
