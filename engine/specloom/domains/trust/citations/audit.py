@@ -18,8 +18,8 @@ from specloom.domains.text import Identifier, find_doi, find_flaw, find_identifi
 from ..bibliography.documents import FORMATS, detect_format, find_sources, parse_bibliography
 from ..bibliography.entry import BibliographyEntry, clean, from_source, to_iso
 from ..claims.coverage import ClaimEvidence, judge_claim, read_first, to_unread
-from ..records import AuditEntry, AuditFlag, AuditSummary, Confidence, ReferenceAudit, Retraction, Unreadable
-from ..sources.links import LinkCheck, check_links
+from ..records import AuditEntry, AuditFlag, AuditSummary, ClaimCheck, ReferenceAudit, Retraction, Unreadable
+from ..sources.links import NO_LINK, LinkCheck, check_links
 from .match import Match, match_fields
 from .reference import from_fields
 from .registries import RegistrySearch, Standing, find_by_dois, find_by_reference, find_identified
@@ -45,6 +45,9 @@ _NUMBERS = ("arxiv", "pmid", "pmcid", "rfc", "nct")
 _DIGITS = re.compile(r"[0-9]{9}[0-9X]|[0-9]{12}[0-9X]")
 
 
+_UNASKED, _UNSOUGHT, _UNREAD = Standing("unknown"), RegistrySearch(None, None), ClaimEvidence(ClaimCheck())
+
+
 @dataclass(slots=True)
 class AuditItem:
     """One entry on its way through the audit; `number` is what its address is of, where it gives no DOI."""
@@ -54,10 +57,10 @@ class AuditItem:
     doi: str = ""
     url: str = ""
     problem: str = ""
-    link: LinkCheck | None = None
-    standing: Standing | None = None
-    found: RegistrySearch | None = None
-    evidence: ClaimEvidence | None = None
+    link: LinkCheck = NO_LINK
+    standing: Standing = _UNASKED
+    search: RegistrySearch = _UNSOUGHT
+    evidence: ClaimEvidence = _UNREAD
     late: str = ""
     number: Identifier | None = None
     reasons: list[str] = field(default_factory=list)
@@ -69,30 +72,19 @@ class AuditItem:
         A record that is probably the work is enough beside an address that answers: two weak signs of one thing. What a
         registry denies does not exist under that name, whatever else has its title.
         """
-        if self.standing is not None and self.standing.state != "unknown":
+        if self.standing.state != "unknown":
             return self.standing.state == "found"
-        live = self.link is not None and self.link.live is True
-        return self.found is not None and self.found.confidence in (("high", "medium") if live else ("high",))
+        return self.search.confidence in (("high", "medium") if self.link.live else ("high",))
 
     @property
     def work(self) -> Work | None:
         """The record of it, where it is certain that it is one of it."""
-        if self.standing is not None and (self.standing.work is not None or self.standing.state == "absent"):
-            return self.standing.work
-        return self.found.work if self.found is not None and self.found.confidence == "high" else None
-
-    @property
-    def other(self) -> Work | None:
-        """The work that has its title and another DOI, where the DOI that it gives is not registered."""
-        absent = self.standing is not None and self.standing.state == "absent"
-        sure = self.found is not None and self.found.confidence == "high"
-        return self.found.work if absent and sure and self.found is not None else None
+        return self.standing.work if self.standing.state == "absent" else self.standing.work or self.search.certain
 
     @property
     def notice(self) -> Retraction | None:
         """The most severe notice about it."""
-        own = self.standing.notice if self.standing is not None else None
-        return own or (self.work.notice if self.work is not None else None)
+        return self.standing.notice or (self.work.notice if self.work is not None else None)
 
     @property
     def isbn(self) -> str:
@@ -159,14 +151,12 @@ UNREAD = "the DOI is registered, but nobody who was asked has its record: title,
 
 def tell(index: int, item: AuditItem) -> AuditEntry:
     """The record of one entry; what is not known is left out."""
-    standing, found = item.standing, item.found
+    is_sought = item.search is not _UNSOUGHT and item.standing.state != "absent"
     match = _compare(item)
-    near = found.work if found is not None and item.exists else None
-    work = item.work or near
-    flags = _flag(item, match)
-    evidence = item.evidence
-    trail = [*(standing.trail if standing is not None else ()), *(found.trail if found is not None else ())]
+    work = item.work or (item.search.work if item.exists else None)
     return AuditEntry(
+        # Flagging comes first, since it adds to the reasons.
+        flags=_flag(item, match),
         index=index,
         title=item.entry.title,
         doi=item.doi or None,
@@ -176,34 +166,23 @@ def tell(index: int, item: AuditItem) -> AuditEntry:
         exists=item.exists,
         retraction_status=item.notice,
         title_match=match.title.verdict if match is not None else None,
-        match_confidence=_to_confidence(item),
+        match_confidence="high" if item.work is not None else item.search.confidence if is_sought else None,
         comparison=(tell_match(match) if match is not None else []) or None,
-        link=item.link.to_status() if item.link is not None else None,
-        flags=flags,
-        claim_check=evidence.check if evidence is not None else None,
-        claim_content_words=evidence.words if evidence is not None else None,
-        claim_sparsity_note=evidence.note if evidence is not None else None,
-        provenance=trail or None,
+        link=item.link.to_status(),
+        claim_check=item.evidence.check,
+        claim_content_words=item.evidence.words,
+        claim_sparsity_note=item.evidence.note,
+        provenance=(*item.standing.trail, *item.search.trail) or None,
     )
-
-
-def _to_confidence(item: AuditItem) -> Confidence | None:
-    """How sure it is that a record is the work; None where a registry denies it, or nothing was looked for."""
-    if item.work is not None:
-        return "high"
-    absent = item.standing is not None and item.standing.state == "absent"
-    return item.found.confidence if item.found is not None and not absent else None
 
 
 def _compare(item: AuditItem) -> Match | None:
     """The entry's own fields against the record of its DOI, or of what its title was found to be."""
     if item.work is None:
-        return item.found.match if item.found is not None and item.exists else None
+        return item.search.match if item.exists else None
     entry = item.entry
     year = entry.issued[0] if entry.issued else None
-    venue = entry.container if entry.kind == "article-journal" else ""
-    if item.standing is None or item.standing.work is None:
-        venue = ""
+    venue = entry.container if entry.kind == "article-journal" and item.standing.work is not None else ""
     return match_fields(item.work.record, title=entry.title, authors=entry.authors, year=year, venue=venue)
 
 
@@ -220,11 +199,11 @@ def _flag(item: AuditItem, match: Match | None) -> list[AuditFlag]:
     elif notice is None and item.work is not None and is_called_retracted(item.work.title):
         item.reasons.append("no notice is listed, but the recorded title says that the work was retracted")
     link = item.link
-    if link is not None and link.live is False:
+    if link.live is False:
         flags.append("dead_link")
         copy = "; an archived copy exists" if link.archived else ""
         item.reasons.append(f"the link is dead: {link.reason.rstrip('.') or f'status {link.status}'}{copy}")
-    if item.evidence is not None and item.evidence.check.claim_support == "not_addressed":
+    if item.evidence.check.claim_support == "not_addressed":
         flags.append("mischaracterized")
         item.reasons.append(f"the source does not speak of the claim: {item.evidence.check.claim_reason}")
     for field_ in ("title", "authors", "year") if match is not None else ():
@@ -235,42 +214,36 @@ def _flag(item: AuditItem, match: Match | None) -> list[AuditFlag]:
         item.reasons.append(item.flaw)
     if item.exists and item.doi and item.work is None:
         item.reasons.append(UNREAD)
-    absent = item.standing.reason if item.standing is not None and item.standing.state == "absent" else ""
+    absent = item.standing.reason if item.standing.state == "absent" else ""
     if item.exists:
         return flags
-    live = link is not None and link.live
     # That a link answers does not make up for a DOI that nobody gave out; the number in an address it does, since the
     # newest are registered hours later.
-    if (absent and (item.doi or not live)) or (item.flaw and not live):
+    if (absent and (item.doi or not link.live)) or (item.flaw and not link.live):
         flags.append("not_found")
         item.reasons.extend([absent] if absent else [])
-        if item.other is not None:
-            item.reasons.append(f"a work of this title has the DOI {item.other.doi or '(none)'}")
-    elif not live:
+        if absent and (other := item.search.certain):
+            item.reasons.append(f"a work of this title has the DOI {other.doi or '(none)'}")
+    elif not link.live:
         flags.append("unchecked")
         item.reasons.append(_why_unchecked(item))
     return flags
 
 
 def _why_unchecked(item: AuditItem) -> str:
-    said = [item.problem, item.late, item.link.reason if item.link is not None and item.link.live is None else ""]
-    if item.standing is not None:
-        said.append(item.standing.reason)
-    if item.found is not None:
-        said.append(_why_unfound(item.found))
-    elif not item.entry.title:
-        said.append("it has no title to look for")
-    told = "; ".join(part for part in said if part)
-    return f"nothing confirms it, which is no sign against it: {told}"
-
-
-def _why_unfound(found: RegistrySearch) -> str:
-    """Why a title confirms nothing: what the indexes that were asked have, and which could not be asked."""
-    if found.obstacle:
-        return found.obstacle
-    near = f"; the nearest record is {found.work.title!r}" if found.work is not None else ""
-    silent = f", and {' and '.join(found.failed)} could not be asked" if found.failed else ""
-    return f"no index that was asked has a work of this title{silent}{near}"
+    link, search = item.link.reason if item.link.live is None else "", item.search
+    title = ""
+    if search is _UNSOUGHT:
+        title = "" if item.entry.title else "it has no title to look for"
+    elif search.obstacle:
+        title = search.obstacle
+    else:
+        # What the indexes that were asked have, and which could not be asked.
+        near = f"; the nearest record is {search.work.title!r}" if search.work is not None else ""
+        silent = f", and {' and '.join(search.failed)} could not be asked" if search.failed else ""
+        title = f"no index that was asked has a work of this title{silent}{near}"
+    reasons = "; ".join(filter(None, (item.problem, item.late, link, item.standing.reason, title)))
+    return f"nothing confirms it, which is no sign against it: {reasons}"
 
 
 def sum_up(items: Sequence[AuditItem], entries: Sequence[AuditEntry]) -> AuditSummary:
@@ -280,7 +253,7 @@ def sum_up(items: Sequence[AuditItem], entries: Sequence[AuditEntry]) -> AuditSu
         total=len(entries),
         ok=sum(not entry.flags for entry in entries),
         claim_check_skipped_count=sum(not item.claim for item in items),
-        thin_content_count=sum(item.evidence is not None and item.evidence.words is not None for item in items),
+        thin_content_count=sum(item.evidence.words is not None for item in items),
     )
 
 
@@ -380,18 +353,24 @@ async def _check_existence(context: Context, items: Sequence[AuditItem], progres
             item.standing = known[item.doi]
         elif item.number is not None and not progress.is_late():
             async with turns:
-                item.standing = await find_identified(context, item.number)
+                item.standing = await find_identified(context, item.number) or _UNASKED
         # Where no registry could say the title may still be known, and a wrong DOI may stand beside the right title.
-        if item.standing is None or item.standing.state != "found":
+        if item.standing.state != "found":
             async with turns:
                 await _look_for_title(context, item, progress)
-            # A book that no index has by its title may be in a catalogue by its number.
-            if item.standing is None and item.isbn and item.work is None and not progress.is_late():
-                item.standing = await find_identified(context, Identifier("isbn", item.isbn, item.isbn, 0))
+                # A book that no index has by its title may be in a catalogue by its number.
+                if item.standing is _UNASKED and item.isbn and item.work is None and not progress.is_late():
+                    isbn = Identifier("isbn", item.isbn, item.isbn, 0)
+                    item.standing = await find_identified(context, isbn) or _UNASKED
         progress.add("existence")
 
     await asyncio.gather(*[check(item) for item in items])
-    await _look_for_notices(context, items)
+    # What was found by its title may be retracted, which the record of its DOI says.
+    by_title = [(item, item.work.doi) for item in items if item.standing is _UNASKED and item.work and item.work.doi]
+    standings = await find_by_dois(context, [doi for _, doi in by_title])
+    for item, doi in by_title:
+        if standings[doi].state == "found":
+            item.standing = standings[doi]
 
 
 async def _look_for_title(context: Context, item: AuditItem, progress: _Progress) -> None:
@@ -404,17 +383,7 @@ async def _look_for_title(context: Context, item: AuditItem, progress: _Progress
     reference = from_fields(
         title=entry.title, authors=entry.authors, year=entry.issued[0] if entry.issued else None, venue=""
     )
-    item.found = await find_by_reference(context, reference, most=SEARCHES)
-
-
-async def _look_for_notices(context: Context, items: Sequence[AuditItem]) -> None:
-    """What was found by its title may be retracted, which the record of its DOI says."""
-    found = [item for item in items if item.standing is None and item.work is not None and item.work.doi]
-    known = await find_by_dois(context, [item.work.doi for item in found if item.work is not None])
-    for item in found:
-        standing = known[item.work.doi] if item.work is not None else None
-        if standing is not None and standing.state == "found":
-            item.standing = standing
+    item.search = await find_by_reference(context, reference, most=SEARCHES)
 
 
 async def _check_claims(context: Context, items: Sequence[AuditItem], progress: _Progress) -> None:
@@ -433,5 +402,5 @@ async def _check_claims(context: Context, items: Sequence[AuditItem], progress: 
 
 def _find_sources(item: AuditItem) -> list[str]:
     """Where the source of an entry can be read: its address, the copy of it, or where its record leads."""
-    own, recorded = item.link.readable if item.link else [], find_addresses(item.work, item.doi if item.exists else "")
-    return own if own and item.link and item.link.live is False else [*own, *recorded]
+    own, recorded = item.link.readable, find_addresses(item.work, item.doi if item.exists else "")
+    return own if own and item.link.live is False else [*own, *recorded]

@@ -334,6 +334,11 @@ class RegistrySearch:
         )
 
     @property
+    def certain(self) -> Work | None:
+        """The work, where it is certain that it is the cited one."""
+        return self.work if self.confidence == "high" else None
+
+    @property
     def confidence(self) -> Confidence:
         """How sure it is that the work is the cited one: high, medium, low or none."""
         return self.match.confidence if self.match is not None else "none"

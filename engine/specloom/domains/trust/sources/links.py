@@ -74,6 +74,9 @@ class LinkCheck:
         )
 
 
+NO_LINK = LinkCheck("", None)
+
+
 async def check_links(
     context: Context, urls: Sequence[str], *, dates: Sequence[str] = (), keep_for: float = 0.0
 ) -> list[LinkCheck]:

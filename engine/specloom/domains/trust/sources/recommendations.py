@@ -18,7 +18,7 @@ from ..claims.coverage import assess
 from ..records import Corroboration, Ownership, Recommendation, RecommendationFlag, Recommendations, SelfPromotion
 from .classify import classify
 from .conflicts import find_conflict, find_entities
-from .links import LinkCheck, check_links
+from .links import NO_LINK, LinkCheck, check_links
 
 if TYPE_CHECKING:
     from specloom.plugins import Context
@@ -49,7 +49,7 @@ class _Item:
 
     record: Recommendation
     biography: str = ""
-    link: LinkCheck | None = None
+    link: LinkCheck = NO_LINK
 
     @property
     def url(self) -> str:
@@ -137,8 +137,6 @@ def _look_at_host(item: _Item) -> None:
             item.flag("low_reputation", f"{to_host(item.url)} is rated low ({labels.reputation.basis})")
     elif labels.source_type == "unknown" and to_host(item.url):
         item.flag("unknown_reputation", f"nothing is documented about {to_host(item.url)}, which is no sign against it")
-    if link is None:
-        return
     item.tell(
         link_live=link.live,
         http_status=link.status if link.live is not None else None,
@@ -151,7 +149,7 @@ def _look_at_host(item: _Item) -> None:
 
 
 async def _look_at_page(context: Context, item: _Item) -> None:
-    if item.link is None or not item.link.live:
+    if not item.link.live:
         return
     try:
         page = await context.run("read_page", {"url": item.url, "mode": "full", "max_length": _PAGE_BYTES})
