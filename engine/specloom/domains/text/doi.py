@@ -52,11 +52,11 @@ def find_doi(text: str) -> str:
 def to_doi(text: str) -> str:
     """The normal form of a text that is a DOI, with or without its address or "doi:"; "" for anything else."""
     text = strip_unseen(text).strip()
-    found = next(find_dois(text), None)
-    if found is None:
+    doi = next(find_dois(text), None)
+    if doi is None:
         return ""
-    before = text[: found.start]
-    return found.value if not before or CUE.fullmatch(before) else ""
+    before = text[: doi.start]
+    return doi.value if not before or CUE.fullmatch(before) else ""
 
 
 def find_dois(text: str) -> Iterator[Doi]:

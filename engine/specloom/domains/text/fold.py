@@ -37,10 +37,10 @@ def strip_markup(text: str) -> str:
     for _ in range(_DEEPEST):
         if "&" not in text and "<" not in text:
             break
-        shown = _ENTITY.sub(lambda entity: unescape(entity[0]), _TAG.sub(_to_blank, text))
-        if shown == text:
+        stripped = _ENTITY.sub(lambda entity: unescape(entity[0]), _TAG.sub(_to_blank, text))
+        if stripped == text:
             break
-        text = shown
+        text = stripped
     return " ".join(strip_unseen(unicodedata.normalize("NFC", text)).split())
 
 

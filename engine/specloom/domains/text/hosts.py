@@ -98,8 +98,8 @@ def load_reputations() -> Mapping[str, Reputation]:
 
 def find_reputation(url: str) -> Reputation | None:
     """What is known about the host of an address, or about the nearest domain above it; None when nothing is."""
-    known = load_reputations()
-    return next((known[domain] for domain in to_domains(to_host(url)) if domain in known), None)
+    reputations = load_reputations()
+    return next((reputations[domain] for domain in to_domains(to_host(url)) if domain in reputations), None)
 
 
 @HOOKS.register(
@@ -121,5 +121,5 @@ def find_reputation(url: str) -> Reputation | None:
 )
 def source_reputation(rows: list[Row], _arguments: Mapping[str, Any]) -> list[Row]:
     """Give each row whose host is in the data set its tier and basis; a row without one is unknown, not bad."""
-    found = ((row, find_reputation(row["url"]) if isinstance(row.get("url"), str) else None) for row in rows)
-    return [{**row, "source_reputation": to_json(known)} if known else row for row, known in found]
+    judged = ((row, find_reputation(row["url"]) if isinstance(row.get("url"), str) else None) for row in rows)
+    return [{**row, "source_reputation": to_json(reputation)} if reputation else row for row, reputation in judged]

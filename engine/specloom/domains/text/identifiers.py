@@ -227,22 +227,24 @@ _EMPTY = re.compile(r"[(\[]\s*[)\]]|<(\w{1,10})>\s*</\1>")
 def detect(text: str) -> Detected:
     """What a citation is. Text beyond the first 10 000 characters is not looked at."""
     text = text[:_LONGEST_TEXT]
-    found = find_identifiers(text)
+    identifiers = find_identifiers(text)
     # What nothing can bear only counts where nothing else but an address is given.
-    first = min(found, key=lambda each: (each.kind == "url", bool(each.flaw), KINDS.index(each.kind)), default=None)
-    return Detected(first, found, _without(text, found))
+    first = min(
+        identifiers, key=lambda each: (each.kind == "url", bool(each.flaw), KINDS.index(each.kind)), default=None
+    )
+    return Detected(first, identifiers, _without(text, identifiers))
 
 
 def find_identifiers(text: str) -> tuple[Identifier, ...]:
     """Every identifier of a text in its order, each once; one inside another (a DOI in an address) comes with it."""
-    found: dict[tuple[str, str], Identifier] = {}
+    unique: dict[tuple[str, str], Identifier] = {}
     for identifier in sorted(_scan(text), key=lambda each: (each.start, KINDS.index(each.kind))):
-        found.setdefault((identifier.kind, identifier.value), identifier)
-    dois = [each for each in found.values() if each.kind == "doi"]
+        unique.setdefault((identifier.kind, identifier.value), identifier)
+    dois = [each for each in unique.values() if each.kind == "doi"]
     # Digits inside a DOI are no number of another kind, and neither are those of an address that is no registry's.
     return tuple(
         each
-        for each in found.values()
+        for each in unique.values()
         if each.kind in ("doi", "url") or not any(doi.start <= each.start < doi.start + len(doi.text) for doi in dois)
     )
 
@@ -263,18 +265,18 @@ def _scan(text: str) -> Iterator[Identifier]:
                 yield Identifier("url", address, address, match.start())
 
 
-def _without(text: str, found: tuple[Identifier, ...]) -> str:
+def _without(text: str, identifiers: tuple[Identifier, ...]) -> str:
     """The text without its identifiers, the signs in front of them and the brackets around them."""
     spans: list[tuple[int, int]] = []
-    for identifier in found:
+    for identifier in identifiers:
         at = text.find(identifier.text, identifier.start)
         cue = _CUES.search(text[:at])
         spans.append((cue.start() if cue else at, at + len(identifier.text)))
-    kept, end = [], 0
+    parts, end = [], 0
     for start, stop in sorted(spans):
-        kept.append(text[end : max(start, end)])
+        parts.append(text[end : max(start, end)])
         end = max(end, stop)
-    rest = " ".join([*kept, text[end:]])
+    rest = " ".join([*parts, text[end:]])
     return " ".join(_EMPTY.sub(" ", rest).split()).strip(" ,.;:/-–—")
 
 
@@ -354,8 +356,8 @@ def to_arxiv_doi(value: str) -> str:
 
 def from_arxiv_doi(doi: str) -> str:
     """The number of the paper that a DOI names which arXiv registered for it; "" for any other DOI."""
-    found = _ARXIV_DOI.fullmatch(doi)
-    return found[1] if found else ""
+    match = _ARXIV_DOI.fullmatch(doi)
+    return match[1] if match else ""
 
 
 # --- What a paper is called: the identifiers in a text that names exactly one -----------------------------------------
@@ -401,8 +403,8 @@ class PaperName:
         """The address of its page: as it was given, or where its identifier leads; "" where nothing is known."""
         if self.address:
             return self.address
-        known = (("doi", self.doi), ("pmcid", self.pmcid), ("pmid", self.pmid), ("arxiv", self.arxiv_id))
-        return next((to_address(kind, value) for kind, value in known if value), "")
+        identifiers = (("doi", self.doi), ("pmcid", self.pmcid), ("pmid", self.pmid), ("arxiv", self.arxiv_id))
+        return next((to_address(kind, value) for kind, value in identifiers if value), "")
 
 
 def to_paper_name(text: str) -> PaperName:
@@ -423,6 +425,6 @@ def to_paper_name(text: str) -> PaperName:
 
 
 def _to_arxiv_id(text: str) -> str:
-    found = detect(text)
-    is_alone = not found.rest and all(one.kind in ("arxiv", "url") for one in found.identifiers)
-    return next((one.value for one in found.identifiers if one.kind == "arxiv"), "") if is_alone else ""
+    detected = detect(text)
+    is_alone = not detected.rest and all(one.kind in ("arxiv", "url") for one in detected.identifiers)
+    return next((one.value for one in detected.identifiers if one.kind == "arxiv"), "") if is_alone else ""

@@ -64,9 +64,9 @@ def find_language(text: str) -> LanguageProfile:
     leaders = [code for code, count in counts.items() if count == best]
     if not best or len(leaders) > 1:
         return UNKNOWN
-    found = languages[leaders[0]]
+    profile = languages[leaders[0]]
     # One word of two letters is an abbreviation as often as an article ("AI", "MI").
-    return found if best > 1 or any(len(word) > 2 and word in found.stop for word in words) else UNKNOWN
+    return profile if best > 1 or any(len(word) > 2 and word in profile.stop for word in words) else UNKNOWN
 
 
 def is_function_word(token: str, language: LanguageProfile) -> bool:
@@ -144,8 +144,10 @@ def looks_foreign(text: str, language: LanguageProfile) -> bool:
 @cache
 def load_spellings() -> Mapping[str, Spelling]:
     """The spelling of every language of the bundled data set that has enough words, by its code."""
-    known = ((code, language.stop | language.generic) for code, language in load_languages().items())
-    return {code: _learn(words) for code, words in known if len(words) >= _ENOUGH and all(map(str.isascii, words))}
+    words_by_code = ((code, language.stop | language.generic) for code, language in load_languages().items())
+    return {
+        code: _learn(words) for code, words in words_by_code if len(words) >= _ENOUGH and all(map(str.isascii, words))
+    }
 
 
 def _learn(words: Iterable[str]) -> Spelling:

@@ -97,8 +97,8 @@ def parse_name(text: str) -> Name | None:
         return Name(" ".join(words[:-1]), words[-1])
     if len(words) > 2 and _SUFFIX.fullmatch(words[-1]) and _INDEXED.fullmatch(words[-2]):
         return Name(" ".join(words[:-2]), words[-2], words[-1])
-    if found := _TRAILING_INITIALS.fullmatch(text):
-        return Name(found["family"], found["given"])
+    if match := _TRAILING_INITIALS.fullmatch(text):
+        return Name(match["family"], match["given"])
     # "BOURDIEU Pierre": where only the first word is all capitals, and no initials (JRR), it is the family name.
     if len(words) == 2 and len(words[0]) > 3 and words[0].isupper() and "." not in text and not words[1].isupper():
         return Name(words[0], words[1])
@@ -155,22 +155,26 @@ _TELLING = 5
 _CALLED = {frozenset((name, each)) for name, names in _TABLE["called"].items() for each in names.split()}
 
 
-def same_person(one: Name, two: Name) -> bool:
+def same_person(author: Name, other: Name) -> bool:
     """Whether two names may be one author: family names agree, and initials where both sides have them.
 
     Of names that some write family name first (Li Heng, Bartók Béla) nobody can tell which half is which.
     """
-    if all(_HAN.fullmatch(_whole(name)) for name in (one, two)):
-        left, right = (to_latin(_whole(name)).replace(" ", "") for name in (one, two))
+    if all(_HAN.fullmatch(_whole(name)) for name in (author, other)):
+        left, right = (to_latin(_whole(name)).replace(" ", "") for name in (author, other))
         # One character alone is a family name.
-        return left == right or (min(len(_whole(one)), len(_whole(two))) == 1 and _same_family(one, two))
-    one, two = _split_han(one), _split_han(two)
-    if not _same_family(one, two):
-        return _is_turned(one, two)
-    first, second = to_latin(one.given), to_latin(two.given)
+        return left == right or (min(len(_whole(author)), len(_whole(other))) == 1 and _same_family(author, other))
+    author, other = _split_han(author), _split_han(other)
+    if not _same_family(author, other):
+        return _is_turned(author, other)
+    first, second = to_latin(author.given), to_latin(other.given)
     called = frozenset(given.partition(" ")[0] for given in (first, second)) in _CALLED
     return (
-        not first or not second or first[0] == second[0] or called or find_script(one.given) != find_script(two.given)
+        not first
+        or not second
+        or first[0] == second[0]
+        or called
+        or find_script(author.given) != find_script(other.given)
     )
 
 
@@ -186,13 +190,13 @@ def _split_han(name: Name) -> Name:
     return Name(name.family[:at], name.family[at:])
 
 
-def _is_turned(one: Name, two: Name) -> bool:
+def _is_turned(first: Name, second: Name) -> bool:
     """Whether the family name of the one is the given name of the other, both of them whole."""
-    if not one.given or not two.given:
+    if not first.given or not second.given:
         return False
-    left, right = (re.findall(r"\w+", to_latin(f"{name.family} {name.given}")) for name in (one, two))
+    left, right = (re.findall(r"\w+", to_latin(f"{name.family} {name.given}")) for name in (first, second))
     whole = sum(len(word) > 1 for word in left) > 1
-    turned = "".join(re.findall(r"\w", to_latin(f"{two.given} {two.family}")))
+    turned = "".join(re.findall(r"\w", to_latin(f"{second.given} {second.family}")))
     return whole and (set(left) == set(right) or "".join(left) == turned)
 
 
@@ -219,13 +223,13 @@ def _spellings(name: Name) -> frozenset[str]:
     """The ways to write a family name in Latin letters without accents: whole, without particles, umlauts as two."""
     family = name.family
     umlauts = family.casefold().translate(_UMLAUTS)
-    found = {to_latin(family), to_latin(umlauts)}
+    spellings = {to_latin(family), to_latin(umlauts)}
     words = re.split(r"[\s’'-]+", to_latin(family))
     # Of a double name either half may be given alone, of one with particles the last word.
-    found.update(word for word in (words[0], words[-1]) if len(word) >= 4)
+    spellings.update(word for word in (words[0], words[-1]) if len(word) >= 4)
     if not name.given and len(words) > 1:
-        found.add("".join(word[0] for word in words if word and word not in ("of", "on", "the", "and", "for")))
-    return frozenset("".join(character for character in each if character.isalnum()) for each in found if each)
+        spellings.add("".join(word[0] for word in words if word and word not in ("of", "on", "the", "and", "for")))
+    return frozenset("".join(character for character in each if character.isalnum()) for each in spellings if each)
 
 
 @lru_cache(maxsize=8192)

@@ -86,13 +86,13 @@ def is_missing(text: str, *, titles: Sequence[str] = (), html: bytes = b"") -> b
         return False
     sure = "statement" in called and "statement" in named
     if says := SAYS.search(prose):
-        told = any(called) or any(named) or (size <= ALONE and says.start() <= ALONE // 4)
+        is_told = any(called) or any(named) or (size <= ALONE and says.start() <= ALONE // 4)
     elif prose:
         both = bool(called & _IN_WORDS) and (bool(named & _IN_WORDS) or not headings)
-        told = sure or (size <= LEAST and (both or (not headings and _CODED.match(prose) is not None)))
+        is_told = sure or (size <= LEAST and (both or (not headings and _CODED.match(prose) is not None)))
     else:
-        told = any(named)
-    return told and not _DATED.search(html)
+        is_told = any(named)
+    return is_told and not _DATED.search(html)
 
 
 def find_missing(body: bytes, content_type: str = "") -> str:
@@ -131,10 +131,10 @@ def _to_name(text: str) -> str:
         return "code"
     if rest == "not found" or (code and rest == "gone"):
         return "label"
-    found = SAYS.search(rest)
-    if not found or EXPLAINS.search(rest) or len(found[0]) < _SHARE * len(rest):
+    statement = SAYS.search(rest)
+    if not statement or EXPLAINS.search(rest) or len(statement[0]) < _SHARE * len(rest):
         return ""
-    return "statement" if len(found[0]) >= _WHOLE * len(rest) else "words"
+    return "statement" if len(statement[0]) >= _WHOLE * len(rest) else "words"
 
 
 def _fold(text: str) -> str:

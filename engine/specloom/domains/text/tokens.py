@@ -72,26 +72,26 @@ def tokens(text: str) -> list[str]:
 
     Words of one or two letters that are all capitals ("US", "C") stay capitals, told apart from "us" and "c".
     """
-    found: list[str] = []
+    canonical: list[str] = []
     last_word = ""
     for match in _TOKEN.finditer(_fold(text)):
         raw = match[0]
         word = raw.casefold()
-        follows_number = bool(found) and is_number(found[-1]) and len(found[-1]) < _LONGEST_NUMBER
+        follows_number = bool(canonical) and is_number(canonical[-1]) and len(canonical[-1]) < _LONGEST_NUMBER
         if "0" <= raw[0] <= "9":
-            found.extend(_to_numbers(raw))
+            canonical.extend(_to_numbers(raw))
         elif word in _SCALES and follows_number:
-            found[-1] = _scaled(found[-1], _SCALES[word])
+            canonical[-1] = _scaled(canonical[-1], _SCALES[word])
         elif word in _UNITS and last_word in _TENS:
-            found[-1] = str(_TENS[last_word] + _UNITS[word])
+            canonical[-1] = str(_TENS[last_word] + _UNITS[word])
         elif word in _NUMBER_WORDS:
-            found.append(str(_NUMBER_WORDS[word]))
+            canonical.append(str(_NUMBER_WORDS[word]))
         elif raw == "%":
-            found.append("percent")
+            canonical.append("percent")
         else:
-            found.extend(_to_words(raw))
+            canonical.extend(_to_words(raw))
         last_word = word
-    return found
+    return canonical
 
 
 def _fold(text: str) -> str:
@@ -267,7 +267,7 @@ _OPENERS = to_word_set(_ENGLISH["openers"])
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text in order, white space collapsed; pieces without a letter or digit are left out."""
-    found: list[str] = []
+    pieces: list[str] = []
     start = 0
     # In text without capitals, a small letter says nothing about where a sentence goes on.
     cased = text != text.lower()
@@ -275,15 +275,15 @@ def sentences(text: str) -> list[str]:
         # A line break ends a sentence, except where a line was only wrapped.
         is_wrapped = cased and text[end.end() : end.end() + 1].islower() and len(_LINE_BREAKS.findall(end[0])) == 1
         if end["wide"] or (not is_wrapped if end["line"] else _ends_sentence(text, end, start, cased=cased)):
-            _add(found, text[start : end.end()])
+            _add(pieces, text[start : end.end()])
             start = end.end()
-    _add(found, text[start:])
-    return found
+    _add(pieces, text[start:])
+    return pieces
 
 
-def _add(found: list[str], piece: str) -> None:
+def _add(pieces: list[str], piece: str) -> None:
     if any(character.isalnum() for character in piece):
-        found.append(" ".join(piece.split()))
+        pieces.append(" ".join(piece.split()))
 
 
 def _ends_sentence(text: str, end: re.Match[str], start: int, *, cased: bool) -> bool:

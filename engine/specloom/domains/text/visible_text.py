@@ -33,14 +33,14 @@ def parse(body: bytes, content_type: str = "") -> HtmlElement:
     from lxml import etree
     from lxml.html import HTMLParser, document_fromstring
 
-    said = _CHARSET.search(content_type)
-    if said:
+    charset = _CHARSET.search(content_type)
+    if charset:
         # Python knows more names of charsets than the parser does.
         try:
-            body = body.decode(said[1], "replace").encode("utf-8", "replace")
+            body = body.decode(charset[1], "replace").encode("utf-8", "replace")
         except (LookupError, UnicodeError):
-            said = None
-    encoding = None if not said and _DECLARED.search(body[:4096]) else "utf-8"
+            charset = None
+    encoding = None if not charset and _DECLARED.search(body[:4096]) else "utf-8"
     try:
         return document_fromstring(body.replace(b"\0", b""), parser=HTMLParser(encoding=encoding, no_network=True))
     except (etree.ParserError, etree.XMLSyntaxError, ValueError):
@@ -84,12 +84,12 @@ def to_title(root: HtmlElement) -> str:
 
 def find_links(root: HtmlElement, base: str, path: str = "//a[@href]") -> list[tuple[str, str]]:
     """Web address and text of each link, in the order of the page."""
-    found = []
+    links = []
     for link in root.xpath(path)[:_MOST_LINKS]:
         url = join(base, str(link.get("href")))
         if url:
-            found.append((url, " ".join(str(link.text_content()).split())))
-    return found
+            links.append((url, " ".join(str(link.text_content()).split())))
+    return links
 
 
 def join(base: str, address: str) -> str:

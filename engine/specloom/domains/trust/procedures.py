@@ -135,5 +135,5 @@ async def research_brand(
     """
     from .brand.research import research
 
-    told = await research(context, url.strip(), company_name.strip(), depth, tokens=include_design_tokens)
-    return from_json(BrandResult, told)
+    record = await research(context, url.strip(), company_name.strip(), depth, tokens=include_design_tokens)
+    return from_json(BrandResult, record)

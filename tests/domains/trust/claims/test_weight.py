@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from specloom.domains.text.language import UNKNOWN, find_language, load_languages
 from specloom.domains.trust.claims.coverage import assess
-from specloom.domains.trust.claims.weight import to_wanted
+from specloom.domains.trust.claims.weight import to_claim_tokens
 
 
 def shape_of(claim, code="en"):
-    return to_wanted(claim, load_languages()[code] if code else UNKNOWN, {}).shape
+    return to_claim_tokens(claim, load_languages()[code] if code else UNKNOWN, {}).shape
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_names_behind_a_preposition_of_place_are_settings():
 def test_an_article_of_one_letter_that_opens_a_claim_is_no_name():
     portuguese = load_languages()["pt"]
 
-    assert "O" not in to_wanted("O parasita está na saliva", portuguese, {}).weights
-    assert "C" in to_wanted("Vitamin C prevents scurvy", load_languages()["en"], {}).weights
+    assert "O" not in to_claim_tokens("O parasita está na saliva", portuguese, {}).weights
+    assert "C" in to_claim_tokens("Vitamin C prevents scurvy", load_languages()["en"], {}).weights
 
 
 PAGE = (
@@ -101,7 +101,7 @@ def test_what_a_claim_begins_with_is_no_chance_unless_something_narrows_it(claim
 
 @given(st.text(max_size=80))
 def test_any_claim_has_a_shape_of_its_own_tokens(claim):
-    wanted = to_wanted(claim, find_language(claim), {})
+    wanted = to_claim_tokens(claim, find_language(claim), {})
     shape = wanted.shape
 
     named = {*shape.heads, *shape.modifiers, *shape.settings, *shape.narrowed} | ({shape.subject} - {""})

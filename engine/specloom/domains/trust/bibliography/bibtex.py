@@ -49,7 +49,7 @@ def split_bibtex(text: str) -> Iterator[tuple[int, Mapping[str, str], str]]:
     strings: dict[str, str] = {}
     for each in library.strings:
         strings.setdefault(each.key.lower(), _resolve(str(each.value), strings))
-    found: list[tuple[int, dict[str, str], str]] = []
+    entries: list[tuple[int, dict[str, str], str]] = []
     for block in library.blocks:
         line = (block.start_line or 0) + 1
         entry = (
@@ -58,11 +58,11 @@ def split_bibtex(text: str) -> Iterator[tuple[int, Mapping[str, str], str]]:
         if isinstance(entry, Block):
             raw = [one for field in entry.fields for one in _split_unparted(field.key, str(field.value))]
             fields = {name.lower(): _resolve(value, strings) for name, value in reversed(raw)}
-            found.append((line, fields | {"type": entry.entry_type.lower(), "key": entry.key}, ""))
+            entries.append((line, fields | {"type": entry.entry_type.lower(), "key": entry.key}, ""))
         elif isinstance(entry, ParsingFailedBlock):
-            found.append((line, {}, _to_problem(entry.error, entry.raw or "")))
-    parents = {fields["key"].lower(): fields for _, fields, _ in reversed(found) if fields.get("key")}
-    for line, fields, problem in found:
+            entries.append((line, {}, _to_problem(entry.error, entry.raw or "")))
+    parents = {fields["key"].lower(): fields for _, fields, _ in reversed(entries) if fields.get("key")}
+    for line, fields, problem in entries:
         yield line, _inherit(fields, parents), problem
 
 
@@ -90,7 +90,7 @@ def _inherit(fields: Mapping[str, str], parents: Mapping[str, Mapping[str, str]]
 def _to_problem(error: Exception, raw: str) -> str:
     """Why a block ends before its time, and how many that begin inside it are lost with it."""
     reason = " ".join(str(getattr(error, "abort_reason", error)).split()).rstrip(".")
-    reason = re.sub(r"(?:^|\. )[A-Z]", lambda found: found[0].replace(".", ";").lower(), reason)
+    reason = re.sub(r"(?:^|\. )[A-Z]", lambda match: match[0].replace(".", ";").lower(), reason)
     lost = len(ENTRY_START.findall(raw, 1))
     return (reason or "it is not finished") + (f"; {lost} more that begin inside it are lost with it" if lost else "")
 
@@ -271,7 +271,7 @@ def _parse_date(fields: Mapping[str, str]) -> Issued:
 def _read_verbatim(text: str) -> str:
     """An address or a DOI, which TeX reads as it stands; writers that escape its signs all the same are understood."""
     bare = re.sub(r"\\url(?=\s*\{)|[{}]", "", text)
-    return _ESCAPED.sub(lambda found: _SIGNS[found[0]], bare)
+    return _ESCAPED.sub(lambda sign: _SIGNS[sign[0]], bare)
 
 
 def _decode(text: str) -> str:
@@ -290,10 +290,10 @@ def _load_decoder() -> Callable[[str], str]:
         get_default_latex_context_db,
     )
 
-    known = get_default_latex_context_db()
+    context = get_default_latex_context_db()
     written = [MacroTextSpec(command[1:-2], sign) for sign, command in _COMMANDS.items() if command.endswith("{}")]
-    known.add_context_category("written here", macros=written, prepend=True)
-    decoder = LatexNodes2Text(math_mode="text", latex_context=known)
+    context.add_context_category("written here", macros=written, prepend=True)
+    decoder = LatexNodes2Text(math_mode="text", latex_context=context)
 
     def decode(text: str) -> str:
         try:

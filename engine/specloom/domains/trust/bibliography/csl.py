@@ -206,8 +206,8 @@ def split_ris(text: str) -> Iterator[tuple[int, Fields, str]]:
     fields: Fields = []
     start, problem = 1, ""
     for number, line in enumerate(text.splitlines(), 1):
-        found = _LINE.match(line.lstrip("\ufeff"))
-        if found is None:
+        match = _LINE.match(line.lstrip("\ufeff"))
+        if match is None:
             if line.strip() and fields:
                 # A long value goes on in the next line.
                 tag, value = fields[-1]
@@ -216,7 +216,7 @@ def split_ris(text: str) -> Iterator[tuple[int, Fields, str]]:
                 problem = problem or "text before the first tag"
                 start = number
             continue
-        tag, value = found[1], (found[2] or "").strip()
+        tag, value = match[1], (match[2] or "").strip()
         if tag == "TY" and fields:
             yield start, fields, problem or "the record has no ER line"
             fields, problem = [], ""

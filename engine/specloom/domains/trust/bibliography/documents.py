@@ -48,10 +48,10 @@ def parse_bibliography(text: str, format: str = "auto") -> Parsed:  # noqa: A002
     author; one with a DOI and no address gets the address of the DOI. Raises a `validation` fault for a document whose
     format cannot be told, that is too long, or that holds no entry of the named format.
     """
-    found = find_format(text, format)
+    format_ = find_format(text, format)
     entries: list[BibliographyEntry] = []
     problems: list[Unreadable] = []
-    for index, (line, entry) in enumerate(_read(text, found), 1):
+    for index, (line, entry) in enumerate(_read(text, format_), 1):
         if isinstance(entry, str):
             problems.append(Unreadable(index=index, line=line, message=entry))
         elif not (entry.title or entry.url or entry.doi or entry.authors):
@@ -61,23 +61,23 @@ def parse_bibliography(text: str, format: str = "auto") -> Parsed:  # noqa: A002
         else:
             entries.append(replace(entry, url=entry.url or (f"https://doi.org/{entry.doi}" if entry.doi else "")))
     if not entries and not problems:
-        raise Fault("validation", f"the bibliography holds no entry in the format {found}")
-    return Parsed(found, tuple(entries), tuple(problems))
+        raise Fault("validation", f"the bibliography holds no entry in the format {format_}")
+    return Parsed(format_, tuple(entries), tuple(problems))
 
 
 def find_format(text: str, format: str = "auto") -> str:  # noqa: A002  the name of the tool's argument
     """The format in which a document is read, one of FORMATS; a `validation` fault where it is not to be read."""
     if len(text) > LONGEST_DOCUMENT:
         raise Fault("validation", f"the bibliography is longer than {LONGEST_DOCUMENT} characters; split it")
-    found = detect_format(text) if format in ("auto", "") else format
-    if found not in FORMATS:
-        known = ", ".join(FORMATS)
+    format_ = detect_format(text) if format in ("auto", "") else format
+    if format_ not in FORMATS:
+        formats = ", ".join(FORMATS)
         if format in ("auto", ""):
-            raise Fault("validation", f"the bibliography is none of {known}; name its format or pass entries instead")
-        raise Fault("validation", f"unknown bibliography format {format!r}; use auto, {known}")
-    if found == "bibtex" and len(ENTRY_START.findall(text)) > MOST_BIBTEX_ENTRIES:
+            raise Fault("validation", f"the bibliography is none of {formats}; name its format or pass entries instead")
+        raise Fault("validation", f"unknown bibliography format {format!r}; use auto, {formats}")
+    if format_ == "bibtex" and len(ENTRY_START.findall(text)) > MOST_BIBTEX_ENTRIES:
         raise Fault("validation", f"the bibliography has more than {MOST_BIBTEX_ENTRIES} entries; split it")
-    return found
+    return format_
 
 
 def split_records(text: str, format: str = "auto") -> Iterator[tuple[int, Any, str]]:  # noqa: A002
@@ -85,10 +85,10 @@ def split_records(text: str, format: str = "auto") -> Iterator[tuple[int, Any, s
 
     A value is an item of CSL-JSON, or the raw fields of BibTeX by name, all texts, with `type` and `key`.
     """
-    found = find_format(text, format)
-    if found == "ris":
+    format_ = find_format(text, format)
+    if format_ == "ris":
         raise Fault("validation", "records of RIS have no fields by name; give the bibliography as CSL-JSON or BibTeX")
-    yield from split_csl(text) if found == "csl-json" else split_bibtex(text)
+    yield from split_csl(text) if format_ == "csl-json" else split_bibtex(text)
 
 
 def detect_format(text: str) -> str:
@@ -250,8 +250,8 @@ async def format_sources(
     """
     if not sources and not session:
         raise Fault("validation", "nothing to format: give sources or a sessionId")
-    given = sources or await find_sources(context, session)
-    entries = [from_source({name: str(value) for name, value in source.items()}) for source in given]
+    rows = sources or await find_sources(context, session)
+    entries = [from_source({name: str(value) for name, value in source.items()}) for source in rows]
     today = datetime.fromtimestamp(context.now(), UTC).date().isoformat()
     text, count = render(entries, style, accessed=today if style in ("apa", "mla") else "")
     skipped = [str(at) for at, entry in enumerate(entries, 1) if not entry.url]

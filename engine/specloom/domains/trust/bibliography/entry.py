@@ -76,19 +76,19 @@ def clean(text: str) -> str:
 def parse_issued(text: str) -> Issued:
     """The date in a text as exactly as it says, () when it names no year between 1000 and 2999."""
     text = " ".join(text.split())
-    if found := _ISO.fullmatch(text):
-        year, month, day = (int(part) if part else 0 for part in found.groups())
+    if match := _ISO.fullmatch(text):
+        year, month, day = (int(part) if part else 0 for part in match.groups())
         return to_issued(year, month, day)
     # Two instants: a relative date ("2 days ago") would follow the clock, and there is none here.
     first, second = to_timestamp(text, 0.0), to_timestamp(text, 1e9)
     if first and first == second:
         return to_issued(int(first[:4]), int(first[5:7]), int(first[8:10]))
-    if found := _MONTH_YEAR.fullmatch(text):
-        word, year_text = (found[1], found[2]) if found[1] else (found[4], found[3])
+    if match := _MONTH_YEAR.fullmatch(text):
+        word, year_text = (match[1], match[2]) if match[1] else (match[4], match[3])
         month = to_month(word)
         return to_issued(int(year_text), month, 0)
-    found = _YEAR.search(text)
-    return (int(found[1]),) if found else ()
+    match = _YEAR.search(text)
+    return (int(match[1]),) if match else ()
 
 
 def to_issued(year: int, month: int, day: int) -> Issued:
@@ -195,8 +195,8 @@ def make_key(entry: BibliographyEntry) -> str:
 
 
 def _first_word(text: str) -> str:
-    found = re.search(r"[a-z0-9]+", text)
-    return found[0] if found else ""
+    match = re.search(r"[a-z0-9]+", text)
+    return match[0] if match else ""
 
 
 def _free_key(key: str, taken: set[str]) -> str:

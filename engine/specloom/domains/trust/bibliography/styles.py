@@ -48,8 +48,8 @@ def to_apa(entry: BibliographyEntry, accessed: Issued = ()) -> str:
             source += f" (pp. {pages})" if pages else ""
             source = " ".join(part for part in (_finish(source), _finish(entry.publisher)) if part)
         else:
-            shown = "" if container.casefold() in (authors.casefold(), entry.title.casefold()) else container
-            source = _finish(", ".join(part for part in (shown, volume, pages) if part))
+            site = "" if container.casefold() in (authors.casefold(), entry.title.casefold()) else container
+            source = _finish(", ".join(part for part in (site, volume, pages) if part))
     link = _link(entry)
     if link and accessed and not entry.issued and not entry.doi:
         link = f"Retrieved {MONTHS[accessed[1] - 1]} {accessed[2]}, {accessed[0]}, from {link}"
@@ -87,8 +87,8 @@ def to_mla(entry: BibliographyEntry, accessed: Issued = ()) -> str:
 
 
 def _defuse(text: str) -> str:
-    text = _MARKUP.sub(lambda found: "]\\" if found[0] == "]" else "\\" + found[0], text)
-    return _BLOCK.sub(lambda found: found[0] + "\\" if found[0].isdigit() else "\\" + found[0], text)
+    text = _MARKUP.sub(lambda match: "]\\" if match[0] == "]" else "\\" + match[0], text)
+    return _BLOCK.sub(lambda match: match[0] + "\\" if match[0].isdigit() else "\\" + match[0], text)
 
 
 def _finish(text: str) -> str:
@@ -103,16 +103,16 @@ def _link(entry: BibliographyEntry) -> str:
     if entry.doi:
         return "https://doi.org/" + quote(entry.doi, safe="/:;.,+_-()!*'@&=$~")
     # What ends an address in running text is written in its encoded form, which is the same address.
-    return re.sub(r"[\s\x00-\x1f\x7f<>\"\\`]|\](?=\()", lambda found: quote(found[0]), entry.url)
+    return re.sub(r"[\s\x00-\x1f\x7f<>\"\\`]|\](?=\()", lambda match: quote(match[0]), entry.url)
 
 
 def _apa_authors(authors: tuple[Name, ...]) -> str:
-    shown = [", ".join(filter(None, (name.family, to_initials(name.given), name.suffix))) for name in authors]
-    if len(shown) > _MOST_APA_AUTHORS:
-        return f"{', '.join(shown[: _MOST_APA_AUTHORS - 1])}, . . . {shown[-1]}"
-    if len(shown) < 2:
-        return "".join(shown)
-    return f"{', '.join(shown[:-1])}, & {shown[-1]}"
+    names = [", ".join(filter(None, (name.family, to_initials(name.given), name.suffix))) for name in authors]
+    if len(names) > _MOST_APA_AUTHORS:
+        return f"{', '.join(names[: _MOST_APA_AUTHORS - 1])}, . . . {names[-1]}"
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])}, & {names[-1]}"
 
 
 def _apa_date(entry: BibliographyEntry) -> str:
@@ -130,10 +130,10 @@ def _mla_authors(authors: tuple[Name, ...]) -> str:
     if not authors:
         return ""
     first = authors[0]
-    shown = ", ".join(part for part in (first.family, first.given, first.suffix) if part)
+    inverted = ", ".join(part for part in (first.family, first.given, first.suffix) if part)
     if len(authors) == 1:
-        return shown
-    return f"{shown}, and {to_display(authors[1])}" if len(authors) == 2 else f"{shown}, et al."
+        return inverted
+    return f"{inverted}, and {to_display(authors[1])}" if len(authors) == 2 else f"{inverted}, et al."
 
 
 def _mla_date(issued: Issued) -> str:

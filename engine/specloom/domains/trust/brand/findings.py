@@ -47,8 +47,8 @@ class Swatch:
 
     def to_json(self) -> dict[str, Any]:
         """The keys of the tool contract; name and role are left out where they are not known."""
-        said = {"hex": self.hex, "name": self.name, "role": self.role, "brightness": self.brightness}
-        return {name: value for name, value in said.items() if value != ""}
+        fields = {"hex": self.hex, "name": self.name, "role": self.role, "brightness": self.brightness}
+        return {name: value for name, value in fields.items() if value != ""}
 
 
 def find_hex(text: str) -> str:
@@ -110,8 +110,8 @@ class Findings:
         filled: list[str] = []
         for section in SECTIONS:
             mine, other = getattr(self, section), getattr(more, section)
-            for name, given in other.items():
-                value = _clean(given) if section in _WORDS else given
+            for name, content in other.items():
+                value = _clean(content) if section in _WORDS else content
                 if name not in mine and value not in (None, "", [], {}):
                     mine[name] = value
                     filled.append(f"{section}.{name}")
@@ -139,7 +139,7 @@ class Findings:
 
         Full is a palette of three colours, a primary logo with an icon or favicon, and fonts for headings and body.
         """
-        told: dict[str, Any] = {
+        coverage: dict[str, Any] = {
             "colors": _grade(len(self.palette) >= 3, bool(self.palette or self.colors)),
             "logos": _grade(
                 "primary" in self.logos and bool(self.logos.keys() & {"icon", "favicon"}), bool(self.logos)
@@ -147,7 +147,7 @@ class Findings:
             "typography": _grade({"heading", "body"} <= self.typography.keys(), bool(self.typography)),
             "tone_of_voice": "found" if self.tone_of_voice else "none",
         }
-        return told | ({"extraction_blocked": True} if blocked else {})
+        return coverage | ({"extraction_blocked": True} if blocked else {})
 
     def to_json(self) -> dict[str, Any]:
         """The sections as they are told; an empty section is an empty object."""

@@ -58,15 +58,15 @@ def to_lines(text: str) -> list[GuidelineLine]:
         plain = _LINK.sub(r"\1", raw[:_LONGEST_LINE])
         head = _HEADING.fullmatch(plain.rstrip()) or None
         bold = _BOLD.fullmatch(plain) if head is None else None
-        said = " ".join(_MARKS.sub(" ", plain).split())
-        if not said:
+        words = " ".join(_MARKS.sub(" ", plain).split())
+        if not words:
             continue
         level = len(head[1]) if head else 6 if bold else 0
         lines.append(
-            GuidelineLine(said, heading, level, item=re.match(r"\s*(?:[-+*•·–]|\d{1,2}[.)])\s+\S", plain) is not None)
+            GuidelineLine(words, heading, level, item=re.match(r"\s*(?:[-+*•·–]|\d{1,2}[.)])\s+\S", plain) is not None)
         )
         if level:
-            heading = said
+            heading = words
     return lines
 
 
@@ -105,9 +105,9 @@ def find_voice(lines: list[GuidelineLine]) -> dict[str, Any]:
     """`summary`, `attributes` and `dos_and_donts` of the first section about the voice that says something."""
     for at, line in enumerate(lines):
         if line.level and len(line.text) <= 80 and _VOICE_HEADING.search(line.text):
-            found = _read(to_section(lines, at))
-            if found:
-                return found
+            voice = _read(to_section(lines, at))
+            if voice:
+                return voice
     return {}
 
 
@@ -135,19 +135,19 @@ def _read(section: list[GuidelineLine]) -> dict[str, Any]:
             dos.append(match[1])
         elif (head := line.text.partition(":")[0].strip()) and _ATTRIBUTE.fullmatch(head) and len(head) <= 40:
             attributes.append(head)
-    told: dict[str, Any] = {
+    voice: dict[str, Any] = {
         "summary": summary[:_LONGEST_SUMMARY],
         "attributes": _unique(attributes),
         "dos_and_donts": {name: found for name, found in (("dos", _unique(dos)), ("donts", _unique(donts))) if found},
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in voice.items() if value}
 
 
 def _unique(words: list[str]) -> list[str]:
-    found: dict[str, str] = {}
+    unique: dict[str, str] = {}
     for word in words:
-        found.setdefault(word.strip().lower(), word.strip())
-    return list(found.values())[:_MOST]
+        unique.setdefault(word.strip().lower(), word.strip())
+    return list(unique.values())[:_MOST]
 
 
 # --- The fonts that a brand page names for headings, body and code, with their weights and where they come from -------
@@ -176,34 +176,34 @@ _SCALE = re.compile(r"\b(H[1-6]|Body|Caption|Display)\b[^\d\n]{0,30}?(\d{1,3}(?:
 
 def find_fonts(lines: list[GuidelineLine]) -> dict[str, Any]:
     """`heading`, `body` and `mono` where the page says which font they have, and `scale` with sizes it gives."""
-    found: dict[str, Any] = {}
+    fonts: dict[str, Any] = {}
     scale: dict[str, str] = {}
     for line in lines:
         about = bool(_ABOUT.search(f"{line.heading} {line.text}"))
         if not about:
             continue
         for role, family in _families_of(line):
-            found.setdefault(role, _tell(family, line))
+            fonts.setdefault(role, _tell(family, line))
         for match in _SCALE.finditer(line.text):
             scale.setdefault(match[1].lower(), re.sub(r"\s", "", match[2].lower()))
     if scale:
-        found["scale"] = scale
-    return found
+        fonts["scale"] = scale
+    return fonts
 
 
 def _families_of(line: GuidelineLine) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+    families: list[tuple[str, str]] = []
     for role, stated in _STATED:
         match = stated.search(line.text)
         if match and (family := _clean(match[1])):
-            found.append((role, family))
+            families.append((role, family))
     for role, pattern in _SET_IN:
         match = pattern.search(line.text)
         if match and (family := _clean(match[1] or match[2])):
-            found.append((role, family))
-    if not found and (match := _ONLY.search(line.text)) and (family := _clean(match[1])):
-        found.append(("heading", family))
-    return found
+            families.append((role, family))
+    if not families and (match := _ONLY.search(line.text)) and (family := _clean(match[1])):
+        families.append(("heading", family))
+    return families
 
 
 def _clean(family: str) -> str:
@@ -218,12 +218,12 @@ def _clean(family: str) -> str:
 def _tell(family: str, line: GuidelineLine) -> dict[str, Any]:
     words = {match[1].lower().replace(" ", "") for match in _WEIGHT.finditer(line.text)}
     weights = sorted({int(word) if word.isdecimal() else _TABLE["weights"][word] for word in words})
-    said: dict[str, Any] = {"family": family}
+    font: dict[str, Any] = {"family": family}
     if weights:
-        said["weights"] = weights
+        font["weights"] = weights
     if _FROM_GOOGLE.search(line.text):
-        said |= {"origin": "google", "origin_id": family}
-    return said
+        font |= {"origin": "google", "origin_id": family}
+    return font
 
 
 _CODE = re.compile(r"(?<![\w#/&=.])#([0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})(?![\w-])|\bHEX[:\s]{1,3}([0-9A-Fa-f]{6})\b", re.I)
@@ -246,17 +246,17 @@ _ROLES = [(role, re.compile(words, re.IGNORECASE)) for role, words in _TABLE["ro
 def read_guidelines(text: str) -> Findings:
     """The colours, fonts and tone of voice that a page's text states; what it does not state is not there."""
     lines = to_lines(text)
-    found = Findings()
-    found.palette = find_swatches(lines)
-    found.colors = to_slots(found.palette)
-    found.typography = find_fonts(lines)
-    found.tone_of_voice = find_voice(lines)
-    return found
+    findings = Findings()
+    findings.palette = find_swatches(lines)
+    findings.colors = to_slots(findings.palette)
+    findings.typography = find_fonts(lines)
+    findings.tone_of_voice = find_voice(lines)
+    return findings
 
 
 def find_swatches(lines: list[GuidelineLine]) -> list[Swatch]:
     """At most 20 colours in the order of the page, each with the name and role that stand with it or above it."""
-    found: dict[str, Swatch] = {}
+    swatches: dict[str, Swatch] = {}
     for at, line in enumerate(lines):
         # A line with many codes is a ramp or code: its codes are colours, and no words stand with one of them.
         codes = _codes_of(line)
@@ -266,11 +266,11 @@ def find_swatches(lines: list[GuidelineLine]) -> list[Swatch]:
             # "Primary colour" is what a colour is for and not what it is called.
             name = label if _NO_NAME.sub("", label).strip(" -") else ""
             swatch = Swatch(code, name, role)
-            if code in found:
-                found[code] = found[code].joined(swatch)
-            elif len(found) < MOST_SWATCHES:
-                found[code] = swatch
-    return list(found.values())
+            if code in swatches:
+                swatches[code] = swatches[code].joined(swatch)
+            elif len(swatches) < MOST_SWATCHES:
+                swatches[code] = swatch
+    return list(swatches.values())
 
 
 def find_role(text: str) -> str:
@@ -280,20 +280,20 @@ def find_role(text: str) -> str:
 
 def _codes_of(line: GuidelineLine) -> list[tuple[int, str]]:
     """Where colour codes begin in a line, and which colours they are."""
-    found = []
+    codes = []
     for match in _CODE.finditer(line.text):
         digits = match[1] or match[2]
         # "#123" counts things; three digits are a colour right behind a word that says so.
         if len(digits) == 3 and not _COLOUR_WORD.search(line.text[max(0, match.start() - 25) : match.start()]):
             continue
-        found.append((match.start(), find_hex(digits)))
+        codes.append((match.start(), find_hex(digits)))
     for match in _RGB.finditer(line.text):
         channels = [int(match[part]) for part in (1, 2, 3)]
         code = to_hex(channels[0], channels[1], channels[2]) if max(channels) < 256 else ""
         # Where both are given they are one colour, whose code is the more exact of the two.
-        if code and not found:
-            found.append((match.start(), code))
-    return sorted(found)
+        if code and not codes:
+            codes.append((match.start(), code))
+    return sorted(codes)
 
 
 def _find_label(lines: list[GuidelineLine], at: int, start: int) -> str:
@@ -345,21 +345,21 @@ async def read_portal(context: Context, page: BrandPage, label: str) -> tuple[Fi
     rendered = await read_text(context, page.url)
     below = find_below(page, rendered)
     more = await asyncio.gather(*[read_text(context, url) for url in below])
-    found = read_guidelines(rendered)
-    found.fill(read_guidelines(page.text))
+    findings = read_guidelines(rendered)
+    findings.fill(read_guidelines(page.text))
     texts = [(page.url, rendered if len(rendered.split()) * 2 > len(page.text.split()) else page.text)]
     for url, text in zip(below, more, strict=True):
         if text:
-            found.fill(read_guidelines(text))
+            findings.fill(read_guidelines(text))
             texts.append((url, text))
     links = "\n".join(url for url, _ in page.links)
     linked = "\n".join(map(str, page.root.xpath("//link/@href")))
     if sheet := next((match[0] for match in _GOOGLE.finditer(f"{linked}\n{links}") if "/css" in match[0]), ""):
-        found.typography.setdefault("google_fonts_url", sheet)
+        findings.typography.setdefault("google_fonts_url", sheet)
     for role, image in find_logos(page.root, page.url, label).items():
-        found.logos.setdefault(role, image)
+        findings.logos.setdefault(role, image)
     whole = "\n\n".join(f"# {url}\n\n{text}" for url, text in texts if text)
-    return found, whole, sum(len(text.split()) for _, text in texts) < THIN_WORDS
+    return findings, whole, sum(len(text.split()) for _, text in texts) < THIN_WORDS
 
 
 async def read_text(context: Context, url: str) -> str:
@@ -375,14 +375,14 @@ def find_below(page: BrandPage, rendered: str) -> list[str]:
     """Pages of the same host that a brand page links to as its colours, fonts, logos or voice, by text or path."""
     links = [*page.links, *((match[2], match[1]) for match in _MARKDOWN_LINK.finditer(rendered))]
     host = to_host(page.url)
-    found: dict[str, None] = {}
+    pages: dict[str, None] = {}
     for url, text in links:
         at = url.partition("#")[0]
         path = re.sub(r"[-_/]+", " ", unquote(urlsplit(at).path))
         own = to_host(at) == host and at.rstrip("/") != page.url.rstrip("/")
         if own and not re.search(r"\.\w{2,4}$", urlsplit(at).path) and (_BELOW.search(text) or _BELOW.search(path)):
-            found.setdefault(at)
-    return list(found)[:MOST_BELOW]
+            pages.setdefault(at)
+    return list(pages)[:MOST_BELOW]
 
 
 def find_logos(root: HtmlElement, base: str, label: str) -> dict[str, Any]:
@@ -390,35 +390,35 @@ def find_logos(root: HtmlElement, base: str, label: str) -> dict[str, Any]:
 
     A logo for dark grounds is `dark`, one without the name is `icon`, and any other is `primary`; the first counts.
     """
-    found: dict[str, Any] = {}
-    shown = [
+    logos: dict[str, Any] = {}
+    images = [
         (str(node.get("src")), str(node.get("alt") or ""), node) for node in root.xpath("//img[@src]")[:_MOST_IMAGES]
     ]
-    given = [
+    downloads = [
         (str(node.get("href")), str(node.text_content()), None) for node in root.xpath("//a[@href]")[:_MOST_IMAGES]
     ]
-    for address, words, node in [*shown, *given]:
+    for address, words, node in [*images, *downloads]:
         url = join(base, address)
         path = urlsplit(url).path
         if not url or not _IMAGE.search(path):
             continue
         file = re.sub(r"[-_.]+", " ", unquote(path.rpartition("/")[2]))
-        said = f"{words} {file}"
-        if not _LOGO_WORDS.search(said) or not _is_own(said, label):
+        named = f"{words} {file}"
+        if not _LOGO_WORDS.search(named) or not _is_own(named, label):
             continue
-        role = "dark" if _DARK.search(said) else "icon" if _ICON.search(said) else "primary"
+        role = "dark" if _DARK.search(named) else "icon" if _ICON.search(named) else "primary"
         width, height = (_pixels(node, name) for name in ("width", "height"))
-        found.setdefault(role, to_image(url, width, height))
-    return found
+        logos.setdefault(role, to_image(url, width, height))
+    return logos
 
 
 _KNOWN = re.compile(rf"\b(?:{to_alternatives(_TABLE['logo_words'])})\b", re.IGNORECASE)
 
 
-def _is_own(said: str, label: str) -> bool:
+def _is_own(words: str, label: str) -> bool:
     """Whether words name the brand, or nobody at all; the logo of a partner names the partner."""
-    squeezed = re.sub(r"[^a-z0-9]", "", said.lower())
-    return (bool(label) and label in squeezed) or not re.sub(r"[\W_]+", "", _KNOWN.sub(" ", said))
+    squeezed = re.sub(r"[^a-z0-9]", "", words.lower())
+    return (bool(label) and label in squeezed) or not re.sub(r"[\W_]+", "", _KNOWN.sub(" ", words))
 
 
 def _pixels(node: HtmlElement | None, name: str) -> int | None:

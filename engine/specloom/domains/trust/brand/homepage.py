@@ -57,11 +57,11 @@ def choose_accounts(declared: list[str], linked: list[str], label: str) -> dict[
         network, handle = find_account(url)
         if network and network not in chosen:
             handles.setdefault(network, {}).setdefault(handle, _clean(url))
-    for network, found in handles.items():
-        named = [handle for handle in found if label and label in handle]
-        one = next(iter(found)) if len(found) == 1 else named[0] if named else ""
-        if one:
-            chosen[network] = found[one]
+    for network, accounts in handles.items():
+        named = [handle for handle in accounts if label and label in handle]
+        choice = next(iter(accounts)) if len(accounts) == 1 else named[0] if named else ""
+        if choice:
+            chosen[network] = accounts[choice]
     return chosen
 
 
@@ -89,13 +89,13 @@ def read_homepage(root: HtmlElement, url: str, manifest: Mapping[str, Any], *, m
         if value := _text(node.get("content")):
             meta.setdefault(str(node.get("property") or node.get("name")).strip().lower(), value)
     company = find_company(root, url)
-    found = Findings()
+    findings = Findings()
     # The name that the page's JSON-LD gives the web site.
     sites = (node for node in _describe(root) if "WebSite" in _to_list(node.get("@type")))
     site_name = next((_text(node.get("name")) for node in sites), "")
     date = company.get("foundingDate")
     founded = _YEAR.search(str(date)) if isinstance(date, str | int) else None
-    found.identity = _drop_empty(
+    findings.identity = _drop_empty(
         {
             "name": _text(company.get("name")) or meta.get("og:site_name") or meta.get("application-name")
             or _text(manifest.get("name")) or site_name,
@@ -106,7 +106,7 @@ def read_homepage(root: HtmlElement, url: str, manifest: Mapping[str, Any], *, m
             "location": _find_location(company.get("address")),
         }
     )  # fmt: skip
-    found.logos = _drop_empty(
+    findings.logos = _drop_empty(
         {
             "primary": _find_logo(company.get("logo"), url),
             "icon": _find_icon(root, url, manifest, manifest_url or url),
@@ -118,12 +118,12 @@ def read_homepage(root: HtmlElement, url: str, manifest: Mapping[str, Any], *, m
     site, label = meta.get("twitter:site", ""), (to_registrable(to_host(url)) or to_host(url)).split(".")[0]
     if re.fullmatch(r"@\w{1,15}", site):
         declared.append(f"https://x.com/{site[1:]}")
-    found.social = choose_accounts(declared, [link for link, _ in find_links(root, url)], label)
-    _add_colors(found, root, manifest)
+    findings.social = choose_accounts(declared, [link for link, _ in find_links(root, url)], label)
+    _add_colors(findings, root, manifest)
     fonts = root.xpath("string(//link[contains(@href, '//fonts.googleapis.com/css')][1]/@href)")
     if fonts:
-        found.typography["google_fonts_url"] = join(url, str(fonts))
-    return found
+        findings.typography["google_fonts_url"] = join(url, str(fonts))
+    return findings
 
 
 def find_manifest(root: HtmlElement, url: str) -> str:
@@ -149,10 +149,10 @@ def find_company(root: HtmlElement, url: str) -> dict[str, Any]:
         kinds = [_text(kind).rpartition("/")[2] for kind in _to_list(node.get("@type"))]
         if not any(kind in _KINDS or kind.endswith(("Organization", "Business")) for kind in kinds):
             continue
-        said = to_host(_text(node.get("url")))
-        if (to_registrable(said) or said) == own:
+        host = to_host(_text(node.get("url")))
+        if (to_registrable(host) or host) == own:
             return node
-        if not said:
+        if not host:
             others.append(node)
     return others[0] if others else {}
 
@@ -172,16 +172,16 @@ def _walk(value: Any) -> Iterator[dict[str, Any]]:
     waiting: list[tuple[Any, int]] = [(value, 0)]
     seen = 0
     while waiting and seen < _MOST_NODES:
-        one, depth = waiting.pop(0)
+        node, depth = waiting.pop(0)
         seen += 1
-        if isinstance(one, list):
-            waiting.extend((each, depth) for each in one[:_MOST_NODES])
-        elif isinstance(one, dict) and depth < _DEEPEST:
-            yield one
-            waiting.extend((one[key], depth + 1) for key in _DOWN if key in one)
+        if isinstance(node, list):
+            waiting.extend((each, depth) for each in node[:_MOST_NODES])
+        elif isinstance(node, dict) and depth < _DEEPEST:
+            yield node
+            waiting.extend((node[key], depth + 1) for key in _DOWN if key in node)
 
 
-def _add_colors(found: Findings, root: HtmlElement, manifest: Mapping[str, Any]) -> None:
+def _add_colors(findings: Findings, root: HtmlElement, manifest: Mapping[str, Any]) -> None:
     """The theme colour as primary, unless it is a neutral that only blends with the page, and the app's background."""
     themes = [
         find_hex(str(node.get("content") or ""))
@@ -190,30 +190,30 @@ def _add_colors(found: Findings, root: HtmlElement, manifest: Mapping[str, Any])
     ]
     theme = next((code for code in [*themes, find_hex(_text(manifest.get("theme_color")))] if code), "")
     if theme and not Swatch(theme).is_neutral:
-        found.colors["primary"] = theme
-        found.palette.append(Swatch(theme, role="primary"))
+        findings.colors["primary"] = theme
+        findings.palette.append(Swatch(theme, role="primary"))
     background = find_hex(_text(manifest.get("background_color")))
     if background:
-        found.colors["background"] = background
-        found.palette.append(Swatch(background, role="background"))
+        findings.colors["background"] = background
+        findings.palette.append(Swatch(background, role="background"))
 
 
 def _find_logo(value: Any, base: str) -> dict[str, Any]:
     """A logo of JSON-LD, which is an address or an object with one."""
-    for one in _to_list(value):
-        said = one if isinstance(one, dict) else {"url": one}
-        address = _text(said.get("url")) or _text(said.get("contentUrl")) or _text(said.get("@id"))
+    for logo in _to_list(value):
+        fields = logo if isinstance(logo, dict) else {"url": logo}
+        address = _text(fields.get("url")) or _text(fields.get("contentUrl")) or _text(fields.get("@id"))
         url = join(base, address) if address else ""
         if url:
-            return to_image(url, _to_pixels(said.get("width")), _to_pixels(said.get("height")))
+            return to_image(url, _to_pixels(fields.get("width")), _to_pixels(fields.get("height")))
     return {}
 
 
 def to_image(url: str, width: int | None = None, height: int | None = None) -> dict[str, Any]:
     """An image under the contract's names: the format is what the address ends in, where that says one."""
     match = _FORMAT.search(url)
-    said = {"url": url, "format": match[1].lower() if match else "", "width": width, "height": height}
-    return _drop_empty(said)
+    fields = {"url": url, "format": match[1].lower() if match else "", "width": width, "height": height}
+    return _drop_empty(fields)
 
 
 def _find_icon(root: HtmlElement, base: str, manifest: Mapping[str, Any], manifest_url: str) -> dict[str, Any]:
@@ -228,8 +228,8 @@ def _find_icon(root: HtmlElement, base: str, manifest: Mapping[str, Any], manife
         if isinstance(icon, dict) and "maskable" not in _text(icon.get("purpose")) and _text(icon.get("src"))
     ]
     for icons in (touched, listed):
-        if known := [icon for icon in icons if icon[1]]:
-            (width, height), url = max(known, key=lambda icon: icon[0][0])
+        if addressed := [icon for icon in icons if icon[1]]:
+            (width, height), url = max(addressed, key=lambda icon: icon[0][0])
             return to_image(url, width or None, height or None)
     return {}
 
@@ -249,11 +249,11 @@ def _find_location(value: Any) -> dict[str, str]:
     address = next((one for one in _to_list(value) if isinstance(one, dict)), {})
     country = address.get("addressCountry")
     code = _text(country.get("name") if isinstance(country, dict) else country)
-    said = {
+    fields = {
         "city": _text(address.get("addressLocality")),
         "country_code": code.upper() if _COUNTRY.fullmatch(code) else "",
     }
-    return _drop_empty(said)
+    return _drop_empty(fields)
 
 
 def _to_size(sizes: str) -> tuple[int, int]:
@@ -280,5 +280,5 @@ def _text(value: Any) -> str:
     return " ".join(str(value).split())[:_LONGEST]
 
 
-def _drop_empty(said: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in said.items() if value not in (None, "", {}, [])}
+def _drop_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value not in (None, "", {}, [])}

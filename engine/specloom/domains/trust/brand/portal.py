@@ -135,10 +135,10 @@ def is_hit(url: str, response: Response) -> bool:
 
 def is_moved(url: str, response: Response) -> bool:
     """Whether redirects led to another host, or from a page to a front page."""
-    asked, came = urlsplit(url), urlsplit(response.url or url)
+    before, after = urlsplit(url), urlsplit(response.url or url)
     if to_host(url).removeprefix("www.") != to_host(response.url or url).removeprefix("www."):
         return True
-    return not _FRONT.fullmatch(asked.path) and _FRONT.fullmatch(came.path or "/") is not None
+    return not _FRONT.fullmatch(before.path) and _FRONT.fullmatch(after.path or "/") is not None
 
 
 async def choose(context: Context, hits: tuple[str, ...], front: tuple[str, str]) -> BrandPage | None:
@@ -211,8 +211,8 @@ _LEGAL = to_word_set(_TABLE["legal"])
 
 def to_domain(text: str, *, allow_private: bool = False) -> str:
     """The host of a domain or an address, without "www."; a `validation` fault for anything else."""
-    said = text.strip()
-    parsed = check_url(said if "://" in said else f"https://{said}", allow_private=allow_private)
+    address = text.strip()
+    parsed = check_url(address if "://" in address else f"https://{address}", allow_private=allow_private)
     if is_address(parsed.host) or "." not in parsed.host:
         raise Fault("validation", f"{parsed.host} is no domain; give one such as example.com, or a company_name.")
     return parsed.host.removeprefix("www.")
@@ -231,17 +231,17 @@ async def find_domain(context: Context, name: str) -> str:
             answer = None
         if answer is not None and answer.rows:
             return to_domain(str(answer.rows[0]["domain"]), allow_private=context.allow_private)
-    found = await context.ask("web", {"query": f'"{name}" official website', "num_results": _RESULTS})
+    results = await context.ask("web", {"query": f'"{name}" official website', "num_results": _RESULTS})
     words = _to_words(name)
-    wanted = "".join(words)
-    sites = [(to_site(str(row["url"])), _to_words(str(row.get("title") or ""))) for row in found.rows]
+    brand = "".join(words)
+    sites = [(to_site(str(row["url"])), _to_words(str(row.get("title") or ""))) for row in results.rows]
     labels = [(site, "".join(_to_words(site.partition(".")[0])), title) for site, title in sites]
-    if len(wanted) >= _SHORTEST:
+    if len(brand) >= _SHORTEST:
         for site, label, _ in labels:
-            if label == wanted:
+            if label == brand:
                 return site
         for site, label, title in labels:
-            if label.startswith(wanted) and set(words) <= set(title):
+            if label.startswith(brand) and set(words) <= set(title):
                 return site
     raise Fault("not_found", f"no domain was found for {name!r}; give its url.")
 
@@ -273,20 +273,20 @@ async def search_pages(context: Context, name: str, site: str, known: Collection
 
     Raises the last fault when no search was answered.
     """
-    asked = [context.ask("web", {"query": query.format(name=name), "num_results": RESULTS}) for query in QUERIES]
-    answers = await asyncio.gather(*asked, return_exceptions=True)
-    found: dict[str, None] = {}
+    searches = [context.ask("web", {"query": query.format(name=name), "num_results": RESULTS}) for query in QUERIES]
+    answers = await asyncio.gather(*searches, return_exceptions=True)
+    urls: dict[str, None] = {}
     for answer in answers:
         if isinstance(answer, BaseException):
             continue
         for row in answer.rows:
             if is_own(str(row["url"]), site):
-                found.setdefault(str(row["url"]).partition("#")[0])
+                urls.setdefault(str(row["url"]).partition("#")[0])
     faults = [one for one in answers if isinstance(one, BaseException)]
     if len(faults) == len(answers) or any(not isinstance(one, Fault) for one in faults):
         raise faults[-1]
     seen = {url.rstrip("/") for url in known}
-    fresh = [url for url in found if url.rstrip("/") not in seen][:MOST_PAGES]
+    fresh = [url for url in urls if url.rstrip("/") not in seen][:MOST_PAGES]
     pages = await asyncio.gather(*[choose(context, (url,), ("", "")) for url in fresh])
     return [page for page in pages if page is not None]
 

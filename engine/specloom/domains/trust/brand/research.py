@@ -33,31 +33,31 @@ _IDENTITY = ("name", "tagline", "description", "industry", "founded")
 
 def to_findings(row: dict[str, Any]) -> Findings:
     """A row of the capability `brand` under the names of the tool contract."""
-    found = Findings()
-    found.identity = {name: row[name] for name in _IDENTITY if row.get(name)}
+    findings = Findings()
+    findings.identity = {name: row[name] for name in _IDENTITY if row.get(name)}
     place = {name: row[name] for name in ("city", "country_code") if row.get(name)}
     if place:
-        found.identity["location"] = place
+        findings.identity["location"] = place
     for logo in row.get("logos") or []:
         if logo.get("url"):
             image = to_image(str(logo["url"]), logo.get("width"), logo.get("height"))
-            found.logos.setdefault(str(logo.get("role") or "primary"), image)
+            findings.logos.setdefault(str(logo.get("role") or "primary"), image)
     for color in row.get("colors") or []:
         code = find_hex(str(color.get("hex") or ""))
         if code:
-            found.palette.append(Swatch(code, role=str(color.get("role") or "")))
-    found.colors = to_slots(found.palette)
-    if found.palette and "primary" not in found.colors:
-        strongest = max(found.palette, key=lambda swatch: to_saturation(swatch.hex)).hex
-        found.colors["primary"] = found.colors.get("accent", strongest)
+            findings.palette.append(Swatch(code, role=str(color.get("role") or "")))
+    findings.colors = to_slots(findings.palette)
+    if findings.palette and "primary" not in findings.colors:
+        strongest = max(findings.palette, key=lambda swatch: to_saturation(swatch.hex)).hex
+        findings.colors["primary"] = findings.colors.get("accent", strongest)
     for font in row.get("fonts") or []:
         if font.get("family"):
-            known = {name: value for name, value in font.items() if name != "role" and value not in (None, "", [])}
-            found.typography.setdefault(str(font.get("role") or "heading"), known)
-    found.social = choose_accounts([str(link) for link in row.get("links") or []], [], "")
+            fields = {name: value for name, value in font.items() if name != "role" and value not in (None, "", [])}
+            findings.typography.setdefault(str(font.get("role") or "heading"), fields)
+    findings.social = choose_accounts([str(link) for link in row.get("links") or []], [], "")
     voice = {"summary": row.get("voice"), "attributes": row.get("voice_attributes")}
-    found.tone_of_voice = {name: value for name, value in voice.items() if value}
-    return found
+    findings.tone_of_voice = {name: value for name, value in voice.items() if value}
+    return findings
 
 
 TTL = 24 * 3600.0
@@ -106,24 +106,24 @@ async def research(context: Context, url: str, company: str, depth: str, *, toke
     else:
         raise Fault("validation", "url or company_name is needed: a domain, or the name of a company.")
     key = "brand:" + hashlib.sha256(f"{domain}\0{depth}".encode()).hexdigest()
-    kept = await context.recall(key)
-    if kept is None:
-        told = await _gather(context, domain, depth)
-        if "tier_errors" not in told:
-            await context.keep(key, told, TTL)
+    entry = await context.recall(key)
+    if entry is None:
+        answer = await _gather(context, domain, depth)
+        if "tier_errors" not in answer:
+            await context.keep(key, answer, TTL)
         age = 0
     else:
-        told, age = dict(kept.value), int(kept.age)
-    text = told.get("portal_text", "")
+        answer, age = dict(entry.value), int(entry.age)
+    text = answer.get("portal_text", "")
     resource = (
         await context.keep_artifact(text, name=f"brand portal of {domain}", mime_type="text/plain") if text else ""
     )
-    said = {name: value for name, value in told.items() if name != "portal_text"} | {"cache_age": age}
+    record = {name: value for name, value in answer.items() if name != "portal_text"} | {"cache_age": age}
     if resource:
-        said["brand_portal_resource"] = resource
+        record["brand_portal_resource"] = resource
     if tokens:
-        said["design_tokens"] = to_tokens(told["colors"], told["typography"])
-    return said
+        record["design_tokens"] = to_tokens(answer["colors"], answer["typography"])
+    return record
 
 
 async def _gather(context: Context, domain: str, depth: str) -> dict[str, Any]:
@@ -143,11 +143,11 @@ async def _gather(context: Context, domain: str, depth: str) -> dict[str, Any]:
         raise front
     work = _Work()
     work.found.identity["domain"] = domain
-    known: tuple[str, str] = ("", "")
+    identity: tuple[str, str] = ("", "")
     if isinstance(front, Fault):
         work.miss("homepage_meta", front)
     else:
-        at, findings, known = front
+        at, findings, identity = front
         work.take("homepage_meta", at, findings)
     if isinstance(index, Fault):
         work.miss(SOURCE, index)
@@ -157,7 +157,7 @@ async def _gather(context: Context, domain: str, depth: str) -> dict[str, Any]:
         work.miss("brand_page", Fault("network", "none of the usual addresses of a brand portal answered."))
     context.tell(1, steps, "looking for a brand portal")
     if hits:
-        page = await portal.choose(context, hits, known)
+        page = await portal.choose(context, hits, identity)
         if page is not None:
             await _read(context, work, page, label, "brand_page")
     if depth == "full":
@@ -233,26 +233,26 @@ async def _ask_index(context: Context, domain: str, *, voice: bool) -> Findings 
 
 
 def _tell(work: _Work, domain: str, *, probed: bool) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    record: dict[str, Any] = {
         **work.found.to_json(),
         "sources": work.sources,
         "coverage": work.found.to_coverage(blocked=work.blocked),
     }
     if work.guidelines:
-        told["guidelines_url"] = work.guidelines
+        record["guidelines_url"] = work.guidelines
     if work.texts:
-        told["portal_text"] = frame(work.texts)
+        record["portal_text"] = frame(work.texts)
     if work.errors:
-        told["tier_errors"] = work.errors
+        record["tier_errors"] = work.errors
     if work.blocked:
-        told["suggestion"] = (
+        record["suggestion"] = (
             f"A brand portal is at {work.portal}, but hardly any text of it could be had; "
             f"read it with scrape_page on {work.portal}, which may need a browser."
         )
     elif not work.portal:
         looked = "No brand portal was found" if probed else "At this depth no brand portal is looked for"
-        told["suggestion"] = f"{looked}; read the homepage with scrape_page on https://{domain}/ for what it shows."
-    return told
+        record["suggestion"] = f"{looked}; read the homepage with scrape_page on https://{domain}/ for what it shows."
+    return record
 
 
 def frame(texts: list[tuple[str, str]]) -> str:

@@ -124,15 +124,15 @@ async def gather(
 
 
 def _to_item(source: Mapping[str, str], *, claims: bool = True) -> AuditItem:
-    given = {name: str(value) for name, value in source.items()}
-    item = _from_entry(from_source(given))
-    url = given.get("url", "").strip()
+    fields = {name: str(value) for name, value in source.items()}
+    item = _from_entry(from_source(fields))
+    url = fields.get("url", "").strip()
     if url and not item.entry.url:
         item.url, item.problem = url, "the address is not one of a web page"
-    doi = clean(given.get("doi", ""))
+    doi = clean(fields.get("doi", ""))
     if doi and not item.entry.doi:
         item.reasons.append(f"{doi[:80]!r} is no DOI: those begin with 10. and have a stroke")
-    item.claim = given.get("claim", "").strip() if claims else ""
+    item.claim = fields.get("claim", "").strip() if claims else ""
     return item
 
 
@@ -290,23 +290,23 @@ async def audit(
     progress = _Progress(context, items)
     await asyncio.gather(_check_links(context, items, progress), _check_existence(context, items, progress))
     await _check_claims(context, items, progress)
-    told = [tell(at, item) for at, item in enumerate(items)]
-    swapped = sum(entry.title_match == "mismatch" for entry in told)
+    audited = [tell(at, item) for at, item in enumerate(items)]
+    swapped = sum(entry.title_match == "mismatch" for entry in audited)
     # Whether the authors or the year of an entry are not those of its record.
     altered = sum(
         entry.title_match != "mismatch"
         and any(one["field"] in ("authors", "year") and one["verdict"] == "mismatch" for one in entry.comparison or ())
-        for entry in told
+        for entry in audited
     )
-    warnings = [SWAPPED.format(count=swapped, total=len(told))] if swapped else []
-    warnings += [ALTERED.format(count=altered, total=len(told))] if altered else []
+    warnings = [SWAPPED.format(count=swapped, total=len(audited))] if swapped else []
+    warnings += [ALTERED.format(count=altered, total=len(audited))] if altered else []
     warnings += [] if any(item.claim for item in items) else [NO_CLAIMS]
     left_out = f"only the first {MOST_ENTRIES} entries were checked; {skipped} more were left out"
     return ReferenceAudit(
         source=source,
         entry_count=len(items),
-        summary=sum_up(items, told),
-        entries=told,
+        summary=sum_up(items, audited),
+        entries=audited,
         unreadable=problems[:MOST_ENTRIES] or None,
         warning=" ".join(warnings) or None,
         checked_at=datetime.fromtimestamp(context.now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -345,12 +345,12 @@ async def _check_links(context: Context, items: Sequence[AuditItem], progress: _
 
 
 async def _check_existence(context: Context, items: Sequence[AuditItem], progress: _Progress) -> None:
-    known = await find_by_dois(context, [item.doi for item in items if item.doi])
+    by_doi = await find_by_dois(context, [item.doi for item in items if item.doi])
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def check(item: AuditItem) -> None:
         if item.doi:
-            item.standing = known[item.doi]
+            item.standing = by_doi[item.doi]
         elif item.number is not None and not progress.is_late():
             async with turns:
                 item.standing = await find_identified(context, item.number) or _UNASKED

@@ -69,9 +69,9 @@ class Judgement:
 def compare_authors(reference: Reference, record: WorkRecord) -> Judgement:
     """Whether the authors of a reference are authors of a record; the order of the later ones does not matter."""
     supplied, recorded = (tuple(filter(_is_named, names)) for names in (reference.authors, record.authors))
-    shown, known = _show(supplied), _show(recorded)
+    signed, listed = _show(supplied), _show(recorded)
     if not recorded:
-        return Judgement("authors", "not_checked", shown, known, "the record names no authors")
+        return Judgement("authors", "not_checked", signed, listed, "the record names no authors")
     # What reads as a name in loose text may be more than one ("as Doe et al. showed"), or none.
     # A name that is a word of the title (Brown, on brown rice) does not count.
     loose = () if reference.title_sign == "field" else recorded
@@ -79,23 +79,23 @@ def compare_authors(reference: Reference, record: WorkRecord) -> Judgement:
     inside = next((name for name in titled if stands_in(name, reference.text)), None)
     if not supplied:
         if inside is not None:
-            return Judgement("authors", "match", inside.family, known, "the text names an author of the record")
-        return Judgement("authors", "not_checked", shown, known, "no authors were supplied")
+            return Judgement("authors", "match", inside.family, listed, "the text names an author of the record")
+        return Judgement("authors", "not_checked", signed, listed, "no authors were supplied")
     if any(same_person(supplied[0], name) for name in recorded):
         first = same_person(supplied[0], recorded[0])
         reason = "the first author is the same" if first else "the first author supplied is a later one of the record"
-        return Judgement("authors", "match", shown, known, reason)
+        return Judgement("authors", "match", signed, listed, reason)
     if any(same_person(one, two) for one in supplied for two in recorded):
-        return Judgement("authors", "match", shown, known, "a later author is the same")
+        return Judgement("authors", "match", signed, listed, "a later author is the same")
     if inside is not None:
-        return Judgement("authors", "match", inside.family, known, "the text names an author of the record")
+        return Judgement("authors", "match", inside.family, listed, "the text names an author of the record")
     if any(not name.given for name in (*supplied, *recorded)):
         corporate = any(not name.given and " " in name.family for name in (*supplied, *recorded))
         if corporate:
-            return Judgement("authors", "not_checked", shown, known, "an organisation may sign for the people in it")
+            return Judgement("authors", "not_checked", signed, listed, "an organisation may sign for the people in it")
     if {find_script(name.family) for name in supplied}.isdisjoint(find_script(name.family) for name in recorded):
-        return Judgement("authors", "not_checked", shown, known, "the names are in different scripts")
-    return Judgement("authors", "mismatch", shown, known, "none of the supplied authors is one of the record")
+        return Judgement("authors", "not_checked", signed, listed, "the names are in different scripts")
+    return Judgement("authors", "mismatch", signed, listed, "none of the supplied authors is one of the record")
 
 
 _TABLE = load_table(__file__, "titles.yaml")
@@ -108,8 +108,8 @@ def _is_named(name: Name) -> bool:
 
 
 def _show(names: Sequence[Name]) -> str:
-    shown = "; ".join(f"{name.family}, {name.given}" if name.given else name.family for name in names[:5])
-    return f"{shown}; and {len(names) - 5} more" if len(names) > 5 else shown
+    line = "; ".join(f"{name.family}, {name.given}" if name.given else name.family for name in names[:5])
+    return f"{line}; and {len(names) - 5} more" if len(names) > 5 else line
 
 
 # --- Whether a citation gives the title of a record, another title, or none that could be told ------------------------
@@ -131,9 +131,9 @@ def compare_title(reference: Reference, record: WorkRecord) -> Judgement:
     if not candidates or not recorded:
         missing = "no title was supplied" if recorded else "the record has no title"
         return Judgement("title", "not_checked", reference.text, " / ".join(recorded), missing)
-    found = [(supplied, title, find_sameness(supplied, title)) for supplied in candidates for title in recorded]
-    same = [(supplied, title, sameness) for supplied, title, sameness in found if sameness is not None]
-    for supplied, title, sameness in sorted(same, key=lambda one: not one[2].whole):
+    pairs = [(supplied, title, find_sameness(supplied, title)) for supplied in candidates for title in recorded]
+    same = [(supplied, title, sameness) for supplied, title, sameness in pairs if sameness is not None]
+    for supplied, title, sameness in sorted(same, key=lambda pair: not pair[2].whole):
         return Judgement("title", "match", supplied, title, sameness.reason, partial=not sameness.whole)
     # The names that may stand right beside a title: of authors and venues.
     around = [*(name.family for name in record.authors), *(name.given for name in record.authors), *record.venues]
@@ -159,12 +159,12 @@ def cut_title(title: str) -> list[str]:
 
     "Otters – a reply" is not cut, since that is no page about otters.
     """
-    found = [title]
+    cuts = [title]
     for mark in re.finditer(r"\s[|·•»–—-]\s|\s::\s", title):
         head, rest = title[: mark.start()], title[mark.end() :]
         if not is_other_work(head) and not is_other_work(rest):
-            found += [head, rest]
-    return [each.strip() for each in found if terms(each)] or ([title] if title else [])
+            cuts += [head, rest]
+    return [each.strip() for each in cuts if terms(each)] or ([title] if title else [])
 
 
 def _judge_difference(
@@ -273,33 +273,33 @@ def match_reference(reference: Reference, record: WorkRecord) -> Match:
 
 def compare_year(reference: Reference, record: WorkRecord) -> Judgement:
     """Whether a reference gives a year in which the record was issued, or one beside it."""
-    shown, known = (", ".join(map(str, years)) for years in (reference.years, record.years))
+    supplied, recorded = (", ".join(map(str, years)) for years in (reference.years, record.years))
     if not reference.years or not record.years:
         missing = "no year was supplied" if record.years else "the record has no year"
-        return Judgement("year", "not_checked", shown, known, missing)
+        return Judgement("year", "not_checked", supplied, recorded, missing)
     distance = min(abs(one - two) for one in reference.years for two in record.years)
     if distance == 0:
-        return Judgement("year", "match", shown, known, "the year is the same")
+        return Judgement("year", "match", supplied, recorded, "the year is the same")
     if distance <= _YEAR_TOLERANCE:
-        return Judgement("year", "match", shown, known, "the years are one apart, as online and print are")
-    return Judgement("year", "mismatch", shown, known, f"the years are {distance} apart")
+        return Judgement("year", "match", supplied, recorded, "the years are one apart, as online and print are")
+    return Judgement("year", "mismatch", supplied, recorded, f"the years are {distance} apart")
 
 
 def compare_venue(reference: Reference, record: WorkRecord) -> Judgement:
     """Whether a reference names a venue of the record, whole or abbreviated."""
-    supplied, known = reference.venue, " / ".join(record.venues)
+    supplied, recorded = reference.venue, " / ".join(record.venues)
     if not normalize_venue(supplied) or not any(map(normalize_venue, record.venues)):
-        missing = "no venue was supplied" if known else "the record names no venue"
-        return Judgement("venue", "not_checked", supplied, known, missing)
+        missing = "no venue was supplied" if recorded else "the record names no venue"
+        return Judgement("venue", "not_checked", supplied, recorded, missing)
     if any(same_venue(supplied, venue) for venue in record.venues):
-        return Judgement("venue", "match", supplied, known, "the venue is the same, whole or abbreviated")
+        return Judgement("venue", "match", supplied, recorded, "the venue is the same, whole or abbreviated")
     if is_keeper(supplied) or any(map(is_keeper, record.venues)):
-        return Judgement("venue", "not_checked", supplied, known, "one side names where the work is kept")
+        return Judgement("venue", "not_checked", supplied, recorded, "one side names where the work is kept")
     if reference.title_sign != "field" or any(shares_words(supplied, venue) for venue in record.venues):
-        return Judgement("venue", "not_checked", supplied, known, "the names may be two of one venue")
+        return Judgement("venue", "not_checked", supplied, recorded, "the names may be two of one venue")
     if find_script(supplied) not in {find_script(venue) for venue in record.venues}:
-        return Judgement("venue", "not_checked", supplied, known, "the names are in different scripts")
-    return Judgement("venue", "mismatch", supplied, known, "the names share no significant word")
+        return Judgement("venue", "not_checked", supplied, recorded, "the names are in different scripts")
+    return Judgement("venue", "mismatch", supplied, recorded, "the names share no significant word")
 
 
 # --- both together ---

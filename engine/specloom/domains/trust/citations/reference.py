@@ -109,14 +109,14 @@ def parse_reference(text: str) -> Reference:
     text = strip_markup(text)
     text = text[item.end() :] if (item := _ITEM.match(text)) and any(map(str.isalpha, text[item.end() :])) else text
     years = tuple(dict.fromkeys(int(year) for year in _ANY_YEAR.findall(text)))
-    if (found := _APA.match(text)) and (authors := _parse_authors(found["authors"])):
-        quoted = _QUOTED.match(found["rest"])
+    if (match := _APA.match(text)) and (authors := _parse_authors(match["authors"])):
+        quoted = _QUOTED.match(match["rest"])
         title, rest = (
-            (quoted["title"] or quoted["single"], found["rest"][quoted.end() :])
+            (quoted["title"] or quoted["single"], match["rest"][quoted.end() :])
             if quoted
-            else _split_title(found["rest"])
+            else _split_title(match["rest"])
         )
-        return Reference(text, title.strip(), authors, (int(found["year"][:4]),), _to_venue(rest), "year")
+        return Reference(text, title.strip(), authors, (int(match["year"][:4]),), _to_venue(rest), "year")
     if (quoted := _QUOTED.search(text)) and not answers(text[: quoted.start()]):
         # Some styles put the year between the authors and the title.
         authors = _parse_authors(re.sub(rf"[\s.,(]+{_YEAR}[\s.,:)]*$", "", text[: quoted.start()]).strip(" ,.:"))
@@ -128,10 +128,10 @@ def parse_reference(text: str) -> Reference:
         authors = parse_names(re.sub(r"\s*&\s*", " and ", law["authors"]))
         return Reference(text, law["title"], authors, (int(law["year"][:4]),), law["venue"], "authors")
     if (dated := _DATED.match(text)) and (authors := _parse_authors(dated["authors"])):
-        told = dated["rest"]
+        rest_text = dated["rest"]
         # Where commas part everything, a name with the number of a volume behind one is the venue.
-        volume = _VOLUME.search(told)
-        title, rest = (told[: volume.start()], volume["venue"]) if volume else _split_title(told)
+        volume = _VOLUME.search(rest_text)
+        title, rest = (rest_text[: volume.start()], volume["venue"]) if volume else _split_title(rest_text)
         return Reference(text, title, authors, (int(dated["year"][:4]),), _to_venue(rest), "authors")
     if (parted := _LED_PARTED.match(text)) and (authors := _parse_authors(parted["authors"])):
         title, rest = _split_title(parted["rest"])
@@ -166,8 +166,8 @@ def _parse_authors(text: str) -> tuple[Name, ...]:
         pieces = re.sub(r",?\set\sal\.?$", "", text).split(", ")
         return tuple(Name(*piece.rpartition(" ")[::2]) for piece in pieces)
     if re.fullmatch(_INVERTED, text.rstrip(".") + "."):
-        found = re.findall(rf"({_FAMILY}),\s({_INITIALS})", f"{text}.")
-        return tuple(Name(family, given.strip()) for family, given in found)
+        pairs = re.findall(rf"({_FAMILY}),\s({_INITIALS})", f"{text}.")
+        return tuple(Name(family, given.strip()) for family, given in pairs)
     if re.fullmatch(_PLAIN, text):
         pieces = re.split(r",\sand\s|,\s|\sand\s|\s&\s", re.sub(r",?\set\sal\.?$", "", text))
         return tuple(name for name in map(parse_name, pieces) if name)

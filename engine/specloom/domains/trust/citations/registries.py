@@ -70,7 +70,7 @@ async def find_by_dois(context: Context, dois: Iterable[str]) -> dict[str, Stand
     import asyncio
 
     left = list(dict.fromkeys(dois))
-    found: dict[str, Standing] = {}
+    standings: dict[str, Standing] = {}
     trails: dict[str, list[str]] = {doi: [] for doi in left}
     for provider in context.offering("works"):
         # A comma parts the items of such a question, so the few DOIs that have one are asked for alone.
@@ -82,13 +82,13 @@ async def find_by_dois(context: Context, dois: Iterable[str]) -> dict[str, Stand
             for doi in part:
                 work = _find_exact(rows, provider, doi)
                 if work is not None:
-                    told = (*trails[doi], f"existence: {provider} has a record of exactly {doi}", _tell_notices(work))
-                    found[doi] = Standing("found", work, told, doi)
+                    lines = (*trails[doi], f"existence: {provider} has a record of exactly {doi}", _tell_notices(work))
+                    standings[doi] = Standing("found", work, lines, doi)
                 elif isinstance(answer, Fault):
                     trails[doi].append(tell_fault(provider, answer, f"no record of {doi}"))
                 else:
                     trails[doi].append(f"existence: {provider} has no record of {doi}")
-        left = [doi for doi in left if doi not in found]
+        left = [doi for doi in left if doi not in standings]
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def ask_alone(doi: str) -> Standing:
@@ -96,7 +96,7 @@ async def find_by_dois(context: Context, dois: Iterable[str]) -> dict[str, Stand
             return await (_ask_registry(context, doi, trails[doi]) if trails[doi] else find_by_doi(context, doi))
 
     others = await asyncio.gather(*[ask_alone(doi) for doi in left])
-    return found | dict(zip(left, others, strict=True))
+    return standings | dict(zip(left, others, strict=True))
 
 
 async def _ask_many(context: Context, provider: str, dois: Sequence[str]) -> Answer | Fault:
@@ -116,9 +116,9 @@ async def _ask_registry(context: Context, doi: str, trail: list[str]) -> Standin
     try:
         answer = await context.ask("handles", {"doi": doi})
     except Fault as fault:
-        told = f"existence: the registry of all DOIs could not be asked ({_short(fault)}), so nobody can say"
+        line = f"existence: the registry of all DOIs could not be asked ({_short(fault)}), so nobody can say"
         reason = f"nobody could say whether {doi} is registered"
-        return Standing("unknown", None, (*trail, told), doi, reason)
+        return Standing("unknown", None, (*trail, line), doi, reason)
     if any(to_doi(str(row["doi"])) == doi for row in answer.rows):
         return Standing("found", None, (*trail, f"existence: {doi} is registered; nobody asked has its record"), doi)
     reason = f"{doi} is not registered with any agency"
@@ -246,7 +246,7 @@ async def _look_up(
     """
     register = _REGISTERS[kind]
     trail: list[str] = []
-    asked: list[str] = []
+    answered: list[str] = []
     near = None
     lack = f"nothing under {label}" if fields else f"no record of {label}"
     for provider in context.offering(register.capability):
@@ -255,7 +255,7 @@ async def _look_up(
         except Fault as fault:
             trail.append(tell_fault(provider, fault, lack))
             if fault.kind == "not_found" and not fields:
-                asked.append(provider)
+                answered.append(provider)
             continue
         rows = [_describe(row) for row in answer.rows] if fields else answer.rows
         row = next((row for row in rows if not fields or _bare(label) in _identifiers(row, fields)), None)
@@ -263,20 +263,20 @@ async def _look_up(
             work = to_work(row, provider)
             return Standing("found", work, (*trail, f"existence: {provider} has {label}"), work.doi)
         trail.append(f"existence: {provider} has {lack}")
-        asked.append(provider)
+        answered.append(provider)
         if near is None and rows and "query" in arguments and not register.complete:
             near = to_work(rows[0], provider)
-    return replace(_miss(register, label, trail, asked), near=near)
+    return replace(_miss(register, label, trail, answered), near=near)
 
 
-def _miss(register: _Register, label: str, trail: list[str], asked: list[str]) -> Standing:
+def _miss(register: _Register, label: str, trail: list[str], answered: list[str]) -> Standing:
     """The standing of what nobody had, with the reason why it is absent or stays open."""
     state: State = "unknown"
-    names = " and ".join(asked)
-    if not asked and not trail:
+    names = " and ".join(answered)
+    if not answered and not trail:
         reason = f"nobody is configured who could be asked for {label}"
         trail.append(f"existence: {reason}")
-    elif not asked:
+    elif not answered:
         reason = f"nobody could be asked for {label}"
     elif register.complete:
         state, reason = "absent", f"{names} lists every {register.noun} and has no {label}"
@@ -361,11 +361,11 @@ async def find_by_reference(context: Context, reference: Reference, *, most: int
             failed.append(provider)
             continue
         answered.append(provider)
-        found = _find_best(answer.rows, provider, reference)
-        level = found[1].confidence if found else "none"
+        candidate = _find_best(answer.rows, provider, reference)
+        level = candidate[1].confidence if candidate else "none"
         trail.append(f"search: the best of {len(answer.rows)} results of {provider} matches with confidence {level}")
-        if found and (best is None or _rank(found[1]) < _rank(best[1])):
-            best = found
+        if candidate and (best is None or _rank(candidate[1]) < _rank(best[1])):
+            best = candidate
         if level == "high":
             break
     if not trail:
@@ -377,8 +377,8 @@ async def find_by_reference(context: Context, reference: Reference, *, most: int
 def _find_best(rows: list[dict[str, Any]], provider: str, reference: Reference) -> tuple[Work, Match] | None:
     works = [to_work(row, provider) for row in rows[:RESULTS]]
     matches = [(work, match_reference(reference, work.record)) for work in works]
-    matches = [one for one in matches if one[1].confidence != "none"]
-    return min(matches, key=lambda one: _rank(one[1]), default=None)
+    matches = [match for match in matches if match[1].confidence != "none"]
+    return min(matches, key=lambda match: _rank(match[1]), default=None)
 
 
 def _rank(match: Match) -> tuple[int, bool, int]:

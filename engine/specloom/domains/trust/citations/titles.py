@@ -121,8 +121,8 @@ def find_sameness(supplied: str, recorded: str) -> Sameness | None:
     supplied, recorded = (_LAST_ONE.sub("", _MARKER.sub("", title)) for title in (supplied, recorded))
     if not _same_numbers(supplied, recorded) or _negated(supplied) != _negated(recorded):
         return None
-    one, two = compact(supplied), compact(recorded)
-    if one and one == two:
+    left, right = compact(supplied), compact(recorded)
+    if left and left == right:
         return Sameness("equal but for case, punctuation, accents or markup")
     for whole, part, name in ((recorded, supplied, "supplied"), (supplied, recorded, "recorded")):
         head, rest = _split_subtitle(whole)
@@ -161,16 +161,16 @@ def _split_subtitle(title: str) -> tuple[str, str]:
 
 def _same_numbers(first: str, second: str) -> bool:
     """Whether two titles name the same numbers and parts; a subtitle that is left out may take some with it."""
-    one, two = _numbers(first), _numbers(second)
+    left, right = _numbers(first), _numbers(second)
     is_part = compact(first) in compact(second) or compact(second) in compact(first)
-    return one <= two or two <= one if is_part else one == two
+    return left <= right or right <= left if is_part else left == right
 
 
 def _numbers(title: str) -> set[str]:
-    found = {token for token in tokens(title) if is_number(token)}
+    numbers = {token for token in tokens(title) if is_number(token)}
     # Of Roman numbers, those that count parts of a work.
     parts = re.findall(r"\b(?:part|vol(?:ume)?|no)\.?\s+([ivx]+|[a-h])\b", fold(title))
-    return found.union(parts, re.findall(r"\b(?:ii|iii|iv|vi|vii|viii|ix)\b", fold(title)))
+    return numbers.union(parts, re.findall(r"\b(?:ii|iii|iv|vi|vii|viii|ix)\b", fold(title)))
 
 
 def _negated(title: str) -> tuple[bool, frozenset[str]]:
@@ -202,7 +202,7 @@ def find_inside(text: str, recorded: Sequence[str], around: Iterable[str] = ()) 
     folded = fold(text)
     places = [at for at, character in enumerate(folded) if character.isalnum()]
     joined = "".join(folded[at] for at in places)
-    known = {word for name in around for word in re.findall(r"\w+", fold(name))}
+    around_words = {word for name in around for word in re.findall(r"\w+", fold(name))}
     for title in recorded:
         name = compact(_MARKER.sub("", title))
         if len(terms(title)) < DISTINCTIVE or not name:
@@ -210,7 +210,7 @@ def find_inside(text: str, recorded: Sequence[str], around: Iterable[str] = ()) 
         start = joined.find(name)
         while start >= 0:
             before, after = folded[: places[start]], folded[places[start + len(name) - 1] + 1 :]
-            if _ends_before(before, known) and _begins_after(after, known):
+            if _ends_before(before, around_words) and _begins_after(after, around_words):
                 return title
             start = joined.find(name, start + 1)
     return ""
@@ -220,7 +220,7 @@ _LEADS = to_word_set(_TABLE["leads"])
 _QUOTES = "\"'“”„«»‘’"
 
 
-def _ends_before(before: str, known: Set[str]) -> bool:
+def _ends_before(before: str, around: Set[str]) -> bool:
     """Whether what stands before a title ends there."""
     bare = before.rstrip(f" ([{_QUOTES}")
     words = re.findall(r"[^\W_]+", bare)
@@ -230,10 +230,10 @@ def _ends_before(before: str, known: Set[str]) -> bool:
         return True
     if not bare[-1].isalnum():
         return bare[-1] != "-" or before != bare
-    return bare[-1].isdigit() or words[-1] in _LEADS or words[-1] in known
+    return bare[-1].isdigit() or words[-1] in _LEADS or words[-1] in around
 
 
-def _begins_after(after: str, known: Set[str]) -> bool:
+def _begins_after(after: str, around: Set[str]) -> bool:
     """Whether what stands behind a title is no part of it; a subtitle may follow it."""
     bare = after.lstrip(f" {_QUOTES})]")
     if not bare or any(mark in _QUOTES for mark in after[: len(after) - len(bare)]):
@@ -241,15 +241,15 @@ def _begins_after(after: str, known: Set[str]) -> bool:
     if not bare[0].isalnum():
         return (bare[0] != "-" or after != bare) and not is_other_work(re.split(r"[.;]", bare[1:], maxsplit=1)[0])
     first = re.match(r"[^\W_]+", bare)
-    return bare[0].isdigit() or (first is not None and first[0] in known)
+    return bare[0].isdigit() or (first is not None and first[0] in around)
 
 
 def is_translated(supplied: str, recorded: Sequence[str]) -> bool:
     """Whether two titles may be one in two languages: both can be told and differ, or only one of them is English."""
-    known = {_language(title) for title in recorded}
+    languages = {_language(title) for title in recorded}
     own = _language(supplied)
-    if own and "" not in known:
-        return own not in known
+    if own and "" not in languages:
+        return own not in languages
     return _is_foreign(supplied) != any(map(_is_foreign, recorded))
 
 

@@ -53,9 +53,9 @@ class _Verification:
     addresses: list[str] = field(default_factory=list)
     reading: SourceReading | None = None
 
-    def tell(self, **known: Any) -> None:
+    def tell(self, **fields: Any) -> None:
         """Take over what is known of some fields of the record."""
-        self.citation = replace(self.citation, **known)
+        self.citation = replace(self.citation, **fields)
 
     def note(self, *lines: str) -> None:
         """Add lines to what the record rests on."""
@@ -71,25 +71,25 @@ async def verify(context: Context, citation: str, claim: str = "") -> Citation:
     text = strip_unseen(citation).strip()
     if not text:
         raise Fault("validation", "the citation is empty; give a DOI, an address or a reference")
-    found = detect(text)
+    detected = detect(text)
     empty = Citation(
-        input=citation, input_type=found.input_type, exists=False, verification_status="unchecked", provenance=()
+        input=citation, input_type=detected.input_type, exists=False, verification_status="unchecked", provenance=()
     )
     check = _Verification(context, empty)
-    identifier = found.identifier
+    identifier = detected.identifier
     if identifier is not None:
         check.tell(identifier=CitedIdentifier(kind=identifier.kind, value=identifier.value))
-        others = [each.value for each in found.identifiers if each.kind == "doi" and each.value != identifier.value]
+        others = [each.value for each in detected.identifiers if each.kind == "doi" and each.value != identifier.value]
         if identifier.kind == "doi" and others:
             check.note(f"identifier: only the first DOI was looked up, and not {', '.join(others[:5])}")
     context.tell(0, 3, "looking for the source")
     standing = await find_identified(context, identifier, text) if identifier is not None else None
     if standing is not None:
-        await _check_identified(check, found, standing)
-    elif found.input_type == "url" and identifier is not None:
+        await _check_identified(check, detected, standing)
+    elif detected.input_type == "url" and identifier is not None:
         await _check_address(check, identifier.value, wanted=bool(claim.strip()))
     else:
-        await _check_reference(check, found.rest or text, _urls_of(found))
+        await _check_reference(check, detected.rest or text, _urls_of(detected))
     context.tell(2, 3, "looking at the claim")
     await _check_claim(check, claim)
     context.tell(3, 3, "done")
@@ -99,25 +99,25 @@ async def verify(context: Context, citation: str, claim: str = "") -> Citation:
 # --- what has an identifier ---
 
 
-async def _check_identified(check: _Verification, found: Detected, standing: Standing) -> None:
+async def _check_identified(check: _Verification, detected: Detected, standing: Standing) -> None:
     """Fills in what is known of a work by its identifier."""
     _tell_standing(check, standing)
     work = standing.work
-    match = _compare(found, work) if work is not None else None
+    match = _compare(detected, work) if work is not None else None
     check.tell(title_match=match.title.verdict if match is not None else "not_checked")
     if match is not None:
         check.tell(comparison=tell_match(match))
         if match.title.verdict == "not_checked" and check.citation.exists:
-            check.warn(BARE if not found.rest else f"The title was not checked: {match.title.reason}.")
+            check.warn(BARE if not detected.rest else f"The title was not checked: {match.title.reason}.")
         if differing := [one.field for one in match.judgements if one.verdict == "mismatch"]:
             check.warn(DIFFERS.format(fields=" and ".join(differing)))
     elif standing.near is not None:
-        check.tell(possible_match=standing.near.to_json(), comparison=tell_match(_compare(found, standing.near)))
+        check.tell(possible_match=standing.near.to_json(), comparison=tell_match(_compare(detected, standing.near)))
     elif standing.state == "found":
         check.warn(UNREAD)
-    elif len(terms(found.rest)) >= _FEWEST_TERMS:
+    elif len(terms(detected.rest)) >= _FEWEST_TERMS:
         # A wrong identifier often stands beside the right title.
-        other = await find_by_reference(check.context, parse_reference(found.rest))
+        other = await find_by_reference(check.context, parse_reference(detected.rest))
         check.note(*other.trail)
         if other.match is not None and other.confidence == "high" and standing.state == "unknown" and not standing.doi:
             # What a catalogue does not list may be found by its words.
@@ -127,23 +127,25 @@ async def _check_identified(check: _Verification, found: Detected, standing: Sta
         if other.work is not None and other.match is not None and other.confidence in ("high", "medium"):
             check.tell(possible_match=other.work.to_json(), comparison=tell_match(other.match))
     check.addresses = find_addresses(work, standing.doi) if standing.state == "found" else []
-    if found.input_type == "url" and (urls := _urls_of(found)):
+    if detected.input_type == "url" and (urls := _urls_of(detected)):
         link = (await check_links(check.context, urls[:1]))[0]
         _tell_liveness(check, link)
         # An address stands for the identifier in it, and for no other that somebody put beside it.
-        if link.live and found.identifier is not None and found.identifier.start < len(urls[0]):
+        if link.live and detected.identifier is not None and detected.identifier.start < len(urls[0]):
             check.tell(**_CONFIRMED)
         check.addresses = [*link.readable, *check.addresses]
 
 
-def _compare(found: Detected, work: Work) -> Match:
+def _compare(detected: Detected, work: Work) -> Match:
     """The words around an identifier against a work; of a court's decision only the parties are its title."""
-    parties = find_parties(found.rest) if found.identifier is not None and found.identifier.kind == "case" else ""
-    return match_fields(work.record, title=parties) if parties else match_text(found.rest, work.record)
+    parties = (
+        find_parties(detected.rest) if detected.identifier is not None and detected.identifier.kind == "case" else ""
+    )
+    return match_fields(work.record, title=parties) if parties else match_text(detected.rest, work.record)
 
 
-def _urls_of(found: Detected) -> list[str]:
-    return [each.value for each in found.identifiers if each.kind == "url"]
+def _urls_of(detected: Detected) -> list[str]:
+    return [each.value for each in detected.identifiers if each.kind == "url"]
 
 
 def _tell_standing(check: _Verification, standing: Standing) -> None:
@@ -167,17 +169,17 @@ def _tell_standing(check: _Verification, standing: Standing) -> None:
 async def _check_reference(check: _Verification, text: str, urls: list[str]) -> None:
     """Fills in what the indexes have for a reference in plain words, and whether it is what its address leads to."""
     reference = parse_reference(text)
-    found = await find_by_reference(check.context, reference)
-    check.note(*found.trail)
-    status, reason = _judge_search(found)
+    search = await find_by_reference(check.context, reference)
+    check.note(*search.trail)
+    status, reason = _judge_search(search)
     check.tell(
-        match_confidence=found.confidence,
-        exists=found.confidence == "high",
-        title_match=found.match.title.verdict if found.match is not None else "not_checked",
+        match_confidence=search.confidence,
+        exists=search.confidence == "high",
+        title_match=search.match.title.verdict if search.match is not None else "not_checked",
         verification_status=status,
         status_reason=reason,
     )
-    await _check_found(check, found)
+    await _check_found(check, search)
     if not urls:
         return
     link = (await check_links(check.context, urls[:1]))[0]
@@ -191,20 +193,20 @@ async def _check_reference(check: _Verification, text: str, urls: list[str]) -> 
     check.reading = reading if reading is not None and reading.page is not None else None
 
 
-async def _check_found(check: _Verification, found: RegistrySearch) -> None:
+async def _check_found(check: _Verification, search: RegistrySearch) -> None:
     """Fills in what the registries know of the work that a search found."""
-    if found.work is None:
+    if search.work is None:
         return
-    exact = found.work
-    check.tell(comparison=tell_match(found.match) if found.match is not None else [])
-    if found.work.doi:
-        standing = await find_by_doi(check.context, found.work.doi)
+    exact = search.work
+    check.tell(comparison=tell_match(search.match) if search.match is not None else [])
+    if search.work.doi:
+        standing = await find_by_doi(check.context, search.work.doi)
         check.note(*standing.trail)
         check.tell(retraction_status=standing.notice)
         # The registry's own record comes before that of a search.
         exact = standing.work or exact
-    if found.confidence != "high":
-        check.tell(possible_match=found.work.to_json())
+    if search.confidence != "high":
+        check.tell(possible_match=search.work.to_json())
         return
     check.tell(matched_record=exact.to_json())
     if check.citation.retraction_status is None and is_called_retracted(exact.title):
@@ -212,20 +214,20 @@ async def _check_found(check: _Verification, found: RegistrySearch) -> None:
     check.addresses = find_addresses(exact, exact.doi)
 
 
-def _judge_search(found: RegistrySearch) -> tuple[Status, str | None]:
+def _judge_search(search: RegistrySearch) -> tuple[Status, str | None]:
     """The status of a reference in plain words, and why it is not confirmed."""
-    if found.confidence == "high":
+    if search.confidence == "high":
         return "confirmed", None
-    if found.confidence in ("medium", "low"):
-        others = [one.field for one in found.match.judgements if one.verdict == "mismatch"] if found.match else []
+    if search.confidence in ("medium", "low"):
+        others = [one.field for one in search.match.judgements if one.verdict == "mismatch"] if search.match else []
         differing = f": it differs in {' and '.join(others)}, see comparison" if others else ""
-        return "uncertain", f"the nearest record matches with confidence {found.confidence} only{differing}"
-    if found.obstacle:
-        return "unchecked", found.obstacle
-    silent = f"; {' and '.join(found.failed)} could not be asked" if found.failed else ""
+        return "uncertain", f"the nearest record matches with confidence {search.confidence} only{differing}"
+    if search.obstacle:
+        return "unchecked", search.obstacle
+    silent = f"; {' and '.join(search.failed)} could not be asked" if search.failed else ""
     # What a few have not does not tell what most would have had.
-    if len(found.failed) > len(found.answered):
-        return "unchecked", f"nothing like it is in {' and '.join(found.answered)}{silent}"
+    if len(search.failed) > len(search.answered):
+        return "unchecked", f"nothing like it is in {' and '.join(search.answered)}{silent}"
     return "not_found", f"no index that was asked has a work like it{silent}"
 
 

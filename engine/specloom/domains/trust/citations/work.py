@@ -44,7 +44,7 @@ class Work:
         Collaborations sign with thousands of names: of more than MOST_AUTHORS the first are told, and their number.
         """
         row, authors = self.row, self.record.authors
-        said = {
+        fields = {
             "title": self.title,
             "authors": [to_display(name) for name in authors[:MOST_AUTHORS]],
             "authorCount": len(authors) if len(authors) > MOST_AUTHORS else None,
@@ -60,7 +60,7 @@ class Work:
             "openAccess": row.get("open_access"),
             "source": self.provider,
         }
-        return {name: value for name, value in said.items() if value not in (None, "", [])}
+        return {name: value for name, value in fields.items() if value not in (None, "", [])}
 
 
 def to_work(row: Mapping[str, Any], provider: str) -> Work:
@@ -94,9 +94,9 @@ def _to_lines(values: Iterable[object]) -> tuple[str, ...]:
 
 
 def _to_name(text: str, organisations: Set[str]) -> Name | None:
-    known = text in organisations
+    is_organisation = text in organisations
     text = strip_markup(str(text))
-    if known:
+    if is_organisation:
         return Name(text)
     family, comma, given = text.partition(", ")
     # A registry that parts the two knows better than a guess: "Lee, Tsung Dao" and "van der Berg, J.".
@@ -105,16 +105,16 @@ def _to_name(text: str, organisations: Set[str]) -> Name | None:
 
 def find_addresses(work: Work | None, doi: str = "") -> list[str]:
     """Where a work can be read, the likeliest first: its PDF, its page, and its DOI, each once."""
-    found: list[str] = []
+    addresses: list[str] = []
     resolver = to_address("doi", doi) if doi else ""
     if work is not None:
         for name in ("pdf_url", "url"):
             address = str(work.row.get(name) or "")
             if address and not address.startswith(_RESOLVERS):
-                found.append(address)
+                addresses.append(address)
         if not resolver:
-            found.append(str(work.row.get("url") or ""))
-    return [address for address in dict.fromkeys((*found, resolver)) if address]
+            addresses.append(str(work.row.get("url") or ""))
+    return [address for address in dict.fromkeys((*addresses, resolver)) if address]
 
 
 def tell_match(match: Match) -> list[dict[str, str]]:

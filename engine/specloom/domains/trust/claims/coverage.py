@@ -32,7 +32,7 @@ from specloom.plugins import HOOKS, Row
 
 from ..records import ClaimCheck, Support
 from .cues import Cue, find_cues
-from .weight import ClaimTokens, Said, find_initials, score, share, to_said, to_wanted, union
+from .weight import ClaimTokens, SentenceMatch, find_initials, match_sentence, score, share, to_claim_tokens, union
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -113,22 +113,24 @@ def assess(claim: str, text: str) -> Coverage:
     language = find_language(text)
     own = find_language(claim)
     initials = find_initials(text)
-    wanted = to_wanted(claim, own if own is not UNKNOWN else language, initials)
-    known: dict[str, tuple[str, ...]] = {}
-    spoken = [to_said(sentence, wanted, language, initials, known) for sentence in sentences(text)]
+    query = to_claim_tokens(claim, own if own is not UNKNOWN else language, initials)
+    forms: dict[str, tuple[str, ...]] = {}
+    spoken = [match_sentence(sentence, query, language, initials, forms) for sentence in sentences(text)]
     hits = union(spoken)
-    window = _best_window(spoken, wanted)
-    coverage, reach = share(window, wanted), share(spoken, wanted)
-    words = sum(said.words for said in spoken)
+    window = _best_window(spoken, query)
+    coverage, reach = share(window, query), share(spoken, query)
+    words = sum(match.words for match in spoken)
     label, reason = _judge(
-        wanted, hits, spoken, coverage, words, comparable=_comparable(claim, text, own, language, hits)
+        query, hits, spoken, coverage, words, comparable=_comparable(claim, text, own, language, hits)
     )
     # Of sentences that are said again, the first stands for all.
-    told = {said.sentence: said for said in reversed(spoken) if said.hits}
-    ranked = sorted((said for said in spoken if told.get(said.sentence) is said), key=lambda said: -score(said, wanted))
-    best = {id(said) for said in ranked[:MOST_EVIDENCE]}
-    evidence = [said for said in spoken if id(said) in best]
-    cues = find_cues(claim, evidence, wanted, language)
+    firsts = {match.sentence: match for match in reversed(spoken) if match.hits}
+    ranked = sorted(
+        (match for match in spoken if firsts.get(match.sentence) is match), key=lambda match: -score(match, query)
+    )
+    best = {id(match) for match in ranked[:MOST_EVIDENCE]}
+    evidence = [match for match in spoken if id(match) in best]
+    cues = find_cues(claim, evidence, query, language)
     unknown = "The language of the text could not be told"
     unlisted = f"There is no list of cues for {language.code!r}"
     return Coverage(
@@ -136,10 +138,8 @@ def assess(claim: str, text: str) -> Coverage:
         reach=round(reach, 2),
         label=label,
         reason=reason,
-        terms=tuple(
-            Term(token, weight, wanted.kinds[token], token in hits) for token, weight in wanted.weights.items()
-        ),
-        evidence=tuple(said.sentence for said in evidence),
+        terms=tuple(Term(token, weight, query.kinds[token], token in hits) for token, weight in query.weights.items()),
+        evidence=tuple(match.sentence for match in evidence),
         signal=ranked[0].sentence if ranked else "",
         cues=cues,
         cue_note="" if language.has_cues else _NO_CUES.format(why=unknown if language is UNKNOWN else unlisted),
@@ -148,11 +148,11 @@ def assess(claim: str, text: str) -> Coverage:
     )
 
 
-def _best_window(spoken: Sequence[Said], wanted: ClaimTokens) -> Sequence[Said]:
+def _best_window(spoken: Sequence[SentenceMatch], query: ClaimTokens) -> Sequence[SentenceMatch]:
     if len(spoken) <= SHORT_TEXT:
         return spoken
     windows = (spoken[at : at + WINDOW] for at in range(len(spoken) - WINDOW + 1))
-    return max(windows, key=lambda window: share(window, wanted))
+    return max(windows, key=lambda window: share(window, query))
 
 
 # --- judging ---
@@ -169,33 +169,39 @@ def _comparable(claim: str, text: str, own: LanguageProfile, language: LanguageP
 
 
 def _judge(
-    wanted: ClaimTokens, hits: frozenset[str], spoken: Sequence[Said], coverage: float, words: int, *, comparable: bool
+    query: ClaimTokens,
+    hits: frozenset[str],
+    spoken: Sequence[SentenceMatch],
+    coverage: float,
+    words: int,
+    *,
+    comparable: bool,
 ) -> tuple[Support, str]:
-    if not wanted.weights:
+    if not query.weights:
         return "partially_addressed", "the claim has no terms that could be looked for"
-    specific = wanted.specific
+    specific = query.specific
     matched = specific & hits
-    found = f"{len(matched)} of {len(specific)} specific terms were found"
+    count = f"{len(matched)} of {len(specific)} specific terms were found"
     # How many specific terms a text may share by chance with a claim that has so many.
     allowance = 0 if len(specific) < _TELLING else 1 if len(specific) <= 6 else len(specific) // 4
     if coverage >= _ADDRESSED:
-        return "addressed", f"{found}, close together"
+        return "addressed", f"{count}, close together"
     if not comparable:
         return "partially_addressed", "claim and text are in different languages, so their words cannot be compared"
     if not specific:
         return "partially_addressed", "the claim has only general words and numbers, which any text may lack"
     if words < _THINNEST:
         return "partially_addressed", "the text is too short to show anything by what it lacks"
-    if coverage >= _FAINT or len(matched) > allowance or any(said.pairs for said in spoken):
-        return "partially_addressed", found
+    if coverage >= _FAINT or len(matched) > allowance or any(match.pairs for match in spoken):
+        return "partially_addressed", count
     if (len(specific) < _TELLING and hits) or (len(specific) < _FEW and matched):
-        return "partially_addressed", f"{found}, and the claim has too few of them to be missed"
-    if topic := next((token for token in sorted(matched) if _is_topic(token, wanted, hits, spoken)), ""):
-        return "partially_addressed", f"{found}, and {topic!r} is what the text is about"
-    return "not_addressed", found
+        return "partially_addressed", f"{count}, and the claim has too few of them to be missed"
+    if topic := next((token for token in sorted(matched) if _is_topic(token, query, hits, spoken)), ""):
+        return "partially_addressed", f"{count}, and {topic!r} is what the text is about"
+    return "not_addressed", count
 
 
-def _is_topic(token: str, wanted: ClaimTokens, hits: frozenset[str], spoken: Sequence[Said]) -> bool:
+def _is_topic(token: str, query: ClaimTokens, hits: frozenset[str], spoken: Sequence[SentenceMatch]) -> bool:
     """Whether a text is about a term of the claim: it is in the title, which comes first, or returns again and again.
 
     So it is about a rare word that carries much of the claim, wherever it has it, and about what the claim speaks of
@@ -203,12 +209,12 @@ def _is_topic(token: str, wanted: ClaimTokens, hits: frozenset[str], spoken: Seq
     about ice. One that another word narrows ("whale schools", "mercury in tuna"), or that says where and is one of many
     ("in Denmark"), is a topic by itself only where the text keeps coming back to it.
     """
-    shape = wanted.shape
-    titled, returns = token in spoken[0].hits, sum(token in said.hits for said in spoken) >= _TOPIC
-    carried = wanted.weights[token] / sum(wanted.weights[each] for each in wanted.specific)
+    shape = query.shape
+    titled, returns = token in spoken[0].hits, sum(token in match.hits for match in spoken) >= _TOPIC
+    carried = query.weights[token] / sum(query.weights[each] for each in query.specific)
     if token in shape.settings:
         return (titled or returns) if carried >= _SETTING else (titled and returns)
-    if wanted.weights[token] > _ORDINARY and carried >= _CARRIED:
+    if query.weights[token] > _ORDINARY and carried >= _CARRIED:
         return True
     if not shape.heads.get(token, frozenset()) <= hits:
         return False
@@ -272,8 +278,8 @@ def to_claim(text: str) -> Claim:
 
 def score_sentence(sentence: str, claim: Claim) -> float:
     """How much a sentence has to do with a claim: 0 when they share no term, else 1 and more."""
-    said = tokens(sentence)
-    matched = claim.terms.intersection(said)
+    words = tokens(sentence)
+    matched = claim.terms.intersection(words)
     if not matched:
         return 0.0
     numbers = sum(map(is_number, matched))
@@ -281,9 +287,9 @@ def score_sentence(sentence: str, claim: Claim) -> float:
     if numbers and numbers < len(matched):
         points += _NUMBER_BONUS
     # Function words between two terms do not part them: "rise of prices" has the pair that "rise prices" has.
-    kept = [token for token in said if token in claim.terms or not is_stop_word(token)]
-    points += _PAIR_BONUS * len(claim.pairs.intersection(pairwise(kept)))
-    return points + _CUE_BONUS if not _CUES.isdisjoint(said) else points
+    telling = [token for token in words if token in claim.terms or not is_stop_word(token)]
+    points += _PAIR_BONUS * len(claim.pairs.intersection(pairwise(telling)))
+    return points + _CUE_BONUS if not _CUES.isdisjoint(words) else points
 
 
 def best_sentence(texts: Iterable[str], claim: Claim) -> str:
@@ -375,22 +381,22 @@ def judge_claim(claim: str, reading: SourceReading) -> ClaimEvidence:
     claim = claim.strip()[:LONGEST_CLAIM]
     if reading.page is None:
         return to_unread(claim, reading.error)
-    found = assess(claim, to_plain(str(reading.page["content"])))
-    cues = [{name: value for name, value in asdict(cue).items() if value} for cue in found.cues[:_MOST_CUES]]
+    coverage = assess(claim, to_plain(str(reading.page["content"])))
+    cues = [{name: value for name, value in asdict(cue).items() if value} for cue in coverage.cues[:_MOST_CUES]]
     check = ClaimCheck(
         claim=claim,
-        claim_support=found.label,
-        claim_coverage=found.coverage,
-        claim_reason=found.reason,
-        claim_evidence=found.evidence,
+        claim_support=coverage.label,
+        claim_coverage=coverage.coverage,
+        claim_reason=coverage.reason,
+        claim_evidence=coverage.evidence,
         claim_source_url=str(reading.page.get("url") or reading.url),
-        contrast_signal=found.contrast or None,
+        contrast_signal=coverage.contrast or None,
         contrast_cues=cues or None,
-        contrast_note=found.cue_note or None,
+        contrast_note=coverage.cue_note or None,
     )
-    if found.words >= FEW_WORDS:
+    if coverage.words >= FEW_WORDS:
         return ClaimEvidence(check)
-    return ClaimEvidence(check, found.words, _NOTE.format(words=found.words))
+    return ClaimEvidence(check, coverage.words, _NOTE.format(words=coverage.words))
 
 
 def to_unread(claim: str, error: str) -> ClaimEvidence:

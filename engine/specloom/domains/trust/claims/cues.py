@@ -12,7 +12,7 @@ from specloom.domains.text import LanguageProfile, is_number, load_table, stem, 
 from specloom.domains.text.fold import fold
 from specloom.domains.text.tokens import tokens
 
-from .weight import ClaimTokens, Quantity, Said, find_quantities, is_said, unify
+from .weight import ClaimTokens, Quantity, SentenceMatch, find_quantities, occurs, unify
 
 _TABLE = load_table(__file__, "cues.yaml")
 # Clause marks; a hyphen or a full stop inside a number is none, and neither is the comma before the year of a day.
@@ -54,12 +54,12 @@ def find_denials(text: str, language: LanguageProfile) -> tuple[tuple[str, str],
     folded = _CONTRACTED.sub(r"\1 not", fold(text))
     for phrase in language.not_denying:
         folded = folded.replace(phrase, " ")
-    found: list[tuple[str, str]] = []
+    denials: list[tuple[str, str]] = []
     for clause in _to_clauses(folded, language):
         hits = _find_negations(clause, language)
         if hits:
-            found.append((hits[0], clause))
-    return tuple(found)
+            denials.append((hits[0], clause))
+    return tuple(denials)
 
 
 def _to_clauses(folded: str, language: LanguageProfile) -> list[str]:
@@ -114,11 +114,11 @@ def find_opposite(claim: str, sentence: str) -> tuple[str, str] | None:
 
     The words are English; a sentence in another language has none.
     """
-    claimed, said = _to_directed(claim), _to_directed(sentence)
+    claimed, directed = _to_directed(claim), _to_directed(sentence)
     for pair in _OPPOSITES:
         for side, other in (pair, pair[::-1]):
-            own, opposed = _first(claimed, side), _first(said, other)
-            if own and opposed and not _first(claimed, other) and not _first(said, side):
+            own, opposed = _first(claimed, side), _first(directed, other)
+            if own and opposed and not _first(claimed, other) and not _first(directed, side):
                 return own, opposed
     return None
 
@@ -129,8 +129,8 @@ def _to_directed(text: str) -> list[tuple[str, str]]:
     return [(word, word if word in _AS_WRITTEN else stem(word)) for word in words if word not in ("high", "low")]
 
 
-def _first(words: Sequence[tuple[str, str]], wanted: Set[str]) -> str:
-    return next((word for word, compared in words if compared in wanted), "")
+def _first(words: Sequence[tuple[str, str]], side: Set[str]) -> str:
+    return next((word for word, compared in words if compared in side), "")
 
 
 def find_number_conflict(claim: str, sentence: str) -> tuple[Quantity, Quantity] | None:
@@ -139,10 +139,10 @@ def find_number_conflict(claim: str, sentence: str) -> tuple[Quantity, Quantity]
     Only numbers with a unit are compared, and only where each side has one of that unit: with several it cannot be
     told which belongs to what. A number that both sides have conflicts with none, even where one leaves its unit out.
     """
-    claimed, found = find_quantities(claim), find_quantities(sentence)
-    shared = {each.value for each in claimed} & {each.value for each in found}
+    claimed, quantities = find_quantities(claim), find_quantities(sentence)
+    shared = {each.value for each in claimed} & {each.value for each in quantities}
     for quantity in claimed:
-        same = [each for each in found if each.unit == quantity.unit]
+        same = [each for each in quantities if each.unit == quantity.unit]
         own = [each for each in claimed if each.unit == quantity.unit]
         if quantity.unit and len(same) == len(own) == 1 and shared.isdisjoint((quantity.value, same[0].value)):
             return quantity, same[0]
@@ -151,9 +151,9 @@ def find_number_conflict(claim: str, sentence: str) -> tuple[Quantity, Quantity]
 
 def find_other_unit(claim: str, sentence: str) -> tuple[Quantity, Quantity] | None:
     """A number of a claim that a sentence has with another unit of the same kind: 12 metres for 12 kilometres."""
-    found = find_quantities(sentence)
+    quantities = find_quantities(sentence)
     for quantity in find_quantities(claim):
-        same = [each for each in found if each.value == quantity.value]
+        same = [each for each in quantities if each.value == quantity.value]
         if quantity.kind and len(same) == 1 and same[0].kind == quantity.kind and same[0].unit != quantity.unit:
             return quantity, same[0]
     return None
@@ -161,8 +161,8 @@ def find_other_unit(claim: str, sentence: str) -> tuple[Quantity, Quantity] | No
 
 def find_other_year(claim: str, sentence: str) -> tuple[str, str] | None:
     """The year of a claim and another in a sentence, where each has exactly one."""
-    claimed, found = ({each.value for each in find_quantities(text) if each.is_year} for text in (claim, sentence))
-    return (claimed.pop(), found.pop()) if len(claimed) == len(found) == 1 and claimed != found else None
+    claimed, years = ({each.value for each in find_quantities(text) if each.is_year} for text in (claim, sentence))
+    return (claimed.pop(), years.pop()) if len(claimed) == len(years) == 1 and claimed != years else None
 
 
 # --- What turns a claim round without denying it: the sides of a comparison, how many it is said of, an item left
@@ -248,21 +248,21 @@ def find_other_quantifier(claim: str, sentence: str) -> Cue | None:
 def _quantified(text: str) -> dict[str, tuple[str, bool]]:
     """The things of which a text says how many, each with that word and whether it means many."""
     words = [word for word in _REVERSALS_WORD.findall(fold(text)) if word not in ("of", "the", "these", "those")]
-    found: dict[str, tuple[str, bool]] = {}
+    quantified: dict[str, tuple[str, bool]] = {}
     for at, word in enumerate(words[:-1]):
         alone = at == 0 or words[at - 1] not in ("a", "quite", "not", "at", "very")
         if alone and (word in _MANY or word in _FEW):
-            found.setdefault(stem(words[at + 1]), (word, word in _MANY))
-    return found
+            quantified.setdefault(stem(words[at + 1]), (word, word in _MANY))
+    return quantified
 
 
 def find_missing_item(claim: str, denied: str, specific: Set[str]) -> str:
     """The item of a claim's list that a denied clause is about and nothing else of the claim, "" without one."""
-    said = frozenset(tokens(denied)) & specific
-    if len(said) != 1:
+    words = frozenset(tokens(denied)) & specific
+    if len(words) != 1:
         return ""
-    items = {token for found in _LIST.finditer(claim) for word in found.groups() for token in tokens(word)}
-    return next((token for token in said if token in items), "") if len(items & specific) > 1 else ""
+    items = {token for pair in _LIST.finditer(claim) for word in pair.groups() for token in tokens(word)}
+    return next((token for token in words if token in items), "") if len(items & specific) > 1 else ""
 
 
 def find_affirmation(claim: str, sentence: str, language: LanguageProfile) -> str:
@@ -297,10 +297,10 @@ def find_other_count(claim: str, sentence: str, nouns: Set[str]) -> tuple[str, s
 def _count(text: str, nouns: Set[str]) -> list[tuple[str, str]]:
     """The numbers of a text that count one of these nouns, each with it: "12 whales", "12 grey whales"."""
     counted = []
-    for found in _COUNTED.finditer(fold(text)):
-        said = tokens(found[0])
-        if len(said) > 1 and is_number(said[0]) and said[-1] in nouns:
-            counted.append((said[0], said[-1]))
+    for match in _COUNTED.finditer(fold(text)):
+        words = tokens(match[0])
+        if len(words) > 1 and is_number(words[0]) and words[-1] in nouns:
+            counted.append((words[0], words[-1]))
     return counted
 
 
@@ -317,50 +317,52 @@ _STATED = 0.9
 _FEWEST_STATED = 2
 
 
-def find_cues(claim: str, evidence: Sequence[Said], wanted: ClaimTokens, language: LanguageProfile) -> tuple[Cue, ...]:
+def find_cues(
+    claim: str, evidence: Sequence[SentenceMatch], query: ClaimTokens, language: LanguageProfile
+) -> tuple[Cue, ...]:
     """What may speak against the claim in the sentences that speak of its matter, next to which others do not count."""
     if not language.has_cues or not evidence:
         return ()
     denied = bool(find_denials(claim, language)) or bool(is_refuted(claim, language))
-    best = max(_matter(said, wanted) for said in evidence)
-    whole = sum(wanted.matter.values())
-    told = frozenset(token for said in evidence for token in said.hits if is_number(token))
+    best = max(_matter(match, query) for match in evidence)
+    whole = sum(query.matter.values())
+    numbers = frozenset(token for match in evidence for token in match.hits if is_number(token))
     cues: list[Cue] = []
-    for said in evidence:
-        if _matter(said, wanted) < max(best * _CLOSE, whole * _ON_THE_MATTER):
+    for match in evidence:
+        if _matter(match, query) < max(best * _CLOSE, whole * _ON_THE_MATTER):
             continue
         opposed = _find_opposition if not denied else _find_affirmed
-        if cue := opposed(claim, said, wanted, language):
+        if cue := opposed(claim, match, query, language):
             cues.append(cue)
-        if conflict := _find_conflict(claim, said, wanted, language, told, denied=denied):
+        if conflict := _find_conflict(claim, match, query, language, numbers, denied=denied):
             cues.append(conflict)
     return tuple(cues)
 
 
-def _find_opposition(claim: str, said: Said, wanted: ClaimTokens, language: LanguageProfile) -> Cue | None:
-    sentence = said.sentence
+def _find_opposition(claim: str, match: SentenceMatch, query: ClaimTokens, language: LanguageProfile) -> Cue | None:
+    sentence = match.sentence
     for words, clause in find_denials(sentence, language):
         # A clause that holds too little of what the sentence shares with the claim denies another thing.
-        reaches = _inside(clause, wanted, language) >= _REACHED * _matter(said, wanted)
-        if reaches or find_missing_item(claim, clause, wanted.specific):
+        reaches = _inside(clause, query, language) >= _REACHED * _matter(match, query)
+        if reaches or find_missing_item(claim, clause, query.specific):
             return Cue("negation", sentence, words)
     if word := is_refuted(sentence, language):
         return Cue("refutation", sentence, word)
     if language.code == "en" and (pair := find_opposite(claim, sentence)):
         return Cue("direction", sentence, pair[1], *pair)
     if language.code == "en":
-        return find_turned_comparison(claim, sentence, wanted.weights.keys()) or find_other_quantifier(claim, sentence)
+        return find_turned_comparison(claim, sentence, query.weights.keys()) or find_other_quantifier(claim, sentence)
     return None
 
 
-def _find_affirmed(claim: str, said: Said, wanted: ClaimTokens, language: LanguageProfile) -> Cue | None:
+def _find_affirmed(claim: str, match: SentenceMatch, query: ClaimTokens, language: LanguageProfile) -> Cue | None:
     """A sentence that states what the claim denies."""
-    whole = sum(weight for token, weight in wanted.matter.items() if token not in to_denying(language))
-    numbers = {token for token, kind in wanted.kinds.items() if kind == "number"}
-    if _matter(said, wanted) < _STATED * whole or len(said.hits) < _FEWEST_STATED or not numbers <= said.hits:
+    whole = sum(weight for token, weight in query.matter.items() if token not in to_denying(language))
+    numbers = {token for token, kind in query.kinds.items() if kind == "number"}
+    if _matter(match, query) < _STATED * whole or len(match.hits) < _FEWEST_STATED or not numbers <= match.hits:
         return None
-    words = find_affirmation(claim, said.sentence, language)
-    return Cue("negation", said.sentence, words, "denied", "stated") if words else None
+    words = find_affirmation(claim, match.sentence, language)
+    return Cue("negation", match.sentence, words, "denied", "stated") if words else None
 
 
 @cache
@@ -369,34 +371,40 @@ def to_denying(language: LanguageProfile) -> frozenset[str]:
     return frozenset(token for word in language.negations for token in tokens(word))
 
 
-def _matter(said: Said, wanted: ClaimTokens) -> float:
+def _matter(match: SentenceMatch, query: ClaimTokens) -> float:
     """What a sentence has of the claim besides its numbers."""
-    return sum(weight for token, weight in wanted.matter.items() if token in said.hits)
+    return sum(weight for token, weight in query.matter.items() if token in match.hits)
 
 
-def _inside(clause: str, wanted: ClaimTokens, language: LanguageProfile) -> float:
+def _inside(clause: str, query: ClaimTokens, language: LanguageProfile) -> float:
     """What a clause has of the claim besides its numbers."""
     words = frozenset(unify(tokens(clause), {}, language))
-    return sum(weight for token, weight in wanted.matter.items() if is_said(token, words))
+    return sum(weight for token, weight in query.matter.items() if occurs(token, words))
 
 
 def _find_conflict(
-    claim: str, said: Said, wanted: ClaimTokens, language: LanguageProfile, told: frozenset[str], *, denied: bool
+    claim: str,
+    match: SentenceMatch,
+    query: ClaimTokens,
+    language: LanguageProfile,
+    stated: frozenset[str],
+    *,
+    denied: bool,
 ) -> Cue | None:
     """Another number where the claim has its own: in the clause that has most of the claim, if it has enough of it.
 
     A year stands against another only within that clause, where the claim denies nothing of it, and where the year of
-    the claim is in none of the numbers that are `told`.
+    the claim is in none of the numbers that are `stated`.
     """
-    clauses = to_clauses(said.sentence, language)
-    clause = max(clauses, key=lambda each: _inside(each, wanted, language), default="")
-    certain = _inside(clause, wanted, language) >= _CLOSE * _matter(said, wanted)
-    clause = clause if certain else said.sentence
+    clauses = to_clauses(match.sentence, language)
+    clause = max(clauses, key=lambda each: _inside(each, query, language), default="")
+    certain = _inside(clause, query, language) >= _CLOSE * _matter(match, query)
+    clause = clause if certain else match.sentence
     conflict: tuple[str, str] | None = None
     if units := find_number_conflict(claim, clause) or find_other_unit(claim, clause):
         conflict = (f"{units[0].value} {units[0].unit}", f"{units[1].value} {units[1].unit}")
-    elif certain and not denied and (years := find_other_year(claim, clause)) and years[0] not in told:
+    elif certain and not denied and (years := find_other_year(claim, clause)) and years[0] not in stated:
         conflict = years
     else:
-        conflict = find_other_count(claim, clause, wanted.specific)
-    return Cue("number", said.sentence, conflict[1], *conflict) if conflict is not None else None
+        conflict = find_other_count(claim, clause, query.specific)
+    return Cue("number", match.sentence, conflict[1], *conflict) if conflict is not None else None

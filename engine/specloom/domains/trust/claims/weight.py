@@ -56,14 +56,14 @@ class Quantity:
 def find_quantities(text: str) -> tuple[Quantity, ...]:
     """Every number of a text with its unit, in order."""
     text = _CURRENCY.sub(lambda sign: {"$": "dollar ", "€": "euro ", "£": "pound "}[sign[1]], text)
-    found = tokens(_TIMES.sub(" fold ", _POINTS.sub("points", text)))
-    return tuple(Quantity(token, _find_unit(found, at)) for at, token in enumerate(found) if is_number(token))
+    words = tokens(_TIMES.sub(" fold ", _POINTS.sub("points", text)))
+    return tuple(Quantity(token, _find_unit(words, at)) for at, token in enumerate(words) if is_number(token))
 
 
-def _find_unit(found: Sequence[str], at: int) -> str:
-    if at and found[at - 1] in ("dollar", "euro", "pound"):
-        return found[at - 1]
-    for word in found[at + 1 : at + 1 + _REACH]:
+def _find_unit(words: Sequence[str], at: int) -> str:
+    if at and words[at - 1] in ("dollar", "euro", "pound"):
+        return words[at - 1]
+    for word in words[at + 1 : at + 1 + _REACH]:
         if is_number(word):
             return ""
         if word == "point":
@@ -142,18 +142,18 @@ def _find_compounds(
     if language.code not in _APART:
         return [], []
     raw = {token: word for word in _PHRASES_WORD.findall(claim) for token in tokens(word)}
-    found = [(one, two) for pair in _HYPHENED.findall(claim) for one, two in pairwise(tokens(" ".join(pair)))]
-    found = [pair for pair in found if specific.issuperset(pair)]
+    together = [(one, two) for pair in _HYPHENED.findall(claim) for one, two in pairwise(tokens(" ".join(pair)))]
+    together = [pair for pair in together if specific.issuperset(pair)]
     perhaps: list[tuple[str, str]] = []
     for one, two in pairwise(spoken):
         if one not in specific or two not in specific:
             continue
         left, right = raw.get(one, one), raw.get(two, two)
         if find_script(one) == "CJK":
-            found.append((one, two))
+            together.append((one, two))
         elif not _PLURAL.search(left) and not _is_past(right):
-            (perhaps if _ENDS_IN_S.search(right) else found).append((one, two))
-    return found, perhaps
+            (perhaps if _ENDS_IN_S.search(right) else together).append((one, two))
+    return together, perhaps
 
 
 def _is_past(word: str) -> bool:
@@ -203,14 +203,14 @@ _EXPLAINED = re.compile(r"\(([A-Z][A-Za-z0-9-]{1,7})\)")
 _LOOK_BACK = 160
 
 
-def unify(found: Sequence[str], initials: Mapping[str, tuple[str, ...]], language: LanguageProfile) -> list[str]:
+def unify(ordered: Sequence[str], initials: Mapping[str, tuple[str, ...]], language: LanguageProfile) -> list[str]:
     """Tokens with every known phrase replaced by the token of its concept, the longest phrase first.
 
     `initials` are those that a text explains (`find_initials`); they become the words that they stand for. The concepts
     are English, so that in a text of another language nothing is replaced by them ("die" is no death in German).
     """
     expanded: list[str] = []
-    for token in found:
+    for token in ordered:
         expanded.extend(initials.get(token, (token,)))
     if language.code not in ("en", ""):
         return expanded
@@ -231,7 +231,7 @@ def unify(found: Sequence[str], initials: Mapping[str, tuple[str, ...]], languag
 
 def find_initials(text: str) -> dict[str, tuple[str, ...]]:
     """The initials that a text explains, as tokens, with the tokens of the words that they stand for."""
-    found: dict[str, tuple[str, ...]] = {}
+    explained: dict[str, tuple[str, ...]] = {}
     for match in _EXPLAINED.finditer(text):
         letters = [letter for letter in match[1].lower() if letter.isalpha()]
         words = text[max(0, match.start() - _LOOK_BACK) : match.start()].split()
@@ -241,22 +241,22 @@ def find_initials(text: str) -> dict[str, tuple[str, ...]]:
             if len(tail) == count and tail[0][0].lower() == letters[0] and all(letter in firsts for letter in letters):
                 initials = tokens(match[1])
                 if len(initials) == 1:
-                    found.setdefault(initials[0], tuple(tokens(" ".join(tail))))
+                    explained.setdefault(initials[0], tuple(tokens(" ".join(tail))))
                 break
-    return found
+    return explained
 
 
 @cache
 def load_concepts() -> Mapping[str, Sequence[tuple[tuple[str, ...], str]]]:
     """The names of every concept as tokens, each with the token of the concept: by the first token, longest first."""
-    found: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    concepts: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for names in load_table(__file__, "concepts.yaml")["concepts"]:
         # The first name stands for all; its tokens are joined, so that no word of another name equals it by chance.
         token = "+".join(tokens(names[0]))
         for name in names:
             words = tuple(tokens(name))
-            found.setdefault(words[0], []).append((words, token))
-    return {first: sorted(group, key=lambda name: -len(name[0])) for first, group in found.items()}
+            concepts.setdefault(words[0], []).append((words, token))
+    return {first: sorted(group, key=lambda name: -len(name[0])) for first, group in concepts.items()}
 
 
 # Weights of terms. A name or a number with its unit is seldom shared by chance, a word of every study often is.
@@ -298,7 +298,7 @@ class ClaimTokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SentenceMatch:
     """A sentence, the terms of the claim that it has, how many of its pairs stand together here, too, and its words."""
 
     sentence: str
@@ -307,7 +307,7 @@ class Said:
     words: int
 
 
-def to_wanted(claim: str, language: LanguageProfile, initials: Mapping[str, tuple[str, ...]]) -> ClaimTokens:
+def to_claim_tokens(claim: str, language: LanguageProfile, initials: Mapping[str, tuple[str, ...]]) -> ClaimTokens:
     """A claim in a language as weighted terms; `initials` are those that the text explains."""
     shouted = claim.isupper()
     names = frozenset(unify(_find_names(claim), {}, language))
@@ -347,8 +347,8 @@ def _concept_tokens() -> frozenset[str]:
 @cache
 def _generic_tokens(code: str) -> frozenset[str]:
     """The words of every report in a language; the English ones for a language without a list."""
-    known = load_languages()
-    words = (known[code].generic if code in known else frozenset()) or known["en"].generic
+    languages = load_languages()
+    words = (languages[code].generic if code in languages else frozenset()) or languages["en"].generic
     return frozenset(token for word in words for token in tokens(word)) | {"percent", "dollar", "euro"}
 
 
@@ -366,46 +366,46 @@ def _find_names(claim: str) -> list[str]:
     """The tokens of capitalised words that open no sentence; none where all nouns or all words have a capital."""
     if find_language(claim).code == "de" or claim.isupper() or claim.istitle():
         return []
-    found = re.findall(r"(?<=[^\s.!?:])\s+([A-Z][\w’'-]+|[A-Z]{2,})", claim)
-    return [token for word in found for token in tokens(word)]
+    names = re.findall(r"(?<=[^\s.!?:])\s+([A-Z][\w’'-]+|[A-Z]{2,})", claim)
+    return [token for word in names for token in tokens(word)]
 
 
-def to_said(
+def match_sentence(
     sentence: str,
-    wanted: ClaimTokens,
+    query: ClaimTokens,
     language: LanguageProfile,
     initials: Mapping[str, tuple[str, ...]],
-    known: dict[str, tuple[str, ...]],
-) -> Said:
-    """What a sentence has of a claim. `known` keeps the terms that a token stands for, from sentence to sentence."""
-    kept: list[str] = []
-    found = unify(tokens(sentence), initials, language)
-    for token in found:
-        same = known.get(token)
+    forms: dict[str, tuple[str, ...]],
+) -> SentenceMatch:
+    """What a sentence has of a claim. `forms` keeps the terms that a token stands for, from sentence to sentence."""
+    hit_terms: list[str] = []
+    words = unify(tokens(sentence), initials, language)
+    for token in words:
+        same = forms.get(token)
         if same is None:
-            same = known[token] = tuple(term for term in wanted.weights if _is_same(term, token))
-        kept.extend(same)
-    hits = frozenset(kept)
-    if wrong := _other_units(hits, sentence, wanted):
+            same = forms[token] = tuple(term for term in query.weights if _is_same(term, token))
+        hit_terms.extend(same)
+    hits = frozenset(hit_terms)
+    if wrong := _other_units(hits, sentence, query):
         hits -= wrong
-    together = wanted.pairs.intersection(pairwise(kept)) if wanted.pairs else ()
-    return Said(sentence, hits, len(together), len(found))
+    together = query.pairs.intersection(pairwise(hit_terms)) if query.pairs else ()
+    return SentenceMatch(sentence, hits, len(together), len(words))
 
 
-def _other_units(hits: frozenset[str], sentence: str, wanted: ClaimTokens) -> frozenset[str]:
+def _other_units(hits: frozenset[str], sentence: str, query: ClaimTokens) -> frozenset[str]:
     """The numbers of a claim that a sentence has with another unit only: 25 percent are not 25 patients."""
-    claimed = {token: wanted.units[token] for token in hits if wanted.units.get(token)}
+    claimed = {token: query.units[token] for token in hits if query.units.get(token)}
     if not claimed:
         return frozenset()
-    said: dict[str, set[str]] = {}
+    units: dict[str, set[str]] = {}
     for quantity in find_quantities(sentence):
-        said.setdefault(quantity.value, set()).add(quantity.unit)
-    return frozenset(token for token, unit in claimed.items() if not said.get(token, {""}) & {unit, ""})
+        units.setdefault(quantity.value, set()).add(quantity.unit)
+    return frozenset(token for token, unit in claimed.items() if not units.get(token, {""}) & {unit, ""})
 
 
-def is_said(term: str, found: Iterable[str]) -> bool:
+def occurs(term: str, words: Iterable[str]) -> bool:
     """Whether a term of a claim is among the tokens of a text, in this form or another."""
-    return any(_is_same(term, token) for token in found)
+    return any(_is_same(term, token) for token in words)
 
 
 def _is_same(one: str, two: str) -> bool:
@@ -433,21 +433,21 @@ def _is_same(one: str, two: str) -> bool:
     return shared >= max(_SHORTEST_ROOT, (longest * 2 + 2) // 3) and longest - shared <= _LONGEST_ENDING
 
 
-def union(spoken: Sequence[Said]) -> frozenset[str]:
+def union(spoken: Sequence[SentenceMatch]) -> frozenset[str]:
     """The terms that some sentences have together."""
-    return frozenset(token for said in spoken for token in said.hits)
+    return frozenset(token for match in spoken for token in match.hits)
 
 
-def share(spoken: Sequence[Said], wanted: ClaimTokens) -> float:
+def share(spoken: Sequence[SentenceMatch], query: ClaimTokens) -> float:
     """The weighted share of a claim's terms in some sentences, from 0 to 1; pairs that stay together count on top."""
-    total = sum(wanted.weights.values()) + _PHRASE_BONUS * len(wanted.pairs)
+    total = sum(query.weights.values()) + _PHRASE_BONUS * len(query.pairs)
     if not total:
         return 0.0
-    matched = sum(wanted.weights[token] for token in union(spoken))
-    together = max((said.pairs for said in spoken), default=0)
+    matched = sum(query.weights[token] for token in union(spoken))
+    together = max((match.pairs for match in spoken), default=0)
     return (matched + _PHRASE_BONUS * together) / total
 
 
-def score(said: Said, wanted: ClaimTokens) -> float:
+def score(match: SentenceMatch, query: ClaimTokens) -> float:
     """How much of a claim a sentence has, 0 for none of it."""
-    return sum(wanted.weights[token] for token in said.hits) + _PHRASE_BONUS * said.pairs
+    return sum(query.weights[token] for token in match.hits) + _PHRASE_BONUS * match.pairs

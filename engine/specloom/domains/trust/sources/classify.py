@@ -95,9 +95,9 @@ def authority(url: str) -> float:
     Only whole labels of the host count: a path, a query, user information or a look-alike name changes nothing.
     """
     host = to_host(url)
-    known = load_sources().authority
-    if (listed := _nearest(known, host)) is not None:
-        return known[listed]
+    authorities = load_sources().authority
+    if (listed := _nearest(authorities, host)) is not None:
+        return authorities[listed]
     if (reputation := find_reputation(url)) is not None:
         return _AUTHORITY_BY_TIER[reputation.tier]
     return _GRANTED_AUTHORITY if _find_group(host) else _UNKNOWN_AUTHORITY
@@ -146,8 +146,8 @@ def _find_category(host: str, reputation: Reputation | None, source_type: str, l
     return "technical" if source_type == "official_docs" else "general"
 
 
-def _nearest(known: Mapping[str, object], host: str) -> str | None:
-    return next((domain for domain in to_domains(host) if domain in known), None)
+def _nearest(domains: Mapping[str, object], host: str) -> str | None:
+    return next((domain for domain in to_domains(host) if domain in domains), None)
 
 
 def _find_group(host: str) -> Literal["government", "academic"] | None:

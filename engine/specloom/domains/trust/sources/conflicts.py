@@ -66,12 +66,12 @@ def _sentence_around(text: str, start: int, end: int) -> str:
 
 def find_entities(title: str) -> list[str]:
     """The names in a title that a company may bear, whole names before the words of them."""
-    found: list[str] = []
+    names: list[str] = []
     for match in _ENTITY.finditer(title):
         words = [word for word in match[0].split() if word.lower().rstrip(".,") not in _ORDINARY]
         words = [word for word in words if not re.fullmatch(_FORM, word)]
         if not words:
             continue
-        found.extend([" ".join(words), *words] if len(words) > 1 else words)
-    cleaned = (re.sub(r"['’]s$", "", name).strip(" .,&") for name in found)
+        names.extend([" ".join(words), *words] if len(words) > 1 else words)
+    cleaned = (re.sub(r"['’]s$", "", name).strip(" .,&") for name in names)
     return [name for name in dict.fromkeys(cleaned) if len(name) >= _SHORTEST]

@@ -89,23 +89,23 @@ async def check_links(
     turns = asyncio.Semaphore(AT_ONCE)
     rooms: dict[str, asyncio.Semaphore] = {}
     busy: set[str] = set()
-    wanted = [*dates, *[""] * (len(urls) - len(dates))]
+    days = [*dates, *[""] * (len(urls) - len(dates))]
 
     async def check(url: str, date: str) -> LinkCheck:
         async with rooms.setdefault(to_host(url), asyncio.Semaphore(PER_HOST)), turns:
             key = f"link:2:{date}:{url}"
-            if keep_for and (kept := await context.recall(key)) is not None:
-                return LinkCheck(**kept.value)
+            if keep_for and (entry := await context.recall(key)) is not None:
+                return LinkCheck(**entry.value)
             link = await check_link(context, url, busy)
             link = await find_copy(context, link, date) if link.live is False else link
             if keep_for and link.status:
                 await context.keep(key, asdict(link), keep_for)
             return link
 
-    unique = dict.fromkeys(zip(urls, wanted, strict=True))
+    unique = dict.fromkeys(zip(urls, days, strict=True))
     done = await asyncio.gather(*[check(url, date) for url, date in unique])
     links = dict(zip(unique, done, strict=True))
-    return [links[pair] for pair in zip(urls, wanted, strict=True)]
+    return [links[pair] for pair in zip(urls, days, strict=True)]
 
 
 async def check_link(context: Context, url: str, busy: set[str] | None = None) -> LinkCheck:

@@ -55,9 +55,9 @@ class _Item:
     def url(self) -> str:
         return self.record.url or ""
 
-    def tell(self, **known: Any) -> None:
+    def tell(self, **fields: Any) -> None:
         """Take over what is known of some fields of the record."""
-        self.record = replace(self.record, **known)
+        self.record = replace(self.record, **fields)
 
     def flag(self, name: RecommendationFlag, reason: str) -> None:
         self.tell(flags=(*self.record.flags, name))
@@ -68,13 +68,18 @@ class _Item:
 
 
 async def audit_recommendations(
-    context: Context, given: Sequence[Mapping[str, str]], *, claim: str, lenses: Sequence[Mapping[str, Any]], most: int
+    context: Context,
+    recommendations: Sequence[Mapping[str, str]],
+    *,
+    claim: str,
+    lenses: Sequence[Mapping[str, Any]],
+    most: int,
 ) -> Recommendations:
     """The record of a list of recommendations, of `title`, `url`, `author` and `authorBio`.
 
     `lenses` are the fields in which others are looked for: `name` and `domains`. Without a claim nobody is asked.
     """
-    items = [_to_item(one) for one in given]
+    items = [_to_item(one) for one in recommendations]
     began = context.now()
     linked = [item for item in items if item.url]
     links = await check_links(context, [item.url for item in linked], keep_for=LINKS_FOR)
@@ -91,9 +96,9 @@ async def audit_recommendations(
             _look_at_host(item)
             if not late:
                 await _look_at_page(context, item)
-            wanted = bool(claim.strip() and item.record.title)
-            late = late or (wanted and context.now() - began > PATIENCE)
-            if wanted and not late:
+            is_sought = bool(claim.strip() and item.record.title)
+            late = late or (is_sought and context.now() - began > PATIENCE)
+            if is_sought and not late:
                 await _look_elsewhere(context, item, claim.strip(), lenses, most, searches)
             if late:
                 item.note("the call had no time left to look into it further")
@@ -109,9 +114,9 @@ async def audit_recommendations(
     )
 
 
-def _to_item(given: Mapping[str, str]) -> _Item:
+def _to_item(fields: Mapping[str, str]) -> _Item:
     title, url, author, biography = (
-        str(given.get(name) or "").strip() for name in ("title", "url", "author", "authorBio")
+        str(fields.get(name) or "").strip() for name in ("title", "url", "author", "authorBio")
     )
     return _Item(Recommendation(title=title, url=url or None, author=author or None, flags=(), reasons=()), biography)
 
@@ -202,18 +207,18 @@ async def _look_elsewhere(
     most: int,
     searches: asyncio.Semaphore,
 ) -> None:
-    said = set(tokens(f"{item.record.title} {claim}"))
-    wanted = [lens for lens in lenses if lens["name"] != RECORDS_LENS or not _RECORDS.isdisjoint(said)]
+    words = set(tokens(f"{item.record.title} {claim}"))
+    searched = [lens for lens in lenses if lens["name"] != RECORDS_LENS or not _RECORDS.isdisjoint(words)]
 
     async def search(lens: Mapping[str, Any]) -> Corroboration | Fault | None:
         async with searches:
             return await _search(context, item, claim, lens, most)
 
-    answers = await asyncio.gather(*[search(lens) for lens in wanted])
+    answers = await asyncio.gather(*[search(lens) for lens in searched])
     item.tell(corroboration_searches=[one for one in answers if isinstance(one, Corroboration)] or None)
-    failed = [(lens["name"], one.kind) for lens, one in zip(wanted, answers, strict=True) if isinstance(one, Fault)]
+    failed = [(lens["name"], one.kind) for lens, one in zip(searched, answers, strict=True) if isinstance(one, Fault)]
     if failed:
-        fields, kinds = (" and ".join(dict.fromkeys(said)) for said in zip(*failed, strict=True))
+        fields, kinds = (" and ".join(dict.fromkeys(words)) for words in zip(*failed, strict=True))
         item.note(f"nobody could be asked in the fields {fields} ({kinds})")
 
 
@@ -249,39 +254,39 @@ async def _search(
 
 def _judge(row: Mapping[str, Any], title: str, claim: str) -> dict[str, Any]:
     text = f"{row.get('title') or ''}. {row.get('snippet') or ''}"
-    found = assess(f"{title} {claim}", text)
+    coverage = assess(f"{title} {claim}", text)
     # A result that does not name what is recommended says nothing about it.
     named = _names(title, text)
     stance = "silent"
-    if named and found.contrast:
+    if named and coverage.contrast:
         stance = "disagree"
-    elif named and found.coverage >= AGREES:
+    elif named and coverage.coverage >= AGREES:
         stance = "agree"
-    said = {
+    result = {
         "title": row.get("title"),
         "url": row.get("url"),
         "snippet": str(row.get("snippet") or "")[:500],
-        "claimSignal": found.signal,
-        "coverage": found.coverage,
+        "claimSignal": coverage.signal,
+        "coverage": coverage.coverage,
         "stance": stance,
     }
-    return {name: value for name, value in said.items() if value not in (None, "")}
+    return {name: value for name, value in result.items() if value not in (None, "")}
 
 
 def _names(title: str, text: str) -> bool:
     """Whether a text names what a recommendation is of: a name in its title, else most of the title's own words."""
-    said = set(tokens(text))
+    stated = set(tokens(text))
     names = [set(tokens(name)) for name in find_entities(title)]
     words = set(terms(title))
-    return any(name and name <= said for name in names) or (not names and len(words & said) * 2 > len(words))
+    return any(name and name <= stated for name in names) or (not names and len(words & stated) * 2 > len(words))
 
 
 def _is_within(url: str, domains: Sequence[str]) -> bool:
     """Whether an address is on one of some hosts or below it, and below the path where one is given."""
     host, path = to_host(url), urlsplit(url).path
     for domain in domains:
-        wanted, _, prefix = domain.partition("/")
-        if (host == wanted or host.endswith(f".{wanted}")) and (
+        site, _, prefix = domain.partition("/")
+        if (host == site or host.endswith(f".{site}")) and (
             not prefix or re.match(rf"/{re.escape(prefix.rstrip('/'))}(?:/|$)", path)
         ):
             return True
