@@ -8,6 +8,7 @@ section says which suffixes registries run (gov.uk, ac.jp); its private section 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
@@ -18,8 +19,6 @@ from specloom.plugins.records import record
 from .tables import load_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from publicsuffixlist import PublicSuffixList
 
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from specloom.domains.text import Name, parse_name
 
 from .entry import KIND_TABLE, BibliographyEntry, Issued, normalize, parse_issued, read_names, to_issued, to_month
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 # --- The blocks of a BibTeX document, read through `bibtexparser`: raw fields, strings put in, volumes referred
 # to -------------------------------------------------------------------------------------------------------------------

@@ -6,22 +6,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from specloom.core import Fault
 from specloom.domains.text import ARXIV, arxiv_at, to_latin
-from specloom.plugins import PROCEDURES, JsonObject
+from specloom.plugins import PROCEDURES, Context, JsonObject
 
 from ..records import Bibliography, BibliographyRecord, Unreadable
 from .bibtex import ENTRY_START, parse_fields, split_bibtex, to_bibtex
 from .csl import parse_item, parse_record, split_csl, split_ris, to_csl, to_ris
 from .entry import BibliographyEntry, assign_keys, from_source, parse_issued
 from .styles import to_apa, to_mla
-
-if TYPE_CHECKING:
-    from specloom.plugins import Context
-
 
 FORMATS = ("csl-json", "ris", "bibtex")
 LONGEST_DOCUMENT = 1_000_000

@@ -10,16 +10,12 @@ none.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from specloom.domains.text import Name, parse_names, to_display, to_initials
 
 from .bibtex import to_bibtex
-from .entry import KIND_TABLE, MONTHS, BibliographyEntry, assign_keys, clean, from_source, parse_issued
-
-if TYPE_CHECKING:
-    from .entry import Issued
-
+from .entry import KIND_TABLE, MONTHS, BibliographyEntry, Issued, assign_keys, clean, from_source, parse_issued
 
 _MLA_MONTHS = ("Jan.", "Feb.", "Mar.", "Apr.", "May", "June", "July", "Aug.", "Sept.", "Oct.", "Nov.", "Dec.")
 # APA names up to 20 authors, and of more the first 19 and the last.

@@ -11,16 +11,14 @@ from urllib.parse import unquote, urlsplit
 
 from specloom.core import Fault
 from specloom.domains.text import join, load_table, to_alternatives, to_host
+from specloom.plugins import Context
 
 from .findings import MOST_SWATCHES, Findings, Swatch, find_hex, to_hex, to_slots
 from .homepage import to_image
+from .portal import BrandPage
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
-
-    from specloom.plugins import Context
-
-    from .portal import BrandPage
 
 
 # --- The text of a page as lines that know the heading above them; Markdown or plain ----------------------------------

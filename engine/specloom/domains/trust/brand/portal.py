@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -26,15 +27,12 @@ from specloom.domains.text import (
     to_word_set,
 )
 from specloom.net import check_url
+from specloom.plugins import Context
 
 from ..sources.links import find_soft_failure
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from lxml.html import HtmlElement
-
-    from specloom.plugins import Context
 
 
 _TABLE = load_table(__file__, "brand.yaml")

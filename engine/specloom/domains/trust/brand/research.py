@@ -6,21 +6,17 @@ import asyncio
 import hashlib
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from specloom.core import Fault
+from specloom.core import Fault, Response
 from specloom.domains.text import parse, to_host, to_text, to_title
+from specloom.plugins import Context
 
 from . import portal
 from .findings import Findings, Swatch, find_hex, to_saturation, to_slots, to_tokens
 from .guidelines import read_portal
 from .homepage import choose_accounts, find_manifest, parse_manifest, read_homepage, to_image
 from .portal import find_domain, search_pages, to_domain, to_site
-
-if TYPE_CHECKING:
-    from specloom.core import Response
-    from specloom.plugins import Context
-
 
 # --- What an index of brands knows, for what a company does not say itself --------------------------------------------
 

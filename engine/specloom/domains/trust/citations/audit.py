@@ -10,10 +10,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from specloom.core import Fault
 from specloom.domains.text import Identifier, find_doi, find_flaw, find_identifiers, to_isbn13
+from specloom.plugins import Context
 
 from ..bibliography.documents import FORMATS, detect_format, find_sources, parse_bibliography
 from ..bibliography.entry import BibliographyEntry, clean, from_source, to_iso
@@ -25,10 +26,6 @@ from .reference import from_fields
 from .registries import RegistrySearch, Standing, find_by_dois, find_by_reference, find_identified
 from .titles import is_called_retracted
 from .work import Work, find_addresses, tell_match
-
-if TYPE_CHECKING:
-    from specloom.plugins import Context
-
 
 # --- The entries of an audit: what was handed in, each on its way through the checks with what is known of it so
 # far ------------------------------------------------------------------------------------------------------------------

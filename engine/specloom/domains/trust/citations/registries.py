@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from specloom.core import Fault
+from specloom.core import Answer, Fault
 from specloom.domains.text import Identifier, find_parties, terms, to_arxiv_doi, to_doi
+from specloom.plugins import Context
 
 from ..records import Retraction
 from .match import Confidence, Match, match_reference
 from .reference import Reference
 from .titles import is_called_retracted
 from .work import Work, to_work
-
-if TYPE_CHECKING:
-    from specloom.core import Answer
-    from specloom.plugins import Context
-
 
 State = Literal["found", "absent", "unknown"]
 BATCH = 100

@@ -6,11 +6,13 @@ Everything here is evidence: each statement stands beside what it rests on, and 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from specloom.core import KINDS, Fault
 from specloom.domains.text import Detected, detect, find_doi, find_parties, strip_unseen, terms
+from specloom.plugins import Context
 
 from ..claims.coverage import SourceReading, judge_claim, read_first
 from ..records import Citation, CitedIdentifier, Liveness, Status
@@ -22,12 +24,6 @@ from .reference import Reference, parse_reference
 from .registries import RegistrySearch, Standing, find_by_doi, find_by_reference, find_identified
 from .titles import find_inside, find_sameness, is_called_retracted
 from .work import Work, find_addresses, tell_match
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from specloom.plugins import Context
-
 
 NO_CLAIM = "no claim was given, so the source was not held against one"
 BARE = (

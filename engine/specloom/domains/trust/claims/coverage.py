@@ -7,10 +7,10 @@ be followed: which terms the claim has, what each weighs and why, and which of t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from specloom.core import KINDS, Fault
 from specloom.domains.text import (
@@ -28,17 +28,11 @@ from specloom.domains.text import (
     to_plain,
 )
 from specloom.domains.text.tokens import tokens
-from specloom.plugins import HOOKS, Row
+from specloom.plugins import HOOKS, Context, Row
 
 from ..records import ClaimCheck, Support
 from .cues import Cue, find_cues
 from .weight import ClaimTokens, SentenceMatch, find_initials, match_sentence, score, share, to_claim_tokens, union
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from specloom.plugins import Context
-
 
 LABELS = ("addressed", "partially_addressed", "not_addressed")
 LONGEST_CLAIM = 2000

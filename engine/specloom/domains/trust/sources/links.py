@@ -6,18 +6,14 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from specloom.core import Fault, Policy, Request, Response
 from specloom.domains.text import find_missing, strip_markup, to_host, to_registrable
 from specloom.net import check_url
+from specloom.plugins import Context
 
 from ..records import Capture, LinkStatus
-
-if TYPE_CHECKING:
-    from specloom.plugins import Context
-
 
 AT_ONCE = 8
 """Addresses that are looked at side by side (the tool contract's figure)."""

@@ -6,23 +6,19 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from specloom.core import Fault
 from specloom.domains.text import load_table, terms, to_host, to_registrable, to_word_set
 from specloom.domains.text.tokens import tokens
-from specloom.plugins import from_json
+from specloom.plugins import Context, from_json
 
 from ..claims.coverage import assess
 from ..records import Corroboration, Ownership, Recommendation, RecommendationFlag, Recommendations, SelfPromotion
 from .classify import classify
 from .conflicts import find_conflict, find_entities
 from .links import NO_LINK, LinkCheck, check_links
-
-if TYPE_CHECKING:
-    from specloom.plugins import Context
-
 
 AT_ONCE = 8
 """Recommendations that are looked into side by side."""
