@@ -26,7 +26,7 @@ from specloom.cli.common import make_executor
 from specloom.compiler.build import weave_from
 from specloom.core.messages import Request, Response
 from specloom.core.terminal import Paint, answer_lines, columns, cut
-from specloom.language.evaluate import evaluate
+from specloom.language import evaluate
 from specloom.runtime.recordings import to_recording, write_whole
 from specloom.specs.library import shipped_root
 from specloom.specs.yaml import to_plain

@@ -13,9 +13,26 @@ def breaker(clock):
     return Breaker("demo", "web", clock=clock, chance=lambda: 0.5)
 
 
+class Running:
+    """A call under way, which ends when the test says so."""
+
+    def __init__(self, breaker):
+        self.call = breaker.call()
+        self.call.__enter__()
+
+    def succeed(self):
+        self.call.__exit__(None, None, None)
+
+    def fail(self, fault):
+        assert not self.call.__exit__(Fault, fault, None)
+
+    def release(self):
+        assert not self.call.__exit__(asyncio.CancelledError, asyncio.CancelledError(), None)
+
+
 def fail(breaker, times=1, kind="network", **more):
     for _ in range(times):
-        breaker.acquire().fail(Fault(kind, "it failed", **more))
+        Running(breaker).fail(Fault(kind, "it failed", **more))
 
 
 def test_it_opens_at_the_fifth_failure_in_a_row(breaker):
@@ -30,7 +47,7 @@ def test_it_opens_at_the_fifth_failure_in_a_row(breaker):
 
 def test_a_success_sets_the_count_to_zero(breaker):
     fail(breaker, 4)
-    breaker.acquire().succeed()
+    Running(breaker).succeed()
     fail(breaker, 4)
 
     assert breaker.state == "closed"
@@ -41,7 +58,7 @@ def test_a_refusal_says_when_to_come_back(breaker, clock):
     clock.now += 10
 
     with pytest.raises(Fault, match=r"demo failed repeatedly .* come back in 56 s") as caught:
-        breaker.acquire()
+        Running(breaker)
 
     assert caught.value.kind == "circuit_open"
     assert caught.value.retry_after == 56
@@ -65,7 +82,7 @@ def test_throttling_opens_at_once(breaker):
 
     assert breaker.state == "open"
     with pytest.raises(Fault, match="asked to slow down"):
-        breaker.acquire()
+        Running(breaker)
 
 
 def test_a_longer_rest_is_granted_when_the_upstream_asks_for_it(breaker, clock):
@@ -106,11 +123,11 @@ def test_half_open_gives_exactly_one_permit(breaker, clock):
     assert breaker.state == "half_open"
     assert breaker.ready()
 
-    trial = breaker.acquire()
+    trial = Running(breaker)
 
     assert not breaker.ready()
     with pytest.raises(Fault, match="another call is just trying"):
-        breaker.acquire()
+        Running(breaker)
     trial.succeed()
     assert breaker.state == "closed"
     assert breaker.snapshot()["failures"] == 0
@@ -138,61 +155,51 @@ def test_a_failed_trial_opens_it_again(breaker, clock):
 
 
 @pytest.mark.parametrize("leave", [lambda p: p.release(), lambda p: p.fail(Fault("not_found", "no such thing"))])
-def test_a_trial_that_learns_nothing_returns_its_permit(breaker, clock, leave):
+def test_a_trial_that_learns_nothing_lets_another_one_through(breaker, clock, leave):
     fail(breaker, 5)
     clock.now += 67
 
-    leave(breaker.acquire())
+    leave(Running(breaker))
 
     assert breaker.state == "half_open"
     assert breaker.ready()
 
 
-def test_a_cancelled_caller_does_not_count_and_returns_the_permit(breaker, clock):
+def test_a_cancelled_caller_does_not_count_and_lets_another_one_through(breaker, clock):
     fail(breaker, 5)
     clock.now += 67
 
-    with pytest.raises(asyncio.CancelledError), breaker.acquire():
+    with pytest.raises(asyncio.CancelledError), breaker.call():
         raise asyncio.CancelledError
 
     assert breaker.ready()
 
 
-def test_a_permit_as_context_manager_reads_the_outcome_from_the_exception(breaker):
-    with pytest.raises(Fault), breaker.acquire():
+def test_the_outcome_of_a_call_is_read_from_its_exception(breaker):
+    with pytest.raises(Fault), breaker.call():
         raise Fault("network", "it failed")
     assert breaker.snapshot()["failures"] == 1
 
-    with breaker.acquire():
+    with breaker.call():
         pass
     assert breaker.snapshot()["failures"] == 0
 
 
-def test_a_permit_is_settled_once(breaker):
-    permit = breaker.acquire()
-
-    permit.fail(Fault("network", "it failed"))
-    permit.fail(Fault("network", "it failed"))
-    permit.succeed()
-
-    assert breaker.snapshot()["failures"] == 1
-
-
 def test_a_late_success_does_not_close_it(breaker, clock):
-    late = breaker.acquire()
+    late = Running(breaker)
     fail(breaker, 5)
 
     late.succeed()
     assert breaker.state == "open"
 
     clock.now += 67
-    late_again = breaker.acquire()
+    late_again = Running(breaker)
     late_again.succeed()
     assert breaker.state == "closed"
 
 
 def test_a_late_failure_does_not_prolong_the_rest(breaker, clock):
-    late = breaker.acquire()
+    late = Running(breaker)
     fail(breaker, 5)
     clock.now += 60
 
@@ -203,7 +210,7 @@ def test_a_late_failure_does_not_prolong_the_rest(breaker, clock):
 
 
 def test_late_throttling_prolongs_the_rest(breaker, clock):
-    late = breaker.acquire()
+    late = Running(breaker)
     fail(breaker, 5)
 
     late.fail(Fault("rate_limited", "slow down", retry_after=300))
@@ -217,10 +224,10 @@ def test_late_throttling_prolongs_the_rest(breaker, clock):
 def test_a_trial_that_never_reports_back_does_not_keep_it_out_for_ever(breaker, clock):
     fail(breaker, 5)
     clock.now += 67
-    lost = breaker.acquire()
+    lost = Running(breaker)
 
     clock.now += LEASE + 1
-    found = breaker.acquire()
+    found = Running(breaker)
     lost.fail(Fault("network", "much too late"))
     assert not breaker.ready()
     found.succeed()

@@ -21,8 +21,7 @@ from specloom.core import (
     request_to_json,
     secrets_in,
 )
-from specloom.language import truthy
-from specloom.language.evaluate import evaluate
+from specloom.language import evaluate, truthy
 from specloom.model import Access, Operation, Step, Strategy, Tool, Value
 from specloom.plugins import PROCEDURES
 from specloom.runtime import (

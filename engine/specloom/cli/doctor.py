@@ -12,7 +12,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from specloom.core import KEY_FILE, KEY_VARIABLE, STATE_VARIABLE, Fault, Paint, cut, load_key, state_folder
-from specloom.language.evaluate import evaluate
+from specloom.language import evaluate
 from specloom.model import Model, Provider
 from specloom.plugins import PLACES, load_hooks
 from specloom.runtime import Executor

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from .capability import compile_lens, site_queries
     from .collection import check_needs, check_use, compile_collection, keepers, load_collections
     from .prompts import check_prompts
-    from .proofs import check_tables
-    from .provider import compile_provider
+    from .provider import check_tables, compile_provider
     from .published_schemas import brief_schema, lean_schema
     from .resource import check_addresses, compile_resource
     from .symbols import Symbols, symbols_of
@@ -29,8 +28,7 @@ __getattr__ = exports(
         "capability": "compile_lens site_queries",
         "collection": "check_needs check_use compile_collection keepers load_collections",
         "prompts": "check_prompts",
-        "proofs": "check_tables",
-        "provider": "compile_provider",
+        "provider": "check_tables compile_provider",
         "published_schemas": "brief_schema lean_schema",
         "resource": "check_addresses compile_resource",
         "symbols": "Symbols symbols_of",

@@ -10,10 +10,9 @@ from specloom.language import ANY, ListOf, Maybe, RecordType, strip
 from specloom.model import Advice, AnswerKey, Field, Hints, Input, LinkPolicy, Tool, Toolset, Value
 from specloom.specs import Listing, Map, Node, Spec, YamlEntry, YamlScalar, to_plain
 
-from .fields import SelectorLanguage, compile_field
 from .inputs import check_names
 from .symbols import DependencyTracker
-from .values import Scope, compile_pairs, compile_text, compile_value, whole
+from .values import Scope, SelectorLanguage, compile_field, compile_pairs, compile_text, compile_value, whole
 
 SPREAD = "..."
 """The key of an answer that stands for all fields of a record that no other key is called like."""

@@ -16,8 +16,7 @@ from specloom.specs import Library, Listing, Map, Spec, YamlScalar, load_library
 from .answer import compile_toolset
 from .capability import compile_capability, compile_lens
 from .collection import check_needs, compile_collection
-from .proofs import check_tables
-from .provider import compile_provider
+from .provider import check_tables, compile_provider
 from .resource import check_addresses, compile_resource
 from .symbols import Symbols
 from .tool import compile_tool

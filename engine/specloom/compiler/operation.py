@@ -24,11 +24,20 @@ from specloom.model import (
 )
 from specloom.specs import Listing, Map, Node, YamlEntry, YamlScalar, to_plain
 
-from .fields import SelectorLanguage, compile_field, compile_selection
-from .row_types import conformers
-from .service import check_constants
+from .capability import conformers
 from .symbols import DependencyTracker
-from .values import Scope, compile_definitions, entries_of, explain_later, needed_definitions, whole
+from .values import (
+    Scope,
+    SelectorLanguage,
+    check_constants,
+    compile_definitions,
+    compile_field,
+    compile_selection,
+    entries_of,
+    explain_later,
+    needed_definitions,
+    whole,
+)
 
 # --- Compiles the steps of an operation: one request each, and how its answer becomes rows ----------------------------
 

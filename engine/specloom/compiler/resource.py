@@ -12,7 +12,7 @@ from specloom.specs import Map, Node, Spec, YamlScalar, to_plain
 
 from .answer import compile_answer
 from .procedures import record_of
-from .service import compile_tables
+from .provider import compile_tables
 from .symbols import DependencyTracker, Symbols, check_given
 from .values import Scope, compile_definitions, compile_text, entries_of, whole
 

@@ -11,12 +11,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .converters import CONVERTERS, ConverterProblem, Moment, compile_converter, to_http
     from .decoders.registry import DECODERS, decode
-    from .evaluate import MISSING, Bindings, Layer, Unworkable, as_list, build, how_many, truthy
+    from .evaluation import MISSING, Bindings, Layer, RunBindings, Unworkable, as_list, build, evaluate, how_many
     from .expressions.api import compile_expression, compile_selector, forget_texts
     from .expressions.compile import EvaluationError
     from .expressions.parser import ExpressionProblem, parse
     from .expressions.typecheck import share
     from .functions.registry import FUNCTIONS
+    from .signatures import truthy
     from .types import (
         ANY, BOOLEAN, INTEGER, NUMBER, OPEN, SECRET, TEXT, Any_, Choice, ListOf, Maybe, RecordType, Scalar, Shape,
         describe, from_schema, holds_secret, join, join_all, may_be_null, maybe, strip, to_schema,
@@ -28,12 +29,13 @@ __getattr__ = exports(
     {
         "converters": "CONVERTERS ConverterProblem Moment compile_converter to_http",
         "decoders.registry": "DECODERS decode",
-        "evaluate": "MISSING Bindings Layer Unworkable as_list build how_many truthy",
+        "evaluation": "MISSING Bindings Layer RunBindings Unworkable as_list build evaluate how_many",
         "expressions.api": "compile_expression compile_selector forget_texts",
         "expressions.compile": "EvaluationError",
         "expressions.parser": "ExpressionProblem parse",
         "expressions.typecheck": "share",
         "functions.registry": "FUNCTIONS",
+        "signatures": "truthy",
         "types": (
             "ANY BOOLEAN INTEGER NUMBER OPEN SECRET TEXT Any_ Choice ListOf Maybe RecordType Scalar Shape "
             "describe from_schema holds_secret join join_all may_be_null maybe strip to_schema"

@@ -19,10 +19,11 @@ from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from specloom.core import from_epoch, to_timestamp
 
+from .signatures import read_examples
+
 Returns: TypeAlias = Literal["text", "integer", "number", "boolean", "list", "any"]
 Takes: TypeAlias = Literal["text", "any", "list"]
 Kind: TypeAlias = Literal["text", "size", "values", "side", "unit"]
-Example: TypeAlias = tuple[Any, Any, Any]
 Function: TypeAlias = Callable[..., Any]
 Step: TypeAlias = "Callable[[Any, Moment], Any]"
 
@@ -49,7 +50,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Converter:
-    """A named conversion; each example is the value, the parameters as YAML has them, and the result."""
+    """A named conversion."""
 
     name: str
     function: Callable[..., Any]
@@ -57,8 +58,12 @@ class Converter:
     parameters: tuple[Parameter, ...]
     returns: Returns
     doc: str
-    examples: tuple[Example, ...]
     takes: Takes
+
+    @property
+    def examples(self) -> list[list[Any]]:
+        """A value each, with the parameters as YAML has them and what comes of it."""
+        return read_examples("converters").get(self.name, [])
 
 
 _CONVERTERS: Final[dict[str, Converter]] = {}
@@ -67,14 +72,14 @@ CONVERTERS: Final[Mapping[str, Converter]] = MappingProxyType(_CONVERTERS)
 
 
 def converter(
-    returns: Returns, *examples: Example, takes: Takes = "text", parameters: tuple[Parameter, ...] = ()
+    returns: Returns, *, takes: Takes = "text", parameters: tuple[Parameter, ...] = ()
 ) -> Callable[[Function], Function]:
     """Register a function under its name without the trailing underscore; its docstring is the documentation."""
 
     def register(function: Function) -> Function:
         name = function.__name__.rstrip("_")
         doc = (function.__doc__ or "").strip()
-        _CONVERTERS[name] = Converter(name, function, parameters, returns, doc, examples, takes)
+        _CONVERTERS[name] = Converter(name, function, parameters, returns, doc, takes)
         return function
 
     return register
@@ -196,25 +201,25 @@ def _usage(wanted: tuple[Parameter, ...]) -> str:
 # --- Of texts ---------------------------------------------------------------------------------------------------------
 
 
-@converter("text", (" a\n", None, "a"), (" ", None, None))
+@converter("text")
 def trim(value: str, _: Moment) -> str | None:
     """The text without white space at either end."""
     return value.strip() or None
 
 
-@converter("text", ("ÄB", None, "äb"), (["A", "b"], None, ["a", "b"]))
+@converter("text")
 def lower(value: str, _: Moment) -> str:
     """The text in lower case."""
     return value.lower()
 
 
-@converter("text", ("äb", None, "ÄB"), (None, None, None))
+@converter("text")
 def upper(value: str, _: Moment) -> str:
     """The text in upper case."""
     return value.upper()
 
 
-@converter("text", (" a\n\t b ", None, "a b"), ("\n", None, None))
+@converter("text")
 def collapse(value: str, _: Moment) -> str | None:
     """The text with every run of white space made one blank, and none at either end."""
     return " ".join(value.split()) or None
@@ -227,20 +232,14 @@ _TAG: Final = re.compile(r"</?[a-zA-Z][^<>]*>|<[!?][^<>]*>")
 _TWICE: Final = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
 
 
-@converter(
-    "text",
-    ("<p>CO<sub>2</sub> &amp; more</p><p>p &lt; 0.05</p>", None, "CO2 & more p < 0.05"),
-    ("<jats:title>Abstract</jats:title><jats:p>Text.</jats:p>", None, "Abstract Text."),
-    ("if a < b or b > c", None, "if a < b or b > c"),
-    ("<br/>", None, None),
-)
+@converter("text")
 def strip_tags(value: str, _: Moment) -> str | None:
     """The text of a piece of HTML or JATS: no tags, entities written out, single blanks, a blank where a block ends."""
     text = _unescape(_TAG.sub("", _BREAK.sub(" ", _HIDDEN.sub(" ", value))))
     return " ".join((_unescape(text) if _TWICE.search(text) else text).split()) or None
 
 
-@converter("text", ("a &amp; b", None, "a & b"), ("&amp;lt;", None, "&lt;"))
+@converter("text")
 def unescape_(value: str, _: Moment) -> str:
     """The text with HTML entities written out, once."""
     return _unescape(value)
@@ -253,36 +252,25 @@ def _unescape(text: str) -> str:
         return text
 
 
-@converter("text", ("1", "no. ", "no. 1"), (7, "#", "#7"), parameters=(Parameter("text", "text"),))
+@converter("text", parameters=(Parameter("text", "text"),))
 def prefix(value: str, _: Moment, text: str) -> str:
     """The text with another before it."""
     return text + value
 
 
-@converter("text", ("a", "/", "a/"), ("", "/", None), parameters=(Parameter("text", "text"),))
+@converter("text", parameters=(Parameter("text", "text"),))
 def suffix(value: str, _: Moment, text: str) -> str:
     """The text with another after it."""
     return value + text
 
 
-@converter(
-    "text",
-    ("a-b-c", ["-", "."], "a.b.c"),
-    ("a-b", {"old": "-", "new": ""}, "ab"),
-    parameters=(Parameter("old", "text"), Parameter("new", "text")),
-)
+@converter("text", parameters=(Parameter("old", "text"), Parameter("new", "text")))
 def replace(value: str, _: Moment, old: str, new: str) -> str | None:
     """The text with one piece replaced wherever it occurs."""
     return value.replace(old, new) or None
 
 
-@converter(
-    "text",
-    ("one two three", 8, "one two…"),
-    ("abcdefghij", 4, "abcd…"),
-    ("short", 10, "short"),
-    parameters=(Parameter("limit", "size"),),
-)
+@converter("text", parameters=(Parameter("limit", "size"),))
 def truncate(value: str, _: Moment, limit: int) -> str:
     """At most that many characters and then "…", cut between words when a blank lies in the last fifth."""
     if len(value) <= limit:
@@ -294,35 +282,31 @@ def truncate(value: str, _: Moment, limit: int) -> str:
 # --- That make lists or read them whole -------------------------------------------------------------------------------
 
 
-@converter(
-    "text", (["a", None, "b"], ", ", "a, b"), ([], ", ", None), takes="list", parameters=(Parameter("by", "text"),)
-)
+@converter("text", takes="list", parameters=(Parameter("by", "text"),))
 def join(values: list[Any], _: Moment, by: str) -> str | None:
     """One text of all items, with another between them."""
     return by.join(text for value in values if (text := to_text(value))) or None
 
 
-@converter(
-    "list", ("a; b;", ";", ["a", "b"]), (["a,b", "c"], ",", ["a", "b", "c"]), parameters=(Parameter("by", "text"),)
-)
+@converter("list", parameters=(Parameter("by", "text"),))
 def split(value: str, _: Moment, by: str) -> list[str]:
     """The pieces between a separator, trimmed, without empty ones; several texts make one list."""
     return [piece for part in (value.split(by) if by else value.split()) if (piece := part.strip())]
 
 
-@converter("any", ([None, "a", "b"], None, "a"), ([], None, None), takes="list")
+@converter("any", takes="list")
 def first(values: list[Any], _: Moment) -> Any:
     """The first item of a list."""
     return values[0] if values else None
 
 
-@converter("any", (["a", "b"], None, "b"), ("a", None, "a"), takes="list")
+@converter("any", takes="list")
 def last(values: list[Any], _: Moment) -> Any:
     """The last item of a list."""
     return values[-1] if values else None
 
 
-@converter("list", (["b", "a", "b"], None, ["b", "a"]), ([{"x": 1}, {"x": 1}], None, [{"x": 1}]), takes="list")
+@converter("list", takes="list")
 def unique(values: list[Any], _: Moment) -> list[Any]:
     """The items of a list without repetitions, each where it came first."""
     kept: dict[str, Any] = {}
@@ -339,7 +323,7 @@ def _key(value: Any) -> str:
         return f"at {id(value)}"
 
 
-@converter("integer", (["a", None, "b"], None, 2), ([], None, 0), takes="list")
+@converter("integer", takes="list")
 def count(values: list[Any], _: Moment) -> int:
     """How many items a list has."""
     return len(values)
@@ -348,7 +332,7 @@ def count(values: list[Any], _: Moment) -> int:
 # --- Of links ---------------------------------------------------------------------------------------------------------
 
 
-@converter("text", ("https://WWW.Demo.example:8080/a", None, "www.demo.example"), ("demo", None, None))
+@converter("text")
 def host(value: str, _: Moment) -> str | None:
     """The host of a URL in lower case, without port."""
     try:
@@ -357,7 +341,7 @@ def host(value: str, _: Moment) -> str | None:
         return None
 
 
-@converter("text", ("/a", None, "https://demo.example/a"), ("//cdn.example/b", None, "https://cdn.example/b"))
+@converter("text")
 def absolute(value: str, moment: Moment) -> str | None:
     """The URL a link on the page leads to."""
     try:
@@ -367,12 +351,7 @@ def absolute(value: str, moment: Moment) -> str | None:
         return None
 
 
-@converter(
-    "text",
-    ("//demo.example/a b", None, "https://demo.example/a%20b"),
-    ("javascript:void(0)", None, None),
-    ("/relative", None, None),
-)
+@converter("text")
 def absolute_http(value: str, _: Moment) -> str | None:
     """The URL if it is a complete http or https one; one without a scheme (`//host/…`) gets https."""
     return to_http(value)
@@ -393,12 +372,7 @@ def to_http(text: str) -> str | None:
     return url.replace(" ", "%20") if good else None
 
 
-@converter(
-    "text",
-    ("/l/?to=https%3A%2F%2Fdemo.example%2F%3Fa%3D%2525&x=1", "to", "https://demo.example/?a=%25"),
-    ("/l/?x=1", "to", None),
-    parameters=(Parameter("name", "text"),),
-)
+@converter("text", parameters=(Parameter("name", "text"),))
 def query_param(value: str, _: Moment, name: str) -> str | None:
     """The value of one parameter in the query of a URL, decoded once."""
     try:
@@ -415,7 +389,7 @@ _YEAR: Final = re.compile(r"(?<![0-9])[12][0-9]{3}(?![0-9])")
 _SIZE: Final = re.compile(r"(?<![0-9.])([0-9]{1,6})\s{0,3}[x×X*]\s{0,3}([0-9]{1,6})(?![0-9.])")
 
 
-@converter("number", ("1,234.50", None, 1234.5), ("42", None, 42), (".", None, None), ("NaN", None, None), takes="any")
+@converter("number", takes="any")
 def number(value: Any, _: Moment) -> int | float | None:
     """The number a text spells; commas may only part thousands."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -433,61 +407,48 @@ def number(value: Any, _: Moment) -> int | float | None:
         return made if isfinite(made) else None
 
 
-@converter("integer", ("1,234", None, 1234), ("42.0", None, 42), ("4.2", None, None), (7, None, 7), takes="any")
+@converter("integer", takes="any")
 def integer(value: Any, moment: Moment) -> int | None:
     """The whole number a text spells or a number is; a fraction makes it None."""
     made = number(value, moment)
     return int(made) if made is not None and made == int(made) else None
 
 
-@converter("number", (3, None, 3), ("0", None, None), (-1.5, None, None), takes="any")
+@converter("number", takes="any")
 def positive(value: Any, moment: Moment) -> int | float | None:
     """The number if it is above 0."""
     made = number(value, moment)
     return made if made is not None and made > 0 else None
 
 
-@converter("boolean", ("Yes", None, True), (0, None, False), ("maybe", None, None))
+@converter("boolean")
 def boolean(value: str, _: Moment) -> bool | None:
     """True for true, yes, on and 1; False for false, no, off and 0."""
     word = value.strip().lower()
     return True if word in ("true", "yes", "on", "1") else False if word in ("false", "no", "off", "0") else None
 
 
-@converter("text", (4.0, None, "4"), (True, None, "true"), ({"a": 1}, None, None))
+@converter("text")
 def text(value: str, _: Moment) -> str:
     """A number or a boolean as text."""
     return value
 
 
-@converter("integer", ("1998 Dec-1999 Jan", None, 1998), ("20240515", None, None), (2021, None, 2021))
+@converter("integer")
 def year(value: str, _: Moment) -> int | None:
     """The first year from 1000 to 2999 that stands by itself in a text."""
     match = _YEAR.search(value)
     return int(match[0]) if match else None
 
 
-@converter(
-    "integer",
-    ("1920 x 1080", "width", 1920),
-    ("1920×1080 px", "height", 1080),
-    ("large", "width", None),
-    parameters=(Parameter("side", "side"),),
-)
+@converter("integer", parameters=(Parameter("side", "side"),))
 def dimension(value: str, _: Moment, side: str) -> int | None:
     """One side of a size written as width x height."""
     match = _SIZE.search(value)
     return int(match[1 if side == "width" else 2]) if match else None
 
 
-@converter(
-    "any",
-    ("n/a", ["", "n/a"], None),
-    (0, "0", None),
-    ("x", "n/a", "x"),
-    takes="any",
-    parameters=(Parameter("values", "values"),),
-)
+@converter("any", takes="any", parameters=(Parameter("values", "values"),))
 def null_if(value: Any, _: Moment, values: Any) -> Any:
     """None for the values that mean nothing, whether they come as text or as numbers; everything else unchanged."""
     said = value.strip() if isinstance(value, str) else to_text(value)
@@ -498,26 +459,20 @@ def null_if(value: Any, _: Moment, values: Any) -> Any:
 # Times
 
 
-@converter("text", ("2 hours ago", None, "2026-03-03T05:00:00Z"), ("soon", None, None))
+@converter("text")
 def timestamp(value: str, moment: Moment) -> str | None:
     """The instant a date or a distance ("3 days ago") means, in RFC 3339 and UTC."""
     return to_timestamp(value, moment.now)
 
 
-@converter("text", ("Jan 2, 2006", None, "2006-01-02"), ("20240515", None, "2024-05-15"), ("2024", None, None))
+@converter("text")
 def day(value: str, moment: Moment) -> str | None:
     """The day of the instant in UTC, as YYYY-MM-DD."""
     found = to_timestamp(value, moment.now)
     return found[:10] if found else None
 
 
-@converter(
-    "text",
-    (1772521200, "seconds", "2026-03-03T07:00:00Z"),
-    ("1772521200000", "milliseconds", "2026-03-03T07:00:00Z"),
-    takes="any",
-    parameters=(Parameter("unit", "unit"),),
-)
+@converter("text", takes="any", parameters=(Parameter("unit", "unit"),))
 def epoch(value: Any, moment: Moment, unit: str) -> str | None:
     """The instant that many seconds or milliseconds after 1970 began, in RFC 3339 and UTC."""
     made = number(value, moment)

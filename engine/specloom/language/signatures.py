@@ -1,4 +1,4 @@
-"""What a function of the expression language is: its name, what it takes, what it gives, and examples that are run.
+"""What a function of the expression language is: its name, what it takes, what it gives, and its examples.
 
 A parameter is a kind: `any`, `string`, `number`, `boolean`, `array`, `object`, `expref` or `table` (the literal name of
 a declared table); `array of string`; several with `or`; `nullable` in front where null is welcome.
@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -35,6 +36,17 @@ from .types import (
 ResultOf = Callable[[tuple[Shape, ...]], Shape]
 
 
+@cache
+def read_examples(kind: str) -> dict[str, list[list[Any]]]:
+    """The examples of `functions` or of `converters`, by name; for pages and tests."""
+    import yaml
+
+    examples: dict[str, dict[str, list[list[Any]]]] = yaml.safe_load(
+        Path(__file__).with_name("examples.yaml").read_bytes()
+    )
+    return examples[kind]
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """A function: `call` does the work on checked arguments; `result` is a shape, or makes one from theirs."""
@@ -43,9 +55,13 @@ class Function:
     parameters: tuple[str, ...]
     result: Shape | ResultOf
     doc: str
-    examples: tuple[tuple[str, Any], ...]
     call: Callable[..., Any]
     variadic: bool = False
+
+    @property
+    def examples(self) -> list[list[Any]]:
+        """Expressions that call it, each with its value."""
+        return read_examples("functions").get(self.name, [])
 
     def result_for(self, arguments: tuple[Shape, ...]) -> Shape:
         """The shape of the result for arguments of these shapes."""
@@ -123,24 +139,23 @@ def _type_of(shape: Shape) -> str:
 # --- How a function enters the registry, and what functions of all kinds share ----------------------------------------
 
 
-def registrar(found: dict[str, Function]) -> Callable[..., Callable[[Callable[..., Any]], Callable[..., Any]]]:
-    """The decorator that enters a function into `found`, under its own name and with its own docstring."""
-
-    def function(
-        *parameters: str, result: Shape | ResultOf, examples: tuple[tuple[str, Any], ...]
-    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        def register(call: Callable[..., Any]) -> Callable[..., Any]:
-            name = call.__name__.strip("_")
-            doc = " ".join((call.__doc__ or "").split())
-            found[name] = Function(name, parameters, result, doc, examples, call)
-            return call
-
-        return register
-
-    return function
+OWN_FUNCTIONS: dict[str, Function] = {}
+"""What is no function of JMESPath itself, by name."""
 
 
-def is_true(value: Any) -> bool:
+def function(*parameters: str, result: Shape | ResultOf) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Enter a function under its own name and with its own docstring."""
+
+    def register(call: Callable[..., Any]) -> Callable[..., Any]:
+        name = call.__name__.strip("_")
+        doc = " ".join((call.__doc__ or "").split())
+        OWN_FUNCTIONS[name] = Function(name, parameters, result, doc, call)
+        return call
+
+    return register
+
+
+def truthy(value: Any) -> bool:
     """Truth as in JMESPath: null, false and the empty text, list, object or secret are false; zero is true."""
     if value is None or value is False:
         return False

@@ -1,7 +1,8 @@
-"""Arguments as models really send them: repaired, then checked, then filled up with defaults and moved into bounds."""
+"""Arguments as models really send them, repaired, checked, filled up with defaults and moved into bounds; their key."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
@@ -9,10 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from specloom.core import Fault, did_you_mean, is_day
-from specloom.language import truthy
-from specloom.language.evaluate import evaluate
-from specloom.model import Input, Tool
+from specloom.core import Fault, Secret, did_you_mean, is_day
+from specloom.language import evaluate, truthy
+from specloom.model import Input, Model, Tool
 
 _WORDS = {
     "string": "text",
@@ -259,3 +259,45 @@ def _show(value: Any) -> str:
 
 def _refused(tool: Tool, sentence: str, argument: str = "") -> Fault:
     return Fault("validation", sentence, detail=argument and f"argument {argument} of {tool.name}")
+
+
+# --- The key under which the answer to arguments is kept: all that can change it, and nothing that can be read back ---
+
+
+def key_prefix(
+    tool: Tool,
+    model: Model,
+    orders: Mapping[str, tuple[str, ...]],
+    settings: Mapping[str, Mapping[str, Any]],
+    own: Mapping[str, Any],
+) -> bytes:
+    """What is the same for every call of a tool: the specs and settings behind it, and who is asked in which order."""
+    parts: list[Any] = [model.digest, tool.name, tool.digest, tool.cache.shape if tool.cache else 0, _plain(own)]
+    parts.append({name: list(order) for name, order in orders.items()})
+    parts.append({name: _plain(values) for name, values in settings.items()})
+    return json.dumps(parts, sort_keys=True).encode()
+
+
+def answer_key(tool: Tool, arguments: Arguments, prefix: bytes, owner: str) -> str:
+    """SHA-256 of the prefix and of all inputs but those which are proved to change nothing.
+
+    What the caller wrote out counts apart from what was filled in, because hints tell them apart.
+    """
+    ignored = tool.cache.ignore if tool.cache else ()
+    explicit = (name for name in arguments.explicit if name not in ignored and tool.inputs[name].default is not None)
+    given = {name: value for name, value in arguments.given.items() if name not in ignored}
+    said = [given, arguments.requested, sorted(explicit), owner]
+    digest = hashlib.sha256(prefix)
+    digest.update(json.dumps(said, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as they count for a digest; secrets only as digests of their own."""
+
+    def one(value: Any) -> Any:
+        if isinstance(value, Secret):
+            return hashlib.sha256(b"setting\0" + value.reveal().encode()).hexdigest()
+        return {name: one(inner) for name, inner in value.items()} if isinstance(value, dict) else value
+
+    return {name: one(value) for name, value in values.items()}

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 import random
 import time
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
 
 from specloom.core import KINDS, Fault
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import TracebackType
-
 
 State = Literal["closed", "open", "half_open"]
 
@@ -23,48 +20,6 @@ LONGEST_REST = 3600.0
 """The longest rest an upstream can ask for with its own retry time."""
 LEASE = 120.0
 """Seconds after which a trial call that never reported back is taken for lost."""
-
-
-class Permit:
-    """Leave for one call. Say how it went, once; as a context manager it reads that from the exception."""
-
-    __slots__ = ("_breaker", "_era", "_settled")
-
-    def __init__(self, breaker: Breaker, era: int) -> None:
-        self._breaker = breaker
-        self._era = era
-        self._settled = False
-
-    def succeed(self) -> None:
-        """The upstream answered, also with an empty list."""
-        if self._settle():
-            self._breaker._on_success(self._era)  # noqa: SLF001 - a permit is the breaker's own half
-
-    def fail(self, fault: Fault) -> None:
-        """The upstream failed; the kind of the fault says whether that trips, counts or is ignored."""
-        if self._settle():
-            self._breaker._on_fault(self._era, fault)  # noqa: SLF001
-
-    def release(self) -> None:
-        """Nothing was learnt about the upstream, such as when the caller cancelled."""
-        if self._settle():
-            self._breaker._on_release(self._era)  # noqa: SLF001
-
-    def _settle(self) -> bool:
-        first = not self._settled
-        self._settled = True
-        return first
-
-    def __enter__(self) -> Permit:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if error is None:
-            self.succeed()
-        elif isinstance(error, Fault):
-            self.fail(error)
-        else:
-            self.release()
 
 
 class Breaker:
@@ -102,18 +57,32 @@ class Breaker:
         return "open" if self._clock() < rests_until else "half_open"
 
     def ready(self) -> bool:
-        """Whether `acquire` would give a permit now. Asking changes nothing."""
+        """Whether `call` would let a call through now. Asking changes nothing."""
         return self._wait() == 0.0
 
-    def acquire(self) -> Permit:
-        """A permit for one call, or a `circuit_open` fault that says when to come back."""
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """Leave for one call, which counts by how it ends; a `circuit_open` fault that says when to come back.
+
+        The kind of a fault says whether it trips, counts or is ignored. Nothing is learnt about the upstream by another
+        exception, such as when the caller cancels.
+        """
         wait = self._wait()
         if wait > 0.0:
             raise self._refusal(wait)
         if self._rests_until is not None:
             self._era += 1
             self._trial_until = self._clock() + max(LEASE, self._reset)
-        return Permit(self, self._era)
+        era = self._era
+        try:
+            yield
+        except Fault as fault:
+            self._on_fault(era, fault)
+            raise
+        except BaseException:
+            self._on_release(era)
+            raise
+        self._on_success(era)
 
     def snapshot(self) -> dict[str, Any]:
         """What a health report shows: provider, family, state, whether a call would pass, failures, seconds to wait."""
@@ -174,42 +143,31 @@ class Breaker:
 
     def _refusal(self, wait: float) -> Fault:
         seconds = max(1, math.ceil(wait))
-        if self.state == "half_open":
-            message = (
-                f"{self.provider} {self._reason}, and another call is just trying it again; come back in {seconds} s."
-            )
-        else:
-            message = f"{self.provider} {self._reason} and is left alone for now; come back in {seconds} s."
+        half_open = self.state == "half_open"
+        now = ", and another call is just trying it again" if half_open else " and is left alone for now"
+        message = f"{self.provider} {self._reason}{now}; come back in {seconds} s."
         return Fault("circuit_open", message, provider=self.provider, retry_after=seconds)
 
 
 class Breakers:
     """Every breaker of a process, one for a provider in a family, made when first asked for."""
 
-    def __init__(
-        self,
-        *,
-        threshold: int = THRESHOLD,
-        reset: float = RESET,
-        clock: Callable[[], float] = time.monotonic,
-        chance: Callable[[], float] = random.random,
-    ) -> None:
-        self._threshold = threshold
-        self._reset = reset
-        self._clock = clock
-        self._chance = chance
+    def __init__(self, **options: Any) -> None:
+        """`options` are those of every `Breaker`."""
+        self._options = options
         self._breakers: dict[tuple[str, str], Breaker] = {}
 
     def of(self, provider: str, family: str = "") -> Breaker:
         """The breaker of this provider for this family of operations."""
         breaker = self._breakers.get((family, provider))
         if breaker is None:
-            breaker = Breaker(
-                provider, family, threshold=self._threshold, reset=self._reset, clock=self._clock, chance=self._chance
-            )
-            self._breakers[family, provider] = breaker
+            breaker = self._breakers[family, provider] = Breaker(provider, family, **self._options)
         return breaker
+
+    def resting(self) -> frozenset[str]:
+        """The providers of which a breaker would let no call through now."""
+        return frozenset(provider for (_, provider), one in self._breakers.copy().items() if not one.ready())
 
     def snapshot(self) -> list[dict[str, Any]]:
         """The snapshot of every breaker, sorted by family, then provider."""
-        return [breaker.snapshot() for _, breaker in sorted(self._breakers.copy().items(), key=lambda item: item[0])]
+        return [self._breakers[key].snapshot() for key in sorted(self._breakers.copy())]

@@ -15,8 +15,7 @@ from typing import Any
 
 from specloom.cache import AnswerCache, CacheEntry
 from specloom.core import KINDS, Answer, Fault, Place, did_you_mean
-from specloom.language import build, truthy
-from specloom.language.evaluate import evaluate
+from specloom.language import build, evaluate, truthy
 from specloom.model import Model, Row, Tool, make_setting
 from specloom.plugins import (
     CLOSERS,
@@ -31,8 +30,7 @@ from specloom.plugins import (
     split_owner,
 )
 
-from .arguments import Arguments, parse_arguments
-from .cache_keys import answer_key, key_prefix
+from .arguments import Arguments, answer_key, key_prefix, parse_arguments
 from .circuit_breaker import Breakers
 from .configuration import RoutingError, configure, plan_routes, read_settings
 from .live_context import LiveContext
@@ -364,43 +362,34 @@ class Executor:
         self, tool: Tool, arguments: Arguments, began: float, owner: str, progress: Progress | None
     ) -> Done:
         """Answer, and tell those who look at calls how it went."""
-        outcomes: list[Mapping[str, Any]] = []
-        found: list[Row] = []
         try:
-            done = await self._done(tool, arguments, began, owner, progress, outcomes, found)
+            done, fresh = await self._done(tool, arguments, began, owner, progress)
         except Fault as fault:
             failed = {"provider": fault.provider or tool.name, "error": KINDS[fault.kind].wire}
-            outcomes.append({**failed, "url": str(arguments.given.get("url") or "")})
-            await self._watch.tell(tool, arguments, owner, "", outcomes)
+            outcome = {**failed, "url": str(arguments.given.get("url") or "")}
+            await self._watch.tell(tool, arguments, owner, "", [outcome])
             raise
-        await self._watch.tell(tool, arguments, owner, done.body, outcomes, found)
+        outcomes, rows = (fresh.outcomes, fresh.rows) if fresh else ([], [])
+        await self._watch.tell(tool, arguments, owner, done.body, outcomes, rows)
         return done
 
     async def _done(
-        self,
-        tool: Tool,
-        arguments: Arguments,
-        began: float,
-        owner: str,
-        progress: Progress | None,
-        outcomes: list[Mapping[str, Any]],
-        found: list[Row],
-    ) -> Done:
+        self, tool: Tool, arguments: Arguments, began: float, owner: str, progress: Progress | None
+    ) -> tuple[Done, Fresh | None]:
+        """The answer, and what the plan gave where it was not kept."""
         key = self.cache_key(tool, arguments, owner)
         if self.cache is not None and tool.cache is not None:
             entry = await self.cache.get(key)
             if entry is not None:
-                return self._from_entry(tool, arguments, entry, began)
+                return self._from_entry(tool, arguments, entry, began), None
         run = functools.partial(self._answer, tool, arguments, key, owner, progress)
         shared = tool.cache is not None or tool.annotations["idempotent"]
         fresh = await (self.flights.run(f"{owner}\0{key}", run) if shared else run())
         self.tool_counts[tool.name].add(time.perf_counter() - began, at=self.clock())
-        outcomes.extend(fresh.outcomes)
-        found.extend(fresh.rows)
         meta = dict(fresh.meta)
         if "routing" in meta:
             meta["routing"] = {**meta["routing"], "latency_ms": round((time.perf_counter() - began) * 1000)}
-        return Done(fresh.body, meta)
+        return Done(fresh.body, meta), fresh
 
     def cache_key(self, tool: Tool, arguments: Arguments, owner: str = "") -> str:
         """Under which key the answer to these arguments is kept."""
@@ -438,7 +427,7 @@ class Executor:
         if outcome.partial:
             ttl = min(ttl, PARTIAL_TTL)
         if self.cache is not None and tool.cache is not None and outcome.keep:
-            await self.keep(key, body.encode("utf-8", "surrogatepass"), ttl)
+            await self.cache.put(key, body.encode("utf-8", "surrogatepass"), ttl, soon=True)
         meta: dict[str, Any] = {}
         if tool.cache is not None and tool.cache.always_say:
             meta |= say_freshness(False, 0, ttl, "fresh")
@@ -451,14 +440,9 @@ class Executor:
         # A procedure is served by no provider, and counts as the tool, as when it fails.
         return Fresh(body, meta, [*ended, {"provider": outcome.served_by or tool.name}], outcome.rows)
 
-    async def keep(self, key: str, value: bytes, ttl: float) -> None:
-        """Keep an answer: in memory by the end of this, on disk soon."""
-        assert self.cache is not None
-        await self.cache.put(key, value, ttl, soon=True)
-
     def offer(self) -> Offer:
         """Who can be asked now."""
-        resting = frozenset(one["provider"] for one in self.breakers.snapshot() if not one["available"])
+        resting = self.breakers.resting()
         return Offer(self.routes.orders, self.configured, self.missing, resting, self.routes.unmet)
 
     async def _pursue(self, tool: Tool, arguments: Arguments, owner: str, progress: Progress | None) -> ProviderOutcome:

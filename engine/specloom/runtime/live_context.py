@@ -37,9 +37,6 @@ class LiveEngine(Protocol):
     def offer(self) -> Offer:
         """Who can be asked now."""
 
-    async def keep(self, key: str, value: bytes, ttl: float) -> None:
-        """Keep an answer in the cache, which is there."""
-
 
 class LiveContext:
     """One call's `specloom.plugins.context.Context` over an executor."""
@@ -115,7 +112,7 @@ class LiveContext:
     async def keep(self, key: str, value: Any, ttl: float) -> None:
         if self._engine.cache is not None:
             text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-            await self._engine.keep(self._full(key), text.encode("utf-8", "surrogatepass"), ttl)
+            await self._engine.cache.put(self._full(key), text.encode("utf-8", "surrogatepass"), ttl, soon=True)
 
     def _full(self, key: str) -> str:
         """The key in the cache: tenants share what is public unless their answers are kept apart."""

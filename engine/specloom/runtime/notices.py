@@ -6,8 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from specloom.core import Fault
-from specloom.language import truthy
-from specloom.language.evaluate import evaluate
+from specloom.language import evaluate, truthy
 from specloom.model import Model, Tool, Value, questions
 
 from .arguments import Arguments

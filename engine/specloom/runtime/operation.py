@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from specloom.core import Answer, Fault, Request, Response, Secret
-from specloom.language import Unworkable, build, truthy
-from specloom.language.evaluate import evaluate
+from specloom.language import Unworkable, build, evaluate, truthy
 from specloom.model import Operation, Provider, Row, Step
 
 from .request import Note, OperationContext, Tokens, build_request, granted, make_context, next_request
@@ -189,18 +188,16 @@ def _exchange(provider: Provider, step: Step, request: Request, context: Operati
 
 def _read(provider: Provider, step: Step, request: Request, response: Response, context: OperationContext) -> list[Row]:
     """The rows of a response, which is noted where it is an answer; raises Fault or Empty."""
+    empty: Empty | None = None
     try:
         rows = read_response(provider, step, response, context)
-    except Empty:
-        _note(request, response, context)
-        raise
-    _note(request, response, context)
-    return rows
-
-
-def _note(request: Request, response: Response, context: OperationContext) -> None:
+    except Empty as error:
+        rows, empty = [], error
     if context.note is not None:
-        context.note(request, response)
+        context.note((request, response))
+    if empty is not None:
+        raise empty
+    return rows
 
 
 def _named(fault: Fault, provider: Provider) -> Fault:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from specloom.core import Answer, Fault
-from specloom.language import Moment
-from specloom.language.evaluate import evaluate
+from specloom.language import Moment, RunBindings, evaluate
 from specloom.model import Model, Row, Tool, stages_of
 from specloom.plugins import ProcedureFunction, split_owner
 
@@ -106,7 +105,7 @@ class PerCapability:
 
 
 @dataclass(slots=True)
-class PlanContext:
+class PlanContext(RunBindings):
     """The bindings of a tool's expressions, by the names that specs use."""
 
     args: Mapping[str, Any]
@@ -135,10 +134,6 @@ class PlanContext:
     rows: list[Row] = field(default_factory=list)
     result: Any = None
     """The record of the procedure that ran."""
-
-    def get(self, name: str, /) -> Any:
-        """What an expression's name stands for; the compiler lets none through that is not there."""
-        return getattr(self, name, None)
 
 
 def plan_context(
@@ -172,6 +167,17 @@ def plan_context(
     for name, value in tool.values:
         context.values[name] = evaluate(value, context)
     return context
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRun:
+    """One run of a tool's plan: what may be asked, what its expressions name, and what has come of it so far."""
+
+    tool: Tool
+    model: Model
+    offer: Offer
+    context: PlanContext
+    outcome: ProviderOutcome
 
 
 # --- Conducts a plan: whom it wants to ask is asked, side by side where it says so, within the time for a call --------

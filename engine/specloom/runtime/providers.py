@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,12 +13,11 @@ from specloom.cache import AnswerCache
 from specloom.core import Answer, Fault, Limiter, Request, Response, Secret, redact, redact_body
 from specloom.model import Operation, Provider
 
-from .cache_keys import request_key
 from .circuit_breaker import Breakers
 from .metrics import Count
 from .operation import drive_live, perform
-from .recordings import Sender, from_recording, secrets_of, to_recording
-from .request import Tokens
+from .recordings import Sender, from_recording, request_key, to_recording
+from .request import Tokens, secrets_of
 
 # --- The settings of a provider, once for each of its keys: keys are used in turn, and a spent one is passed over -----
 
@@ -110,29 +108,36 @@ class Upstreams:
         """Run one operation of one provider behind its breaker and its limits, in `within` seconds; raises Fault."""
         provider = self._providers[name]
         operation = provider.operations[operation_name]
-        count = self.counts.setdefault(operation.id, Count())
+        count = self.counts.setdefault(f"{name}.{operation_name}", Count())
         began = time.perf_counter()
         try:
-            with self._breakers.of(name, operation_name).acquire() as permit:
-                async with _bounded(within, provider.title):
-                    answer = await self._with_keys(provider, operation, arguments)
-                permit.succeed()
+            with self._breakers.of(name, operation_name).call():
+                answer = await self._in_time(provider, operation, arguments, within)
         except Fault as fault:
             count.add(time.perf_counter() - began, fault)
             raise self._owned(fault, name) from None
         count.add(time.perf_counter() - began)
         return answer
 
-    async def _with_keys(self, provider: Provider, operation: Operation, arguments: Mapping[str, Any]) -> Answer:
+    async def _in_time(
+        self, provider: Provider, operation: Operation, arguments: Mapping[str, Any], seconds: float | None
+    ) -> Answer:
         """The answer with the key whose turn it is; where that one is spent, with the next."""
         spent: Fault | None = None
-        for key in self._keyrings[provider.name].turn():
-            try:
-                return await self._drive(provider, operation, arguments, key)
-            except Fault as fault:
-                if fault.kind not in SPENT or fault.ours:
-                    raise
-                spent = fault
+        try:
+            async with asyncio.timeout(seconds):
+                for key in self._keyrings[provider.name].turn():
+                    try:
+                        return await self._drive(provider, operation, arguments, key)
+                    except Fault as fault:
+                        if fault.kind not in SPENT or fault.ours:
+                            raise
+                        spent = fault
+        except TimeoutError:
+            if seconds is None:
+                raise
+            sentence = f"{provider.title} gave no answer in {seconds:.3g} seconds"
+            raise Fault("upstream_unavailable", sentence) from None
         assert spent is not None
         raise spent
 
@@ -153,20 +158,15 @@ class Upstreams:
                 fresh.append(response)
             return response
 
-        def note(request: Request, response: Response) -> None:
-            # Of what came out of the cache the time does not begin anew.
-            if any(response is one for one in fresh):
-                readable.append((request, response))
-
-        running = perform(provider, operation, arguments, key.settings, self._clock(), key.tokens, note)
+        running = perform(provider, operation, arguments, key.settings, self._clock(), key.tokens, readable.append)
         try:
             answer = await drive_live(running, send)
         except Fault as fault:
             # What could be read and then not be worked with is as bad as what could not be read.
             if fault.kind != "layout_changed":
-                await self._keep(readable)
+                await self._keep(readable, fresh)
             raise
-        await self._keep(readable)
+        await self._keep(readable, fresh)
         return answer
 
     async def _recall(self, request: Request) -> Response | None:
@@ -176,11 +176,12 @@ class Upstreams:
         entry = await self._cache.get("kept:" + request_key(request))
         return from_recording(json.loads(entry.value)["response"], request.url) if entry is not None else None
 
-    async def _keep(self, readable: list[tuple[Request, Response]]) -> None:
+    async def _keep(self, readable: list[tuple[Request, Response]], fresh: list[Response]) -> None:
+        """Keep what could be read and did not come out of the cache, whose time does not begin anew."""
         if self._cache is None:
             return
         for request, response in readable:
-            if response.status < 300:
+            if response.status < 300 and any(response is one for one in fresh):
                 kept = json.dumps(to_recording(request, response)).encode()
                 await self._cache.put("kept:" + request_key(request), kept, request.keep_for, soon=True)
 
@@ -204,16 +205,3 @@ class Upstreams:
             provider=fault.provider or provider,
             detail=redact(fault.detail, known),
         )
-
-
-@contextlib.asynccontextmanager
-async def _bounded(seconds: float | None, title: str) -> AsyncIterator[None]:
-    """A fault of the upstream where what is inside takes longer; None for as long as it takes."""
-    if seconds is None:
-        yield
-        return
-    try:
-        async with asyncio.timeout(seconds):
-            yield
-    except TimeoutError:
-        raise Fault("upstream_unavailable", f"{title} gave no answer in {seconds:.3g} seconds") from None

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from specloom.core import Fault, Request, Response, Secret, redact_body
 
 from .request import STEP as TOKEN_STEP
+from .request import secrets_of
 
 _KEPT_HEADERS = ("content-type", "retry-after", "link", "date")
 """Response headers that a spec may read; the rest tells about the caller and is not written."""
@@ -53,10 +54,12 @@ def request_id(request: Request) -> str:
     return hashlib.sha256(json.dumps(public_request(request), sort_keys=True).encode()).hexdigest()[:16]
 
 
-def secrets_of(request: Request) -> list[Secret]:
-    """Every secret that a request carries."""
-    sent = [value for _, value in (*request.query, *request.headers) if isinstance(value, Secret)]
-    return [*sent, *request.hidden]
+def request_key(request: Request) -> str:
+    """A digest of the request with its secrets, because what one key may see another may not."""
+    headers = [[name, value.reveal() if isinstance(value, Secret) else value] for name, value in request.headers]
+    query = [[name, value.reveal()] for name, value in request.query if isinstance(value, Secret)]
+    hidden = [one.reveal() for one in request.hidden]
+    return hashlib.sha256(json.dumps([request_id(request), headers, query, hidden]).encode()).hexdigest()
 
 
 def to_recording(request: Request, response: Response) -> dict[str, Any]:

@@ -12,20 +12,19 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 
 from specloom.core import Fault, Header, Request, Response, Secret
-from specloom.language import Layer, Moment, Unworkable, as_list, truthy
-from specloom.language.evaluate import evaluate
+from specloom.language import Layer, Moment, RunBindings, Unworkable, as_list, evaluate, truthy
 from specloom.model import Operation, Paging, Provider, Row, Step, Value
 
 # --- What the expressions of an operation may name, and what only the engine uses -------------------------------------
 
 
-Note = Callable[[Request, Response], None]
+Note = Callable[[tuple[Request, Response]], None]
 Tokens = MutableMapping[str, tuple[Secret, float]]
 """Tokens by provider, with the moment until which they are good, in seconds since the epoch."""
 
 
 @dataclass(slots=True)
-class OperationContext:
+class OperationContext(RunBindings):
     """The bindings of an operation's expressions, by the names that specs use."""
 
     args: Mapping[str, Any]
@@ -42,10 +41,6 @@ class OperationContext:
     tokens: Tokens = field(default_factory=dict)
     note: Note | None = None
     """Told of each response that could be read."""
-
-    def get(self, name: str, /) -> Any:
-        """What an expression's name stands for; the compiler lets none through that is not there."""
-        return getattr(self, name, None)
 
 
 def make_context(
@@ -350,3 +345,9 @@ def _read_token(provider: Provider, response: Response) -> tuple[Secret, float]:
     except (TypeError, ValueError, OverflowError):
         life = DEFAULT_LIFE
     return Secret(token), max(life, 0.0)
+
+
+def secrets_of(request: Request) -> list[Secret]:
+    """Every secret that a request carries."""
+    sent = [value for _, value in (*request.query, *request.headers) if isinstance(value, Secret)]
+    return [*sent, *request.hidden]

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import from_epoch, mask
-from specloom.language import Moment
-from specloom.language.evaluate import build, evaluate
+from specloom.language import Moment, RunBindings, build, evaluate
 from specloom.model import BreakerRow, CallCounts, FailureRow, LensRow, Pace, ProviderRow, Resource, TenantRow
 from specloom.plugins import split_owner, to_json
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class ResourceContext:
+class ResourceContext(RunBindings):
     """The bindings of a resource's expressions, by the names that specs use."""
 
     args: Mapping[str, str]
@@ -38,10 +37,6 @@ class ResourceContext:
     def moment(self) -> Moment:
         """When it is read, as converters want it."""
         return Moment(self.now, "")
-
-    def get(self, name: str, /) -> Any:
-        """What an expression's name stands for; the compiler lets none through that is not there."""
-        return getattr(self, name, None)
 
 
 def parameters_of(resource: Resource, context: ResourceContext) -> dict[str, Any]:
@@ -175,7 +170,7 @@ def _breakers(executor: Executor, _owner: str) -> list[BreakerRow]:
             failures=one["failures"],
             retry_after_seconds=one["retry_after"],
         )
-        for one in sorted(executor.breakers.snapshot(), key=lambda one: (one["family"], one["provider"]))
+        for one in executor.breakers.snapshot()
     ]
 
 

@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from specloom.core import KINDS, Fault, Response, clean
-from specloom.language import MISSING, Bindings, Layer, decode, how_many, truthy
-from specloom.language.evaluate import evaluate
+from specloom.language import MISSING, Bindings, Layer, decode, evaluate, how_many, truthy
 from specloom.model import NULL_KEPT, ErrorRule, Field, Operation, Provider, ResponseMapping, Row, Step, Value
 
 from .request import OperationContext

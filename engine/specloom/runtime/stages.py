@@ -6,12 +6,11 @@ from collections.abc import Generator, Iterable
 from typing import Any
 
 from specloom.core import KINDS, Answer, Fault, canonical_url
-from specloom.language import Layer, as_list, build, how_many, truthy
-from specloom.language.evaluate import evaluate
-from specloom.model import Model, Row, Stage
+from specloom.language import Bindings, Layer, as_list, build, evaluate, how_many, truthy
+from specloom.model import Row, Stage, Value
 from specloom.plugins import HOOKS, PROCEDURES
 
-from .plan import Ask, AskAll, Offer, PlanContext, ProviderOutcome, Run
+from .plan import Ask, AskAll, PlanContext, PlanRun, ProviderOutcome, Run
 
 # --- Which rows are about the same thing, and in which order rows come ------------------------------------------------
 
@@ -85,17 +84,13 @@ def group(rows: list[Row], keys: list[Any]) -> tuple[list[Row], list[tuple[Any, 
 
 
 def run_stages(
-    stages: tuple[Stage, ...],
-    model: Model,
-    rows: list[Row],
-    context: PlanContext,
-    offer: Offer,
-    outcome: ProviderOutcome,
+    stages: tuple[Stage, ...], rows: list[Row], run: PlanRun
 ) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
     """The rows after every stage; look-ups are yielded as questions, and procedures to be run."""
+    context = run.context
     for stage in stages:
         if stage.kind == "lookup":
-            rows = yield from _look_up(stage, model, rows, context, offer, outcome)
+            rows = yield from _look_up(stage, rows, run)
             continue
         if stage.when is not None and not truthy(evaluate(stage.when, Layer(context, rows=rows))):
             continue
@@ -103,8 +98,21 @@ def run_stages(
             given, function = build(stage.parameters, Layer(context, rows=rows)), PROCEDURES[stage.hook].function
             context.result = {**(context.result or {}), **(yield Run(stage.hook, given, function))}
             continue
-        rows = _stage(stage, rows, context, outcome)
+        rows = _stage(stage, rows, context, run.outcome)
     return rows
+
+
+def name_providers(providers: Value | None, context: Bindings) -> list[str]:
+    """The providers that an expression names, in order, each once."""
+    said = evaluate(providers, context) if providers else None
+    names = said if isinstance(said, list) else [said] if said else []
+    return list(dict.fromkeys(map(str, names)))
+
+
+def able_providers(operation: str, providers: Value | None, context: Bindings, run: PlanRun) -> list[str]:
+    """Those of the named providers that are configured and offer the operation."""
+    offering = run.model.offering(operation)
+    return [one for one in name_providers(providers, context) if one in offering and one in run.offer.configured]
 
 
 def _stage(stage: Stage, rows: list[Row], context: PlanContext, outcome: ProviderOutcome) -> list[Row]:
@@ -145,13 +153,10 @@ def _stage(stage: Stage, rows: list[Row], context: PlanContext, outcome: Provide
         return rows
 
 
-def _look_up(
-    stage: Stage, model: Model, rows: list[Row], context: PlanContext, offer: Offer, outcome: ProviderOutcome
-) -> Generator[Ask | AskAll, Any, list[Row]]:
+def _look_up(stage: Stage, rows: list[Row], run: PlanRun) -> Generator[Ask | AskAll, Any, list[Row]]:
     """Ask about each row that the stage applies to, all at once; a provider that fails is followed by the next."""
-    said = evaluate(stage.providers, Layer(context, rows=rows)) if stage.providers else None
-    names = [str(name) for name in (said if isinstance(said, list) else [said] if said else [])]
-    names = [name for name in names if name in offer.configured and name in model.offering(stage.operation)]
+    context, outcome = run.context, run.outcome
+    names = able_providers(stage.operation, stage.providers, Layer(context, rows=rows), run)
     found = [dict(row) for row in rows]
     waiting: dict[int, dict[str, Any]] = {}
     for at, row in enumerate(found):
@@ -162,7 +167,7 @@ def _look_up(
     for name in names:
         if not waiting:
             break
-        taken = model.providers[name].operations[stage.operation].input
+        taken = run.model.providers[name].operations[stage.operation].input
         asks = [
             Ask(name, stage.operation, {key: given[key] for key in taken if key in given}) for given in waiting.values()
         ]

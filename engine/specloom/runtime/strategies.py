@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import Answer, Fault, all_failed
-from specloom.language import Bindings, Layer, build, how_many, may_be_null, truthy
-from specloom.language.evaluate import evaluate
-from specloom.model import Access, AnswerKey, Field, Model, Pair, Part, Row, Strategy, Tool, Value, questions
+from specloom.language import Bindings, Layer, build, evaluate, how_many, may_be_null, truthy
+from specloom.model import Access, Again, AnswerKey, Model, Pair, Part, Row, Strategy, Tool, Value, questions
 from specloom.plugins import HOOKS, NOT_MEMBER, PROCEDURES, REASONS, find_refusal, is_member
 
 from .arguments import Arguments
 from .notices import LEFT_OUT, find_unheld, make_hints, none_configured, point_to_others, resolve
-from .plan import Ask, AskAll, Offer, PlanContext, ProviderOutcome, Pursuit, Run, plan_context
+from .plan import Ask, AskAll, Offer, PlanRun, ProviderOutcome, Pursuit, Run, plan_context
 from .response import interleave, map_row
-from .stages import run_stages
+from .stages import able_providers, name_providers, run_stages
 
 if TYPE_CHECKING:
     from specloom.plugins import Collection, Context, Item
@@ -34,14 +33,14 @@ def pursue(
     """Run the plan: strategies in order until one answers, then the stages, then the answer."""
     context = plan_context(tool, model, arguments, config, offer, now, owner)
     outcome = ProviderOutcome()
-    rows = yield from _strategies(tool, model, context, offer, outcome)
+    run = PlanRun(tool, model, offer, context, outcome)
+    rows = yield from _strategies(run)
     context.served_by = outcome.served_by or None
     context.served_operation = outcome.operation or None
     context.not_applied = find_unheld(tool, model, arguments, context, outcome)
     outcome.meta.pop(LEFT_OUT, None)
     context.meta = outcome.meta
-    outcome.rows = yield from run_stages(tool.after, model, rows, context, offer, outcome)
-    context.rows = outcome.rows
+    context.rows = outcome.rows = yield from run_stages(tool.after, rows, run)
     outcome.answer = answer_of(tool.answer, tool.whole, context)
     searched = any(questions(tool.plan))
     if tool.hints is not None and not outcome.rows and (searched or not context.result):
@@ -53,10 +52,8 @@ def pursue(
     return outcome
 
 
-def _strategies(
-    tool: Tool, model: Model, context: PlanContext, offer: Offer, outcome: ProviderOutcome
-) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
-    failed = outcome.failed
+def _strategies(run: PlanRun) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
+    tool, context, outcome = run.tool, run.context, run.outcome
     empty_from = of = ""
     applied = False
     for strategy in tool.plan:
@@ -70,13 +67,13 @@ def _strategies(
                 given, function = build(strategy.overrides, context), PROCEDURES[strategy.hook].function
                 context.result = yield Run(strategy.hook, given, function)
             except Fault as fault:
-                failed.append(fault)
-                if (strategy.outcomes.get(fault.kind) or strategy.outcomes.get("error", "next")) == "stop":
+                outcome.failed.append(fault)
+                if _rule(strategy.outcomes, fault) == "stop":
                     raise
                 continue
             return []
-        run = {"gather": _gather, "collect": _collect}.get(strategy.kind, _in_turn)
-        rows, goes_on = yield from run(strategy, tool, model, context, offer, outcome, failed)
+        ask = {"gather": _gather, "collect": _collect}.get(strategy.kind, _in_turn)
+        rows, goes_on = yield from ask(strategy, run)
         if rows is None:
             continue
         if rows or not goes_on:
@@ -85,51 +82,48 @@ def _strategies(
     if empty_from:
         outcome.served_by, outcome.operation = empty_from, of
         return []
-    if failed:
-        raise point_to_others(all_failed(failed), tool, offer, outcome)
+    if outcome.failed:
+        raise point_to_others(all_failed(outcome.failed), tool, run.offer, outcome)
     if applied:
         wanted = dict.fromkeys(one.operation for one in questions(tool.plan))
-        raise none_configured(tool, model, offer, tuple(wanted))
+        raise none_configured(tool, run.model, run.offer, tuple(wanted))
     raise Fault("internal", f"no strategy of {tool.name} applies to these arguments")
+
+
+def _rule(outcomes: Mapping[str, str], fault: Fault) -> str:
+    """What a fault leads to: `next` or `stop`."""
+    return outcomes.get(fault.kind) or outcomes.get("error", "next")
 
 
 Ran = Generator[Ask | AskAll | Run, Any, tuple[list[Row] | None, bool]]
 
 
-def _in_turn(
-    strategy: Strategy,
-    tool: Tool,
-    model: Model,
-    context: PlanContext,
-    offer: Offer,
-    outcome: ProviderOutcome,
-    failed: list[Fault],
-) -> Ran:
+def _in_turn(strategy: Strategy, run: PlanRun) -> Ran:
     """`call` and `first_of`, one after the other: rows or None, and whether the next strategy may try after none."""
+    context, outcome = run.context, run.outcome
     empty_rule = strategy.outcomes.get("empty", "stop")
     empty_from = ""
     first_failure: Fault | None = None
-    names = _names(strategy, context)
+    names = name_providers(strategy.providers, context)
     for name in names:
-        resolve(name, strategy.operation, tool, model, offer)
+        resolve(name, strategy.operation, run.tool, run.model, run.offer)
         if strategy.kind == "call":
             outcome.explicit = True
-        arguments = _arguments(tool, model, name, strategy.operation, strategy.overrides, context)
+        arguments = _arguments(run, name, strategy.operation, strategy.overrides, context)
         outcome.tried.append(name)
         try:
             answer: Answer = yield Ask(name, strategy.operation, arguments)
         except Fault as fault:
-            failed.append(fault)
+            outcome.failed.append(fault)
             if strategy.first_decides and name == names[0]:
                 first_failure = fault
             outcome.fallback_reason = "circuit_open" if fault.kind == "circuit_open" else "primary_unavailable"
-            rule = strategy.outcomes.get(fault.kind) or strategy.outcomes.get("error", "next")
-            if rule == "stop":
+            if _rule(strategy.outcomes, fault) == "stop":
                 break
             continue
         rows = answer.rows
         if strategy.again is not None and truthy(evaluate(strategy.again.when, Layer(context, rows=rows))):
-            rows = yield from _try_again(strategy, tool, model, name, context, rows)
+            rows = yield from _try_again(strategy, strategy.again, run, name, rows)
         outcome.served_by, outcome.operation = name, strategy.operation
         outcome.meta = dict(answer.meta)
         if rows:
@@ -146,13 +140,11 @@ def _in_turn(
 
 
 def _try_again(
-    strategy: Strategy, tool: Tool, model: Model, name: str, context: PlanContext, rows: list[Row]
+    strategy: Strategy, again: Again, run: PlanRun, name: str, rows: list[Row]
 ) -> Generator[Ask | AskAll, Any, list[Row]]:
-    again = strategy.again
-    assert again is not None
     overrides = (*strategy.overrides, *again.overrides)
-    arguments = _arguments(tool, model, name, strategy.operation, overrides, Layer(context, rows=rows))
-    if arguments == _arguments(tool, model, name, strategy.operation, strategy.overrides, context):
+    arguments = _arguments(run, name, strategy.operation, overrides, Layer(run.context, rows=rows))
+    if arguments == _arguments(run, name, strategy.operation, strategy.overrides, run.context):
         return rows
     try:
         answer: Answer = yield Ask(name, strategy.operation, arguments, again=True)
@@ -161,26 +153,19 @@ def _try_again(
     return answer.rows if len(answer.rows) > len(rows) else rows
 
 
-def _gather(
-    strategy: Strategy,
-    tool: Tool,
-    model: Model,
-    context: PlanContext,
-    offer: Offer,
-    outcome: ProviderOutcome,
-    failed: list[Fault],
-) -> Ran:
+def _gather(strategy: Strategy, run: PlanRun) -> Ran:
     """All at once; rows are interleaved in the order of the providers, and a fault of one hides no rows of others."""
+    outcome = run.outcome
     asks = []
-    for name in _names(strategy, context):
-        resolve(name, strategy.operation, tool, model, offer)
-        arguments = _arguments(tool, model, name, strategy.operation, strategy.overrides, context)
+    for name in name_providers(strategy.providers, run.context):
+        resolve(name, strategy.operation, run.tool, run.model, run.offer)
+        arguments = _arguments(run, name, strategy.operation, strategy.overrides, run.context)
         asks.append(Ask(name, strategy.operation, arguments))
         outcome.tried.append(name)
     got: list[Answer | Fault] = (yield AskAll(tuple(asks))) if asks else []
     answers = [(ask.provider, one) for ask, one in zip(asks, got, strict=True) if isinstance(one, Answer)]
     faults = [one for one in got if isinstance(one, Fault)]
-    failed.extend(faults)
+    outcome.failed.extend(faults)
     outcome.notes.extend(fault.message for fault in faults)
     if not answers:
         return None, True
@@ -192,40 +177,13 @@ def _gather(
     return rows, strategy.outcomes.get("empty", "stop") == "next"
 
 
-def _collect(
-    strategy: Strategy,
-    tool: Tool,
-    model: Model,
-    context: PlanContext,
-    offer: Offer,
-    outcome: ProviderOutcome,
-    _: list[Fault],
-) -> Ran:
-    """Several questions side by side. A part that fails leaves its fault to the spec, so none ends the plan."""
-
-    def arguments(name: str, operation: str, overrides: tuple[Pair, ...]) -> dict[str, Any]:
-        return _arguments(tool, model, name, operation, overrides, context)
-
-    def nobody(operation: str) -> Fault:
-        return none_configured(tool, model, offer, (operation,))
-
-    rows = yield from collect(strategy, tool, model, context, offer, outcome, arguments, nobody)
-    return rows, strategy.outcomes.get("empty", "stop") == "next"
-
-
-def _names(strategy: Strategy, context: PlanContext) -> list[str]:
-    said = evaluate(strategy.providers, context) if strategy.providers else None
-    names = said if isinstance(said, list) else [said] if said else []
-    return list(dict.fromkeys(str(name) for name in names))
-
-
 def _arguments(
-    tool: Tool, model: Model, provider: str, operation: str, overrides: tuple[Pair, ...], context: Bindings
+    run: PlanRun, provider: str, operation: str, overrides: tuple[Pair, ...], context: Bindings
 ) -> dict[str, Any]:
     """Arguments pass by name; `with` replaces them, and null there leaves one out."""
-    taken = model.providers[provider].operations[operation].input
+    taken = run.model.providers[provider].operations[operation].input
     passed = context.get("args")
-    given = {name: passed[name] for name in tool.inputs if name in passed}
+    given = {name: passed[name] for name in run.tool.inputs if name in passed}
     for name, value in overrides:
         given[name] = evaluate(value, context)
     return {name: given[name] for name in taken if given.get(name) is not None}
@@ -244,28 +202,18 @@ def answer_of(keys: Iterable[AnswerKey], returned: Value | None, context: Bindin
         if key.fields is not None and value is None and may_be_null(key.value.shape):
             continue
         if key.fields is not None:
-            answer[key.name] = [
-                _mapped(key.fields, row, context) for row in (value or [])[: how_many(key.take, context)]
-            ]
+            rows = (value or [])[: how_many(key.take, context)]
+            answer[key.name] = [map_row(key.fields, row, context) or {} for row in rows]
         elif value is not None:
             answer[key.name] = value
     return answer
 
 
-def _mapped(fields: tuple[Field, ...], row: Row, context: Bindings) -> Row:
-    mapped = map_row(fields, row, context)
-    return mapped if mapped is not None else {}
-
-
 # --- Parts of a `collect` are asked side by side, each fails by itself, and all stands under their names --------------
 
 
-ArgumentsOf = Callable[[str, str, tuple[Pair, ...]], dict[str, Any]]
-Nobody = Callable[[str], Fault]
-
-
 @dataclass(slots=True)
-class _Open:
+class _OpenPart:
     """A part that is being asked: whom it may still ask, and what it was told so far."""
 
     part: Part
@@ -277,21 +225,13 @@ class _Open:
     meta: dict[str, Any] = field(default_factory=dict)
 
 
-def collect(
-    strategy: Strategy,
-    tool: Tool,
-    model: Model,
-    context: PlanContext,
-    offer: Offer,
-    outcome: ProviderOutcome,
-    arguments: ArgumentsOf,
-    nobody: Nobody,
-) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
+def _collect(strategy: Strategy, run: PlanRun) -> Ran:
     """Ask every part, those that wait for others after them; the rows of the parts whose rows go on.
 
-    `arguments` gives what a provider is asked with, `nobody` the fault of a part for which nobody can be asked.
+    A part that fails leaves its fault to the spec, so none ends the plan.
     """
-    late = [(name, value) for name, value in tool.values if any(path[0] == "parts" for path in value.uses)]
+    context = run.context
+    late = [(name, value) for name, value in run.tool.values if any(path[0] == "parts" for path in value.uses)]
     waiting = list(strategy.parts)
     while waiting:
         names = {part.name for part in waiting}
@@ -300,48 +240,42 @@ def collect(
         for part in due:
             if part.access is not None:
                 kept = yield reach(part.access, context)
-                rows = yield from run_stages(part.after, model, kept["rows"], context, offer, outcome)
+                rows = yield from run_stages(part.after, kept["rows"], run)
                 context.parts[part.name] |= {**kept, "rows": rows, "asked": True}
-        questions = [part for part in due if part.access is None]
-        yield from _ask_side_by_side(questions, model, context, offer, outcome, arguments, nobody)
+        yield from _ask_side_by_side([part for part in due if part.access is None], run)
         waiting = [part for part in waiting if part not in ready]
         for name, value in late:
             context.values[name] = evaluate(value, context)
     answered = [part for part in strategy.parts if context.parts[part.name].get("provider")]
     first = next((part for part in answered if context.parts[part.name]["rows"]), answered[0] if answered else None)
     if first is not None:
-        outcome.served_by, outcome.operation = context.parts[first.name]["provider"], first.operation
-    return [row for name in strategy.rows for row in context.parts[name]["rows"]]
+        run.outcome.served_by, run.outcome.operation = context.parts[first.name]["provider"], first.operation
+    rows = [row for name in strategy.rows for row in context.parts[name]["rows"]]
+    return rows, strategy.outcomes.get("empty", "stop") == "next"
 
 
-def _ask_side_by_side(
-    parts: list[Part],
-    model: Model,
-    context: PlanContext,
-    offer: Offer,
-    outcome: ProviderOutcome,
-    arguments: ArgumentsOf,
-    nobody: Nobody,
-) -> Generator[Ask | AskAll | Run, Any, None]:
-    asked = [_Open(part, _providers_of(part, context, model, offer)) for part in parts]
+def _ask_side_by_side(parts: list[Part], run: PlanRun) -> Generator[Ask | AskAll | Run, Any, None]:
+    asked = [_OpenPart(part, able_providers(part.operation, part.providers, run.context, run)) for part in parts]
     for one in asked:
-        one.fault = None if one.names else nobody(one.part.operation)
+        if not one.names:
+            one.fault = none_configured(run.tool, run.model, run.offer, (one.part.operation,))
     going = [one for one in asked if one.names]
     while going:
-        asks = [
-            Ask(one.names[0], one.part.operation, arguments(one.names[0], one.part.operation, one.part.overrides))
-            for one in going
-        ]
-        outcome.tried += [ask.provider for ask in asks]
+        asks = []
+        for one in going:
+            name, part = one.names[0], one.part
+            arguments = _arguments(run, name, part.operation, part.overrides, run.context)
+            asks.append(Ask(name, part.operation, arguments))
+        run.outcome.tried += [ask.provider for ask in asks]
         got: list[Answer | Fault] = yield AskAll(tuple(asks))
         going = [one for one, answer in zip(going, got, strict=True) if not _is_done(one, answer)]
     for one in asked:
         if one.fault is not None and one.part.required:
             raise one.fault
         if one.fault is not None:
-            outcome.notes.append(one.fault.message)
-        rows = yield from run_stages(one.part.after, model, one.rows, context, offer, outcome)
-        context.parts[one.part.name] = {
+            run.outcome.notes.append(one.fault.message)
+        rows = yield from run_stages(one.part.after, one.rows, run)
+        run.context.parts[one.part.name] = {
             "rows": rows,
             "fault": {"kind": one.fault.kind, "message": one.fault.message} if one.fault else None,
             "provider": one.provider or None,
@@ -350,21 +284,14 @@ def _ask_side_by_side(
         }
 
 
-def _providers_of(part: Part, context: PlanContext, model: Model, offer: Offer) -> list[str]:
-    said = evaluate(part.providers, context) if part.providers else None
-    names = said if isinstance(said, list) else [said] if said else []
-    offering = model.offering(part.operation)
-    return [name for name in dict.fromkeys(map(str, names)) if name in offering and name in offer.configured]
-
-
-def _is_done(one: _Open, got: Answer | Fault) -> bool:
+def _is_done(one: _OpenPart, got: Answer | Fault) -> bool:
     """Take in what a provider said; whether the next one is not asked."""
     name = one.names.pop(0)
     if isinstance(got, Fault):
         # Nothing found by an earlier provider is an answer, which a later failure does not undo.
         one.failed.append(got)
         one.fault = None if one.provider else all_failed(one.failed)
-        rule = one.part.outcomes.get(got.kind) or one.part.outcomes.get("error", "next")
+        rule = _rule(one.part.outcomes, got)
     else:
         one.fault = None
         one.rows, one.meta = got.rows, dict(got.meta)

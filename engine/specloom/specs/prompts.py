@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 LONGEST = 512
 """Characters of an argument that are used, where the prompt says nothing else."""
-CATALOGUES = ("lenses",)
-"""Vocabularies that are not written out: the names of what is loaded."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _NUMBERED = re.compile(r"(\d+)\. ")

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from specloom.core.secrets import Secret
 from specloom.language.expressions.api import compile_selector
 from specloom.language.expressions.compile import EvaluationError, evaluate_reference
-from specloom.language.functions.data import DATA, MAX_TEXT, find_pattern_problem
-from specloom.language.functions.data import LISTS as OF_LISTS
+from specloom.language.functions.data import MAX_TEXT, find_pattern_problem
 from specloom.language.functions.registry import FUNCTIONS
-from specloom.language.signatures import admits, is_true, to_kind, to_text, to_types
+from specloom.language.signatures import OWN_FUNCTIONS, admits, to_kind, to_text, to_types, truthy
 from specloom.language.types import ANY, INTEGER, NULL, NUMBER, TEXT, ListOf, Maybe, RecordType, from_schema, shape_of
 
 TABLES = {"demo": {"day": "d", 5: ["five"], "true": {"yes": 1}}}
@@ -169,8 +168,8 @@ def test_a_secret_that_gets_into_a_function_is_not_printed():
 
 
 def test_truth_is_that_of_jmespath():
-    assert [is_true(value) for value in (0, 0.0, " ", [0], {"a": None}, True, Secret("x"))] == [True] * 7
-    assert [is_true(value) for value in (None, False, "", [], {}, Secret(""))] == [False] * 6
+    assert [truthy(value) for value in (0, 0.0, " ", [0], {"a": None}, True, Secret("x"))] == [True] * 7
+    assert [truthy(value) for value in (None, False, "", [], {}, Secret(""))] == [False] * 6
 
 
 def test_values_are_written_into_texts_as_urls_want_them():
@@ -349,7 +348,8 @@ CALLS = [
 
 
 def test_every_function_over_data_is_called_with_arguments_that_fit():
-    assert {*DATA, *OF_LISTS} <= {text.partition("(")[0] for text in CALLS}
+    of_data = {name for name, one in OWN_FUNCTIONS.items() if one.call.__module__.endswith(".data")}
+    assert of_data <= {text.partition("(")[0] for text in CALLS}
 
 
 @pytest.mark.parametrize("text", CALLS)

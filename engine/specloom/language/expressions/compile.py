@@ -16,7 +16,7 @@ from jmespath.functions import Functions
 from jmespath.visitor import Options, TreeInterpreter
 
 from ..functions.registry import FUNCTIONS
-from ..signatures import Function, is_true, to_classes, to_text, to_types
+from ..signatures import Function, to_classes, to_text, to_types, truthy
 from .parser import ExpressionProblem, parse
 
 if TYPE_CHECKING:
@@ -79,13 +79,13 @@ class Interpreter(TreeInterpreter):
     """The package's interpreter, which knows secrets, evaluates only one branch of `when`, and fails in one way."""
 
     def _is_false(self, value: Any) -> bool:
-        return not is_true(value)
+        return not truthy(value)
 
     def visit_function_expression(self, node: Any, value: Any) -> Any:
         """The result of a call; `when` evaluates the branch that it takes."""
         if node["value"] == "when" and len(node["children"]) == 3:
             condition, then, otherwise = node["children"]
-            return self.visit(then if is_true(self.visit(condition, value)) else otherwise, value)
+            return self.visit(then if truthy(self.visit(condition, value)) else otherwise, value)
         return super().visit_function_expression(node, value)
 
     def visit_comparator(self, node: Any, value: Any) -> Any:
@@ -256,7 +256,7 @@ def make_filter(base: Run, item: Run, test: Run) -> Run:
         items = base(value)
         if not isinstance(items, list):
             return None
-        return [found for element in items if is_true(test(element)) and (found := item(element)) is not None]
+        return [found for element in items if truthy(test(element)) and (found := item(element)) is not None]
 
     return run
 
@@ -431,7 +431,7 @@ class _ClosureBuilder:
 
         def run(value: Any) -> Any:
             found = first(value)
-            return found if is_true(found) else second(value)
+            return found if truthy(found) else second(value)
 
         return _fold(run, [left, right])
 
@@ -441,7 +441,7 @@ class _ClosureBuilder:
 
         def run(value: Any) -> Any:
             found = first(value)
-            return second(value) if is_true(found) else found
+            return second(value) if truthy(found) else found
 
         return _fold(run, [left, right])
 
@@ -555,7 +555,7 @@ def _make_equality(left: Code, right: Code, *, negated: bool) -> Run:
 
 def _make_when(condition: Code, then: Code, otherwise: Code) -> Code:
     if condition.constant:
-        return then if is_true(condition.run(None)) else otherwise
+        return then if truthy(condition.run(None)) else otherwise
     test, first, second = condition.run, then.run, otherwise.run
     fails = condition.fails or then.fails or otherwise.fails
-    return Code(lambda value: first(value) if is_true(test(value)) else second(value), fails=fails)
+    return Code(lambda value: first(value) if truthy(test(value)) else second(value), fails=fails)

@@ -12,20 +12,14 @@ import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from ..signatures import null_or, registrar
+from ..signatures import function, null_or
 from ..types import ANY, NUMBER, TEXT, ListOf, RecordType, Shape, join_all, may_be_null, maybe, strip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..signatures import Function
 
 # --- Of the items of a list -------------------------------------------------------------------------------------------
-
-
-LISTS: Final[dict[str, Function]] = {}
-"""The functions of this module by name."""
-_list_function = registrar(LISTS)
 
 
 def identity(item: Any) -> Any:
@@ -42,16 +36,7 @@ def _item(arguments: tuple[Shape, ...]) -> Shape:
     return maybe(given.item) if isinstance(given, ListOf) else ANY
 
 
-@_list_function(
-    "nullable array",
-    "string",
-    "nullable string or number",
-    result=lambda arguments: strip(arguments[0]),
-    examples=(
-        ("alike([{a: 'The Otter!', n: `1`}, {a: 'the  otter', n: `2`}, {n: `3`}], 'a', 'the otter')[].n", [1, 2]),
-        ("alike([{a: 'x'}], 'a', `null`)", []),
-    ),
-)
+@function("nullable array", "string", "nullable string or number", result=lambda arguments: strip(arguments[0]))
 def _alike(items: list[Any] | None, field: str, value: str | float | None) -> list[Any]:
     """The objects of a list whose field says the same as the value: equal words in the same order, whatever case,
     punctuation and blanks; none for null."""
@@ -63,11 +48,7 @@ def _words_of(value: Any) -> str:
     return " ".join(re.findall(r"\w+", str(value).casefold())) if isinstance(value, (str, int, float)) else ""
 
 
-@_list_function(
-    "array",
-    result=lambda arguments: strip(arguments[0]),
-    examples=(("unique(`[2, 1, 2]`)", [2, 1]), ("unique(`[1, true]`)", [1, True])),
-)
+@function("array", result=lambda arguments: strip(arguments[0]))
 def _unique(items: list[Any]) -> list[Any]:
     """The list without repetitions; the first of each stays where it is."""
     found: dict[Any, Any] = {}
@@ -76,16 +57,7 @@ def _unique(items: list[Any]) -> list[Any]:
     return list(found.values())
 
 
-@_list_function(
-    "nullable array",
-    "nullable array",
-    result=lambda arguments: arguments[0],
-    examples=(
-        ("without(['a', 'b', 'c'], ['b'])", ["a", "c"]),
-        ("without(['a'], `null`)", ["a"]),
-        ("without(`null`, ['a'])", None),
-    ),
-)
+@function("nullable array", "nullable array", result=lambda arguments: arguments[0])
 def _without(items: list[Any] | None, unwanted: list[Any] | None) -> list[Any] | None:
     """The list without the items that the second one has; null gives null, and a null second one takes nothing away."""
     if items is None:
@@ -94,26 +66,13 @@ def _without(items: list[Any] | None, unwanted: list[Any] | None) -> list[Any] |
     return [item for item in items if identity(item) not in refused]
 
 
-@_list_function(
-    "nullable array",
-    result=_item,
-    examples=(("first(['a', 'b'])", "a"), ("first(`[]`)", None), ("first(`null`)", None)),
-)
+@function("nullable array", result=_item)
 def _first(items: list[Any] | None) -> Any:
     """The first item of the list; null for null or an empty one."""
     return items[0] if items else None
 
 
-@_list_function(
-    "nullable string or number or boolean",
-    "array",
-    result=lambda arguments: maybe(strip(arguments[0])),
-    examples=(
-        ("one_of('de', ['de', 'fr'])", "de"),
-        ("one_of('xx', ['de', 'fr'])", None),
-        ("one_of(`null`, ['de'])", None),
-    ),
-)
+@function("nullable string or number or boolean", "array", result=lambda arguments: maybe(strip(arguments[0])))
 def _one_of(value: str | float | None, known: list[Any]) -> str | float | None:
     """The value if the list has it, else null."""
     return value if any(type(item) is type(value) and item == value for item in known) else None
@@ -133,9 +92,6 @@ MAX_DEPTH: Final = 200
 
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,4})?")
 
-DATA: Final[dict[str, Function]] = {}
-"""The functions of this module by name."""
-_function = registrar(DATA)
 _OBJECTS: Final = ListOf(RecordType({}, closed=False))
 
 
@@ -167,14 +123,7 @@ def _entry(arguments: tuple[Shape, ...]) -> Shape:
     return maybe(entries) if may_be_null(arguments[0]) else entries
 
 
-@_function(
-    "nullable object",
-    result=null_or(_OBJECTS),
-    examples=(
-        ("records({form: ['x', 'y'], day: ['1']})", [{"form": "x", "day": "1"}, {"form": "y", "day": None}]),
-        ("records(`null`)", None),
-    ),
-)
+@function("nullable object", result=null_or(_OBJECTS))
 def _records(columns: dict[str, Any] | None) -> list[dict[str, Any]] | None:
     """One object a place in the lists of an object of lists; a list that is too short gives null, and a field that is
     no list is passed over. Null gives null."""
@@ -186,15 +135,7 @@ def _records(columns: dict[str, Any] | None) -> list[dict[str, Any]] | None:
     return [{name: column[at] if at < len(column) else None for name, column in lists.items()} for at in range(count)]
 
 
-@_function(
-    "nullable array",
-    result=null_or(_OBJECTS),
-    examples=(
-        ("table([['a', 'b'], ['1', '2'], ['3']])", [{"a": "1", "b": "2"}, {"a": "3", "b": None}]),
-        ("table(`[]`)", []),
-        ("table(`null`)", None),
-    ),
-)
+@function("nullable array", result=null_or(_OBJECTS))
 def _table(rows: list[Any] | None) -> list[dict[str, Any]] | None:
     """One object a row of a list of lists whose first has the names; a row that is too short gives null, and one that
     is empty or no list is passed over. Null gives null."""
@@ -213,25 +154,13 @@ def _limit_cells(count: int) -> None:
         raise ValueError(f"a table of {count:,} cells; {MAX_CELLS:,} are allowed")
 
 
-@_function(
-    "nullable object",
-    result=_entry,
-    examples=(("entries({a: `1`})", [{"key": "a", "value": 1}]), ("entries(`null`)", None)),
-)
+@function("nullable object", result=_entry)
 def _entries(fields: dict[str, Any] | None) -> list[dict[str, Any]] | None:
     """The fields of an object as a list of {key, value}, in their order; null gives null."""
     return None if fields is None else [{"key": key, "value": value} for key, value in fields.items()]
 
 
-@_function(
-    "nullable object",
-    result=maybe(TEXT),
-    examples=(
-        ('inverted_text(`{"sat.": [2, 5], "cat": [1], "a": [0, 3], "dog": [4]}`)', "a cat sat. a dog sat."),
-        ("inverted_text(`{}`)", None),
-        ("inverted_text(`null`)", None),
-    ),
-)
+@function("nullable object", result=maybe(TEXT))
 def _inverted_text(words: dict[str, Any] | None) -> str | None:
     """The running text of an object that has the positions of each word, counted from 0. Gaps are closed, positions
     above 20,000 passed over, and the text ends at 100,000 characters; null for null or no word."""
@@ -256,17 +185,7 @@ def _within(words: Iterable[str]) -> Iterable[str]:
         yield from word.split()
 
 
-@_function(
-    "nullable string",
-    "string",
-    result=maybe(TEXT),
-    examples=(
-        ("capture('no. 17 of 20', '([0-9]+) of')", "17"),
-        ("capture('no. 17', '[0-9]+')", "17"),
-        ("capture('none', '[0-9]+')", None),
-        ("capture(`null`, '[0-9]+')", None),
-    ),
-)
+@function("nullable string", "string", result=maybe(TEXT))
 def _capture(text: str | None, pattern: str) -> str | None:
     """What the first group of a regular expression matches in the first 4,000 characters of the text, or the whole
     match if it has no group; null where nothing matches or the text is null."""
@@ -274,16 +193,7 @@ def _capture(text: str | None, pattern: str) -> str | None:
     return found[min(1, found.re.groups)] if found else None
 
 
-@_function(
-    "nullable string",
-    result=ANY,
-    examples=(
-        ("parsed(' {\"a\": [1]}; more').a", [1]),
-        ("parsed('\"a\"')", "a"),
-        ("parsed('no JSON')", None),
-        ("parsed(`null`)", None),
-    ),
-)
+@function("nullable string", result=ANY)
 def _parsed(text: str | None) -> Any:
     """The JSON value that the text begins with, whatever follows it, as scripts in pages have it; null where it begins
     with none, where that is nested deeper than 200 levels, and for null."""
@@ -320,18 +230,7 @@ def _sound(value: Any, depth: int) -> Any:
     return value
 
 
-@_function(
-    "nullable string or number",
-    result=maybe(NUMBER),
-    examples=(
-        ("number(' 1,234.50 ')", 1234.5),
-        ("number('42')", 42),
-        ("number(`42`)", 42),
-        ("number('1,5')", None),
-        ("number('n/a')", None),
-        ("number(`null`)", None),
-    ),
-)
+@function("nullable string or number", result=maybe(NUMBER))
 def _number(text: str | float | None) -> float | None:
     """The number that a text spells, in which commas may only part thousands, or a number as it is; null where it
     spells none and for null."""

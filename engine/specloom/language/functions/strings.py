@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from specloom.core import canonical_url
 
-from ..signatures import is_true, null_or, registrar, to_text
+from ..signatures import function, null_or, to_text, truthy
 from ..types import BOOLEAN, INTEGER, TEXT, ListOf, maybe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from ..signatures import Function
 
 
 _STOP_WORDS = """
@@ -28,32 +26,19 @@ _PHRASES = re.compile(r'[^\s"]*"[^"]*"|\S+')
 _EDGES = "?!.,;:\"'()[]…“”‘’"
 _MAX_WIDTH = 1000
 
-TEXTS: Final[dict[str, Function]] = {}
-"""The functions of this module by name."""
-_function = registrar(TEXTS)
-
 
 def placeholders(template: str) -> list[str]:
     """The names that a template of `fill` takes from its object."""
     return _PLACEHOLDER.findall(template)
 
 
-@_function(
-    "nullable string",
-    result=null_or(TEXT),
-    examples=(("canonical_url('http://www.example.org/a/?utm_source=b#c')", "example.org/a"),),
-)
+@function("nullable string", result=null_or(TEXT))
 def _canonical_url(url: str | None) -> str | None:
     """The address for comparison, without scheme, `www.`, fragment and what only tracks; null gives null."""
     return None if url is None else canonical_url(url)
 
 
-@_function(
-    "string",
-    "nullable object",
-    result=maybe(TEXT),
-    examples=(("fill('{a} of {b}', {a: `1`, b: 'two'})", "1 of two"), ("fill('{a}', {a: `null`})", None)),
-)
+@function("string", "nullable object", result=maybe(TEXT))
 def _fill(template: str, values: Mapping[str, Any] | None) -> str | None:
     """The text with each `{name}` replaced by that field of the object; null where a field is missing or null, or the
     object is null. Other braces stay."""
@@ -63,29 +48,16 @@ def _fill(template: str, values: Mapping[str, Any] | None) -> str | None:
     return _PLACEHOLDER.sub(lambda match: to_text(found[match[1]]), template)
 
 
-@_function(
-    "string",
-    "nullable array or string",
-    result=maybe(TEXT),
-    examples=(
-        ("any_of('site:{}', ['a', 'b'])", "(site:a OR site:b)"),
-        ("any_of('site:{}', ['a'])", "site:a"),
-        ("any_of('site:{}', `[]`)", None),
-    ),
-)
+@function("string", "nullable array or string", result=maybe(TEXT))
 def _any_of(template: str, items: list[Any] | str | None) -> str | None:
     """The template with `{}` filled by each item, joined by OR in brackets; one alone without brackets; null for a null
     or empty list. Null and empty items are passed over, and a text is a list of one."""
     listed = [items] if isinstance(items, str) else items or []
-    parts = [template.replace("{}", to_text(item)) for item in listed if is_true(item)]
+    parts = [template.replace("{}", to_text(item)) for item in listed if truthy(item)]
     return f"({' OR '.join(parts)})" if len(parts) > 1 else parts[0] if parts else None
 
 
-@_function(
-    "string",
-    result=maybe(TEXT),
-    examples=(("keywords('what is the best demo')", "best demo"), ("keywords('best demo')", None)),
-)
+@function("string", result=maybe(TEXT))
 def _keywords(text: str) -> str | None:
     """The text without common English words; null where none is in it or nothing else is left."""
     words = text.split()
@@ -93,28 +65,14 @@ def _keywords(text: str) -> str | None:
     return " ".join(kept) if 0 < len(kept) < len(words) else None
 
 
-@_function(
-    "string",
-    "string or array of string",
-    result=BOOLEAN,
-    examples=(("words_all_in('A deep Net', 'net deep')", True), ("words_all_in('A network', 'net')", False)),
-)
+@function("string", "string or array of string", result=BOOLEAN)
 def _words_all_in(text: str, words: str | list[str]) -> bool:
     """Whether every word is in the text as a whole word, in any case and order; the words are a text or a list."""
     wanted = words if isinstance(words, str) else " ".join(words)
     return {*_WORDS.findall(wanted.casefold())} <= {*_WORDS.findall(text.casefold())}
 
 
-@_function(
-    "nullable string",
-    "nullable string or array",
-    result=INTEGER,
-    examples=(
-        ("words_in('A deep net, a deep pool', 'deep net of nets')", 2),
-        ("words_in('A deep net', ['net', 'DEEP'])", 2),
-        ("words_in(`null`, 'net')", 0),
-    ),
-)
+@function("nullable string", "nullable string or array", result=INTEGER)
 def _words_in(text: str | None, words: str | list[Any] | None) -> int:
     """How many different words of the second argument, a text or a list, are in the text as whole words, in any case;
     0 where either is null. What is no text in the list is passed over."""
@@ -122,18 +80,13 @@ def _words_in(text: str | None, words: str | list[Any] | None) -> int:
     return len({*_WORDS.findall(wanted.casefold())} & {*_WORDS.findall((text or "").casefold())})
 
 
-@_function("string", result=INTEGER, examples=(("word_count('one two')", 2), ("word_count('')", 0)))
+@function("string", result=INTEGER)
 def _word_count(text: str) -> int:
     """How many blank-separated words the text has."""
     return len(text.split())
 
 
-@_function(
-    "nullable string",
-    "number",
-    result=null_or(TEXT),
-    examples=(("truncate('abcdef', `3`)", "abc"), ("truncate(`null`, `3`)", None)),
-)
+@function("nullable string", "number", result=null_or(TEXT))
 def _truncate(text: str | None, count: float) -> str | None:
     """The first so many characters (code points) of the text; null gives null."""
     if text is None:
@@ -143,13 +96,7 @@ def _truncate(text: str | None, count: float) -> str | None:
     return text[: int(count)]
 
 
-@_function(
-    "nullable string or number",
-    "number",
-    "string",
-    result=null_or(TEXT),
-    examples=(("pad('42', `5`, '0')", "00042"), ("pad(`42`, `5`, '0')", "00042"), ("pad(`null`, `5`, '0')", None)),
-)
+@function("nullable string or number", "number", "string", result=null_or(TEXT))
 def _pad(text: str | float | None, width: float, fill: str) -> str | None:
     """The text or number with one character repeated in front of it until it has the width; null gives null."""
     if text is None:
@@ -161,15 +108,7 @@ def _pad(text: str | float | None, width: float, fill: str) -> str | None:
     return to_text(text).rjust(int(width), fill)
 
 
-@_function(
-    "string",
-    result=maybe(TEXT),
-    examples=(
-        ("host('https://User@Example.org:8080/a')", "example.org"),
-        ("host('https://Bücher.example')", "xn--bcher-kva.example"),
-        ("host('not a url')", None),
-    ),
-)
+@function("string", result=maybe(TEXT))
 def _host(url: str) -> str | None:
     """The host of the URL in lower case and as DNS has it, without the port; null where it has none."""
     try:
@@ -184,42 +123,31 @@ def _host(url: str) -> str | None:
     return host or None
 
 
-@_function(
-    "nullable string",
-    "string",
-    result=null_or(ListOf(TEXT)),
-    examples=(("split('a,b', ',')", ["a", "b"]), ("split(`null`, ',')", None)),
-)
+@function("nullable string", "string", result=null_or(ListOf(TEXT)))
 def _split(text: str | None, separator: str) -> list[str] | None:
     """The parts of the text between separators; null gives null."""
     return None if text is None else text.split(separator)
 
 
-@_function("nullable string", result=null_or(TEXT), examples=(("lower('ABC')", "abc"), ("lower(`null`)", None)))
+@function("nullable string", result=null_or(TEXT))
 def _lower(text: str | None) -> str | None:
     """The text in lower case; null gives null."""
     return None if text is None else text.lower()
 
 
-@_function("nullable string", result=null_or(TEXT), examples=(("upper('abc')", "ABC"), ("upper(`null`)", None)))
+@function("nullable string", result=null_or(TEXT))
 def _upper(text: str | None) -> str | None:
     """The text in upper case; null gives null."""
     return None if text is None else text.upper()
 
 
-@_function("nullable string", result=null_or(TEXT), examples=(("trim('  a b ')", "a b"), ("trim(`null`)", None)))
+@function("nullable string", result=null_or(TEXT))
 def _trim(text: str | None) -> str | None:
     """The text without blanks at its ends; null gives null."""
     return None if text is None else text.strip()
 
 
-@_function(
-    "nullable string",
-    "string",
-    "string",
-    result=null_or(TEXT),
-    examples=(("replace('a-b', '-', '+')", "a+b"), ("replace(`null`, 'a', 'b')", None)),
-)
+@function("nullable string", "string", "string", result=null_or(TEXT))
 def _replace(text: str | None, old: str, new: str) -> str | None:
     """The text with every `old` (not empty) replaced; null gives null."""
     if text is None:
@@ -229,28 +157,13 @@ def _replace(text: str | None, old: str, new: str) -> str | None:
     return text.replace(old, new)
 
 
-@_function(
-    "nullable string",
-    result=maybe(TEXT),
-    examples=(("quote('a \"b\" c')", '"a b c"'), ("quote(`null`)", None)),
-)
+@function("nullable string", result=maybe(TEXT))
 def _quote(text: str | None) -> str | None:
     """The text in double quotes, those inside it removed; null gives null."""
     return None if text is None else '"' + text.replace('"', "") + '"'
 
 
-@_function(
-    "string",
-    "object",
-    result=TEXT,
-    examples=(
-        (
-            "with_query('https://example.org/find', {q: 'a b', n: `2`, x: `null`})",
-            "https://example.org/find?q=a%20b&n=2",
-        ),
-        ("with_query('https://example.org/', {tag: ['a', 'b']})", "https://example.org/?tag=a&tag=b"),
-    ),
-)
+@function("string", "object", result=TEXT)
 def _with_query(address: str, query: dict[str, Any]) -> str:
     """The address with these query parameters, encoded; null leaves one out, and a list repeats it."""
     pairs = [(name, one) for name, value in query.items() for one in (value if isinstance(value, list) else [value])]
@@ -258,20 +171,11 @@ def _with_query(address: str, query: dict[str, Any]) -> str:
     return f"{address}?{text}" if text else address
 
 
-@_function(
-    "string",
-    "nullable string or array",
-    result=maybe(TEXT),
-    examples=(
-        ("prefix_each('-', 'a \"b c\"')", '-a -"b c"'),
-        ("prefix_each('-', ['a b', 'c'])", "-a b -c"),
-        ("prefix_each('-', `null`)", None),
-    ),
-)
+@function("string", "nullable string or array", result=maybe(TEXT))
 def _prefix_each(prefix: str, items: str | list[Any] | None) -> str | None:
     """Each word of a text (a quoted phrase is one), or each item of a list, behind the prefix and joined by blanks;
     null for null or nothing."""
     parts = (
-        _PHRASES.findall(items) if isinstance(items, str) else [to_text(item) for item in items or () if is_true(item)]
+        _PHRASES.findall(items) if isinstance(items, str) else [to_text(item) for item in items or () if truthy(item)]
     )
     return " ".join(prefix + part for part in parts) or None

@@ -19,6 +19,16 @@ class Bindings(Protocol):
         """What a name stands for; None for one that is not bound."""
 
 
+class RunBindings:
+    """Bindings that are the fields of a record, by the names that specs use."""
+
+    __slots__ = ()
+
+    def get(self, name: str, /) -> Any:
+        """What an expression's name stands for; the compiler lets none through that is not there."""
+        return getattr(self, name, None)
+
+
 class Layer:
     """Further names over other bindings, such as the row that is looked at; the bindings below stay as they are."""
 
@@ -91,8 +101,3 @@ def as_list(value: Any) -> list[Any]:
     if isinstance(value, list):
         return [one for one in value if one is not None]
     return [value]
-
-
-def truthy(value: Any) -> bool:
-    """JMESPath's notion of true: everything but null, false, and empty text, lists and mappings."""
-    return not (value is None or value is False or value in ("", [], {}))
