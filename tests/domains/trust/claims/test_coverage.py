@@ -21,7 +21,7 @@ from specloom.domains.trust.claims.cues import (
     find_quantities,
     is_refuted,
 )
-from specloom.domains.trust.claims.weight import find_initials, load_concepts
+from specloom.domains.trust.claims.weight import find_initials, load_concepts, to_claim_tokens
 
 TRIAL = (
     "Aspirin in older adults. The trial enrolled 19,114 persons. Higher mortality was seen among those who took "
@@ -44,14 +44,18 @@ def test_a_claim_of_which_the_text_has_nothing_is_not_addressed():
     assert (found.label, found.coverage, found.evidence, found.signal) == ("not_addressed", 0.0, (), "")
 
 
-def test_every_figure_can_be_followed():
-    found = assess("In Australia 19,114 people took aspirin", TRIAL)
+def test_terms_of_a_claim_are_words_names_and_numbers_and_how_many_were_found_is_said():
+    claim = "In Australia 19,114 people took aspirin"
 
-    terms = {term.text: (term.kind, term.found) for term in found.terms}
-    assert terms["aspirin"] == ("word", True)
-    assert terms["australia"] == ("name", False)
-    assert terms["19114"] == ("number", True)
-    assert all(term.weight > 0 for term in found.terms)
+    query = to_claim_tokens(claim, find_language(claim), {})
+
+    assert {token: query.kinds[token] for token in ("aspirin", "australia", "19114")} == {
+        "aspirin": "word",
+        "australia": "name",
+        "19114": "number",
+    }
+    assert all(weight > 0 for weight in query.weights.values())
+    assert assess(claim, TRIAL).reason.startswith(f"1 of {len(query.specific)} specific terms were found")
 
 
 @pytest.mark.parametrize(
@@ -157,7 +161,7 @@ def test_a_text_is_not_accused_of_lacking_general_words():
 def test_a_claim_without_terms_is_not_judged():
     found = assess("it is not", TRIAL)
 
-    assert (found.label, found.coverage, found.terms) == ("partially_addressed", 0.0, ())
+    assert (found.label, found.coverage, found.evidence) == ("partially_addressed", 0.0, ())
 
 
 def test_a_long_text_is_judged_by_its_best_window():
@@ -170,7 +174,7 @@ def test_a_long_text_is_judged_by_its_best_window():
 
     claim = "Aspirin raised mortality in adults"
     assert assess(claim, " ".join(together)).label == "addressed"
-    assert assess(claim, " ".join(scattered)).coverage < assess(claim, " ".join(scattered)).reach
+    assert assess(claim, " ".join(scattered)).coverage < assess(claim, " ".join(together)).coverage
 
 
 def test_evidence_is_in_reading_order_and_not_more_than_is_read():
@@ -187,7 +191,7 @@ def test_a_language_without_cues_says_so():
     turkish = assess("Konut fiyatları arttı", "Konut fiyatları bir yılda çok arttı ve bu daha önce olmadı.")
     unknown = assess("zzz", "qqq www eee rrr")
 
-    assert (turkish.language, turkish.cues) == ("tr", ())
+    assert turkish.cues == ()
     assert "'tr'" in turkish.cue_note
     assert "could not be told" in unknown.cue_note
     assert assess("a b c", TRIAL).cue_note == ""
@@ -376,7 +380,7 @@ def test_any_claim_and_text_have_a_measure(claim, text):
     found = assess(claim, text)
 
     assert found == assess(claim, text)
-    assert 0 <= found.coverage <= found.reach <= 1
+    assert 0 <= found.coverage <= 1
     assert found.label in LABELS
     assert len(found.evidence) <= MOST_EVIDENCE
     assert all(cue.sentence in found.evidence for cue in found.cues)

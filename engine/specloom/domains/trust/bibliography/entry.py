@@ -19,7 +19,7 @@ from specloom.domains.text import (
     to_doi,
     to_isbn13,
     to_latin,
-)  # fmt: skip
+)
 
 KIND_TABLE: Mapping[str, Mapping[str, Any]] = load_table(__file__, "kinds.yaml")["kinds"]
 KINDS = tuple(KIND_TABLE)

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -106,17 +107,10 @@ async def probe(context: Context, candidates: list[str]) -> tuple[tuple[str, ...
             if is_hit(url, response):
                 hits.add(url)
 
-    tasks = [asyncio.ensure_future(ask(url)) for url in candidates]
-    try:
-        if tasks:
-            await asyncio.wait(tasks, timeout=BUDGET)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-    for task in tasks:
-        if not task.cancelled() and (error := task.exception()) is not None:
-            raise error
+    with suppress(TimeoutError):
+        async with asyncio.timeout(BUDGET), asyncio.TaskGroup() as group:
+            for url in candidates:
+                group.create_task(ask(url))
     return tuple(url for url in candidates if url in hits), bool(alive)
 
 

@@ -1,7 +1,6 @@
 """How much of a claim a text speaks of: a share, the sentences that do, and what in them may speak against it.
 
-Words are compared and not meaning, so the answer is a measure with its evidence and never a verdict. Every figure can
-be followed: which terms the claim has, what each weighs and why, and which of them were found.
+Words are compared and not meaning, so the answer is a measure with its evidence and never a verdict.
 """
 
 from __future__ import annotations
@@ -61,35 +60,22 @@ _THINNEST = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
-    """One term of a claim: its weight, what it is (name, number, word, generic), and whether the text has it."""
-
-    text: str
-    weight: float
-    kind: str
-    found: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Coverage:
     """What a text has of a claim.
 
-    `coverage` is the weighted share of the claim's terms in the best window, from 0 to 1, and `reach` that in the whole
-    text. `label` is one of LABELS. `evidence` are up to five sentences in reading order, `signal` the best of them, ""
-    when none shares a term. `cues` are what may speak against the claim; where `cue_note` is not "", it says why none
-    were looked for. `words` counts the words of the text, `language` is its ISO 639-1 code or "".
+    `coverage` is the weighted share of the claim's terms in the best window, from 0 to 1. `label` is one of LABELS.
+    `evidence` are up to five sentences in reading order, `signal` the best of them, "" when none shares a term. `cues`
+    are what may speak against the claim; where `cue_note` is not "", it says why none were looked for. `words` counts
+    the words of the text.
     """
 
     coverage: float
-    reach: float
     label: Support
     reason: str
-    terms: tuple[Term, ...]
     evidence: tuple[str, ...]
     signal: str
     cues: tuple[Cue, ...]
     cue_note: str
-    language: str
     words: int
 
     @property
@@ -111,33 +97,29 @@ def assess(claim: str, text: str) -> Coverage:
     forms: dict[str, tuple[str, ...]] = {}
     spoken = [match_sentence(sentence, query, language, initials, forms) for sentence in sentences(text)]
     hits = union(spoken)
-    window = _best_window(spoken, query)
-    coverage, reach = share(window, query), share(spoken, query)
+    coverage = share(_best_window(spoken, query), query)
     words = sum(match.words for match in spoken)
     label, reason = _judge(
         query, hits, spoken, coverage, words, comparable=_comparable(claim, text, own, language, hits)
     )
     # Of sentences that are said again, the first stands for all.
-    firsts = {match.sentence: match for match in reversed(spoken) if match.hits}
-    ranked = sorted(
-        (match for match in spoken if firsts.get(match.sentence) is match), key=lambda match: -score(match, query)
-    )
-    best = {id(match) for match in ranked[:MOST_EVIDENCE]}
-    evidence = [match for match in spoken if id(match) in best]
+    firsts: dict[str, SentenceMatch] = {}
+    for match in spoken:
+        if match.hits:
+            firsts.setdefault(match.sentence, match)
+    ranked = sorted(firsts.values(), key=lambda match: -score(match, query))
+    evidence = [match for match in firsts.values() if match in ranked[:MOST_EVIDENCE]]
     cues = find_cues(claim, evidence, query, language)
     unknown = "The language of the text could not be told"
     unlisted = f"There is no list of cues for {language.code!r}"
     return Coverage(
         coverage=round(coverage, 2),
-        reach=round(reach, 2),
         label=label,
         reason=reason,
-        terms=tuple(Term(token, weight, query.kinds[token], token in hits) for token, weight in query.weights.items()),
         evidence=tuple(match.sentence for match in evidence),
         signal=ranked[0].sentence if ranked else "",
         cues=cues,
         cue_note="" if language.has_cues else _NO_CUES.format(why=unknown if language is UNKNOWN else unlisted),
-        language=language.code,
         words=words,
     )
 
