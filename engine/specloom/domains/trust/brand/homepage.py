@@ -59,9 +59,8 @@ def choose_accounts(declared: list[str], linked: list[str], label: str) -> dict[
             handles.setdefault(network, {}).setdefault(handle, _clean(url))
     for network, accounts in handles.items():
         named = [handle for handle in accounts if label and label in handle]
-        choice = next(iter(accounts)) if len(accounts) == 1 else named[0] if named else ""
-        if choice:
-            chosen[network] = accounts[choice]
+        if len(accounts) == 1 or named:
+            chosen[network] = accounts[named[0] if named else next(iter(accounts))]
     return chosen
 
 

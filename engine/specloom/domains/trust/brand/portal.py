@@ -228,14 +228,11 @@ async def find_domain(context: Context, name: str) -> str:
     brand = "".join(words)
     sites = [(to_site(str(row["url"])), _to_words(str(row.get("title") or ""))) for row in results.rows]
     labels = [(site, "".join(_to_words(site.partition(".")[0])), title) for site, title in sites]
-    if len(brand) >= _SHORTEST:
-        for site, label, _ in labels:
-            if label == brand:
-                return site
-        for site, label, title in labels:
-            if label.startswith(brand) and set(words) <= set(title):
-                return site
-    raise Fault("not_found", f"no domain was found for {name!r}; give its url.")
+    named = [site for site, label, _ in labels if label == brand]
+    titled = [site for site, label, title in labels if label.startswith(brand) and set(words) <= set(title)]
+    if len(brand) < _SHORTEST or not (named or titled):
+        raise Fault("not_found", f"no domain was found for {name!r}; give its url.")
+    return (named or titled)[0]
 
 
 def to_site(url: str) -> str:

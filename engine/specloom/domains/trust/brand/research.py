@@ -68,7 +68,7 @@ _MARKER = re.compile(r"(?<!-)-{3,}+[ \t]*+(?:BEGIN|END) UNTRUSTED[^\n]*", re.IGN
 class _Work:
     """What one piece of research has gathered so far."""
 
-    found: Findings = field(default_factory=Findings)
+    findings: Findings = field(default_factory=Findings)
     sources: list[dict[str, Any]] = field(default_factory=list)
     errors: list[dict[str, str]] = field(default_factory=list)
     texts: list[tuple[str, str]] = field(default_factory=list)
@@ -78,7 +78,7 @@ class _Work:
 
     def take(self, name: str, url: str, findings: Findings, *, thin: bool = False) -> list[str]:
         """Fill what is missing, and note who filled it; a source that filled nothing is none."""
-        fields = self.found.fill(findings)
+        fields = self.findings.fill(findings)
         if fields or thin:
             source = {"name": name, "url": url, "fields": fields}
             self.sources.append(source | ({"scrapeQuality": "thin"} if thin else {}))
@@ -138,7 +138,7 @@ async def _gather(context: Context, domain: str, depth: str) -> dict[str, Any]:
     if isinstance(front, Fault) and not reached and not isinstance(index, Findings):
         raise front
     work = _Work()
-    work.found.identity["domain"] = domain
+    work.findings.identity["domain"] = domain
     identity: tuple[str, str] = ("", "")
     if isinstance(front, Fault):
         work.miss("homepage_meta", front)
@@ -158,7 +158,7 @@ async def _gather(context: Context, domain: str, depth: str) -> dict[str, Any]:
             await _read(context, work, page, label, "brand_page")
     if depth == "full":
         context.tell(2, steps, "searching for brand pages")
-        name = str(work.found.identity.get("name") or label)
+        name = str(work.findings.identity.get("name") or label)
         try:
             pages = await search_pages(context, name, site, [work.portal])
         except Fault as fault:
@@ -230,9 +230,9 @@ async def _ask_index(context: Context, domain: str, *, voice: bool) -> Findings 
 
 def _tell(work: _Work, domain: str, *, probed: bool) -> dict[str, Any]:
     record: dict[str, Any] = {
-        **work.found.to_json(),
+        **work.findings.to_json(),
         "sources": work.sources,
-        "coverage": work.found.to_coverage(blocked=work.blocked),
+        "coverage": work.findings.to_coverage(blocked=work.blocked),
     }
     if work.guidelines:
         record["guidelines_url"] = work.guidelines

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -48,23 +49,14 @@ async def find_by_doi(context: Context, doi: str) -> Standing:
     """The standing of one DOI in its normal form: every registry in the route, then the handle system of all DOIs."""
     trail: list[str] = []
     for provider in context.offering("work"):
-        try:
-            answer = await context.ask("work", {"doi": doi}, provider=provider)
-        except Fault as fault:
-            trail.append(tell_fault(provider, fault, f"no record of {doi}"))
-            continue
-        work = _find_exact(answer.rows, provider, doi)
-        if work is not None:
-            trail.append(f"existence: {provider} has a record of exactly {doi}")
-            return Standing("found", work, (*trail, _tell_notices(work)), doi)
-        trail.append(f"existence: {provider} has no record of {doi}")
+        answer = await _ask(context, "work", {"doi": doi}, provider)
+        if standing := _judge_answer(answer, provider, doi, trail):
+            return standing
     return await _ask_registry(context, doi, trail)
 
 
 async def find_by_dois(context: Context, dois: Iterable[str]) -> dict[str, Standing]:
     """The standing of many DOIs: each registry is asked for many in one request, and the handle system for the rest."""
-    import asyncio
-
     left = list(dict.fromkeys(dois))
     standings: dict[str, Standing] = {}
     trails: dict[str, list[str]] = {doi: [] for doi in left}
@@ -72,18 +64,11 @@ async def find_by_dois(context: Context, dois: Iterable[str]) -> dict[str, Stand
         # A comma parts the items of such a question, so the few DOIs that have one are asked for alone.
         plain = [doi for doi in left if "," not in doi and '"' not in doi]
         parts = [plain[at : at + BATCH] for at in range(0, len(plain), BATCH)]
-        answers = await asyncio.gather(*[_ask_many(context, provider, part) for part in parts])
+        answers = await asyncio.gather(*[_ask(context, "works", {"dois": part}, provider) for part in parts])
         for part, answer in zip(parts, answers, strict=True):
-            rows = [] if isinstance(answer, Fault) else answer.rows
             for doi in part:
-                work = _find_exact(rows, provider, doi)
-                if work is not None:
-                    lines = (*trails[doi], f"existence: {provider} has a record of exactly {doi}", _tell_notices(work))
-                    standings[doi] = Standing("found", work, lines, doi)
-                elif isinstance(answer, Fault):
-                    trails[doi].append(tell_fault(provider, answer, f"no record of {doi}"))
-                else:
-                    trails[doi].append(f"existence: {provider} has no record of {doi}")
+                if standing := _judge_answer(answer, provider, doi, trails[doi]):
+                    standings[doi] = standing
         left = [doi for doi in left if doi not in standings]
     turns = asyncio.Semaphore(AT_ONCE)
 
@@ -95,16 +80,28 @@ async def find_by_dois(context: Context, dois: Iterable[str]) -> dict[str, Stand
     return standings | dict(zip(left, others, strict=True))
 
 
-async def _ask_many(context: Context, provider: str, dois: Sequence[str]) -> Answer | Fault:
+async def _ask(context: Context, capability: str, arguments: Mapping[str, Any], provider: str) -> Answer | Fault:
     try:
-        return await context.ask("works", {"dois": list(dois)}, provider=provider)
+        return await context.ask(capability, arguments, provider=provider)
     except Fault as fault:
         return fault
 
 
-def _find_exact(rows: Iterable[dict[str, Any]], provider: str, doi: str) -> Work | None:
-    """The record whose DOI equals the one that was asked for; never a neighbour."""
-    return next((to_work(row, provider) for row in rows if to_doi(str(row.get("doi") or "")) == doi), None)
+def _judge_answer(answer: Answer | Fault, provider: str, doi: str, trail: list[str]) -> Standing | None:
+    """The standing of a DOI of which a registry has a record; None where it has none, which the trail then says.
+
+    That is the record whose DOI equals the one that was asked for, never a neighbour.
+    """
+    if isinstance(answer, Fault):
+        trail.append(tell_fault(provider, answer, f"no record of {doi}"))
+        return None
+    row = next((row for row in answer.rows if to_doi(str(row.get("doi") or "")) == doi), None)
+    if row is None:
+        trail.append(f"existence: {provider} has no record of {doi}")
+        return None
+    work = to_work(row, provider)
+    lines = (*trail, f"existence: {provider} has a record of exactly {doi}", _tell_notices(work))
+    return Standing("found", work, lines, doi)
 
 
 async def _ask_registry(context: Context, doi: str, trail: list[str]) -> Standing:
@@ -246,11 +243,10 @@ async def _look_up(
     near = None
     lack = f"nothing under {label}" if fields else f"no record of {label}"
     for provider in context.offering(register.capability):
-        try:
-            answer = await context.ask(register.capability, arguments, provider=provider)
-        except Fault as fault:
-            trail.append(tell_fault(provider, fault, lack))
-            if fault.kind == "not_found" and not fields:
+        answer = await _ask(context, register.capability, arguments, provider)
+        if isinstance(answer, Fault):
+            trail.append(tell_fault(provider, answer, lack))
+            if answer.kind == "not_found" and not fields:
                 answered.append(provider)
             continue
         rows = [_describe(row) for row in answer.rows] if fields else answer.rows
@@ -350,10 +346,9 @@ async def find_by_reference(context: Context, reference: Reference, *, most: int
     answered: list[str] = []
     failed: list[str] = []
     for provider in context.offering("scholarly")[:most]:
-        try:
-            answer = await context.ask("scholarly", {"query": query, "num_results": RESULTS}, provider=provider)
-        except Fault as fault:
-            trail.append(f"search: {provider} could not be asked ({fault.kind})")
+        answer = await _ask(context, "scholarly", {"query": query, "num_results": RESULTS}, provider)
+        if isinstance(answer, Fault):
+            trail.append(f"search: {provider} could not be asked ({answer.kind})")
             failed.append(provider)
             continue
         answered.append(provider)
