@@ -16,8 +16,7 @@ from specloom.domains.scrape import sites
 from specloom.domains.scrape.fetch import fallback
 from specloom.domains.scrape.fetch.http import Way, fetch
 from specloom.domains.scrape.fetch.politeness import Politeness
-from specloom.domains.scrape.fetch.robots import Robots
-from specloom.domains.scrape.fetch.session import FetchSession
+from specloom.domains.scrape.fetch.session import FetchSession, Robots
 from specloom.domains.scrape.fetch.stealth import Stealth
 from specloom.domains.scrape.read import make_answer
 from specloom.domains.scrape.result import Candidate, Fetched

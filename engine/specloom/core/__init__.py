@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .messages import Answer, Header, Policy, Request, Response
     from .paths import (
         NAME, PROMPTS, PROMPT_SUFFIX, STATE_VARIABLE, cache_folder, config_folder, shipped_folder, spec_layers,
-        state_folder,
+        state_folder, template_renderer,
     )
     from .process import Ended, end, restrict, run, start
     from .secrets import (
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         Paint, answer_lines, columns, cut, fault_line, printable, request_lines, request_to_json, row_lines,
         secrets_in, table, to_json,
     )
-    from .templates import template_renderer
     from .text import canonical_url, clean
 
 __getattr__ = exports(
@@ -44,7 +43,7 @@ __getattr__ = exports(
         "messages": "Answer Header Policy Request Response",
         "paths": (
             "NAME PROMPTS PROMPT_SUFFIX STATE_VARIABLE cache_folder config_folder shipped_folder spec_layers "
-            "state_folder"
+            "state_folder template_renderer"
         ),
         "process": "Ended end restrict run start",
         "secrets": (
@@ -55,7 +54,6 @@ __getattr__ = exports(
             "Paint answer_lines columns cut fault_line printable request_lines request_to_json row_lines "
             "secrets_in table to_json"
         ),
-        "templates": "template_renderer",
         "text": "canonical_url clean",
     },
 )

@@ -40,13 +40,8 @@ class Diagnostic:
     def to_json(self) -> dict[str, object]:
         """The diagnostic as an editor or a build wants it."""
         place = {"file": self.place.file, "line": self.place.line, "column": self.place.column}
-        found = {
-            "code": self.code,
-            "severity": "error" if self.is_error else "warning",
-            **place,
-            "message": self.message,
-        }
-        return {**found, "hint": self.hint} if self.hint else found
+        head = {"code": self.code, "severity": "error" if self.is_error else "warning"}
+        return {**head, **place, "message": self.message} | ({"hint": self.hint} if self.hint else {})
 
 
 CODES: Mapping[str, str] = MappingProxyType(

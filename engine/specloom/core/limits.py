@@ -20,15 +20,8 @@ if TYPE_CHECKING:
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _BYTES = {
-    "B": 1,
-    "kB": 1000,
-    "KB": 1000,
-    "MB": 1000**2,
-    "GB": 1000**3,
-    "KiB": 1024,
-    "MiB": 1024**2,
-    "GiB": 1024**3,
-}
+    "B": 1, "kB": 1000, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3,
+}  # fmt: skip
 _NUMBER = r"[0-9]{1,12}(?:\.[0-9]{1,9})?"
 _RATE = re.compile(rf"({_NUMBER})\s*/\s*({_NUMBER})?\s*([a-z]+)")
 _QUANTITY = re.compile(rf"({_NUMBER})\s*([A-Za-z]+)")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import socket
 import ssl
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import httpcore
@@ -35,28 +37,21 @@ async def resolve_name(host: str, port: int) -> Sequence[str]:
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[list[str]] = loop.create_future()
 
-    def settle(addresses: list[str], error: OSError | None) -> None:
-        if answer.done():
-            return
-        if error is None:
-            answer.set_result(addresses)
-        else:
-            answer.set_exception(error)
+    def settle(settled: Callable[[], None]) -> None:
+        if not answer.done():
+            settled()
 
     def look_up() -> None:
-        addresses: list[str] = []
-        error: OSError | None = None
         try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+            entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            settled = partial(answer.set_result, list(dict.fromkeys(str(entry[4][0]) for entry in entries)))
         except OSError as problem:
-            error = problem
+            settled = partial(answer.set_exception, problem)
         except UnicodeError:
-            error = OSError("the name cannot be encoded")
-        try:
-            loop.call_soon_threadsafe(settle, addresses, error)
-        except RuntimeError:
-            return  # The loop was closed while the name server was silent; nobody waits any more.
+            settled = partial(answer.set_exception, OSError("the name cannot be encoded"))
+        # The loop may be closed while the name server is silent; nobody waits any more.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(settle, settled)
 
     threading.Thread(target=look_up, name="resolve", daemon=True).start()
     return await answer
@@ -130,10 +125,7 @@ class Stream(asyncio.Protocol, httpcore.AsyncNetworkStream):
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002, ASYNC109
         while not self._received and not self._ended:
             self._reader = asyncio.get_running_loop().create_future()
-            try:
-                await self._reader
-            finally:
-                self._reader = None
+            await self._reader
         if not self._received:
             if self._error is not None:
                 raise httpcore.ReadError(self._error)
@@ -152,10 +144,7 @@ class Stream(asyncio.Protocol, httpcore.AsyncNetworkStream):
             self._transport.write(buffer)
         while self._writing_paused and not self._ended:
             self._writer = asyncio.get_running_loop().create_future()
-            try:
-                await self._writer
-            finally:
-                self._writer = None
+            await self._writer
 
     async def aclose(self) -> None:
         # Only what is finished or broken is closed here, so nothing is left to flush and no peer is waited for.

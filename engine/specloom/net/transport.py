@@ -147,7 +147,7 @@ class Transport:
         except httpcore.NetworkError:
             raise Fault("network", f"{host} closed the connection before its answer was complete.") from None
         except httpcore.LocalProtocolError:
-            raise Fault("validation", f"The request to {host} is refused: it is not valid HTTP.") from None
+            raise _refused(host, "it is not valid HTTP.") from None
         return response, location
 
     async def _ask(
@@ -285,12 +285,16 @@ class Border:
     allowed_domains: tuple[str, ...] = ()
 
 
+def _refused(host: str, why: str) -> Fault:
+    return Fault("validation", f"The request to {host} is refused: {why}")
+
+
 def first_hop(request: Request, border: Border, defaults: Sequence[Header]) -> Hop:
     """The hop that a request asks for; a `validation` fault for what may not be sent."""
     private = border.allow_private or request.policy.allow_private
     url = check_url(request.url, allow_private=private, allowed_domains=border.allowed_domains)
     if not _TOKEN.fullmatch(request.method) or request.method.upper() in ("CONNECT", "TRACE"):
-        raise Fault("validation", f"The request to {url.host} is refused: its method is not one that may be sent.")
+        raise _refused(url.host, "its method is not one that may be sent.")
     target, shown = _write_targets(url, request.query)
     headers = _write_headers(request.headers, url.host, defaults)
     return Hop(request.method.upper(), url, target, shown, headers, request.body, private)
@@ -361,12 +365,11 @@ def _write_targets(url: ParsedUrl, query: Iterable[tuple[str, str | Secret]]) ->
 def _quote(text: str, name: str, host: str) -> str:
     # Line ends are harmless once encoded, and query languages are written over several lines; NUL is never meant.
     if "\x00" in text:
-        raise Fault("validation", f"The request to {host} is refused: the query value {_show(name)} holds a NUL.")
+        raise _refused(host, f"the query value {_show(name)} holds a NUL.")
     try:
         return quote(text, safe="")
     except UnicodeEncodeError:
-        message = f"The request to {host} is refused: the query value {_show(name)} cannot be encoded as UTF-8."
-        raise Fault("validation", message) from None
+        raise _refused(host, f"the query value {_show(name)} cannot be encoded as UTF-8.") from None
 
 
 def _write_headers(
@@ -377,22 +380,17 @@ def _write_headers(
     for name, value in headers:
         lower = name.lower()
         if not _TOKEN.fullmatch(name):
-            raise Fault(
-                "validation", f"The request to {host} is refused: a header has a name that HTTP does not allow."
-            )
+            raise _refused(host, "a header has a name that HTTP does not allow.")
         if lower in _OWN:
-            raise Fault(
-                "validation", f"The request to {host} is refused: the header {name} is set by the transport only."
-            )
+            raise _refused(host, f"the header {name} is set by the transport only.")
         secret = isinstance(value, Secret)
         plain = (value.reveal() if isinstance(value, Secret) else value).strip(" \t")
         if _BAD_VALUE.search(plain):
-            raise Fault("validation", f"The request to {host} is refused: the header {name} holds a control character.")
+            raise _refused(host, f"the header {name} holds a control character.")
         try:
             encoded = plain.encode()
         except UnicodeEncodeError:
-            message = f"The request to {host} is refused: the header {name} holds characters that cannot be sent."
-            raise Fault("validation", message) from None
+            raise _refused(host, f"the header {name} holds characters that cannot be sent.") from None
         if lower == "accept-encoding":
             encoded = _accept(plain)
         written.append(Header(name.encode("ascii"), encoded, secret or lower in _PERSONAL))

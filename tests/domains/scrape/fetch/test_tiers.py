@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from specloom.core.faults import KINDS, Fault
 from specloom.domains.scrape.fetch.block_pages import is_spa_host
 from specloom.domains.scrape.fetch.content_type import find_kind, is_document_url, is_markdown
 from specloom.domains.scrape.fetch.failures import from_fault, to_fault, to_outcome
-from specloom.domains.scrape.fetch.http import Jar, find_contradiction, load_persona
+from specloom.domains.scrape.fetch.http import Headers, Jar, load_persona
 from specloom.domains.scrape.options import SETTINGS, Options, to_options
 from specloom.domains.scrape.result import TierOutcome
 
@@ -106,6 +108,25 @@ def test_anything_is_of_some_kind(body: bytes, content_type: str, url: str) -> N
 
 def test_a_body_of_comments_is_looked_at_in_linear_time() -> None:
     assert find_kind(b"<!---->" * 80, "text/html") == "html"
+
+
+_VERSION = re.compile(r"Chrome/(\d+)")
+_PLATFORMS = {"Macintosh": '"macOS"', "Windows": '"Windows"', "X11; Linux": '"Linux"'}
+
+
+def find_contradiction(agent: str, headers: Headers) -> str:
+    """What gives a made-up identity away, in words: hints that name another version or system; empty where all fits."""
+    said = {name.lower(): value for name, value in headers}
+    version = _VERSION.search(agent)
+    brands = said.get("sec-ch-ua", "")
+    if bool(brands) != bool(version):
+        return "only one of user agent and Sec-Ch-Ua names a Chrome version"
+    if version and f'v="{version[1]}"' not in brands:
+        return f"the user agent says version {version[1]} and Sec-Ch-Ua does not"
+    platform = next((hint for sign, hint in _PLATFORMS.items() if sign in agent), "")
+    if said.get("sec-ch-ua-platform", platform) != platform:
+        return f"the user agent is of {platform} and Sec-Ch-Ua-Platform is {said['sec-ch-ua-platform']}"
+    return ""
 
 
 @pytest.mark.parametrize("name", ["browser", "honest"])

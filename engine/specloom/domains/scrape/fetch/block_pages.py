@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
@@ -192,9 +193,8 @@ def _is_login(text: str, html: bytes, asked: str, url: str) -> bool:
     moved = _leads_to_login(asked, url)
     password = bool(html) and bool(_PASSWORD.search(html))
     few = len(text.split()) <= 2 * BARE
-    return few and (
-        (moved and (password or bool(_LOGIN_PHRASES.search(text)))) or (password and bool(_LOGIN_PHRASES.search(text)))
-    )
+    # Two of the three signs of a log-in.
+    return few and moved + password + bool(_LOGIN_PHRASES.search(text)) >= 2
 
 
 def _is_shell(size: int, html: bytes, whole: bool | None) -> bool:
@@ -229,14 +229,8 @@ def _has_empty_root(html: bytes) -> bool:
 
 def _demands_script(html: bytes) -> bool:
     low = html[:500_000].lower()
-    at = low.find(b"<noscript")
-    for _ in range(20):
-        if at < 0:
-            return False
-        if _DEMAND.search(low, at, at + 800):
-            return True
-        at = low.find(b"<noscript", at + 9)
-    return False
+    places = islice(re.finditer(b"<noscript", low), 20)
+    return any(_DEMAND.search(low, place.start(), place.start() + 800) for place in places)
 
 
 def _without_code(body: bytes) -> bytes:
