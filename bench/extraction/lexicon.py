@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from specloom.domains.scrape.content.blocks import split_name
-from specloom.domains.scrape.content.model import to_odds
 from specloom.domains.scrape.content.text_features import CJK, PHRASE, WORD, Words, split_text
 
 if TYPE_CHECKING:
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 LEAST_SITES = (3, 5, 4)
 """Sites that must have a word before it counts: of names, of words in text, of whole phrases."""
+
+
+def to_odds(content: float, all_of: float, prior: float = 1.0) -> float:
+    """Log odds of being content, from how often something was and how often it was seen."""
+    return math.log((content + prior) / (all_of - content + prior))
 
 
 def count(page: Labelled) -> list[dict[str, float]]:

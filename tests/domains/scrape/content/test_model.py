@@ -3,7 +3,7 @@
 import numpy as np
 
 from specloom.domains.scrape.content import model as forest
-from specloom.domains.scrape.content.model import Forest, ScratchMemory, load_model
+from specloom.domains.scrape.content.model import Forest, load_model
 
 STUMPS = Forest(
     features=np.array([0, 1]),
@@ -31,13 +31,3 @@ def test_units_are_judged_alike_alone_and_in_any_number() -> None:
 
     for at in (0, forest.CHUNK - 1, forest.CHUNK, 2 * forest.CHUNK + 6):
         assert np.allclose(trees.evaluate(units[:, at : at + 1]), together[at], atol=1e-5)
-
-
-def test_memory_that_is_used_again_is_no_more_than_is_said() -> None:
-    room = ScratchMemory()
-
-    small = room.of("a", (2, 3), np.float32)
-    assert np.shares_memory(small, room.of("a", (3, 2), np.float32))
-    room.of("a", (forest.MOST_HELD, 2), np.float32)
-
-    assert room.held["a"].size == 6

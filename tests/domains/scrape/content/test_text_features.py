@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.domains.scrape.content import blocks
-from specloom.domains.scrape.content.blocks import BITS, GROUPS, MAX_NAME, read_names, split_name
+from specloom.domains.scrape.content.blocks import BITS, GROUPS, MAX_NAME, read_name, split_name
 from specloom.domains.scrape.content.model import load_model
 from specloom.domains.scrape.content.page import PageFacts
 from specloom.domains.scrape.content.text_features import (
@@ -102,29 +102,21 @@ NAMES = st.lists(
 
 @given(NAMES)
 def test_a_name_is_about_what_its_patterns_find_in_it(names: list[str]) -> None:
-    found = read_names(names)
-
     for name in names:
-        words, bits = found[name]
+        words, bits = read_name(name)
         low = name[:MAX_NAME].lower()
         assert bits == sum(1 << at for at, (_, parts) in enumerate(GROUPS) if re.search("|".join(parts), low))
         assert "".join(words).isascii()
 
 
-def test_what_is_known_of_names_is_begun_anew_before_it_grows_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "MAX_KNOWN", 4)
-    monkeypatch.setattr(blocks, "_memory", blocks.NameMemo())
-
-    for names in (["post-body", "more-info"], ["site-nav", "user"], ["entry-title"]):
-        found = read_names(names)
-        assert {name: "-".join(words) for name, (words, _) in found.items()} == {name: name for name in names}
-        assert len(blocks._memory.readings) <= 4
+def test_what_is_known_of_names_is_bounded() -> None:
+    assert blocks.read_run.cache_info().maxsize == blocks.MAX_KNOWN
 
 
 def test_the_words_of_a_name_are_told_apart_however_they_are_joined() -> None:
     assert split_name("postBody post-body post_body HTMLPage x") == {"post", "body", "html", "page"}
-    assert read_names(["more-info", "anymore"])["anymore"][1] >> BITS["related"] & 1 == 0
-    assert read_names(["more-info"])["more-info"][1] >> BITS["related"] & 1 == 1
+    assert read_name("anymore")[1] >> BITS["related"] & 1 == 0
+    assert read_name("more-info")[1] >> BITS["related"] & 1 == 1
 
 
 def test_the_model_that_comes_along_knows_words_of_names() -> None:

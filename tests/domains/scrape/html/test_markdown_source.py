@@ -29,6 +29,12 @@ TEXT = "## Food\n\n- Otters eat fish.\n- Otters eat crabs.\n"
             {"title": "X", "author": "Ada Lovelace; Ben Otter"},
         ),
         ("title: X\ndate: some day", {"title": "X"}),
+        (
+            "title: >-\n  Otters\n  at sea\nauthor: Ada Lovelace # and Ben",
+            {"title": "Otters at sea", "author": "Ada Lovelace"},
+        ),
+        ("title: Otters: a life\nlang: en", {"title": "Otters: a life", "language": "en"}),
+        ("title: X\nauthor: null\nlang: ~", {"title": "X"}),
     ],
 )
 def test_what_a_text_says_of_itself_is_read(block: str, said: dict[str, str]) -> None:
@@ -42,6 +48,7 @@ def test_what_a_text_says_of_itself_is_read(block: str, said: dict[str, str]) ->
         f"---\n{TEXT}---\n",
         "---\n\nOtters: they eat fish.\n\n---\n",
         f"---\nnothing: known\n---\n{TEXT}",
+        f"---\ntitle: Otters\ntags: {'[' * 5000}\n---\n{TEXT}",
         f"---\ntitle: Otters\n{TEXT}",
         f"\n---\ntitle: Otters\n---\n{TEXT}",
         "",

@@ -25,15 +25,15 @@ def test_elements_are_found_in_document_order_with_the_root_among_them() -> None
         ("p", "id", "one"),
         ("p", "class", "y z"),
     ]
-    assert [(element.tag, value) for element, value in found.types] == [("html", "a"), ("div", "b")]
-    assert [element.tag for element, _ in found.unseen] == ["p", "div"]
-    assert [(element.tag, value) for element, value in found.relations] == [("a", "author")]
+    assert [(element.tag, value) for element, value in found.valued["itemtype"]] == [("html", "a"), ("div", "b")]
+    assert [element.tag for element, _ in found.valued["style"]] == ["p", "div"]
+    assert [(element.tag, value) for element, value in found.valued["rel"]] == [("a", "author")]
 
 
 def test_a_role_makes_a_control_only_where_it_is_a_tab() -> None:
     found = gather_attributes(parse(PAGE))
 
-    assert [(element.tag, value) for element, value in found.controls] == [("i", "#one"), ("a", "tab")]
+    assert [(element.tag, value) for element, value in found.valued["data-target"]] == [("i", "#one"), ("a", "tab")]
 
 
 @pytest.mark.parametrize(

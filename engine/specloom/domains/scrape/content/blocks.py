@@ -4,37 +4,23 @@ from __future__ import annotations
 
 import re
 import tomllib
-from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.resources import files
-from itertools import accumulate, chain
 from typing import Any, Final
 
 import numpy as np
 from lxml import etree
 
-BLOCKS: Final = frozenset(
-    (
-        "address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd", "details", "dialog",
-        "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6",
-        "header", "hgroup", "html", "label", "legend", "li", "main", "menu", "nav", "noscript", "ol", "p", "pre",
-        "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
-    )
-)  # fmt: skip
-"""Elements that start a block: HTML's block-level ones, and the controls that pages use as headings and tabs."""
+VOCABULARY: Final[dict[str, dict[str, str]]] = tomllib.loads(
+    files(__package__).joinpath("vocabulary.toml").read_text("utf-8")
+)
+"""Tables of words and patterns, by the names of both."""
 
-SKIPPED: Final = frozenset(
-    (
-        "applet", "area", "audio", "base", "canvas", "datalist", "embed", "head", "iframe", "input", "link", "map",
-        "meta", "noembed", "noframes", "object", "option", "param", "picture", "progress", "script", "select",
-        "source", "style", "svg", "template", "textarea", "title", "track", "video",
-    )
-)  # fmt: skip
-"""Elements whose text is no part of the page as it is read."""
-
-INLINE: Final = frozenset({"a", "b", "br", "em", "i", "img", "strong"})
-"""Elements that are counted in the block around them."""
+BLOCKS: Final = frozenset(VOCABULARY["tags"]["blocks"].split())
+SKIPPED: Final = frozenset(VOCABULARY["tags"]["skipped"].split())
+INLINE: Final = frozenset(VOCABULARY["tags"]["inline"].split())
 
 WHOLE: Final = (
     frozenset({"pre"}),
@@ -162,8 +148,6 @@ def merge_row(row: Block, cells: Sequence[Block]) -> None:
 _WORD: Final = re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 """A word of a name; `postBody`, `post-body` and `post_body` are post and body."""
 
-VOCABULARY: Final = tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text("utf-8"))
-
 GROUPS: Final = tuple((name, pattern.split("|")) for name, pattern in VOCABULARY["names"].items())
 """What names are about, whatever a learned word says: what stands in them, and where it begins or ends a word."""
 
@@ -192,91 +176,41 @@ _MAYBE_ACROSS: Final = re.compile(
 )
 """A run that may be the beginning of one."""
 
-_BLANKS: Final = bytes(code if chr(code).isalpha() or code == 10 else 32 for code in range(128)).ljust(256)
-"""A blank for all that is no ASCII letter, but for line ends."""
+_RUN: Final = re.compile("[A-Za-z]+")
 
 
-class NameMemo:
-    """What runs of letters were found to say."""
-
-    __slots__ = ("across", "readings")
-
-    def __init__(self) -> None:
-        self.readings: dict[str, Reading] = {}
-        self.across: set[str] = set()
-        """Those whose names have to be looked at as well."""
-
-    def learn(self, runs: Sequence[str]) -> None:
-        """Reads these runs, as one text: looking for 150 words in it takes a fraction of what each run would take."""
-        text = "\n".join(runs)
-        low = text.lower()
-        ends = list(accumulate([len(run) + 1 for run in runs]))
-        bits = [0] * len(runs)
-        for literal, bit in _LITERALS:
-            at = low.find(literal)
-            while at >= 0:
-                bits[bisect_right(ends, at)] |= bit
-                at = low.find(literal, at + 1)
-        # Before the readings: another thread takes a run that has one for known.
-        self.across.update(runs[bisect_right(ends, match.start())] for match in _MAYBE_ACROSS.finditer(low))
-        for run, about in zip(runs, bits, strict=True):
-            words = (run,) if run.islower() else tuple([word.lower() for word in _WORD.findall(run)])
-            self.readings[run] = tuple([word for word in words if len(word) > 1]), about
+@lru_cache(maxsize=MAX_KNOWN)
+def read_run(run: str) -> tuple[tuple[str, ...], int, bool]:
+    """The words of a run of letters, the groups that it is about, and whether its name has to be looked at as well."""
+    low = run.lower()
+    words = [low] if run == low else [word.lower() for word in _WORD.findall(run)]
+    about = sum({bit for literal, bit in _LITERALS if literal in low})
+    return tuple([word for word in words if len(word) > 1]), about, _MAYBE_ACROSS.search(low) is not None
 
 
-_memory = NameMemo()
-
-
-def read_names(names: Iterable[str]) -> dict[str, Reading]:
-    """What each of these classes and ids says; no name has a blank in it."""
-    global _memory  # noqa: PLW0603 - begun anew when it is full; who still reads the old one is not disturbed
-    listed = list(names)
-    text = "\n".join([name[:MAX_NAME] for name in listed]).encode("ascii", "replace").translate(_BLANKS).decode("ascii")
-    split = [line.split() for line in text.split("\n")]
-    runs = set(chain.from_iterable(split))
-    memory = _memory
-    fresh = list(runs.difference(memory.readings))
-    if len(memory.readings) + len(fresh) > MAX_KNOWN:
-        memory = _memory = NameMemo()
-        fresh = list(runs)
-    if fresh:
-        memory.learn(fresh)
-    known, across = memory.readings, memory.across
-    found: dict[str, Reading] = {}
-    for name, parts in zip(listed, split, strict=False):
-        if len(parts) == 1:
-            reading = known[parts[0]]
-        else:
-            words: tuple[str, ...] = ()
-            bits = 0
-            for run in parts:
-                some, about = known[run]
-                words += some
-                bits |= about
-            reading = words, bits
-        if not across.isdisjoint(parts):
-            words, bits = reading
-            for match in _ANY_ACROSS.finditer(name[:MAX_NAME].lower()):
-                bits |= _ACROSS[match.lastindex - 1][1]  # type: ignore[operator]  # one of them was found
-            reading = words, bits
-        found[name] = reading
-    return found
+@lru_cache(maxsize=MAX_KNOWN)
+def read_name(name: str) -> Reading:
+    """What one class or id says."""
+    name = name[:MAX_NAME]
+    words: tuple[str, ...] = ()
+    bits, maybe_across = 0, False
+    for run in _RUN.findall(name):
+        some, about, across = read_run(run)
+        words += some
+        bits |= about
+        maybe_across |= across
+    if maybe_across:
+        for match in _ANY_ACROSS.finditer(name.lower()):
+            bits |= _ACROSS[match.lastindex - 1][1]  # type: ignore[operator]  # one of them was found
+    return words, bits
 
 
 def split_name(name: str) -> set[str]:
     """The words of the classes and the id of one element."""
-    return {word for words, _ in read_names(name.split()).values() for word in words}
+    return {word for part in name.split() for word in read_name(part)[0]}
 
 
-MASKS: Final = {
-    tag: 1 << at
-    for at, tag in enumerate(
-        (
-            "nav", "header", "footer", "aside", "main", "article", "form", "table", "ul", "section", "figure", "dialog",
-            "dl", "blockquote", "button", "details", "a", "noscript", "td",
-        )
-    )
-}  # fmt: skip
+MASKS: Final = {tag: 1 << at for at, tag in enumerate(VOCABULARY["tags"]["masks"].split())}
 """A bit for each element that says what is inside it."""
 
 ALIASES: Final = {"ol": "ul", "menu": "ul", "th": "td", "dt": "dl", "dd": "dl"}
@@ -342,19 +276,14 @@ def descend(blocks: Sequence[Block], names: Mapping[str, float]) -> Descent:
 
 def judge_names(written: Collection[str], names: Mapping[str, float]) -> dict[str, tuple[float, bool, int, int]]:
     """For each class, id and role as written: the score, whether a word of it is known, the groups, the role's bit."""
-    parts = {name: name.split() for name in written}
-    readings = read_names({part for split in parts.values() for part in split})
     judged = {}
-    for name, split in parts.items():
-        if len(split) == 1:
-            said, about = readings[split[0]]
-        else:
-            said, about = (), 0
-            for part in split:
-                some, bits = readings[part]
-                said += some
-                about |= bits
-        words = said if len(said) < 2 else set(said)
+    for name in written:
+        words: set[str] = set()
+        about = 0
+        for part in name.split():
+            some, bits = read_name(part)
+            words.update(some)
+            about |= bits
         scores = [names[word] for word in words if word in names]
         score = sum(scores)
         # A name as written ends with the role, or with the blank before it.

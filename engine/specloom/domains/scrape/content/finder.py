@@ -9,16 +9,13 @@ from typing import Any, Final
 import numpy as np
 from lxml import etree
 
-from .blocks import BITS, MASKS, Block, split_name, to_blocks
+from .blocks import BITS, MASKS, VOCABULARY, Block, split_name, to_blocks
 from .features import KINDS, SERIES, Frame, Units, count_elements, measure, number_series
-from .model import MIN_WORDS, ROOM, ContentModel, best_cut, expect, load_model, to_chances, to_shares
+from .model import MIN_WORDS, ContentModel, best_cut, expect, load_model, to_chances, to_shares
 from .page import PageFacts
 from .reweight import EACH, TITLE, reweight
 
-PARTS: Final = frozenset(
-    {"caption", "dd", "dt", "figcaption", "li", "summary", "tbody", "td", "tfoot", "th", "thead", "tr"}
-)
-"""Elements that mean nothing without the one around them."""
+PARTS: Final = frozenset(VOCABULARY["tags"]["parts"].split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +54,14 @@ def find_content(root: etree._Element, page: PageFacts) -> Content:
 def judge(units: Units, model: ContentModel) -> tuple[Any, Any]:
     """The chances of each type of page, and those of each unit to be content."""
     kinds = to_shares(model.page.evaluate(units.overall[:, None])[0])
-    rows, count = units.columns.shape
-    room = ROOM.of("columns", (rows + len(kinds), count), np.float32)
-    return kinds, to_chances(model.blocks.evaluate(with_kinds(units, kinds, room))[:, 0])
+    return kinds, to_chances(model.blocks.evaluate(with_kinds(units, kinds))[:, 0])
 
 
-def with_kinds(units: Units, kinds: Any, room: Any = None) -> Any:
-    """The columns of the units, with the chances of each type of page behind; in `room`, if it is given."""
+def with_kinds(units: Units, kinds: Any) -> Any:
+    """The columns of the units, with the chances of each type of page behind."""
     columns = units.columns
     spread = np.broadcast_to(kinds.astype(np.float32)[:, None], (len(kinds), columns.shape[1]))
-    return np.concatenate((columns, spread), out=room)
+    return np.concatenate((columns, spread))
 
 
 def to_nodes(frame: Frame, taken: Any) -> tuple[list[etree._Element], set[etree._Element]]:
@@ -151,7 +146,7 @@ LEAST: Final = 0.1
 def choose(frame: Frame, chances: Any) -> tuple[Any, float]:
     """Which units are taken, and the F1 that is expected of it."""
     words = np.maximum(frame.words, MIN_WORDS)
-    taken, _, _ = best_cut(chances, words)
+    taken, _ = best_cut(chances, words)
     for rule in RULES:
         taken = rule(frame, chances, taken)
     return taken, expect(chances, words, taken)
@@ -172,10 +167,7 @@ MAX_MEAN: Final = 20
 """Words of a cell, and of all cells of a table in the mean, up to which a table holds data: longer ones are passages
 that stand in a table for its layout, such as the posts of a forum."""
 
-ARRANGING: Final = frozenset(
-    {"article", "blockquote", "form", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "section", "table"}
-)
-"""Elements that no table of data has in it."""
+ARRANGING: Final = frozenset(VOCABULARY["tags"]["arranging"].split())
 
 
 def take_tables(frame: Frame, chances: Any, taken: Any) -> Any:
@@ -401,20 +393,7 @@ MAX_NAME: Final = 4
 BRIEF: Final = 0.8
 """Share of a series that is as short as names are; beside the others stands that they began the thread."""
 
-PERSON: Final = frozenset(
-    {"author", "commenter", "creator", "member", "nick", "nickname", "poster", "reviewer", "user", "username"}
-)
-NAME: Final = frozenset({"name", "nicename"})
-"""Words by which elements with a name are called; the second kind says it surer, if no word of the third is there."""
-
-ELSE: Final = frozenset(
-    {
-        "avatar", "badge", "banner", "brand", "category", "credits", "date", "extras", "file", "forum", "group", "item",
-        "joined", "location", "mention", "photo", "picture", "posts", "product", "quote", "rank", "registered", "role",
-        "stats", "statistics", "status", "tag", "time", "title", "topic", "totalposts",
-    }
-)  # fmt: skip
-"""Words by which elements are called that tell something else of a person, or have the name of something else."""
+PERSON, NAME, ELSE = (frozenset(VOCABULARY["words"][name].split()) for name in ("person", "name", "else"))
 
 
 def take_authors(frame: Frame, _chances: Any, taken: Any) -> Any:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import threading
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -18,9 +16,6 @@ from .text_features import Words
 
 CHUNK: Final = 256
 """Units at a time, which bounds the memory of a page with many blocks."""
-
-MOST_HELD: Final = 1 << 20
-"""Values of the largest array whose memory is kept for the next page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,43 +40,19 @@ class Forest:
         for at in range(0, columns.shape[1], CHUNK):
             part = columns[:, at : at + CHUNK]
             count = part.shape[1]
-            asked = ROOM.of("asked", (len(self.features), count), np.float32)
-            answers = ROOM.of("answers", asked.shape, np.bool_)
-            leaf, bits = (ROOM.of(name, (trees, count), np.uint8) for name in ("leaf", "bits"))
-            places = ROOM.of("places", (trees, count), np.intp)
-            values = ROOM.of("values", (trees, count), np.float32)
-            part.take(self.features, axis=0, out=asked, mode="clip")
-            answered = np.greater(asked, self.borders[:, None], out=answers).view(np.uint8)
+            leaf, bits = np.empty((2, trees, count), np.uint8)
+            values = np.empty((trees, count), np.float32)
+            asked = part.take(self.features, axis=0, mode="clip")
+            answered = np.greater(asked, self.borders[:, None]).view(np.uint8)
             # The last question is the highest bit of a leaf's number.
             answered.take(self.levels[:, -1], axis=0, out=leaf, mode="clip")
             for level in range(depth - 2, -1, -1):
                 leaf += leaf
                 leaf |= answered.take(self.levels[:, level], axis=0, out=bits, mode="clip")
-            np.add(leaf, starts, out=places)
+            places = leaf + starts
             for output, leaves in enumerate(self.leaves):
                 leaves.take(places, out=values, mode="clip").sum(axis=0, out=scores[output, at : at + count])
         return scores.T + self.bias
-
-
-class ScratchMemory(threading.local):
-    """Memory that a thread uses again for every page: to get and to give back a megabyte each time takes longer than
-    what is done in it."""
-
-    def __init__(self) -> None:
-        self.held: dict[str, Any] = {}
-
-    def of(self, name: str, shape: tuple[int, int], kind: Any) -> Any:
-        """An array of this shape and type, good until the same thread asks for this name again."""
-        size = shape[0] * shape[1]
-        if size > MOST_HELD:
-            return np.empty(shape, kind)
-        held = self.held.get(name)
-        if held is None or held.size < size:
-            held = self.held[name] = np.empty(size, kind)
-        return held[:size].reshape(shape)
-
-
-ROOM: Final = ScratchMemory()
 
 
 def to_chances(scores: Any) -> Any:
@@ -142,17 +113,12 @@ def to_forest(data: dict[str, Any], name: str) -> Forest:
     return Forest(features.astype(np.intp), borders, levels.astype(np.intp), leaves, bias.astype(np.float32))
 
 
-def to_odds(content: float, all_of: float, prior: float = 1.0) -> float:
-    """Log odds of being content, from how often something was and how often it was seen."""
-    return math.log((content + prior) / (all_of - content + prior))
-
-
 MIN_WORDS: Final = 0.3
 """A block without words, such as a row of signs, still counts a little."""
 
 
-def best_cut(chances: Any, words: Any) -> tuple[Any, float, float]:
-    """The set of blocks with the highest expected F1, that F1, and the lowest chance taken.
+def best_cut(chances: Any, words: Any) -> tuple[Any, float]:
+    """The set of blocks with the highest expected F1, and that F1.
 
     A set is right to take a block whose chance is above half of the F1 that is reached, so the best set is a prefix of
     the blocks by falling chance (Lipton, Elkan and Naryanaswamy, "Optimal thresholding of classifiers to maximize F1
@@ -164,7 +130,7 @@ def best_cut(chances: Any, words: Any) -> tuple[Any, float, float]:
     at = int(np.argmax(expected))
     taken = np.zeros(len(chances), bool)
     taken[order[: at + 1]] = True
-    return taken, float(expected[at]), float(chances[order[at]])
+    return taken, float(expected[at])
 
 
 def expect(chances: Any, words: Any, taken: Any) -> float:

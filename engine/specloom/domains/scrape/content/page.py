@@ -52,7 +52,7 @@ def read_page(sources: Sources, url: str = "") -> PageFacts:
     bodies: list[str] = []
     for block in sources.blocks:
         read_data(block.value, types, bodies)
-    for _, kind in sources.attributes.types:
+    for _, kind in sources.attributes.valued["itemtype"]:
         types.add(kind.rstrip("/").rpartition("/")[2])
     made = " ".join(
         (sources.first("generator"), sources.first("application-name"), root.get("id") or "", root.get("class") or "")
@@ -125,15 +125,7 @@ _MARKUP: Final = re.compile(
     r"<(?:p|div|h[1-6]|ul|ol|li|br|span|a|strong|em|section|article|table|figure|blockquote|pre)\b[^<>]*>", re.I
 )
 _STATE: Final = re.compile(r"^\s*(?:window\.|self\.|var |const |let )[\w.$\[\]\"']{1,60}\s*=\s*(?=[{\[])")
-_PROSE: Final = frozenset(
-    (
-        "articlebody", "body", "content", "text", "description", "html", "markdown", "summary", "excerpt", "bio",
-        "abstract", "caption", "paragraph", "bodyhtml", "contenthtml", "rawbody", "bodytext", "longdescription",
-        "answer", "question", "message", "lead", "intro", "subtitle", "title", "headline", "heading", "children",
-        "value",
-    )
-)  # fmt: skip
-"""Names under which applications keep what they show; `__typename`, `className` and tracking data are none of them."""
+_PROSE: Final = frozenset(VOCABULARY["words"]["prose"].split())
 
 
 def list_scripts(root: etree._Element) -> list[etree._Element]:

@@ -132,7 +132,7 @@ def lower_far_groups(evidence: PageEvidence, chances: Any) -> Any:
     frame = evidence.frame
     if not evidence.article:
         return chances
-    taken, _, _ = best_cut(chances, np.maximum(frame.words, MIN_WORDS))
+    taken, _ = best_cut(chances, np.maximum(frame.words, MIN_WORDS))
     units = np.nonzero(taken)[0]
     words = frame.words[units].sum()
     far = np.zeros(len(taken), bool)
@@ -170,7 +170,7 @@ def lower_outskirts(evidence: PageEvidence, chances: Any) -> Any:
 
 def _lower_few(frame: Frame, chances: Any, units: Any) -> Any:
     """The chances, lower for these units, unless they are much of the best cut."""
-    taken, _, _ = best_cut(chances, np.maximum(frame.words, MIN_WORDS))
+    taken, _ = best_cut(chances, np.maximum(frame.words, MIN_WORDS))
     much = frame.words[taken & units].sum() > MOST * frame.words[taken].sum()
     return chances if much else weigh(chances, units, LESS)
 
@@ -197,7 +197,7 @@ def raise_cards(evidence: PageEvidence, chances: Any) -> Any:
     series = number_series(frame)
     elements = count_elements(frame, series)
     cards = (elements >= CARDS) & (np.bincount(series) <= EACH * elements)
-    _, expected, _ = best_cut(chances, np.maximum(frame.words, MIN_WORDS))
+    _, expected = best_cut(chances, np.maximum(frame.words, MIN_WORDS))
     return weigh(chances, cards[series], 1 + UNSURE * (1 - expected))
 
 

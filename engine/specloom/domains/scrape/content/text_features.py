@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from .blocks import VOCABULARY
 from .page import PageFacts
 
 # --- Characters of many texts counted at once, by what they are: with one look-up a character, whatever is asked ------
@@ -140,20 +141,13 @@ _NUMERIC: Final = re.compile(r"\d[-/.]\d{1,2}[-/.]\d\d")
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d[-/.年]\d")
 _BEFORE_NUMBER: Final = re.compile(r" \d")
 _MARK: Final = re.compile(r"[-/.:年](?=\d)")
-_MONTHS: Final = frozenset(("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"))
+_MONTHS: Final = frozenset(VOCABULARY["words"]["months"].split())
 _MONTH: Final = re.compile(rf"\b(?:{'|'.join(sorted(_MONTHS))})[a-z]*\.?\Z")
 _ENDS: Final = frozenset("abcdefghijklmnopqrstuvwxyz.")
 """Characters that the name of a month ends with before a number."""
 _MONEY: Final = ("$", "€", "£", "¥", "₹", "USD", "EUR", "zł", "kr")
 _FIRST: Final = itemgetter(0)
-_FUNCTION_WORDS: Final = frozenset(
-    (
-        "the", "of", "and", "to", "a", "in", "is", "it", "that", "for", "on", "was", "with", "as", "be", "by", "at",
-        "from", "this", "have", "are", "or", "had", "not", "but", "what", "all", "were", "when", "we", "there", "can",
-        "an", "your", "which", "their", "said", "if", "will", "each", "about", "how", "up", "out", "them", "then",
-        "she", "he", "they", "his", "her", "i", "you", "my", "our", "its", "than", "so",
-    )
-)  # fmt: skip
+_FUNCTION_WORDS: Final = frozenset(VOCABULARY["words"]["function"].split())
 
 
 @dataclass(frozen=True, slots=True)

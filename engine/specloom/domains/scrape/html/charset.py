@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
+from .parse import VOCABULARY
 
 PRESCAN: Final = 16 * 1024
 """Bytes in which a declaration is looked for. The standard asks for 1024; many pages put scripts before it."""
@@ -46,32 +45,8 @@ _FEWEST: Final = 16
 """Bytes beyond ASCII from which they tell anything."""
 _HEADER: Final = re.compile(r"charset\s*=\s*[\"']?\s*([a-zA-Z0-9_:.\-]{2,40})", re.IGNORECASE)
 
-# What a label means on the web where Python's codec of that name means something narrower (WHATWG Encoding, names and
-# labels). Python's own aliases serve for the rest.
-_WEB: Final[Mapping[str, str]] = {
-    label: codec
-    for codec, labels in {
-        "cp1252": "ascii us-ascii ansi_x3.4-1968 iso-8859-1 iso8859-1 iso88591 iso_8859-1 latin1 l1 latin-1 cp819"
-        " ibm819 x-cp1252 iso-ir-100 csisolatin1 iso_8859-1:1987 x-user-defined ansi x-ansi windows-1252",
-        "cp1254": "iso-8859-9 iso8859-9 iso88599 iso_8859-9 latin5 l5 csisolatin5 x-cp1254",
-        "cp874": "iso-8859-11 iso8859-11 tis-620 dos-874 windows-874 iso885911",
-        "gb18030": "gb2312 gbk gb_2312-80 gb_2312 chinese x-gbk csgb2312 iso-ir-58 gb18030",
-        "cp932": "shift_jis shift-jis sjis x-sjis ms_kanji ms932 windows-31j csshiftjis",
-        "cp949": "euc-kr ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 korean windows-949 cseuckr",
-        "big5hkscs": "big5 big5-hkscs cn-big5 x-x-big5 csbig5",
-        "utf-8": "utf8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8",
-        "iso8859-8": "logical visual iso-8859-8-i iso-8859-8-e hebrew",
-        "koi8-r": "koi koi8 koi8_r cskoi8r",
-        "koi8-u": "koi8-ru",
-        "mac-roman": "x-mac-roman macintosh mac csmacintosh",
-        "mac-cyrillic": "x-mac-cyrillic x-mac-ukrainian",
-        "utf-16-le": "utf-16 unicode ucs-2 iso-10646-ucs-2 csunicode unicodefeff",
-        "euc-jp": "x-euc-jp cseucpkdfmtjapanese",
-        "utf-16-be": "unicodefffe",
-        "iso8859-7": "sun_eu_greek",
-    }.items()
-    for label in labels.split()
-} | {f"x-cp125{digit}": f"cp125{digit}" for digit in "0135678"}
+_WEB: Final = {label: codec for codec, labels in VOCABULARY["charsets"].items() for label in labels.split()}
+"""Python's codecs by the labels that mean something wider on the web."""
 _ISO: Final = re.compile(r"iso[-_]?8859[-_]?(\d{1,2})(?::\d{4})?$")
 _TEXTUAL: Final = re.compile(
     r"utf[-_](?:8|16[-_][lb]e|32[-_][lb]e)|cp(?:125[0-8]|866|874|932|949)|iso8859[-_]\d+|koi8[-_][ru]|mac[-_]\w+"

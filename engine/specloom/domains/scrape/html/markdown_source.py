@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Final
 
@@ -11,9 +12,7 @@ from ..metadata.fields import to_iso, to_names, to_text
 from .visibility import hides, parse_declarations
 
 _BLOCK: Final = re.compile(r"\A---[ \t]*\n((?:[^\n]*\n){1,200}?)(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
-_LINE: Final = re.compile(r"(?P<key>[A-Za-z][\w.-]{0,60})[ \t]*:(?:[ \t]+(?P<value>.*))?")
-_FURTHER: Final = re.compile(r"[ \t]|- |#|$")
-"""How a line begins that belongs to the key above it, or is a remark."""
+_UNQUOTED: Final = re.compile(r"^(\w[\w.-]*):[ \t]+([^\s\"'\[>|].*)$", re.MULTILINE)
 _KEYS: Final = {
     "title": ("title",),
     "description": ("description", "summary"),
@@ -24,43 +23,45 @@ _KEYS: Final = {
     "site": ("site_name", "site"),
 }
 _LONGEST: Final = 1000
+_LARGEST: Final = 20_000
+"""Characters of a front matter that is read."""
 
 
 def part_front_matter(markdown: str) -> tuple[dict[str, str], str]:
     """What a text says of itself (`title`, `description`, `author`, `published`, `modified`, `language`, `site`), and
     the text behind it. A text that begins with a rule and says nothing is given as it is."""
     block = _BLOCK.match(markdown)
-    found = _parse(block[1]) if block else None
-    said = {name: text for name, keys in _KEYS.items() if (text := _find(found or {}, name, keys))}
-    return (said, markdown[block.end() :].lstrip("\n")) if block and said else ({}, markdown)
+    fields = _parse(block[1]) if block and len(block[1]) <= _LARGEST else {}
+    facts = {name: text for name, keys in _KEYS.items() if (text := _find(fields, name, keys))}
+    return (facts, markdown[block.end() :].lstrip("\n")) if block and facts else ({}, markdown)
 
 
-def _parse(block: str) -> dict[str, list[str]] | None:
-    """The values of each key in small letters, several for a list; nothing if a line is none of a front matter."""
-    found: dict[str, list[str]] = {}
-    key = ""
-    for line in block.split("\n"):
-        if said := _LINE.fullmatch(line):
-            key = said["key"].lower()
-            found.setdefault(key, []).extend(_to_values(said["value"] or ""))
-        elif not _FURTHER.match(line):
-            return None
-        elif (item := line.strip()).startswith("- ") and key:
-            found[key].extend(_to_values(item[2:]))
-    return found
+def _parse(block: str) -> dict[str, list[str]]:
+    """The texts of each key in small letters, several for a list; nothing where the block is no YAML, nor becomes it
+    when the values that stand on the line of their key are quoted ("title: Otters: a life")."""
+    import yaml
+
+    fields: object = None
+    for text in (block, _UNQUOTED.sub(lambda line: f"{line[1]}: {json.dumps(line[2], ensure_ascii=False)}", block)):
+        try:
+            fields = yaml.load(text, yaml.BaseLoader)  # noqa: S506 - texts, lists and mappings alone
+            break
+        except (yaml.YAMLError, RecursionError):
+            continue
+    pairs = fields.items() if isinstance(fields, dict) else ()
+    return {
+        key.lower(): [each for each in (value if isinstance(value, list) else [value]) if _is_text(each)]
+        for key, value in pairs
+        if isinstance(key, str)
+    }
 
 
-def _to_values(text: str) -> list[str]:
-    text = text.strip()
-    if text.startswith("[") and text.endswith("]"):
-        return [value for part in text[1:-1].split(",") for value in _to_values(part)]
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
-        text = text[1:-1]
-    return [text] if text and text not in ("|", ">", "|-", ">-", "null", "~") else []
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value.strip() not in ("", "null", "~")
 
 
-def _find(found: dict[str, list[str]], name: str, keys: tuple[str, ...]) -> str:
-    values = next((found[key] for key in keys if found.get(key)), [])
+def _find(fields: dict[str, list[str]], name: str, keys: tuple[str, ...]) -> str:
+    values = next((fields[key] for key in keys if fields.get(key)), [])
     if name == "author":
         return "; ".join(to_names(values, split=True))
     if name in ("published", "modified"):

@@ -10,14 +10,21 @@ a heading with a paragraph in it stays a heading, and what a page of frames says
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from lxml import etree
 
+
+VOCABULARY: Final[dict[str, dict[str, str]]] = tomllib.loads(
+    files(__package__).joinpath("vocabulary.toml").read_text("utf-8")
+)
+"""Tables of charsets, styles and phrases, by the names of both."""
 
 MAX_DEPTH: Final = 400
 """Elements in one another after flattening, those aside that the parser closes by itself."""
@@ -28,13 +35,7 @@ _UNFIT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff
 # Runs are possessive and their number is bounded, so that a page of open quotes takes no longer than another.
 _ATTRIBUTES: Final = r"(?:[^<>\"']++|\"[^\"]{0,3000}\"|'[^']{0,3000}'){0,40}+"
 _TAG: Final = re.compile(rf"<(/?)([a-zA-Z][^\s/>\"'<]{{0,60}})({_ATTRIBUTES})>")
-_UNCOUNTED: Final = frozenset(
-    (
-        "area", "base", "br", "col", "hr", "img", "input", "link", "meta", "param", "frame", "html", "head", "body",
-        "p", "li", "td", "th", "tr", "tbody", "option", "colgroup",
-    )
-)  # fmt: skip
-"""Void elements and those that the next of their kind closes: a thousand unclosed `<li>` are not deep."""
+_UNCOUNTED: Final = frozenset(VOCABULARY["tags"]["uncounted"].split())
 _VOID: Final = rf"(?:embed|source|track|wbr|keygen|command|bgsound)\b{_ATTRIBUTES}"
 _PARAGRAPH_IN_HEADING: Final = (
     r"h(?P<level>[1-6])\b[^<>]*>\s*<p\b(?P<attributes>[^<>]*)>(?P<inside>(?:(?!</?(?:h[1-6]|p)\b).){0,2000})</p\s*>"
@@ -190,11 +191,9 @@ def _append(body: etree._Element, texts: list[str]) -> None:
         last.tail = text
 
 
-# --- Which elements of a tree carry an attribute that somebody asks for: one walk, where each question would take
-# its own --------------------------------------------------------------------------------------------------------------
+# --- Which elements carry an attribute that somebody asks for: one walk, where each question would take its own -------
 # A walk over a page costs more than what is done with its elements, and half a dozen parts of the work look for
-# classes,
-# ids, styles or microdata. The lists are those of the moment of the walk; `standing` tells which still stand.
+# classes, ids, styles or microdata. The lists are those of the moment of the walk: `to_standing` tells what is left.
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,39 +203,18 @@ class Attributes:
     root: etree._Element
     named: list[tuple[etree._Element, str, str]]
     """`class` and `id`: element, name of the attribute, value."""
-    unseen: list[tuple[etree._Element, str]]
-    """`hidden` and `style`; an element with both stands here twice."""
-    types: list[tuple[etree._Element, str]]
-    """`itemtype`."""
-    properties: list[tuple[etree._Element, str]]
-    """`itemprop`."""
-    relations: list[tuple[etree._Element, str]]
-    """`rel`."""
-    links: list[tuple[etree._Element, str]]
-    """`href`."""
-    opened: list[tuple[etree._Element, str]]
-    """`aria-controls`."""
-    controls: list[tuple[etree._Element, str]]
-    """`data-target`, `data-bs-target`, and `role` where it is `tab`."""
+    valued: dict[str, list[tuple[etree._Element, str]]]
+    """The others by the name of the attribute. `style` has those with `hidden` too, where an element with both stands
+    twice; `data-target` has those with `data-bs-target`, and with `role` where it is `tab`."""
 
 
 def gather_attributes(root: etree._Element) -> Attributes:
     """The attributes of all elements of a tree."""
-    found = Attributes(root, [], [], [], [], [], [], [], [])
-    roles: list[tuple[etree._Element, str]] = []
-    lists = {
-        "hidden": found.unseen,
-        "style": found.unseen,
-        "itemtype": found.types,
-        "itemprop": found.properties,
-        "rel": found.relations,
-        "href": found.links,
-        "aria-controls": found.opened,
-        "data-target": found.controls,
-        "data-bs-target": found.controls,
-        "role": roles,
+    named: list[tuple[etree._Element, str, str]] = []
+    lists: dict[str, list[tuple[etree._Element, str]]] = {
+        name: [] for name in ("style", "itemtype", "itemprop", "rel", "href", "aria-controls", "data-target", "role")
     }
-    named = found.named
+    lists["hidden"], lists["data-bs-target"] = lists["style"], lists["data-target"]
     for element in root.iter("*"):
         items: list[tuple[str, str]] = element.items()  # type: ignore[assignment]  # a parser gives no bytes
         for name, value in items:
@@ -244,12 +222,8 @@ def gather_attributes(root: etree._Element) -> Attributes:
                 named.append((element, name, value))
             elif name in lists:
                 lists[name].append((element, value))
-    found.controls.extend(each for each in roles if each[1] == "tab")
-    return found
-
-
-# --- Whether elements still stand in a tree, asked of many at once: each way up to the root is walked a single
-# time -----------------------------------------------------------------------------------------------------------------
+    lists["data-target"].extend(each for each in lists["role"] if each[1] == "tab")
+    return Attributes(root, named, lists)
 
 
 def to_standing(root: etree._Element) -> Callable[[etree._Element], bool]:

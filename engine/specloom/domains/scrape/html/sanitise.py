@@ -27,7 +27,7 @@ from lxml import etree
 
 from specloom.core import text as invisible
 
-from .parse import Attributes, gather_attributes, query, text_of, to_standing
+from .parse import VOCABULARY, Attributes, gather_attributes, query, text_of, to_standing
 from .visibility import Sheet, read_sheets
 
 
@@ -277,10 +277,10 @@ def find_controlled(attributes: Attributes) -> frozenset[str]:
     """The ids that controls, as far as they still stand in the page, name as what they open."""
     stands = to_standing(attributes.root)
     found: set[str] = set()
-    for element, value in attributes.opened:
+    for element, value in attributes.valued["aria-controls"]:
         if stands(element):
             found.update(value.split())
-    for control, _ in attributes.controls:
+    for control, _ in attributes.valued["data-target"]:
         if not stands(control):
             continue
         for name in ("data-target", "data-bs-target", "href"):
@@ -322,22 +322,7 @@ def _names(element: etree._Element) -> str:
 
 LONGEST_SKIP: Final = 60
 """Characters of such a link at most."""
-_SKIP: Final = re.compile(
-    r"skip (?:to|past|over|this|nav|navigation|main|content|links?|sections?|ads?|advertisements?|images)\b"
-    r"|(?:jump|go) (?:straight |directly )?to (?:the )?(?:main |page )?(?:content|navigation|menu|search)\b"
-    r"|(?:direkt )?zu[mr] (?:haupt)?(?:inhalt|navigation|menü)"
-    r"|(?:aller|passer|accéder|sauter) (?:directement )?(?:au (?:contenu|menu)|à la navigation)"
-    r"|(?:saltar|ir|pasar) (?:al contenido|a la navegación)"
-    r"|(?:vai|salta|passa) (?:direttamente )?(?:al contenuto|alla navigazione)"
-    r"|(?:pular|ir|saltar|avançar) para (?:o )?conteúdo"
-    r"|(?:ga |spring |direct )*naar (?:de )?(?:hoofd)?(?:inhoud|navigatie)"
-    r"|(?:gå|hoppa|hopp|hop|spring) (?:direkte? )?till? (?:huvud|hoved)?(?:innehåll|indhold|innhold)"
-    r"|siirry (?:suoraan )?sisältöön|przejdź do (?:głównej )?(?:treści|zawartości)|přejít (?:na|k) (?:hlavní)?obsah"
-    r"|перейти [кд]о? (?:основно\w* )?(?:содерж|контент|вмісту)|(?:ana )?içeriğe (?:geç|atla)"
-    r"|(?:メイン)?コンテンツ[へに](?:スキップ|移動)|本文[へに](?:スキップ|移動|ジャンプ)|跳(?:转|轉|到|至|过|過)"
-    r"|(?:본문|콘텐츠|컨텐츠)\s?(?:으로|로)?\s?(?:바로\s?가기|건너뛰기)",
-    re.IGNORECASE,
-)
+_SKIP: Final = re.compile("|".join(VOCABULARY["skips"].values()), re.IGNORECASE)
 
 
 def find_skips(attributes: Attributes) -> list[etree._Element]:
@@ -347,7 +332,7 @@ def find_skips(attributes: Attributes) -> list[etree._Element]:
     """
     found = []
     # The parser nests no link in another, so each text is looked at once.
-    for link, address in attributes.links:
+    for link, address in attributes.valued["href"]:
         if "#" in address and link.tag == "a":
             text = " ".join((text_of(link) if len(link) else link.text or "").split())
             if len(text) <= LONGEST_SKIP and _SKIP.match(text) and _stands_alone(link):
@@ -414,18 +399,13 @@ def _gather_light(host: etree._Element, template: etree._Element) -> dict[str, e
         name = child.get("slot") or ""
         box = rest if not name else light.setdefault(name, etree.Element("span"))
         box.append(child)
-        if tail and name:
-            _append_text(rest, tail)
-        elif tail:
+        if tail and name and len(rest):
+            rest[-1].tail = (rest[-1].tail or "") + tail
+        elif tail and name:
+            rest.text = (rest.text or "") + tail
+        else:
             child.tail = tail
     return light
-
-
-def _append_text(box: etree._Element, text: str) -> None:
-    if len(box):
-        box[-1].tail = (box[-1].tail or "") + text
-    else:
-        box.text = (box.text or "") + text
 
 
 def _fill(slot: etree._Element, light: etree._Element | None) -> None:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from .parse import to_standing
+from .parse import VOCABULARY, to_standing
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -40,17 +40,7 @@ SAME: Final = 14
 """The largest difference of a channel, of 255, at which text is not seen: a contrast of about 1.1 to 1."""
 
 _NOTHING: Final = Colour(0, 0, 0, 0)
-_NAMES: Final = {
-    "transparent": -1,
-    "white": 0xFFFFFF, "black": 0x000000, "snow": 0xFFFAFA, "ivory": 0xFFFFF0, "ghostwhite": 0xF8F8FF,
-    "whitesmoke": 0xF5F5F5, "floralwhite": 0xFFFAF0, "mintcream": 0xF5FFFA, "azure": 0xF0FFFF, "seashell": 0xFFF5EE,
-    "aliceblue": 0xF0F8FF, "red": 0xFF0000, "green": 0x008000, "blue": 0x0000FF, "yellow": 0xFFFF00, "navy": 0x000080,
-    "gray": 0x808080, "grey": 0x808080, "silver": 0xC0C0C0, "lightgray": 0xD3D3D3, "lightgrey": 0xD3D3D3,
-    "gainsboro": 0xDCDCDC, "orange": 0xFFA500, "maroon": 0x800000, "purple": 0x800080, "teal": 0x008080,
-    "aqua": 0x00FFFF, "cyan": 0x00FFFF, "lime": 0x00FF00, "olive": 0x808000, "fuchsia": 0xFF00FF, "magenta": 0xFF00FF,
-    "darkgray": 0xA9A9A9, "darkgrey": 0xA9A9A9, "dimgray": 0x696969, "beige": 0xF5F5DC, "linen": 0xFAF0E6,
-    "pink": 0xFFC0CB, "gold": 0xFFD700, "brown": 0xA52A2A,
-}  # fmt: skip
+_NAMES: Final = VOCABULARY["colours"]
 _HEX: Final = re.compile(r"#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})(?![0-9a-f])")
 _CALL: Final = re.compile(r"(rgb|hsl)a?\(([^()]{1,60})\)")
 _WORD: Final = re.compile(r"[a-z]+")
@@ -62,15 +52,15 @@ def find_colour(value: str) -> Colour | None:
     if _UNKNOWN.search(value):
         return None
     if match := _HEX.search(value):
-        digits = match[1] if len(match[1]) > 4 else "".join(digit * 2 for digit in match[1])
-        red, green, blue, alpha = bytes.fromhex(digits.ljust(8, "f"))
-        return Colour(red, green, blue, alpha / 255)
+        return _from_digits(match[1] if len(match[1]) > 4 else "".join(digit * 2 for digit in match[1]))
     if match := _CALL.search(value):
         return _from_call(match[1], match[2])
-    number = next((_NAMES[match[0]] for match in _WORD.finditer(value) if match[0] in _NAMES), None)
-    if number is None:
-        return None
-    return _NOTHING if number < 0 else Colour(number >> 16, number >> 8 & 255, number & 255, 1)
+    return next((_from_digits(_NAMES[word]) for word in _WORD.findall(value) if word in _NAMES), None)
+
+
+def _from_digits(digits: str) -> Colour:
+    red, green, blue, alpha = bytes.fromhex(digits.ljust(8, "f"))
+    return Colour(red, green, blue, alpha / 255)
 
 
 def _from_call(kind: str, inner: str) -> Colour | None:
@@ -106,16 +96,7 @@ def is_unseen(text: Colour, ground: Colour) -> bool:
 
 Style = Mapping[str, str]
 
-PROPERTIES: Final = frozenset(
-    (
-        "display", "visibility", "content-visibility", "opacity", "font-size", "font", "position", "left", "top",
-        "right", "bottom", "text-indent", "margin-left", "margin-top", "clip", "clip-path", "transform", "width",
-        "height", "max-width", "max-height", "overflow", "overflow-x", "overflow-y", "color", "background",
-        "background-color", "background-clip", "-webkit-background-clip", "transition", "animation", "animation-name",
-        "will-change",
-    )
-)  # fmt: skip
-"""Properties that are read; all others are passed over."""
+PROPERTIES: Final = frozenset(VOCABULARY["styles"]["properties"].split())
 
 FAR: Final = -900
 """Pixels at which something is off the screen; the usual tricks are -999, -9999 and -10000."""
@@ -318,26 +299,22 @@ class Compound:
                 names = known[element] = frozenset((element.get("class") or "").split())
             if not self.classes <= names:
                 return False
-        return all(_has(element.get(name), operator, value) for name, operator, value in self.attributes)
+        return all(
+            (have := element.get(name)) is not None and _OPERATORS[operator](have, value)
+            for name, operator, value in self.attributes
+        )
 
 
-def _has(have: str | None, operator: str, value: str) -> bool:
-    if have is None:
-        return False
-    match operator:
-        case "=":
-            return have == value
-        case "~=":
-            return value in have.split()
-        case "^=":
-            return have.startswith(value)
-        case "$=":
-            return have.endswith(value)
-        case "*=":
-            return value in have
-        case "|=":
-            return have == value or have.startswith(value + "-")
-    return True
+_OPERATORS: Final[Mapping[str, Callable[[str, str], bool]]] = {
+    "": lambda _, __: True,
+    "=": lambda have, value: have == value,
+    "~=": lambda have, value: value in have.split(),
+    "^=": lambda have, value: have.startswith(value),
+    "$=": lambda have, value: have.endswith(value),
+    "*=": lambda have, value: value in have,
+    "|=": lambda have, value: have == value or have.startswith(value + "-"),
+}
+"""Whether an attribute fits what a selector says of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,10 +416,10 @@ class Sheet:
     names: frozenset[str]
     """The classes and ids of the page."""
     has_external: bool
-    _by_class: dict[str, list[StyleRule]] = field(default_factory=dict)
-    _by_id: dict[str, list[StyleRule]] = field(default_factory=dict)
-    _by_tag: dict[str, list[StyleRule]] = field(default_factory=dict)
-    _suspect: tuple[set[str], set[str], set[str]] = field(default_factory=lambda: (set(), set(), set()))
+    _rules: dict[str, list[StyleRule]] = field(default_factory=dict)
+    """By the `#id`, the `.class` or the tag that their last step asks for."""
+    _suspect: set[str] = field(default_factory=set)
+    """Those of rules that may hide."""
     _known: dict[etree._Element, Style] = field(default_factory=dict)
     _grounds: dict[etree._Element, Colour | None] = field(default_factory=dict)
     _classes: dict[etree._Element, frozenset[str]] = field(default_factory=dict)
@@ -466,24 +443,17 @@ class Sheet:
         if not declarations:
             return
         suspect = bool(hides(declarations)) or may_be_lost(declarations, None if self.has_external else WHITE)
-        idents, classes, tags = self._suspect
         for selector in used:
             rule = parse_rule(selector, declarations, important, self._count, strict=suspect)
             if rule is None:
                 continue
             self._count += 1
             last = rule.steps[-1]
-            if last.ident:
-                key, index, keys = last.ident, self._by_id, idents
-            elif last.classes:
-                key, index, keys = max(last.classes, key=len), self._by_class, classes
-            elif last.tag:
-                key, index, keys = last.tag, self._by_tag, tags
-            else:
-                continue
-            index.setdefault(key, []).append(rule)
-            if suspect:
-                keys.add(key)
+            key = f"#{last.ident}" if last.ident else f".{max(last.classes, key=len)}" if last.classes else last.tag
+            if key:
+                self._rules.setdefault(key, []).append(rule)
+                if suspect:
+                    self._suspect.add(key)
 
     def find_suspects(self, attributes: Attributes) -> Iterator[etree._Element]:
         """Elements of the tree that an attribute, a style of their own or a rule may hide; some of them twice.
@@ -492,8 +462,9 @@ class Sheet:
         """
         root = attributes.root
         stands = to_standing(root)
-        idents, classes, tags = self._suspect
-        for element, _ in attributes.unseen:
+        idents, classes = ({key[1:] for key in self._suspect if key[0] == sign} for sign in "#.")
+        tags = {key for key in self._suspect if key[0] not in "#."}
+        for element, _ in attributes.valued["style"]:
             if stands(element):
                 yield element
         yield from list(root.iter("font"))
@@ -510,10 +481,11 @@ class Sheet:
         known = self._known.get(element)
         if known is not None:
             return known
-        rules = [*self._by_tag.get(element.tag, ()), *self._by_id.get(element.get("id") or "", ())]
-        if self._by_class:
-            for name in (element.get("class") or "").split():
-                rules += self._by_class.get(name, ())
+        rules: list[StyleRule] = []
+        if self._rules:
+            names = (element.get("class") or "").split()
+            for key in (element.tag, f"#{element.get('id') or ''}", *(f".{name}" for name in names)):
+                rules += self._rules.get(key, ())
         self._trials += len(rules)
         if self._trials > MAX_TRIALS:
             rules = []

@@ -7,6 +7,7 @@ from typing import Final
 
 from lxml import etree
 
+from ..html.parse import VOCABULARY
 from .walk import MarkdownWalk, fence_for, starts
 
 _LANGUAGE: Final = re.compile(
@@ -16,12 +17,7 @@ _LANGUAGE: Final = re.compile(
 )
 _FIGURE: Final = re.compile(r"(?:^|\s)(?:highlight\s+|language-)([a-zA-Z0-9+#.\-]{1,20})")
 _BRUSH: Final = re.compile(r"\s*brush:\s*([a-zA-Z0-9+#.\-]{1,20})")
-_NOT_A_LANGUAGE: Final = frozenset(
-    (
-        "none", "plaintext", "text", "plain", "default", "notranslate", "block", "wrapper", "container", "inline",
-        "nohighlight", "example", "snippet", "toolbar", "box", "content", "line", "lines",
-    )
-)  # fmt: skip
+_NOT_A_LANGUAGE: Final = frozenset(VOCABULARY["code"]["no_languages"].split())
 _GUTTER: Final = re.compile(
     r"(?:^|[\s_-])(?:line-?no|line-?nos|linenos?|line-?numbers?(?:-rows)?|lineno(?:s)?|gutter|ln-num|hljs-ln-numbers|hljs-ln-n|blob-num"
     r"|react-syntax-highlighter-line-number|crayon-nums|rouge-gutter|copy|copy-?(?:btn|button|code)|btn-copy|clipboard(?:-copy)?)(?:$|\s)",
@@ -39,8 +35,6 @@ def settle_listings(root: etree._Element) -> None:
 
     Highlighters that copy no `pre` write them; each line would be judged alone, and none is shown as code.
     """
-    from lxml import etree
-
     gone: set[etree._Element] = set()
     for table in list(root.iter("table")):
         parent = table.getparent()
@@ -94,13 +88,11 @@ def find_language(pre: etree._Element) -> str:
 
 def to_lines(pre: etree._Element) -> list[str]:
     """The lines of the block as they are shown, blank ones at either end left out."""
-    from lxml.etree import iterwalk
-
     parts: list[str] = [pre.text or ""]
     numbers: list[tuple[int, int]] = []
     holder = _find_holder(pre)
     at_start = not parts[0] or parts[0].endswith("\n")
-    walker = iterwalk(pre, events=("start", "end", "comment", "pi"))
+    walker = etree.iterwalk(pre, events=("start", "end", "comment", "pi"))
     for event, element in walker:
         if element is pre:
             continue
@@ -128,17 +120,9 @@ def to_lines(pre: etree._Element) -> list[str]:
             parts.append(text)
             at_start = text.endswith("\n")
     _drop_numbers(parts, numbers)
-    lines = [line.rstrip() for line in _to_plain("".join(parts)).split("\n")]
-    start, end = 0, len(lines)
-    while start < end and not lines[start]:
-        start += 1
-    while end > start and not lines[end - 1]:
-        end -= 1
-    return lines[start:end]
-
-
-def _to_plain(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " ")
+    text = "".join(parts).replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " ")
+    plain = "\n".join([line.rstrip() for line in text.split("\n")]).strip("\n")
+    return plain.split("\n") if plain else []
 
 
 def _drop_numbers(parts: list[str], numbers: list[tuple[int, int]]) -> None:
@@ -160,14 +144,11 @@ def _find_holder(pre: etree._Element) -> etree._Element | None:
     children = list(holder)
     if len(children) < 2 or (holder.text and holder.text.strip()):
         return None
-    for child in children:
-        if (
-            child.tag != "span"
-            or "line" not in (child.get("class") or "").split()
-            or (child.tail and "\n" in child.tail)
-        ):
-            return None
-    return holder
+    are_lines = all(
+        child.tag == "span" and "line" in (child.get("class") or "").split() and "\n" not in (child.tail or "")
+        for child in children
+    )
+    return holder if are_lines else None
 
 
 def render_block(lines: list[str], language: str) -> list[str]:

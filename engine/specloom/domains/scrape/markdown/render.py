@@ -19,7 +19,7 @@ from typing import Final
 
 from lxml import etree
 
-from ..html.parse import text_of
+from ..html.parse import VOCABULARY, text_of
 from . import code, inline, tables  # noqa: F401 - they register what begins and ends within a line
 from .walk import Links, MarkdownWalk, MarkdownWriter, Numbers, ends, starts
 
@@ -44,11 +44,7 @@ HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _LISTS: Final = ("ul", "ol", "menu", "dir")
 _BLOCKS: Final = ("pre", "table", "ul", "ol", "dl", "blockquote")
 _BULLETS: Final = "•◦‣▪●○■"
-_PLAIN: Final = (
-    "address", "article", "aside", "body", "center", "details", "div", "fieldset", "figcaption", "figure", "footer",
-    "form", "frameset", "header", "hgroup", "html", "legend", "main", "nav", "noframes", "optgroup", "search",
-    "section", "tr", "caption", "thead", "tbody", "tfoot",
-)  # fmt: skip
+_PLAIN: Final = VOCABULARY["tags"]["boxes"].split()
 
 
 @starts(*_PLAIN)
@@ -241,14 +237,12 @@ def find_plain(nodes: list[etree._Element]) -> frozenset[etree._Element]:
 
     Found once for all of them, in one pass, so that nesting costs nothing.
     """
-    from lxml.etree import iterwalk
-
     found: set[etree._Element] = set()
     for node in nodes:
         # Those that are open and not yet known to be plain, the innermost last.
         items: list[etree._Element] = []
         definitions: list[etree._Element] = []
-        for event, element in iterwalk(node, events=("start", "end"), tag=("li", "dd", *_BLOCKS, *HEADINGS)):
+        for event, element in etree.iterwalk(node, events=("start", "end"), tag=("li", "dd", *_BLOCKS, *HEADINGS)):
             tag = element.tag
             if tag in ("li", "dd"):
                 opened = items if tag == "li" else definitions

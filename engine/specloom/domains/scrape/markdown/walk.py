@@ -14,15 +14,9 @@ from urllib.parse import urljoin, urlsplit
 
 from lxml import etree
 
-IGNORED: Final = frozenset(
-    (
-        "script", "style", "template", "noscript", "head", "title", "meta", "link", "iframe", "object", "embed",
-        "applet", "svg", "canvas", "audio", "video", "source", "track", "map", "area", "select", "option", "datalist",
-        "param", "base", "frame", "dialog", "mjx-math",
-    )
-)  # fmt: skip
-"""Elements without text of the page: machinery, media, and what is typed into forms."""
+from ..html.parse import VOCABULARY
 
+IGNORED: Final = frozenset(VOCABULARY["tags"]["ignored"].split())
 
 MAX_COPIED: Final = 500_000
 """Characters of a page that come from spans, which repeat their text, and from filling up short rows, with the three
@@ -68,11 +62,9 @@ class MarkdownWalk:
 
     def run(self, root: etree._Element) -> None:
         """Write the element and what is in it, without its tail."""
-        from lxml.etree import iterwalk
-
         drop = self.drop
         text, starts_at, ends_at = self.out.text, STARTS.get, ENDS.get
-        walker = iterwalk(root, events=("start", "end", "comment", "pi"))
+        walker = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
         skipped = False
         for event, element in walker:
             if event == "start":

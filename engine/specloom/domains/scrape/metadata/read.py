@@ -229,7 +229,7 @@ def find_home(sources: Sources, url: str) -> str:
     keys = {key: end for end in reversed(ends) if (key := graphs.to_key(end))}
     origin = "/".join(url.split("/", 3)[:3]) if "://" in url else ""
     homes = {"/", origin, origin + "/"} - {""}
-    links = [link for link, address in sources.attributes.links if address in homes and link.tag == "a"]
+    links = [link for link, address in sources.attributes.valued["href"] if address in homes and link.tag == "a"]
     return next((end for link in links[:_MOST_LINKS] if (end := keys.get(graphs.to_key(to_line(link))))), "")
 
 

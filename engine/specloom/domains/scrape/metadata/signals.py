@@ -145,7 +145,7 @@ def _read_attributes(root: etree._Element) -> Facts:
 
 
 def _read_items(attributes: Attributes) -> Facts:
-    items = ((each, kind) for each, kind in attributes.types if each is not attributes.root)
+    items = ((each, kind) for each, kind in attributes.valued["itemtype"] if each is not attributes.root)
     item = next((each for each, kind in items if _POST_ITEM.search(kind)), None)
     if item is None:
         return _NOTHING

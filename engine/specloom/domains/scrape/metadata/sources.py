@@ -328,9 +328,9 @@ def find_marks(attributes: Attributes) -> Marks:
         for element, attribute, name in attributes.named:
             if name in kinds and attribute == "class" and element.tag in _BYLINE_TAGS:
                 (bylines if kinds[name] == "byline" else dated).append(element)
-    items = (each for each in attributes.properties if each[0] is not attributes.root)
+    items = (each for each in attributes.valued["itemprop"] if each[0] is not attributes.root)
     properties = [element for element, name in items if name in _NAMED]
-    links = [element for element, name in attributes.relations if "author" in name and "author" in name.split()]
+    links = [element for element, name in attributes.valued["rel"] if "author" in name and "author" in name.split()]
     return Marks(*(tuple(found[:_MOST]) for found in (properties, links, bylines, dated)))
 
 
