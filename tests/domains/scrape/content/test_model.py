@@ -1,9 +1,12 @@
-"""Trees give the same for many units as for each alone, whatever was asked before."""
+"""Trees give the same for many units as for each alone; the best cut has the highest F1 that is expected."""
+
+from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from specloom.domains.scrape.content import model as forest
-from specloom.domains.scrape.content.model import Forest, load_model
+from specloom.domains.scrape.content.model import Forest, best_cut, expect, load_model, times_odds
 
 STUMPS = Forest(
     features=np.array([0, 1]),
@@ -31,3 +34,24 @@ def test_units_are_judged_alike_alone_and_in_any_number() -> None:
 
     for at in (0, forest.CHUNK - 1, forest.CHUNK, 2 * forest.CHUNK + 6):
         assert np.allclose(trees.evaluate(units[:, at : at + 1]), together[at], atol=1e-5)
+
+
+def test_the_best_cut_takes_what_is_likelier_than_half_of_the_f1_that_is_reached() -> None:
+    chances, words = np.array([0.9, 0.35, 0.5, 0.8]), np.full(4, 10.0)
+
+    taken, expected = best_cut(chances, words)
+
+    assert taken.tolist() == [True, False, True, True]
+    assert expected == pytest.approx(2 * 22 / (30 + 25.5))
+
+
+def test_the_expected_f1_is_that_of_the_words_taken() -> None:
+    chances, words = np.array([1.0, 0.5, 0.5, 0.0]), np.array([10.0, 4.0, 6.0, 2.0])
+
+    assert expect(chances, words, np.array([True, True, False, False])) == pytest.approx(2 * 12 / (14 + 15))
+    assert expect(chances, words, np.array([False, False, False, True])) == 0
+
+
+def test_sure_chances_stay_whatever_their_odds_are_times() -> None:
+    assert times_odds(np.array([0.0, 0.5, 1.0]), 3).tolist() == [0.0, 0.75, 1.0]
+    assert times_odds(np.array([0.0, 0.5, 1.0]), 1 / 3) == pytest.approx([0.0, 0.25, 1.0])
