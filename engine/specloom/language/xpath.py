@@ -7,19 +7,16 @@ to a file or the network.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from itertools import pairwise
 from math import inf, isfinite
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from specloom.core import Fault
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
 
 # --- What a selector found as a clean value: text with single blanks as a reader sees it, a number or a boolean -------
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from .collections import is_anonymous
-
-if TYPE_CHECKING:
-    from .collections import Collection
+from .collections import Collection, is_anonymous
 
 Refusal = Literal["unavailable", "no_consent"]
 REASONS: Mapping[Refusal, str] = MappingProxyType(

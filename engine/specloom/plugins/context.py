@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from specloom.core import Answer, Request, Response
+from specloom.core import Answer, Request, Response
 
-    from .collections import Collection
+from .collections import Collection
 
 
 @dataclass(frozen=True, slots=True)

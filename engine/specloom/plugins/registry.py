@@ -7,19 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
+from specloom.core import Fault
+
+from .collections import CollectionNeed, Collections
+from .context import Context
 from .records import signature_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from specloom.core import Fault
-
-    from .collections import CollectionNeed, Collections
-    from .context import Context
-
 
 Row = dict[str, Any]
 Schemas = Mapping[str, Mapping[str, Any]]

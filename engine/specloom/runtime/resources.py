@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from specloom.core import from_epoch, mask
 from specloom.language import Moment, RunBindings, build, evaluate
 from specloom.model import BreakerRow, CallCounts, FailureRow, LensRow, Pace, ProviderRow, Resource, TenantRow
 from specloom.plugins import split_owner, to_json
 
-from .metrics import REFUSED, next_midnight
+from .executor import Executor
+from .metrics import REFUSED, Count, next_midnight
 from .strategies import answer_of
-
-if TYPE_CHECKING:
-    from .executor import Executor
-    from .metrics import Count
 
 
 @dataclass(slots=True)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from specloom.core import Fault
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
 
 T = TypeVar("T")
 

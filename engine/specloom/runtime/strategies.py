@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from specloom.core import Answer, Fault, all_failed
 from specloom.language import Bindings, Layer, build, evaluate, how_many, may_be_null, truthy
 from specloom.model import Access, Again, AnswerKey, Model, Pair, Part, Row, Strategy, Tool, Value, questions
-from specloom.plugins import HOOKS, NOT_MEMBER, PROCEDURES, REASONS, find_refusal, is_member
+from specloom.plugins import HOOKS, NOT_MEMBER, PROCEDURES, REASONS, Collection, Context, Item, find_refusal, is_member
 
 from .arguments import Arguments
 from .notices import LEFT_OUT, find_unheld, make_hints, none_configured, point_to_others, resolve
 from .plan import Ask, AskAll, Offer, PlanRun, ProviderOutcome, Pursuit, Run, plan_context
 from .response import interleave, map_row
 from .stages import able_providers, name_providers, run_stages
-
-if TYPE_CHECKING:
-    from specloom.plugins import Collection, Context, Item
 
 
 def pursue(

@@ -12,16 +12,12 @@ import csv
 import io
 import json
 import re
+from collections.abc import Iterable, Mapping
 from html.entities import html5
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
-from specloom.core import Fault
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from specloom.core import Response
+from specloom.core import Fault, Response
 
 _EXCERPT: Final = 80
 _CHARSET: Final = re.compile(r"""charset\s*=\s*["']?([A-Za-z0-9_:.+-]{1,40})""", re.IGNORECASE)

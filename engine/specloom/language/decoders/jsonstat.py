@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from specloom.core import Fault
+from specloom.core import Fault, Response
 
 from .formats import unreadable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from specloom.core import Response
-
 
 Row = dict[str, Any]
 Coded = dict[str, str]

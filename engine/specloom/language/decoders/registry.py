@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
+
+from specloom.core import Response
 
 from .formats import parse_csv, parse_html, parse_json, parse_text, parse_tsv, parse_xml
 from .jsonstat import OBSERVATION, read_jsonstat, to_item
 from .sdmx import SDMX_OBSERVATION, read_sdmx
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from specloom.core import Response
-
 
 Language = Literal["jmespath", "xpath"]
 

@@ -5,12 +5,13 @@ A message holds numbers and, apart from them, a structure; every number of a key
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from specloom.core import Fault
+from specloom.core import Fault, Response
 
 from .formats import to_excerpt, unreadable
 from .jsonstat import (
@@ -27,12 +28,6 @@ from .jsonstat import (
     to_value,
     too_many,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from specloom.core import Response
-
 
 SDMX_OBSERVATION: Final[Mapping[str, Any]] = MappingProxyType(
     {**OBSERVATION, "measure": {"type": ["string", "null"]}, "attributes": {"type": "object"}}

@@ -6,10 +6,10 @@ A closure costs a fraction of the interpreter's visit. What has no closure here 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from numbers import Number
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from jmespath.exceptions import JMESPathTypeError, UnknownFunctionError
 from jmespath.functions import Functions
@@ -17,12 +17,7 @@ from jmespath.visitor import Options, TreeInterpreter
 
 from ..functions.registry import FUNCTIONS
 from ..signatures import Function, to_classes, to_text, to_types, truthy
-from .parser import ExpressionProblem, parse
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from .parser import Node
+from .parser import ExpressionProblem, Node, parse
 
 # --- The plain interpreter with our functions: the meaning that compiled expressions are held to ----------------------
 

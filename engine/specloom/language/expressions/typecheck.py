@@ -8,11 +8,12 @@ path is noted, which covers all that lies below it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ..functions.data import find_pattern_problem
 from ..functions.registry import FUNCTIONS
@@ -39,13 +40,7 @@ from ..types import (
     shape_of,
     strip,
 )
-from .parser import ExpressionProblem
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from .parser import Node
-
+from .parser import ExpressionProblem, Node
 
 Path = tuple[str, ...]
 Item = TypeVar("Item")

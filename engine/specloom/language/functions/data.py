@@ -9,15 +9,12 @@ import json
 import math
 import re
 import warnings
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from ..signatures import function, null_or
 from ..types import ANY, NUMBER, TEXT, ListOf, RecordType, Shape, join_all, may_be_null, maybe, strip
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 # --- Of the items of a list -------------------------------------------------------------------------------------------
 

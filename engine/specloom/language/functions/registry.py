@@ -6,10 +6,11 @@ Null into a typed parameter is an error, as in JMESPath, except where the descri
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jmespath.functions import Functions
 
@@ -30,9 +31,6 @@ from ..types import (
     strip,
 )
 from . import data, strings  # noqa: F401 - what they register
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # --- The functions of JMESPath itself: described here, carried out by the `jmespath` package --------------------------
 

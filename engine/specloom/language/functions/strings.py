@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from specloom.core import canonical_url
 
 from ..signatures import function, null_or, to_text, truthy
 from ..types import BOOLEAN, INTEGER, TEXT, ListOf, maybe
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 _STOP_WORDS = """
 a about an and any are as at be by can could did do does for from had has have how i in is it me my of on or please
