@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeVar
 
 from specloom.core import Report, did_you_mean
 from specloom.language import forget_texts
-from specloom.model import CollectionModel, Lens, Model, Provider, Tool
+from specloom.model import Model, Provider, Tool
 from specloom.plugins import PROCEDURES, load_hooks
 from specloom.specs import Library, Listing, Map, Spec, YamlScalar, load_library
 
@@ -20,6 +21,8 @@ from .provider import check_tables, compile_provider
 from .resource import check_addresses, compile_resource
 from .symbols import Symbols
 from .tool import compile_tool
+
+T = TypeVar("T")
 
 
 def weave(library: Library, report: Report, *, release: bool = False) -> Model:
@@ -33,30 +36,21 @@ def weave(library: Library, report: Report, *, release: bool = False) -> Model:
         library.sources.clear()
     report.left_out |= library.unread
     capabilities = {name: compile_capability(spec) for name, spec in library.of("capability").items()}
-    lenses: dict[str, Lens] = {}
-    for name, spec in library.of("lens").items():
-        lens = compile_lens(spec, report)
-        if lens:
-            lenses[name] = lens
-        else:
-            report.left_out.add(name)
-    providers: dict[str, Provider] = {}
-    for name, spec in _each(library, "provider", release=release):
+    lenses = _compiled(((name, compile_lens(spec, report)) for name, spec in library.of("lens").items()), report)
+
+    def compile_checked(spec: Spec) -> Provider | None:
         provider = compile_provider(spec, capabilities, report)
         if provider:
-            providers[name] = provider
             check_tables(spec, provider, capabilities, report)
-        else:
-            report.left_out.add(name)
+        return provider
+
+    each = _each(library, "provider", release=release)
+    providers = _compiled(((name, compile_checked(spec)) for name, spec in each), report)
     _check_orders(library, providers, report)
     hooks = load_hooks()
-    collections: dict[str, CollectionModel] = {}
-    for name, spec in library.of("collection").items():
-        collection = compile_collection(spec, report)
-        if collection:
-            collections[name] = collection
-        else:
-            report.left_out.add(name)
+    collections = _compiled(
+        ((name, compile_collection(spec, report)) for name, spec in library.of("collection").items()), report
+    )
     check_needs(collections, report)
     around = Symbols(providers, capabilities, lenses, hooks, PROCEDURES, collections)
     tools: dict[str, Tool] = {}
@@ -82,6 +76,17 @@ def weave(library: Library, report: Report, *, release: bool = False) -> Model:
         MappingProxyType(toolsets),
         MappingProxyType({one.name: one for one in listed}),
     )
+
+
+def _compiled(specs: Iterable[tuple[str, T | None]], report: Report) -> dict[str, T]:
+    """What could be compiled, by name; the rest is left out of the model."""
+    found = {}
+    for name, one in specs:
+        if one is None:
+            report.left_out.add(name)
+        else:
+            found[name] = one
+    return found
 
 
 def _each(library: Library, kind: str, *, release: bool) -> Iterator[tuple[str, Spec]]:

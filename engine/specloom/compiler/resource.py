@@ -11,9 +11,8 @@ from specloom.plugins import schema_of
 from specloom.specs import Map, Node, Spec, YamlScalar, to_plain
 
 from .answer import compile_answer
-from .procedures import record_of
 from .provider import compile_tables
-from .symbols import DependencyTracker, Symbols, check_given
+from .symbols import DependencyTracker, Symbols, record_of
 from .values import Scope, compile_definitions, compile_text, entries_of, whole
 
 DEFAULT_LIMIT = 100
@@ -94,12 +93,9 @@ def _compile_source(
             hint = did_you_mean(str(by.value), item.fields)
             report.add("E110", by.place, f"the rows have no field {by.value!r}", hint)
         return Source(kind, str(by.value), value), {"row": item}
-    name, procedure = around.find_procedure(inner.get("name"), inner.get("with"), report)
-    given = DependencyTracker().pairs("the procedure", inner.get("with"), scope)
-    if procedure is None:
-        return Source(kind, name), {"result": ANY}
-    check_given(procedure, given, report)
-    return Source(kind, name, parameters=given), {"result": record_of(procedure)}
+    procedure, given = around.compile_procedure("the procedure", inner, scope, DependencyTracker())
+    result = record_of(procedure) if procedure else ANY
+    return Source(kind, str(to_plain(inner.get("name"))), parameters=given), {"result": result}
 
 
 def _check_collection(node: Node | None, around: Symbols, report: Report) -> None:

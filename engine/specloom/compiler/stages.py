@@ -9,7 +9,7 @@ from specloom.language import ANY, OPEN, Any_, ListOf, RecordType, Shape, maybe,
 from specloom.model import Stage, Value
 from specloom.specs import Listing, Map, Node, YamlScalar, to_plain
 
-from .symbols import DependencyTracker, Symbols, added_by, check_given, overrides_of
+from .symbols import DependencyTracker, Symbols, added_by, overrides_of
 from .values import Scope, whole
 
 
@@ -45,20 +45,16 @@ def _stage(
     if kind == "lookup":
         return _lookup(inner, what, inside, row_shape, around, tracker, when)
     if kind == "procedure":
-        parameters = tracker.pairs(what, inner.get("with"), inside)
-        name, procedure = around.find_procedure(inner.get("name"), inner.get("with"), scope.report)
-        if procedure:
-            check_given(procedure, parameters, scope.report)
-        stage = Stage(kind, node.place, hook=name, parameters=parameters) if procedure else None
+        procedure, parameters = around.compile_procedure(what, inner, inside, tracker)
+        stage = Stage(kind, node.place, hook=procedure.name, parameters=parameters) if procedure else None
         return stage, row_shape
     if kind == "enrich":
-        parameters = tracker.pairs(what, inner.get("with"), inside)
-        name, hook = around.find_hook(inner.get("hook"), inner.get("with"), scope.report)
+        hook, parameters = around.compile_hook(what, "hook", inner, inside, tracker)
         if hook is None:
             return None, OPEN
         optional = to_plain(inner.get("optional")) is True
-        enriching = Stage(kind, node.place, when=when, hook=name, parameters=parameters, optional=optional)
-        return enriching, _with(row_shape, added_by(name, around))
+        enriching = Stage(kind, node.place, when=when, hook=hook.name, parameters=parameters, optional=optional)
+        return enriching, _with(row_shape, added_by(hook.name, around))
     if kind == "group":
         by, label = tracker.text(what, "by", inner, inside), str(to_plain(inner.get("as")))
         return Stage(kind, node.place, by, when=when, label=label), row_shape

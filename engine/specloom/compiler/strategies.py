@@ -9,10 +9,11 @@ from typing import Any
 from specloom.core import Report, did_you_mean
 from specloom.language import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, ListOf, RecordType, Shape, join, may_be_null, maybe
 from specloom.model import Access, Again, CollectionModel, Pair, Part, Strategy, Value
+from specloom.plugins import Hook, Procedure
 from specloom.specs import Listing, Map, Node, YamlScalar, to_plain
 
 from .stages import compile_stages
-from .symbols import NEVER_NULL, DependencyTracker, Symbols, added_by, check_given, check_kind, overrides_of
+from .symbols import NEVER_NULL, DependencyTracker, Symbols, added_by, check_kind, overrides_of
 from .values import Scope, entries_of, expand, items_of, whole
 
 # --- How a plan reads and writes declared collections: `recall` and `save`, held against what is declared -------------
@@ -278,19 +279,15 @@ def _strategy(node: Map, scope: Scope, around: Symbols, tracker: DependencyTrack
     kind = next(word for word in _KINDS if word in node)
     inner = node.get(kind)
     assert isinstance(inner, Map)
-    if kind == "hook":
-        parameters = tracker.pairs(what, inner.get("with"), scope)
-        called, hook = around.find_hook(inner.get("name"), inner.get("with"), scope.report)
-        if hook is None:
+    if kind in ("hook", "procedure"):
+        called: Hook | Procedure | None
+        if kind == "hook":
+            called, parameters = around.compile_hook(what, "name", inner, scope, tracker)
+        else:
+            called, parameters = around.compile_procedure(what, inner, scope, tracker)
+        if called is None:
             return None
-        return Strategy(name, kind, node.place, when=when, overrides=parameters, hook=called, outcomes=outcomes)
-    if kind == "procedure":
-        parameters = tracker.pairs(what, inner.get("with"), scope)
-        called, procedure = around.find_procedure(inner.get("name"), inner.get("with"), scope.report)
-        if procedure is None:
-            return None
-        check_given(procedure, parameters, scope.report)
-        return Strategy(name, kind, node.place, when=when, overrides=parameters, hook=called, outcomes=outcomes)
+        return Strategy(name, kind, node.place, when=when, overrides=parameters, hook=called.name, outcomes=outcomes)
     if kind == "collect":
         parts = compile_parts(inner.get("parts"), scope, around, tracker)
         if parts is None:

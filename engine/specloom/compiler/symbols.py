@@ -1,4 +1,4 @@
-"""What a tool may name: providers, capabilities, lenses, collections and hooks, and words for what is not there."""
+"""What a tool may name: providers, capabilities, lenses, collections, hooks, and procedures with what they mean to it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,28 @@ from specloom.language import (
     Shape,
     describe,
     from_schema,
+    join_all,
     may_be_null,
     maybe,
     strip,
 )
-from specloom.model import Capability, CollectionModel, Lens, Model, Operation, Pair, Provider, Uses, Value
+from specloom.model import (
+    Capability,
+    CollectionModel,
+    Lens,
+    Model,
+    Operation,
+    Pair,
+    Provider,
+    Setting,
+    Stage,
+    Strategy,
+    Uses,
+    Value,
+    make_setting,
+)
 from specloom.plugins import PROCEDURES, Hook, Procedure, load_hooks
-from specloom.specs import Map, Node, YamlScalar
+from specloom.specs import Map, Node, YamlScalar, to_plain
 
 from .values import Scope, compile_pairs, compile_text, compile_value, expand
 
@@ -59,15 +74,23 @@ class Symbols:
             report.add("E110", node.place, f"no capability is called {name!r}", hint)
         return self.capabilities.get(name)
 
-    def find_hook(self, node: Node | None, parameters: Node | None, report: Report) -> tuple[str, Hook | None]:
-        """A hook and its name; one that is not there is reported, and so are parameters that it does not have."""
-        return _find_registered("hook", self.hooks, node, parameters, report)
+    def compile_hook(
+        self, what: str, key: str, node: Map, scope: Scope, tracker: DependencyTracker
+    ) -> tuple[Hook | None, tuple[Pair, ...]]:
+        """The hook that stands under a key, with its parameters; one that is not there is reported, and so are
+        parameters that it does not have."""
+        parameters = tracker.pairs(what, node.get("with"), scope)
+        return _find_registered("hook", self.hooks, node.get(key), node.get("with"), scope.report), parameters
 
-    def find_procedure(
-        self, node: Node | None, parameters: Node | None, report: Report
-    ) -> tuple[str, Procedure | None]:
-        """A procedure and its name; one that is not there is reported, and so are parameters that it does not have."""
-        return _find_registered("procedure", self.procedures, node, parameters, report)
+    def compile_procedure(
+        self, what: str, node: Map, scope: Scope, tracker: DependencyTracker
+    ) -> tuple[Procedure | None, tuple[Pair, ...]]:
+        """A procedure with its parameters; one that is not there is reported, and so is what it cannot be given."""
+        parameters = tracker.pairs(what, node.get("with"), scope)
+        found = _find_registered("procedure", self.procedures, node.get("name"), node.get("with"), scope.report)
+        if found is not None:
+            check_given(found, parameters, scope.report)
+        return found, parameters
 
 
 def symbols_of(model: Model) -> Symbols:
@@ -114,14 +137,14 @@ def _kind(shape: Shape) -> str:
 
 def _find_registered(
     what: str, registered: Mapping[str, Registered], node: Node | None, parameters: Node | None, report: Report
-) -> tuple[str, Registered | None]:
+) -> Registered | None:
     assert isinstance(node, YamlScalar)
     name = str(node.value)
     found = registered.get(name)
     if found is None:
         hint = did_you_mean(name, registered) or f"{what}s are registered by the packages that announce them"
         report.add("E110", node.place, f"no {what} is called {name!r}", hint)
-        return name, None
+        return None
     for entry in parameters if isinstance(parameters, Map) else ():
         if entry.key not in found.parameters:
             hint = did_you_mean(entry.key, found.parameters)
@@ -131,7 +154,7 @@ def _find_registered(
             if not isinstance(parameters, Map) or needed not in parameters:
                 hint = f"write `with: {{{needed}: …}}`; it takes {', '.join(found.parameters)}"
                 report.add("E102", node.place, f"{what} {name!r} needs the parameter {needed!r}", hint)
-    return name, found
+    return found
 
 
 def lens_table(lenses: Mapping[str, Lens]) -> dict[str, Any]:
@@ -216,3 +239,97 @@ def overrides_of(
 def added_by(hook: str, around: Symbols) -> dict[str, Shape]:
     """The fields that a hook adds to a row, or that the rows it makes have."""
     return {name: maybe(from_schema(dict(said))) for name, said in around.hooks[hook].adds.items()}
+
+
+# --- What procedures mean to the tool that runs them: their record, whom they ask, what they keep and their settings --
+
+
+def procedures_of(plan: Iterable[Strategy], after: Iterable[Stage], around: Symbols) -> tuple[Procedure, ...]:
+    """The procedures that a tool runs, and those that they run in turn, each once."""
+    named = [one.hook for one in plan if one.kind == "procedure"]
+    named += [one.hook for one in after if one.kind == "procedure"]
+    return tuple(_with_those_they_run(named, around))
+
+
+def _with_those_they_run(names: Iterable[str], around: Symbols) -> list[Procedure]:
+    found: dict[str, Procedure] = {}
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop(0)
+        if name in around.procedures and name not in found:
+            found[name] = around.procedures[name]
+            waiting += found[name].runs
+    return list(found.values())
+
+
+def result_shape(plan: Iterable[Strategy], after: Iterable[Stage], around: Symbols) -> Shape:
+    """The record that is called `result`: that of the strategies, with what procedures among the stages add to it.
+
+    It may be null where a strategy that is no procedure may have answered.
+    """
+    strategies, stages = list(plan), [one for one in after if one.kind == "procedure"]
+    running = [one for one in strategies if one.kind == "procedure"]
+    shape = join_all(record_of(around.procedures[one.hook]) for one in running)
+    certain = len(running) == len(strategies) or not running
+    for stage in stages:
+        added = record_of(around.procedures[stage.hook])
+        if isinstance(shape, RecordType) and isinstance(added, RecordType):
+            certain_fields = (shape.required if certain else frozenset()) | added.required
+            shape = RecordType({**shape.fields, **added.fields}, required=certain_fields)
+        else:
+            shape = added
+        certain = True
+    return shape if certain else maybe(shape)
+
+
+def record_of(procedure: Procedure) -> Shape:
+    """What a procedure gives, with no other keys than it declares."""
+    return from_schema({**procedure.gives, "additionalProperties": False})
+
+
+def asked_by(procedures: Iterable[Procedure]) -> tuple[str, ...]:
+    """The capabilities that procedures may ask."""
+    return tuple(dict.fromkeys(name for one in procedures for name in one.asks))
+
+
+def settings_of_procedures(root: Map, own: Mapping[str, Setting], around: Symbols) -> dict[str, Setting]:
+    """The settings that the procedures of a tool declare; what the tool declares itself under a name is left alone."""
+    found: dict[str, Setting] = {}
+    for name, node in _named(root):
+        for procedure in _with_those_they_run([name], around):
+            for setting, said in procedure.settings.items():
+                if setting not in own:
+                    found[setting] = make_setting(setting, said, node.place)
+    return found
+
+
+def check_kept(root: Map, around: Symbols, report: Report) -> None:
+    """The collections in which a tool's procedures keep something have to be declared (E110)."""
+    for name, node in _named(root):
+        for procedure in _with_those_they_run([name], around):
+            for needed in procedure.keeps:
+                if needed.name not in around.collections:
+                    message = f"{procedure.name!r} keeps something in {needed.name!r}, and no collection is called that"
+                    report.add("E110", node.place, message, did_you_mean(needed.name, around.collections))
+
+
+def check_cached(node: Node | None, procedures: Iterable[Procedure], personal: Iterable[str], report: Report) -> None:
+    """What is kept of one owner may not get into answers that are kept for all of them (E133)."""
+    if node is None:
+        return
+    reading = [f"{one.name!r} reads {one.keeps[0].name!r} of its caller" for one in procedures if one.keeps]
+    for said in (*reading, *personal):
+        message = f"{said}, and this would keep what it tells for others"
+        report.add("E133", node.place, message, "leave `cache` out")
+
+
+def _named(root: Map) -> list[tuple[str, Node]]:
+    """The procedures that a tool file names, with where."""
+    found: list[tuple[str, Node]] = []
+    for key in ("plan", "after"):
+        listed = root.get(key)
+        for item in getattr(listed, "items", ()):
+            inner = item.get("procedure") if isinstance(item, Map) else None
+            if isinstance(inner, Map):
+                found.append((str(to_plain(inner.get("name"))), inner))
+    return found

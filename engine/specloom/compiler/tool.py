@@ -13,12 +13,21 @@ from specloom.specs import Listing, Map, Node, Spec, YamlScalar, to_plain
 
 from .answer import compile_answer, compile_checks, compile_hints, compile_link, compile_recorded
 from .inputs import check_names, compile_inputs
-from .procedures import asked_by, check_cached, check_kept, procedures_of, result_shape, settings_of_procedures
 from .provider import compile_settings, compile_tables, settings_shape
 from .published_schemas import input_schema, output_schema, whole_schema
 from .stages import compile_stages
 from .strategies import compile_plan, declared_parts, row_shape_of, settle_parts, shape_of_parts
-from .symbols import DependencyTracker, Symbols, lens_table
+from .symbols import (
+    DependencyTracker,
+    Symbols,
+    asked_by,
+    check_cached,
+    check_kept,
+    lens_table,
+    procedures_of,
+    result_shape,
+    settings_of_procedures,
+)
 from .values import Scope, compile_definitions, compile_text, entries_of, items_of, whole
 
 DEFAULT_DEADLINE = 60.0

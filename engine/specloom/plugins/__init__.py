@@ -10,11 +10,10 @@ from specloom.core.lazy import exports
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .collections import (
-        ARTIFACTS, CONSENTS, ENGINE_NEEDS, MEMBERS, NOTHING, PURPOSES, Change, Collection, CollectionNeed,
-        CollectionSpec, Collections, Erased, Event, Item, Json, SearchHit, WriteConflict, is_anonymous, join_owner,
-        split_owner,
+        ARTIFACTS, CONSENTS, ENGINE_NEEDS, MEMBERS, NOTHING, NOT_MEMBER, PURPOSES, REASONS, Change, Collection,
+        CollectionNeed, CollectionSpec, Collections, Erased, Event, Item, Json, Refusal, SearchHit, WriteConflict,
+        find_decision, find_refusal, is_anonymous, is_member, join_owner, member_key, split_owner,
     )
-    from .consent import NOT_MEMBER, REASONS, Refusal, find_decision, find_refusal, is_member, member_key
     from .context import Artifact, ArtifactKeeper, CallRecord, Context, Kept
     from .records import JsonObject, from_json, inline, key, keys_of, schema_of, to_json
     from .registry import (
@@ -27,11 +26,10 @@ __getattr__ = exports(
     __name__,
     {
         "collections": (
-            "ARTIFACTS CONSENTS ENGINE_NEEDS MEMBERS NOTHING PURPOSES Change Collection CollectionNeed "
-            "CollectionSpec Collections Erased Event Item Json SearchHit WriteConflict is_anonymous join_owner "
-            "split_owner"
+            "ARTIFACTS CONSENTS ENGINE_NEEDS MEMBERS NOTHING NOT_MEMBER PURPOSES REASONS Change Collection "
+            "CollectionNeed CollectionSpec Collections Erased Event Item Json Refusal SearchHit WriteConflict "
+            "find_decision find_refusal is_anonymous is_member join_owner member_key split_owner"
         ),
-        "consent": "NOT_MEMBER REASONS Refusal find_decision find_refusal is_member member_key",
         "context": "Artifact ArtifactKeeper CallRecord Context Kept",
         "records": "JsonObject from_json inline key keys_of schema_of to_json",
         "registry": (

@@ -8,8 +8,7 @@ import pytest
 from specloom.compiler.collection import load_collections
 from specloom.core.faults import Fault
 from specloom.domains.sessions.store import count_call
-from specloom.plugins.collections import PURPOSES, join_owner, split_owner
-from specloom.plugins.consent import find_decision, find_refusal
+from specloom.plugins.collections import PURPOSES, find_decision, find_refusal, join_owner, split_owner
 from specloom.runtime.executor import Executor
 from specloom.specs.library import shipped_root
 from specloom.storage import consent
