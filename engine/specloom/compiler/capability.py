@@ -21,8 +21,8 @@ from specloom.language import (
     Maybe,
     RecordType,
     Shape,
+    absolute_http,
     maybe,
-    to_http,
 )
 from specloom.model import Argument, Capability, Lens
 from specloom.specs import Listing, Map, Node, Spec, YamlScalar, to_plain
@@ -84,7 +84,7 @@ def conformer(kind: str, shape: Shape) -> Callable[[Any], Any]:
     if kind == "document":
         return lambda value: value if isinstance(value, str) else None
     if kind == "url":
-        return lambda value: to_http(clean(value)[0]) if isinstance(value, str) else None
+        return lambda value: absolute_http(clean(value)[0]) if isinstance(value, str) else None
     if choices:
         return lambda value: value if value in choices else None
     return _to_text

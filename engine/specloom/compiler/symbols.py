@@ -1,4 +1,4 @@
-"""What a tool may name: providers, capabilities, lenses, collections, hooks, and procedures with what they mean to it."""
+"""What a tool may name: providers, capabilities, lenses, collections, hooks, and procedures with what these mean."""
 
 from __future__ import annotations
 

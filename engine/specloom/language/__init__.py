@@ -9,7 +9,7 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .converters import CONVERTERS, ConverterProblem, Moment, compile_converter, to_http
+    from .converters import CONVERTERS, ConverterProblem, Moment, absolute_http, compile_converter
     from .decoders.registry import DECODERS, decode
     from .evaluation import MISSING, Bindings, Layer, RunBindings, Unworkable, as_list, build, evaluate, how_many
     from .expressions.api import compile_expression, compile_selector, forget_texts
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __getattr__ = exports(
     __name__,
     {
-        "converters": "CONVERTERS ConverterProblem Moment compile_converter to_http",
+        "converters": "CONVERTERS ConverterProblem Moment absolute_http compile_converter",
         "decoders.registry": "DECODERS decode",
         "evaluation": "MISSING Bindings Layer RunBindings Unworkable as_list build evaluate how_many",
         "expressions.api": "compile_expression compile_selector forget_texts",

@@ -352,14 +352,9 @@ def absolute(value: str, moment: Moment) -> str | None:
 
 
 @converter("text")
-def absolute_http(value: str, _: Moment) -> str | None:
+def absolute_http(value: str, _: Moment | None = None) -> str | None:
     """The URL if it is a complete http or https one; one without a scheme (`//host/…`) gets https."""
-    return to_http(value)
-
-
-def to_http(text: str) -> str | None:
-    """What the converter `absolute_http` makes of a text."""
-    url = text.strip()
+    url = value.strip()
     url = f"https:{url}" if url.startswith("//") else url
     if not url.isprintable():
         return None

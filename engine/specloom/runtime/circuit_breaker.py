@@ -58,7 +58,7 @@ class Breaker:
 
     def ready(self) -> bool:
         """Whether `call` would let a call through now. Asking changes nothing."""
-        return self._wait() == 0.0
+        return self.wait() == 0.0
 
     @contextmanager
     def call(self) -> Iterator[None]:
@@ -67,7 +67,7 @@ class Breaker:
         The kind of a fault says whether it trips, counts or is ignored. Nothing is learnt about the upstream by another
         exception, such as when the caller cancels.
         """
-        wait = self._wait()
+        wait = self.wait()
         if wait > 0.0:
             raise self._refusal(wait)
         if self._rests_until is not None:
@@ -86,7 +86,7 @@ class Breaker:
 
     def snapshot(self) -> dict[str, Any]:
         """What a health report shows: provider, family, state, whether a call would pass, failures, seconds to wait."""
-        wait = self._wait()
+        wait = self.wait()
         return {
             "provider": self.provider,
             "family": self.family,
@@ -96,7 +96,8 @@ class Breaker:
             "retry_after": math.ceil(wait),
         }
 
-    def _wait(self) -> float:
+    def wait(self) -> float:
+        """Seconds until `call` may let a call through, as far as is known."""
         rests_until, trial_until = self._rests_until, self._trial_until
         if rests_until is None:
             return 0.0
@@ -166,7 +167,7 @@ class Breakers:
 
     def resting(self) -> frozenset[str]:
         """The providers of which a breaker would let no call through now."""
-        return frozenset(provider for (_, provider), one in self._breakers.copy().items() if not one.ready())
+        return frozenset(provider for (_, provider), one in self._breakers.copy().items() if one.wait() > 0.0)
 
     def snapshot(self) -> list[dict[str, Any]]:
         """The snapshot of every breaker, sorted by family, then provider."""

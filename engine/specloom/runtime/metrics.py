@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from dataclasses import dataclass, field
+from functools import partial
 
 from specloom.core import Fault
 
 RECENT = 1000
 """Calls whose length is remembered; mean and 95th percentile are theirs (the tool contract's figure)."""
-
-
-def _recent() -> deque[float]:
-    return deque(maxlen=RECENT)
 
 
 @dataclass(slots=True)
@@ -25,7 +22,7 @@ class Count:
     seconds: float = 0.0
     last: float = 0.0
     kinds: dict[str, int] = field(default_factory=dict)
-    lengths: deque[float] = field(default_factory=_recent, repr=False)
+    lengths: deque[float] = field(default_factory=partial(deque, maxlen=RECENT), repr=False)
 
     def add(self, seconds: float, fault: Fault | None = None, *, at: float = 0.0) -> None:
         """One more call; `at` is when it ended, in seconds since the epoch."""

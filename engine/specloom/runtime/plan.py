@@ -192,18 +192,6 @@ OPTIONAL_SHARE = 0.25
 """How much of it may go to what only adds to an answer, so that two such stages and the search before them fit in."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Time:
-    """The time for a call: `until` is a moment of the loop's clock."""
-
-    deadline: float
-    until: float
-
-    def left(self, optional: bool) -> float:
-        left = self.until - asyncio.get_running_loop().time()
-        return min(left, self.deadline * OPTIONAL_SHARE) if optional else left
-
-
 async def conduct(
     pursuit: Pursuit,
     ask: Callable[[Ask, float], Awaitable[Answer]],
@@ -216,7 +204,8 @@ async def conduct(
 
     A procedure is not held to the deadline, which is for the caller to do.
     """
-    time = _Time(deadline, asyncio.get_running_loop().time() + deadline * ASKING_SHARE)
+    loop = asyncio.get_running_loop()
+    until = loop.time() + deadline * ASKING_SHARE
     asked = 0
     give: Any = None
     while True:
@@ -225,8 +214,9 @@ async def conduct(
         except StopIteration as stop:
             outcome: ProviderOutcome = stop.value
             return outcome
+        left = until - loop.time()
         if isinstance(wanted, AskAll):
-            give = await _ask_all(wanted, ask, time)
+            give = await _ask_all(wanted, ask, min(left, deadline * OPTIONAL_SHARE) if wanted.optional else left)
             continue
         if isinstance(wanted, Run):
             give = await _run(wanted, run)
@@ -234,11 +224,13 @@ async def conduct(
         if progress is not None:
             progress(asked, None, f"asking {wanted.provider}")
         asked += 1
-        give = await _ask(wanted, ask, time.left(optional=False))
+        give = await _ask(wanted, ask, left)
 
 
-async def _ask_all(wanted: AskAll, ask: Callable[[Ask, float], Awaitable[Answer]], time: _Time) -> list[Answer | Fault]:
-    tasks = [asyncio.ensure_future(_ask(one, ask, time.left(wanted.optional))) for one in wanted.asks]
+async def _ask_all(
+    wanted: AskAll, ask: Callable[[Ask, float], Awaitable[Answer]], within: float
+) -> list[Answer | Fault]:
+    tasks = [asyncio.ensure_future(_ask(one, ask, within)) for one in wanted.asks]
     try:
         return await asyncio.gather(*tasks)
     finally:

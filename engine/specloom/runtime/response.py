@@ -17,6 +17,8 @@ from .request import OperationContext
 
 LONGEST_SENTENCE = 300
 """Characters of a fault that an upstream has words in."""
+OPENING = 65_536
+"""Bytes of a response that error rules see as `text`."""
 LONGEST_DELAY = 86_400
 """Seconds after which to come back at the latest, whatever an upstream says."""
 
@@ -57,7 +59,8 @@ def _json_or_none(response: Response) -> Any:
 def _raise_for(provider: Provider, response: Response, body: Any, context: OperationContext) -> None:
     rules = provider.service.errors
     if rules:
-        seen = Layer(context, status=response.status, headers=response.headers, body=body, text=_opening(response))
+        text = response.body[:OPENING].decode("utf-8", "replace")
+        seen = Layer(context, status=response.status, headers=response.headers, body=body, text=text)
         for rule in rules:
             if _holds(provider, rule, response, seen):
                 raise _ruled(provider, rule, response, seen)
@@ -78,10 +81,6 @@ def _holds(provider: Provider, rule: ErrorRule, response: Response, seen: Bindin
             return False
         message = _default_message(provider, "layout_changed", response.status)
         raise Fault("layout_changed", message, provider=provider.name, detail=fault.message) from None
-
-
-def _opening(response: Response) -> str:
-    return response.body[:65536].decode("utf-8", "replace")
 
 
 def _ruled(provider: Provider, rule: ErrorRule, response: Response, seen: Bindings) -> Exception:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -30,7 +30,7 @@ class Flights:
         """How many calls are under way, those that are just being cancelled included."""
         return len(self._tasks)
 
-    async def run(self, key: str, start: Callable[[], Awaitable[T]]) -> T:
+    async def run(self, key: str, start: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """The result of the call that is under way for this key, or of `start()` when there is none."""
         flight = self._flights.get(key)
         if flight is None or flight.task.done():
@@ -52,8 +52,8 @@ class Flights:
         result: T = flight.task.result()
         return result
 
-    def _launch(self, key: str, start: Callable[[], Awaitable[T]]) -> _Flight:
-        flight = _Flight(asyncio.create_task(_await(start), name=f"flight {key[:16]}"))
+    def _launch(self, key: str, start: Callable[[], Coroutine[Any, Any, T]]) -> _Flight:
+        flight = _Flight(asyncio.create_task(start(), name=f"flight {key[:16]}"))
         self._flights[key] = flight
         self._tasks.add(flight.task)
 
@@ -70,7 +70,3 @@ class Flights:
     def _forget(self, key: str, flight: _Flight) -> None:
         if self._flights.get(key) is flight:
             del self._flights[key]
-
-
-async def _await(start: Callable[[], Awaitable[T]]) -> T:
-    return await start()

@@ -124,7 +124,6 @@ def test_an_expression_has_a_value_a_shape_and_the_paths_it_reads(text, value, s
     assert expression.evaluate(CONTEXT) == value == evaluate_reference(text, CONTEXT, TABLES)
     assert expression.shape == shape
     assert {".".join(path) for path in expression.uses} == set(uses)
-    assert expression.native
 
 
 @pytest.mark.parametrize(
@@ -282,15 +281,6 @@ def test_a_choice_is_a_text():
     assert compile_selector("kind.x", item)[1][0].code == "E202"
 
 
-def test_a_node_without_a_closure_is_left_to_the_interpreter():
-    node = parse("a[?b].c")
-
-    code, native = build(node, SpecFunctions({}), kinds=frozenset(["field", "subexpression"]))
-
-    assert not native
-    assert code.run({"a": [{"b": 1, "c": 2}, {"c": 3}]}) == [2]
-
-
 def test_deep_nesting_is_a_problem_and_not_a_crash():
     for text in ("(" * 5000 + "a" + ")" * 5000, "a" + " || a" * 20000, "`" + "[" * 20000 + "`"):
         expression, problems = compile_selector(text)
@@ -426,11 +416,10 @@ def outcome(run, value):
 def test_closures_and_interpreter_agree_on_value_and_failure(text, value):
     node = parse(text)
     assume(not isinstance(node, ExpressionProblem))
-    code, native = build(node, SpecFunctions(TABLES))
+    code = build(node, SpecFunctions(TABLES))
     compiled = guard(text, code.run)
 
     assert outcome(compiled, value) == outcome(lambda item: evaluate_reference(text, item, TABLES), value)
-    assert native
     if not code.fails:
         assert outcome(code.run, value) == outcome(compiled, value)
 

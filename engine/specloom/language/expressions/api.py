@@ -15,20 +15,9 @@ from types import MappingProxyType
 from typing import Any
 
 from ..types import ANY, RecordType, Shape
-from .compile import EvaluationError, SpecFunctions, build, evaluate_reference, guard
+from .compile import SpecFunctions, build, guard
 from .parser import ExpressionProblem, forget_trees, parse
-from .typecheck import WHOLE_ROOTS, TypeChecker, share
-
-__all__ = [
-    "WHOLE_ROOTS",
-    "EvaluationError",
-    "Expression",
-    "ExpressionProblem",
-    "compile_expression",
-    "compile_selector",
-    "evaluate_reference",
-    "forget_texts",
-]
+from .typecheck import TypeChecker, share
 
 Tables = Mapping[str, Mapping[str, Any]]
 _NO_TABLES: Tables = MappingProxyType({})
@@ -39,15 +28,13 @@ _WITHOUT_TABLES = SpecFunctions(_NO_TABLES)
 class Expression:
     """A checked expression: `evaluate` gives its value or raises `EvaluationError`.
 
-    `uses` are the paths it reads, from the context or from the item; `()` is the whole item. `native` says that all of
-    it is closures and nothing is left to the interpreter.
+    `uses` are the paths it reads, from the context or from the item; `()` is the whole item.
     """
 
     text: str
     shape: Shape
     uses: frozenset[tuple[str, ...]]
     tables: frozenset[str]
-    native: bool
     evaluate: Callable[[Any], Any]
 
 
@@ -93,11 +80,11 @@ def _compile(
             found = [_explain_quotes(text, problem) for problem in checker.problems.values()]
             return None, sorted(found, key=lambda problem: (problem.offset, problem.code))
         used = {name: tables[name] for name in checker.tables}
-        code, native = build(node, SpecFunctions(used) if used else _WITHOUT_TABLES)
+        code = build(node, SpecFunctions(used) if used else _WITHOUT_TABLES)
     except RecursionError:
         return None, [ExpressionProblem("E201", "the expression is nested too deeply", "split it", 0)]
     evaluate = guard(text, code.run) if code.fails else code.run
-    return Expression(text, shape, checker.uses(), share(frozenset(checker.tables)), native, evaluate), []
+    return Expression(text, shape, checker.uses(), share(frozenset(checker.tables)), evaluate), []
 
 
 def _explain_quotes(text: str, problem: ExpressionProblem) -> ExpressionProblem:

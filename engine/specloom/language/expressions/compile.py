@@ -1,6 +1,6 @@
 """From a JMESPath tree to nested Python closures that mean exactly what the package's interpreter means.
 
-A closure costs a fraction of the interpreter's visit. What has no closure here is left to the interpreter.
+A closure costs a fraction of the interpreter's visit.
 """
 
 from __future__ import annotations
@@ -313,10 +313,6 @@ class Code(NamedTuple):
     fails: bool = False
 
 
-class NotCompiledError(Exception):
-    """The tree has a node without a closure."""
-
-
 class _Expression:
     """A closure as the package's functions take one: its class name is what they check, `visit` what they call."""
 
@@ -329,25 +325,17 @@ class _Expression:
         return run(value)
 
 
-def build(node: Node, functions: SpecFunctions, *, kinds: frozenset[str] | None = None) -> tuple[Code, bool]:
-    """The closure of the tree, and whether it is all closures; `kinds` limits the nodes that get one (all, if None)."""
-    try:
-        return _ClosureBuilder(functions, kinds).visit(node), True
-    except NotCompiledError:
-        interpreter = make_interpreter(functions)
-        return Code(lambda value: interpreter.visit(node, value), fails=True), False  # type: ignore[arg-type]
+def build(node: Node, functions: SpecFunctions) -> Code:
+    """The closure of a tree that the type checker has nothing against."""
+    return _ClosureBuilder(functions).visit(node)
 
 
 class _ClosureBuilder:
-    def __init__(self, functions: SpecFunctions, kinds: frozenset[str] | None) -> None:
+    def __init__(self, functions: SpecFunctions) -> None:
         self.functions = functions
-        self.kinds = kinds
 
     def visit(self, node: Node) -> Code:
-        kind: str = node["type"]
-        method: Callable[[Node], Code] | None = getattr(self, f"_{kind}", None)
-        if method is None or (self.kinds is not None and kind not in self.kinds):
-            raise NotCompiledError(kind)
+        method: Callable[[Node], Code] = getattr(self, f"_{node['type']}")
         return method(node)
 
     def _visit_all(self, node: Node) -> list[Code]:

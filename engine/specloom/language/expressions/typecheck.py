@@ -119,19 +119,15 @@ class TypeChecker:
             if not value.path:
                 return self.report("E206", "'@' is the whole context here", "name the value that is meant", at)
             if len(value.path) == 1 and value.path[0] in WHOLE_ROOTS:
-                return self.report_root(value.path[0], at)
+                root = value.path[0]
+                message, hint = f"'{root}' as a whole hides what is used of it", f"name a value, like {root}.name"
+                return self.report("E206", message, hint, at)
         refused = strip(value.shape) != SECRET if position is Position.RESULT else position is Position.USE
         if refused and holds_secret(value.shape):
             return self.report_secret(at)
         if value.path is not None:
             self.reads.append(value.path)
         return value
-
-    def report_root(self, root: str, at: int) -> TypedValue:
-        """Refuses a root as a whole (E206)."""
-        return self.report(
-            "E206", f"'{root}' as a whole hides what is used of it", f"name a value, like {root}.name", at
-        )
 
     def report_secret(self, at: int) -> TypedValue:
         """Refuses a secret in another value (E207)."""
@@ -222,11 +218,6 @@ class TypeChecker:
         return self.report("E205", "'!a.b' means '(!a).b', which is always null", "write !(a.b)", at)
 
     def _projection(self, node: Node, current: TypedValue, _position: Position, at: int) -> TypedValue:
-        return self._project(node, current, at)
-
-    _filter_projection = _projection
-
-    def _project(self, node: Node, current: TypedValue, at: int) -> TypedValue:
         base_node, item_node, *tests = node["children"]
         if base_node["type"] == "not_expression":
             return self._report_negation(at)
@@ -241,6 +232,8 @@ class TypeChecker:
         found = self.within(base, project)
         shape: Shape = ListOf(NOTHING if found.shape == NULL else strip(found.shape))
         return TypedValue(shape if isinstance(base.shape, ListOf) else maybe(shape), found.path)
+
+    _filter_projection = _projection
 
     def _flatten(self, node: Node, current: TypedValue, _position: Position, at: int) -> TypedValue:
         (inner,) = node["children"]
