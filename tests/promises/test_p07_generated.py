@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from specloom.authoring.docs.generate import check, run
+from specloom.authoring.docs import find_drifts, run
 from specloom.specs.library import shipped_root
 from tests.support.demo_specs import TOOL, edit, write_demo
 
@@ -65,13 +65,13 @@ def test_changed_line_ends_are_found(checkout: Path) -> None:
     file = checkout / ".env.example"
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
 
-    assert [drift.path for drift in check(checkout)] == [".env.example"]
+    assert [drift.path for drift in find_drifts(checkout)] == [".env.example"]
 
 
 def test_a_page_that_is_no_longer_made_is_found(checkout: Path) -> None:
     (checkout / "docs/reference/old.md").write_text("old\n", encoding="utf-8")
 
-    assert [drift.path for drift in check(checkout)] == ["docs/reference/old.md"]
+    assert [drift.path for drift in find_drifts(checkout)] == ["docs/reference/old.md"]
 
 
 def test_a_changed_spec_without_its_pages_is_found_and_generating_repairs_it(checkout: Path) -> None:
@@ -88,4 +88,4 @@ def test_what_is_generated_in_this_repository_is_up_to_date() -> None:
     if not (shipped_root() / "pyproject.toml").is_file():
         pytest.skip("the specs are those of an installed package")
 
-    assert [drift.path for drift in check(shipped_root())] == []
+    assert [drift.path for drift in find_drifts(shipped_root())] == []

@@ -7,7 +7,7 @@ import json
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -106,25 +106,25 @@ def generate(model: Model, library: Library) -> dict[str, str]:
 def list_uses(model: Model) -> list[Use]:
     """Every variable that a provider, a tool or a collection reads, by name."""
     kinds: dict[str, Mapping[str, Provider | Tool | CollectionModel]] = {
-        "providers": {**model.providers},
-        "tools": {**model.tools},
-        "collections": {**model.collections},
+        "provider": {**model.providers},
+        "tool": {**model.tools},
+        "collection": {**model.collections},
     }
     readers: dict[str, list[tuple[str, str, Setting]]] = {}
     for kind, specs in kinds.items():
         for spec in specs.values():
             for setting in spec.settings.values():
                 readers.setdefault(setting.name, []).append((kind, spec.name, setting))
-    return [
-        Use(
-            name,
-            several[0][2],
-            tuple(dict.fromkeys(_described(setting) for _, _, setting in several)),
-            *(tuple(spec for reader, spec, _ in several if reader == kind) for kind in kinds),
-            needed_by=tuple(spec for kind, spec, setting in several if kind == "providers" and setting.required),
-        )
-        for name, several in sorted(readers.items())
-    ]
+    return [_use(name, several) for name, several in sorted(readers.items())]
+
+
+def _use(name: str, readers: Sequence[tuple[str, str, Setting]]) -> Use:
+    def names(wanted: str, *, needing: bool = False) -> tuple[str, ...]:
+        return tuple(spec for kind, spec, setting in readers if kind == wanted and (setting.required or not needing))
+
+    descriptions = tuple(dict.fromkeys(_described(setting) for _, _, setting in readers))
+    needed_by = names("provider", needing=True)
+    return Use(name, readers[0][2], descriptions, names("provider"), names("tool"), names("collection"), needed_by)
 
 
 def _described(setting: Setting) -> str:
@@ -269,48 +269,30 @@ def _registry_entry(name: str, description: str, kind: str, secret: bool, defaul
 
 
 @dataclass(frozen=True, slots=True)
-class KeyRow:
-    """One key: what it holds, whether it must stand, what it means."""
-
-    name: str
-    holds: str
-    required: bool
-    doc: str
-
-
-@dataclass(frozen=True, slots=True)
 class KeyTable:
     """The keys of one record, and where in a file it stands."""
 
     path: str
     name: str
-    rows: tuple[KeyRow, ...]
+    rows: tuple[tuple[str, str, bool, str], ...]
+    """Each key: its name, what it holds, whether it must stand, what it means."""
     rules: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class KindPage:
-    """All records of one kind of spec, the outermost first."""
-
-    name: str
-    tables: tuple[KeyTable, ...]
-
-
-def list_kinds() -> list[KindPage]:
-    """Every kind of spec with its tables."""
-    return [KindPage(name, tuple(_key_tables(grammar))) for name, grammar in GRAMMARS.items()]
+def list_kinds() -> dict[str, list[KeyTable]]:
+    """Every kind of spec with the tables of its records, the outermost first."""
+    return {name: list(_key_tables(grammar)) for name, grammar in GRAMMARS.items()}
 
 
 def _key_tables(grammar: Grammar) -> Iterator[KeyTable]:
-    found: dict[tuple[KeyRow, ...], KeyTable] = {}
+    seen: set[tuple[tuple[str, str, bool, str], ...]] = set()
     roots: list[tuple[str, Rule]] = [("", grammar.root), *((f"({name})", rule) for name, rule in grammar.named.items())]
-    for start, root in roots:
-        for path, record in _records(root, start):
-            rows = tuple(KeyRow(name, describe(key.rule), key.required, key.doc) for name, key in record.keys.items())
-            table = KeyTable(path, record.name, rows, tuple(_group(names, must) for names, must in record.one_of))
-            # Records that stand in several places, such as request bodies, are shown once.
-            if found.setdefault(rows, table) is table:
-                yield table
+    for path, record in (found for start, root in roots for found in _records(root, start)):
+        rows = tuple((name, describe(key.rule), key.required, key.doc) for name, key in record.keys.items())
+        # Records that stand in several places, such as request bodies, are shown once.
+        if rows not in seen:
+            seen.add(rows)
+            yield KeyTable(path, record.name, rows, tuple(_group(names, must) for names, must in record.one_of))
 
 
 def _records(rule: Rule, path: str) -> Iterator[tuple[str, RecordRule]]:

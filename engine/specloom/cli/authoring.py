@@ -87,7 +87,7 @@ def doctor(options: Namespace) -> int:
 
 
 def docs(options: Namespace) -> int:
-    from specloom.authoring.docs.generate import run
+    from specloom.authoring.docs import run
 
     return run(check=options.check)
 
@@ -128,7 +128,8 @@ def new(options: Namespace) -> int:
         text = _draft(options, executor.model)
     except ScaffoldError as error:
         raise CommandError(str(error)) from None
-    folder = options.to or default_folder(os.environ, folder_of(options.kind, options.toolset))
+    toolset = getattr(options, "toolset", "")
+    folder = options.to or default_folder(os.environ, folder_of(options.kind, toolset))
     path = folder / f"{options.name}.yaml"
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -139,7 +140,7 @@ def new(options: Namespace) -> int:
     first = f"settle what is marked `decide` in {path}, then run" if "decide" in text else "run"
     after = {
         "capability": f", and start who offers it: `specloom new provider NAME --capability {options.name}`",
-        "tool": f", and serve it: `specloom serve --toolset research,{options.toolset}`",
+        "tool": f", and serve it: `specloom serve --toolset research,{toolset}`",
     }
     tell(f"next: {first} `specloom check {path}`{after.get(options.kind, '')}")
     return 0

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from specloom.authoring import docs
 from specloom.authoring.check import judge_one
-from specloom.authoring.docs import generate as docs
-from specloom.authoring.docs.format import (
+from specloom.authoring.docs import (
     list_kinds,
     to_cell,
     to_code,
@@ -35,7 +35,7 @@ from specloom.specs.library import shipped_root
 from specloom.specs.yaml import parse_source, to_plain
 from tests.support.shipped import shipped_model, shipped_specs
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 PROSE = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
 FOLDERS = {
     "capability": "providers.d/capabilities",
@@ -94,7 +94,7 @@ def test_every_tool_provider_and_variable_is_in_the_reference() -> None:
 
 
 def test_every_key_of_the_grammar_is_in_the_reference() -> None:
-    kinds = {kind.name: {row.name for table in kind.tables for row in table.rows} for kind in list_kinds()}
+    kinds = {kind: {row[0] for table in tables for row in table.rows} for kind, tables in list_kinds().items()}
 
     assert kinds.keys() == GRAMMARS.keys()
     assert {"spec", "each", "retry_after", "shard", "has_key"} - kinds["provider"] == {"has_key"}
@@ -146,7 +146,7 @@ def test_writing_makes_all_files_and_then_none(checkout: Path) -> None:
 
     assert "docs/reference/tools.md" in first
     assert second == []
-    assert docs.check(checkout) == []
+    assert docs.find_drifts(checkout) == []
 
 
 def test_a_changed_spec_an_edited_page_and_a_leftover_are_drifts(checkout: Path, capsys: Any) -> None:
@@ -160,7 +160,7 @@ def test_a_changed_spec_an_edited_page_and_a_leftover_are_drifts(checkout: Path,
 
     said = capsys.readouterr().out
     assert code == 1
-    assert {drift.path for drift in docs.check(checkout)} == {
+    assert {drift.path for drift in docs.find_drifts(checkout)} == {
         "docs/reference/faults.md",
         "docs/reference/providers.md",
         "schema/old.json",
@@ -174,7 +174,7 @@ def test_a_line_end_of_another_system_is_a_drift(checkout: Path) -> None:
     page = checkout / ".env.example"
     page.write_bytes(page.read_bytes().replace(b"\n", b"\r\n"))
 
-    assert [drift.path for drift in docs.check(checkout)] == [".env.example"]
+    assert [drift.path for drift in docs.find_drifts(checkout)] == [".env.example"]
 
 
 def test_the_command_writes_checks_and_repairs(checkout: Path, capsys: Any) -> None:

@@ -1,1 +1,0 @@
-"""Reference pages, tables and registry metadata, generated from the specs."""
