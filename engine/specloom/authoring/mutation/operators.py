@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -43,68 +43,69 @@ Broken = tuple[str, str, int]
 """The new text, what was changed in it, and at which character."""
 
 
+def _with_x(word: str) -> str:
+    """A quoted text with another one in its quotes."""
+    return f"{word[:-1]}x{word[-1]}"
+
+
+def _other_literal(word: str) -> str:
+    """Another JSON value between backticks; nothing for what is no single value."""
+    text = word[1:-1].strip()
+    if re.fullmatch(r"-?\d+", text):
+        new = str(int(text) + 1)
+    elif re.fullmatch(r"-?\d*\.\d+", text):
+        new = str(float(text) + 1)
+    else:
+        new = {"true": "false", "false": "true", "null": "0"}.get(text, f'{text[:-1]}x"' if text[:1] == '"' else "")
+    return f"`{new}`" if new else ""
+
+
+_TOKEN_BREAKS: Mapping[str, Callable[[str], str]] = {
+    "raw": _with_x,
+    "quoted": _with_x,
+    "literal": _other_literal,
+    "number": lambda word: str(int(word) + 1),
+    "operator": _SWAPPED.__getitem__,
+}
+"""What stands instead of a token of an expression, by its kind; names and calls are broken by what follows them."""
+
+
+def _replaced(text: str, start: int, stop: int, new: str) -> Broken:
+    old = text[start:stop]
+    return text[:start] + new + text[stop:], f"{old} → {new}" if new else f"{old} left out", start
+
+
 def break_expression(text: str) -> Iterator[Broken]:
     """Each literal, operator, last name of a path and call of an expression, changed one at a time."""
     tokens = list(_TOKEN.finditer(text))
     for index, token in enumerate(tokens):
         after = tokens[index + 1][0] if index + 1 < len(tokens) else ""
-        word, at = token[0], token.start()
-
-        def put(new: str, *, stop: int = token.end(), at: int = at) -> Broken:
-            return text[:at] + new + text[stop:], _said(text[at:stop], new), at
-
-        if token.lastgroup in {"raw", "quoted"}:
-            yield put(f"{word[:-1]}x{word[-1]}")
-        elif token.lastgroup == "literal":
-            new = _other_literal(word[1:-1].strip())
-            if new:
-                yield put(f"`{new}`")
-        elif token.lastgroup == "number":
-            yield put(str(int(word) + 1))
-        elif token.lastgroup == "operator":
-            yield put(_SWAPPED[word])
-        elif token.lastgroup == "name" and after == "(":
-            yield from _break_call(text, tokens, index)
-        elif token.lastgroup == "name" and after != ".":
-            yield put(f"{word}x")
+        kind = str(token.lastgroup)
+        if kind in _TOKEN_BREAKS:
+            new = _TOKEN_BREAKS[kind](token[0])
+            if new or kind == "operator":
+                yield _replaced(text, *token.span(), new)
+        elif kind == "name" and after == "(":
+            yield from _break_call(text, tokens[index:])
+        elif kind == "name" and after != ".":
+            yield _replaced(text, *token.span(), f"{token[0]}x")
 
 
-def _said(old: str, new: str) -> str:
-    return f"{old} → {new}" if new else f"{old} left out"
-
-
-def _other_literal(text: str) -> str:
-    if re.fullmatch(r"-?\d+", text):
-        return str(int(text) + 1)
-    if re.fullmatch(r"-?\d*\.\d+", text):
-        return str(float(text) + 1)
-    if text in {"true", "false"}:
-        return "false" if text == "true" else "true"
-    if text == "null":
-        return "0"
-    return f'{text[:-1]}x"' if text.startswith('"') else ""
-
-
-def _break_call(text: str, tokens: list[re.Match[str]], index: int) -> Iterator[Broken]:
+def _break_call(text: str, tokens: list[re.Match[str]]) -> Iterator[Broken]:
     """A call without its last argument, and its first argument instead of the call."""
     depth = 0
     commas: list[int] = []
-    for token in tokens[index + 1 :]:
-        if token[0] in {"(", "[", "{"}:
-            depth += 1
-        elif token[0] in {")", "]", "}"}:
-            depth -= 1
-        elif token[0] == "," and depth == 1:
+    for token in tokens[1:]:
+        depth += (token[0] in {"(", "[", "{"}) - (token[0] in {")", "]", "}"})
+        if token[0] == "," and depth == 1:
             commas.append(token.start())
         if depth == 0:
-            start, inside, stop = tokens[index].start(), tokens[index + 1].end(), token.start()
-            call = text[start : stop + 1]
+            start, inside, stop = tokens[0].start(), tokens[1].end(), token.end()
             if commas:
-                shorter = text[start : commas[-1]] + ")"
-                yield text[:start] + shorter + text[stop + 1 :], _said(call, shorter), start
-            first = text[inside : commas[0] if commas else stop].strip()
+                yield _replaced(text, start, stop, text[start : commas[-1]] + ")")
+            first = text[inside : commas[0] if commas else token.start()].strip()
             if first and not first.startswith("&"):
-                yield text[:start] + first + text[stop + 1 :], _said(call, first), start
+                yield _replaced(text, start, stop, first)
             return
 
 
@@ -112,20 +113,17 @@ def break_selector(text: str) -> Iterator[Broken]:
     """A selector in either language with each quoted text, each index and the last name changed."""
     last: re.Match[str] | None = None
     for token in _TOKEN.finditer(text):
-        called = text[token.end() : token.end() + 1] == "(" or text[token.end() : token.end() + 2] == "::"
-        if token.lastgroup == "name" and not called and token[0] not in _XPATH_WORDS:
+        is_called = text.startswith(("(", "::"), token.end())
+        is_index = token.lastgroup == "number" and text[token.start() - 1 : token.start()] == "["
+        if token.lastgroup == "name" and not is_called and token[0] not in _XPATH_WORDS:
             last = token
-        elif token.lastgroup in {"raw", "quoted"}:
-            new = f"{token[0][:-1]}x{token[0][-1]}"
-            yield text[: token.start()] + new + text[token.end() :], _said(token[0], new), token.start()
-        elif token.lastgroup == "number" and text[token.start() - 1 : token.start()] == "[":
-            new = str(int(token[0]) + 1)
-            yield text[: token.start()] + new + text[token.end() :], _said(token[0], new), token.start()
+        elif token.lastgroup in {"raw", "quoted"} or is_index:
+            yield _replaced(text, *token.span(), _TOKEN_BREAKS[str(token.lastgroup)](token[0]))
     if last is not None:
         # A name may go on after a hyphen (`data-url`), which the pattern of an expression does not know.
-        end = last.end() + len(re.match(r"(?:-[\w-]+)?", text[last.end() :])[0])  # type: ignore[index]
-        word = text[last.start() : end]
-        yield text[:end] + "x" + text[end:], _said(word, word + "x"), last.start()
+        word = re.compile(r"\w+(?:-[\w-]+)?").match(text, last.start())
+        assert word is not None
+        yield _replaced(text, *word.span(), f"{word[0]}x")
 
 
 # --- Every way to break the tree of a spec in one place, found by walking it along its grammar ------------------------
@@ -134,6 +132,11 @@ def break_selector(text: str) -> Iterator[Broken]:
 _SMALL_TABLE = 8
 _ORDERED = frozenset({"errors", "plan", "after", "at", "then", "steps", "also"})
 _ROOT_PROSE = frozenset({"spec", "name", "title", "homepage", "notes", "description", "examples"})
+
+_NAMED_BY_AUTHORS = frozenset(
+    {"query", "headers", "json", "form", "map", "values", "with", "tables", "meta", "input", "answer"}
+)
+"""Keys under which the names are those that an author chose."""
 
 UNSEEN: Mapping[str, str] = {
     "limits": "how fast, how long and how much is for the transport to hold",
@@ -168,8 +171,8 @@ class Mutation:
 
 def mutations(spec: Spec) -> Iterator[Mutation]:
     """Every break of a spec, each as a whole tree with one thing changed."""
-    maker = _Maker(GRAMMARS[spec.kind])
-    for place, change, path, node in maker.record(spec.root, GRAMMARS[spec.kind].root, ()):
+    walk = _TreeWalk(GRAMMARS[spec.kind])
+    for place, change, path, node in walk.record(spec.root, GRAMMARS[spec.kind].root, ()):
         if path[0] not in _ROOT_PROSE:
             assert isinstance(node, Map)
             yield Mutation(place, change, path, node)
@@ -204,18 +207,18 @@ Change = tuple[Place, str, Path, Node]
 
 
 @dataclass(frozen=True, slots=True)
-class _Maker:
+class _TreeWalk:
     """Walks a tree along its grammar, which knows what every text means."""
 
     grammar: Grammar
 
     def node(self, node: Node, rule: Rule, path: Path) -> Iterator[Change]:
+        """Every break of a value that this rule is for."""
         if isinstance(rule, RuleReference):
-            yield from self.node(node, self.grammar.named[rule.name], path)
-        elif isinstance(rule, Either):
-            chosen = (
-                rule.mapping if isinstance(node, Map) else rule.listing if isinstance(node, Listing) else rule.scalar
-            )
+            rule = self.grammar.named[rule.name]
+        if isinstance(rule, Either):
+            kinds = {Map: rule.mapping, Listing: rule.listing, YamlScalar: rule.scalar}
+            chosen = kinds[type(node)]
             if chosen is not None:
                 yield from self.node(node, chosen, path)
         elif isinstance(node, Map):
@@ -224,18 +227,15 @@ class _Maker:
             else:
                 yield from self.named(node, rule.value if isinstance(rule, Named) else Anything(), path)
         elif isinstance(node, Listing):
-            item = rule.item if isinstance(rule, Items) else Anything()
-            yield from self.items(node, item, rule.least if isinstance(rule, Items) else 0, path)
+            items = rule if isinstance(rule, Items) else Items(Anything())
+            yield from self.items(node, items.item, items.least, path)
         else:
-            for value, change, offset in _scalar(node, rule):
-                yield (
-                    node.at(offset) if offset else node.place,
-                    change,
-                    path,
-                    replace(node, value=value, verbatim=False),
-                )
+            for value, change, offset in _break_scalar(node, rule):
+                place = node.at(offset) if offset else node.place
+                yield place, change, path, replace(node, value=value, verbatim=False)
 
     def record(self, node: Map, rule: RecordRule, path: Path) -> Iterator[Change]:
+        """Every break of a mapping with known keys."""
         for entry in node:
             key = rule.keys[entry.key]
             inner = (*path, entry.key)
@@ -251,50 +251,43 @@ class _Maker:
             yield from self.inside(node, entry, key.rule, inner)
 
     def named(self, node: Map, rule: Rule, path: Path) -> Iterator[Change]:
+        """Every break of a mapping whose keys an author chose."""
         if len(path) == 2 and path[0] == "tables" and len(node.entries) > _SMALL_TABLE:
             yield node.place, f"every value of the table {path[1]!r} changed", path, _spoiled(node)
             return
         for entry in node:
             inner = (*path, entry.key)
-            null = isinstance(entry.value, YamlScalar) and entry.value.value is None
-            if not null:
+            if not (isinstance(entry.value, YamlScalar) and entry.value.value is None):
                 yield entry.place, f"`{entry.key}` left out", inner, _without(node, entry.key)
             yield from self.inside(node, entry, rule, inner)
 
     def inside(self, node: Map, entry: YamlEntry, rule: Rule, path: Path) -> Iterator[Change]:
+        """Every break of one value of a mapping."""
         for place, change, where, new in self.node(entry.value, rule, path):
             yield place, change, where, _with(node, replace(entry, value=new))
 
     def items(self, node: Listing, rule: Rule, least: int, path: Path) -> Iterator[Change]:
+        """Every break of a list."""
         listed = node.items
         if path[0] == "tables" and len(listed) > _SMALL_TABLE:
             yield node.place, f"every item of {path[-1]!r} changed", path, _spoiled(node)
             return
         for at, item in enumerate(listed):
+            before, after = listed[:at], listed[at + 1 :]
             if len(listed) > least:
-                yield (
-                    item.place,
-                    f"item {at + 1} of `{path[-1]}` left out",
-                    path,
-                    replace(node, items=listed[:at] + listed[at + 1 :]),
-                )
-            if path[-1] in _ORDERED and at + 1 < len(listed):
-                swapped = (*listed[:at], listed[at + 1], item, *listed[at + 2 :])
-                yield (
-                    item.place,
-                    f"items {at + 1} and {at + 2} of `{path[-1]}` swapped",
-                    path,
-                    replace(node, items=swapped),
-                )
+                change = f"item {at + 1} of `{path[-1]}` left out"
+                yield item.place, change, path, replace(node, items=before + after)
+            if path[-1] in _ORDERED and after:
+                change = f"items {at + 1} and {at + 2} of `{path[-1]}` swapped"
+                yield item.place, change, path, replace(node, items=(*before, after[0], item, *after[1:]))
             for place, change, where, new in self.node(item, rule, path):
-                yield place, change, where, replace(node, items=(*listed[:at], new, *listed[at + 1 :]))
+                yield place, change, where, replace(node, items=(*before, new, *after))
 
 
 def _spoiled(node: Node) -> Node:
+    """A tree with every value changed."""
     if isinstance(node, Map):
-        return Map(
-            {key: replace(entry, value=_spoiled(entry.value)) for key, entry in node.entries.items()}, node.place
-        )
+        return Map({entry.key: replace(entry, value=_spoiled(entry.value)) for entry in node}, node.place)
     if isinstance(node, Listing):
         return replace(node, items=tuple(_spoiled(item) for item in node.items))
     return replace(node, value=f"{node.value}x" if node.value is not None else None)
@@ -305,7 +298,7 @@ def _is_prose(rule: Rule, key: str) -> bool:
     return isinstance(rule, Text) and rule.means == "prose" and key not in {"says", "detail"} and not rule.choices
 
 
-def _scalar(node: YamlScalar, rule: Rule) -> Iterator[tuple[Any, str, int]]:
+def _break_scalar(node: YamlScalar, rule: Rule) -> Iterator[tuple[Any, str, int]]:
     value = node.value
     if isinstance(value, bool):
         yield not value, f"{value} → {not value}".lower(), 0
@@ -313,10 +306,10 @@ def _scalar(node: YamlScalar, rule: Rule) -> Iterator[tuple[Any, str, int]]:
         step = 1 if not isinstance(rule, Number) or rule.most is None or value < rule.most else -1
         yield value + step, f"{value} → {value + step}", 0
     elif isinstance(value, str):
-        yield from _text(value, rule)
+        yield from _break_text(value, rule)
 
 
-def _text(text: str, rule: Rule) -> Iterator[Broken]:
+def _break_text(text: str, rule: Rule) -> Iterator[Broken]:
     means = rule.means if isinstance(rule, Text | Anything) else "data"
     if isinstance(rule, Text) and rule.choices:
         at = rule.choices.index(text) + 1 if text in rule.choices else 0
@@ -342,22 +335,9 @@ def _short(text: str) -> str:
 
 def unseen_reason(path: Path) -> str:
     """Why no example can notice a break under this path, or nothing."""
-    return next((UNSEEN[key] for key in path if key in UNSEEN and not _is_free(path, key)), "")
-
-
-def _is_free(path: Path, key: str) -> bool:
-    """A name that an author chose (a parameter, a field, an input called `cache`) means nothing to us."""
-    at = path.index(key)
-    return at > 0 and path[at - 1] in {
-        "query",
-        "headers",
-        "json",
-        "form",
-        "map",
-        "values",
-        "with",
-        "tables",
-        "meta",
-        "input",
-        "answer",
-    }
+    for key in path:
+        at = path.index(key)
+        # A name that an author chose (a parameter, a field, an input called `cache`) means nothing to us.
+        if key in UNSEEN and not (at and path[at - 1] in _NAMED_BY_AUTHORS):
+            return UNSEEN[key]
+    return ""
