@@ -5,8 +5,8 @@ It sends nothing: the same generators run as in a real call, and every request i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from specloom.core import (
@@ -64,9 +64,26 @@ class Prospect:
     """The first request of every shard; each needs no answer to be known."""
     later: tuple[tuple[str, str, str], ...] = ()
     """Steps that need an answer first, or that are skipped: name, method and path as the spec writes it."""
-    shards: int = 1
     problem: str = ""
     secrets: tuple[Secret, ...] = ()
+
+    @property
+    def shards(self) -> int:
+        """In how many requests a list is split."""
+        return max(1, len(self.requests))
+
+    def to_json(self) -> dict[str, Any]:
+        """The prospect as data, secrets masked."""
+        return {
+            "provider": self.provider,
+            "operation": self.operation,
+            "arguments": dict(self.arguments),
+            "notHonoured": list(self.not_honoured),
+            "shards": self.shards,
+            "requests": [request_to_json(request, self.secrets) for request in self.requests],
+            "laterSteps": [dict(zip(("step", "method", "path"), step, strict=True)) for step in self.later],
+            **({"problem": self.problem} if self.problem else {}),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,61 +101,61 @@ class CacheFacts:
         return {"key": self.key, "ttlSeconds": self.ttl, **lists}
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Everything that a call would do, up to the first answer."""
 
     tool: str
     given: Mapping[str, Any]
     requested: Mapping[str, Any]
-    asked: list[Prospect] = field(default_factory=list)
-    left_out: list[tuple[str, str]] = field(default_factory=list)
+    asked: Sequence[Prospect]
+    left_out: Sequence[tuple[str, str]]
     """Providers that could do it and are not asked, with the reason."""
-    then: str = ""
+    then: str
     """What follows when nobody of them answers."""
-    cache: CacheFacts | None = None
+    cache: CacheFacts | None
 
     def to_json(self) -> dict[str, Any]:
         """The explanation as data, secrets masked."""
-        said: dict[str, Any] = {"tool": self.tool, "arguments": dict(self.given)}
-        if self.requested:
-            said["requested"] = dict(self.requested)
-        said["providers"] = [_prospect_to_json(one) for one in self.asked]
-        said["leftOut"] = [{"provider": name, "reason": why} for name, why in self.left_out]
-        if self.then:
-            said["then"] = self.then
-        said["cache"] = self.cache.to_json() if self.cache else None
-        return said
+        return {
+            "tool": self.tool,
+            "arguments": dict(self.given),
+            **({"requested": dict(self.requested)} if self.requested else {}),
+            "providers": [one.to_json() for one in self.asked],
+            "leftOut": [{"provider": name, "reason": why} for name, why in self.left_out],
+            **({"then": self.then} if self.then else {}),
+            "cache": self.cache.to_json() if self.cache else None,
+        }
 
 
 def explain(executor: Executor, name: str, raw: Mapping[str, Any]) -> Explanation:
     """What a call of the tool would do; a `validation` or `config` fault when it would not get as far as asking."""
     tool = executor.tool(name)
     arguments = parse_arguments(tool, raw)
-    found = Explanation(name, arguments.given, arguments.requested)
+    cache = None
     if tool.cache is not None:
         ignored = tuple(name for name in tool.inputs if name in tool.cache.ignore)
         inputs = tuple(name for name in tool.inputs if name not in ignored)
-        found.cache = CacheFacts(executor.cache_key(tool, arguments), tool.cache.ttl, inputs, ignored)
+        cache = CacheFacts(executor.cache_key(tool, arguments), tool.cache.ttl, inputs, ignored)
     now, offer, settings = executor.clock(), executor.offer(), executor.tool_settings[name]
     context = plan_context(tool, executor.model, arguments, settings, offer, now)
-    applicable = [one for one in tool.plan if one.when is None or truthy(evaluate(one.when, context))]
-    hook = next((one for one in applicable if one.kind in {"hook", "procedure"}), None)
+    applicable = [strategy for strategy in tool.plan if _applies(strategy.when, context)]
+    hook = next((strategy for strategy in applicable if strategy.kind in {"hook", "procedure"}), None)
     # Registered Python might read something, so it is named and not run.
     before = applicable[: applicable.index(hook)] if hook else applicable
+    asked: list[Prospect] = []
     if before:
         running = pursue(replace(tool, plan=tuple(before)), executor.model, arguments, settings, offer, now)
-        found.asked = [_prospect(executor, tool, ask, arguments, context) for ask in _asks(running)]
-    waiting = [
-        part.name
-        for one in before
-        for part in one.parts
-        if part.needs and part.when is not None and not truthy(evaluate(part.when, context))
-    ]
-    parts = [part for one in before for part in one.parts]
-    found.then = _then(hook, waiting, [part.access for part in parts if part.access], tool, executor)
-    found.left_out = _left_out(executor, tool, found)
-    return found
+        asked = [_prospect(executor, tool, ask, arguments, context) for ask in _asks(running)]
+    parts = [part for strategy in before for part in strategy.parts]
+    waiting = [part.name for part in parts if part.needs and not _applies(part.when, context)]
+    then = _then(hook, waiting, [part.access for part in parts if part.access], tool, executor)
+    left_out = _left_out(executor, tool, {prospect.provider for prospect in asked})
+    return Explanation(name, arguments.given, arguments.requested, asked, left_out, then, cache)
+
+
+def _applies(condition: Value | None, context: PlanContext) -> bool:
+    return condition is None or truthy(evaluate(condition, context))
 
 
 def _then(
@@ -195,8 +212,8 @@ def _prospect(executor: Executor, tool: Tool, ask: Ask, arguments: Arguments, co
         requests = first_requests(provider, operation, ask.arguments, settings, context.now)
     except Fault as fault:
         problem = fault.message
-    known = {request.step for request in requests}
-    later = tuple((step.name, step.method, _path(step)) for step in operation.steps if step.name not in known)
+    sent = {request.step for request in requests}
+    later = tuple((step.name, step.method, _path(step)) for step in operation.steps if step.name not in sent)
     return Prospect(
         ask.provider,
         ask.operation,
@@ -204,7 +221,6 @@ def _prospect(executor: Executor, tool: Tool, ask: Ask, arguments: Arguments, co
         _not_honoured(executor, tool, operation, arguments, context),
         tuple(requests),
         later,
-        max(1, len(requests)),
         problem,
         tuple(secrets_in(settings)),
     )
@@ -222,15 +238,12 @@ def _not_honoured(
     if capability is None:
         return ()
     passed = {name: arguments.given[name] for name in arguments.explicit}
-    strategy = next((one for one in tool.plan if one.operation == operation.name and _applies(one, context)), None)
+    strategies = (one for one in tool.plan if one.operation == operation.name and _applies(one.when, context))
+    strategy = next(strategies, None)
     passed |= {name: _quietly(value, context) for name, value in (strategy.overrides if strategy else ())}
     return tuple(
         name for name in capability.arguments if passed.get(name) not in _NOTHING and name not in operation.input
     )
-
-
-def _applies(strategy: Strategy, context: PlanContext) -> bool:
-    return strategy.when is None or truthy(evaluate(strategy.when, context))
 
 
 def _quietly(value: Value, context: PlanContext) -> Any:
@@ -240,8 +253,7 @@ def _quietly(value: Value, context: PlanContext) -> Any:
         return None
 
 
-def _left_out(executor: Executor, tool: Tool, found: Explanation) -> list[tuple[str, str]]:
-    asked = {one.provider for one in found.asked}
+def _left_out(executor: Executor, tool: Tool, asked: Container[str]) -> list[tuple[str, str]]:
     why: dict[str, str] = {}
     for capability in tool.capabilities:
         for name in executor.model.offering(capability):
@@ -260,45 +272,37 @@ def _left_out(executor: Executor, tool: Tool, found: Explanation) -> list[tuple[
 # --- showing --------------------------------------------------------------------------------------------------------
 
 
-def _prospect_to_json(one: Prospect) -> dict[str, Any]:
-    said: dict[str, Any] = {"provider": one.provider, "operation": one.operation, "arguments": dict(one.arguments)}
-    said["notHonoured"] = list(one.not_honoured)
-    said["shards"] = one.shards
-    said["requests"] = [request_to_json(request, one.secrets) for request in one.requests]
-    said["laterSteps"] = [{"step": name, "method": method, "path": path} for name, method, path in one.later]
-    return {**said, "problem": one.problem} if one.problem else said
-
-
-def explanation_lines(found: Explanation, paint: Paint, width: int) -> list[str]:
+def explanation_lines(explanation: Explanation, paint: Paint, width: int) -> list[str]:
     """The explanation as a person reads it."""
     import json
 
-    lines = [f"{paint(found.tool, 'bold')} {printable(json.dumps(dict(found.given), ensure_ascii=False))}"]
-    lines += [f"  {name} was {value} and is moved to {found.given[name]}" for name, value in found.requested.items()]
+    given = explanation.given
+    lines = [f"{paint(explanation.tool, 'bold')} {printable(json.dumps(dict(given), ensure_ascii=False))}"]
+    lines += [f"  {name} was {value} and is moved to {given[name]}" for name, value in explanation.requested.items()]
     lines.append("")
-    for number, one in enumerate(found.asked, 1):
-        several = f"  {one.shards} requests, because a list is split" if one.shards > 1 else ""
-        lines.append(f"{number}. {paint(f'{one.provider}.{one.operation}', 'bold')}{several}")
-        if one.not_honoured:
-            lines.append(paint(f"   does not take {', '.join(one.not_honoured)}: left out of the request", "yellow"))
-        if one.problem:
-            lines.append(paint(f"   cannot be asked: {one.problem}", "red"))
-        for request in one.requests:
-            lines += [f"   {line}" for line in request_lines(request, one.secrets)]
-        lines += [f"   then, if it applies, step {name}: {method} {path}" for name, method, path in one.later]
-    if not found.asked:
+    for number, prospect in enumerate(explanation.asked, 1):
+        several = f"  {prospect.shards} requests, because a list is split" if prospect.shards > 1 else ""
+        lines.append(f"{number}. {paint(f'{prospect.provider}.{prospect.operation}', 'bold')}{several}")
+        if prospect.not_honoured:
+            names = ", ".join(prospect.not_honoured)
+            lines.append(paint(f"   does not take {names}: left out of the request", "yellow"))
+        if prospect.problem:
+            lines.append(paint(f"   cannot be asked: {prospect.problem}", "red"))
+        for request in prospect.requests:
+            lines += [f"   {line}" for line in request_lines(request, prospect.secrets)]
+        lines += [f"   then, if it applies, step {name}: {method} {path}" for name, method, path in prospect.later]
+    if not explanation.asked:
         lines.append("nobody is asked")
-    if found.then:
-        lines.append(f"then: {found.then}")
-    if found.left_out:
+    if explanation.then:
+        lines.append(f"then: {explanation.then}")
+    if explanation.left_out:
         lines += ["", "left out:"]
-        lines += [f"  {name}: {cut(why, max(40, width - len(name) - 4))}" for name, why in found.left_out]
-    lines.append("")
-    if found.cache is None:
-        lines.append("cache: answers of this tool are not kept")
-    else:
-        lines.append(f"cache: {found.cache.key} for {found.cache.ttl:g} s")
-        lines.append(f"  in the key: specs and settings, the route, {', '.join(found.cache.inputs)}")
-        if found.cache.ignored:
-            lines.append(f"  ignored, proved to change nothing: {', '.join(found.cache.ignored)}")
+        lines += [f"  {name}: {cut(why, max(40, width - len(name) - 4))}" for name, why in explanation.left_out]
+    cache = explanation.cache
+    if cache is None:
+        return [*lines, "", "cache: answers of this tool are not kept"]
+    lines += ["", f"cache: {cache.key} for {cache.ttl:g} s"]
+    lines.append(f"  in the key: specs and settings, the route, {', '.join(cache.inputs)}")
+    if cache.ignored:
+        lines.append(f"  ignored, proved to change nothing: {', '.join(cache.ignored)}")
     return lines

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +25,7 @@ from specloom.core import (
     row_lines,
     secrets_in,
 )
-from specloom.model import Argument, Capability, Operation, Provider
+from specloom.model import Argument, Capability, Operation, Provider, Setting
 from specloom.runtime import (
     Executor,
     Sender,
@@ -37,7 +38,7 @@ from specloom.runtime import (
     write_whole,
 )
 
-from .examples.providers import describe_request
+from .examples.providers import describe_request, reveal
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,72 +71,72 @@ class LiveTry:
 
     def to_json(self) -> dict[str, Any]:
         """The run as data, secrets masked."""
-        said: dict[str, Any] = {"operation": self.operation.id, "arguments": dict(self.arguments), "exchanges": []}
-        for one in self.exchanges:
-            shown: dict[str, Any] = {"request": request_to_json(one.request, self.secrets)}
-            if one.response is not None:
-                shown |= {"status": one.response.status, "bytes": len(one.response.body)}
-            if one.fault is not None:
-                shown["fault"] = {"kind": one.fault.kind, "message": one.fault.message}
-            said["exchanges"].append(shown)
+        data: dict[str, Any] = {"operation": self.operation.id, "arguments": dict(self.arguments), "exchanges": []}
+        for exchange in self.exchanges:
+            described: dict[str, Any] = {"request": request_to_json(exchange.request, self.secrets)}
+            if exchange.response is not None:
+                described |= {"status": exchange.response.status, "bytes": len(exchange.response.body)}
+            if exchange.fault is not None:
+                described["fault"] = {"kind": exchange.fault.kind, "message": exchange.fault.message}
+            data["exchanges"].append(described)
         if self.answer is not None:
-            said |= {"rows": self.answer.rows, "meta": self.answer.meta, "filled": self.filled()}
+            data |= {"rows": self.answer.rows, "meta": self.answer.meta, "filled": self.filled()}
         if self.fault is not None:
-            said["fault"] = {"kind": self.fault.kind, "message": self.fault.message, "detail": self.fault.detail}
-        return said
+            data["fault"] = {name: getattr(self.fault, name) for name in ("kind", "message", "detail")}
+        return data
 
 
-def find_operation(executor: Executor, said: str) -> tuple[Provider, Operation]:
+def find_operation(executor: Executor, path: str) -> tuple[Provider, Operation]:
     """What `PROVIDER` or `PROVIDER.OPERATION` means; a `config` fault when it means nothing or the key is missing."""
-    name, _, wanted = said.partition(".")
+    name, _, operation = path.partition(".")
     providers = executor.model.providers
     if name not in providers:
         raise Fault("config", f"there is no provider {name!r}; {did_you_mean(name, providers)}".rstrip("; "))
     provider = providers[name]
-    if not wanted and len(provider.operations) > 1:
+    if not operation and len(provider.operations) > 1:
         listed = ", ".join(f"{name}.{one}" for one in provider.operations)
         raise Fault("config", f"{name} has several operations; say which: {listed}")
-    wanted = wanted or next(iter(provider.operations))
-    if wanted not in provider.operations:
-        hint = did_you_mean(wanted, provider.operations)
-        raise Fault("config", f"{name} has no operation {wanted!r}; {hint}".rstrip("; "))
+    operation = operation or next(iter(provider.operations))
+    if operation not in provider.operations:
+        hint = did_you_mean(operation, provider.operations)
+        raise Fault("config", f"{name} has no operation {operation!r}; {hint}".rstrip("; "))
     if name not in executor.configured:
         needed = " and ".join(missing_settings(provider, executor.settings[name]))
         raise Fault("config", f"{name} is not configured; set {needed}", action="check_api_key")
-    return provider, provider.operations[wanted]
+    return provider, provider.operations[operation]
 
 
 def to_arguments(operation: Operation, capability: Capability, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """The arguments that `key=value` pairs mean, in the types of the capability; a `validation` fault otherwise."""
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, text in pairs:
         if name not in operation.input:
             hint = did_you_mean(name, operation.input)
             raise Fault("validation", f"{operation.id} takes no argument {name!r}; {hint}".rstrip("; "))
         value = _typed(capability.arguments[name], text)
-        found[name] = [*found.get(name, []), *value] if isinstance(value, list) else value
-    return found
+        arguments[name] = [*arguments.get(name, []), *value] if isinstance(value, list) else value
+    return arguments
+
+
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "object": (dict,),
+}
 
 
 def _typed(argument: Argument, text: str) -> Any:
-    kind = argument.kind
+    kind, value = argument.kind, parse_json(text)
     if kind == "list":
-        value = parse_json(text) if text.lstrip().startswith("[") else None
         return value if isinstance(value, list) else [text]
-    if kind in {"integer", "number", "boolean", "object", "any"}:
-        value = parse_json(text)
-        if kind == "any" and value is None:
-            return text
-        wanted: dict[str, tuple[type, ...]] = {
-            "integer": (int,),
-            "number": (int, float),
-            "boolean": (bool,),
-            "object": (dict,),
-        }
-        if kind in wanted and (not isinstance(value, wanted[kind]) or (isinstance(value, bool) and kind != "boolean")):
-            raise Fault("validation", f"{argument.name} is {text!r}; it should be a value of type {kind}")
-        return value
-    return text
+    if kind == "any":
+        return text if value is None else value
+    if kind not in _TYPES:
+        return text
+    if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
+        raise Fault("validation", f"{argument.name} is {text!r}; it should be a value of type {kind}")
+    return value
 
 
 def parse_json(text: str) -> Any:
@@ -228,52 +229,46 @@ def example_of(done: LiveTry) -> dict[str, Any]:
     """An example for the spec, made from a run: replies cut down, keys made up, and what then comes out as expected."""
     example: dict[str, Any] = {"name": "say in a sentence what this shows", "operation": done.operation.name}
     example["args"] = dict(done.arguments)
-    stand_ins = _stand_ins(done)
+    settings = done.provider.settings
+    stand_ins = {name: _stand_in(setting) for name, setting in settings.items() if setting.required}
     if stand_ins:
-        example["config"] = {name: _shown(value) for name, value in stand_ins.items()}
+        example["config"] = {name: reveal(value) for name, value in stand_ins.items()}
     now = float(int(done.now))
     example["now"] = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    cut_down = [_cut_down(one, done.secrets) for one in done.exchanges]
-    replies: dict[str, list[dict[str, Any]]] = {}
-    for one in cut_down:
-        replies.setdefault(one.request.step, []).append(_reply(one))
-    example["replies"] = {step: many[0] if len(many) == 1 else many for step, many in replies.items()}
-    example["expect"] = _expectation(done, {**_settings(done), **stand_ins}, cut_down, now)
+    cut_down = [_cut_down(exchange, done.secrets) for exchange in done.exchanges]
+    example["replies"] = _by_step((exchange.request.step, _reply(exchange)) for exchange in cut_down)
+    defaults = {name: setting.default for name, setting in settings.items()}
+    example["expect"] = _expectation(done, {**defaults, **stand_ins}, cut_down, now)
     return example
 
 
-def _settings(done: LiveTry) -> dict[str, Any]:
-    return {name: one.default for name, one in done.provider.settings.items()}
+def _by_step(described: Iterable[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
+    """What was sent or answered by step: one where it was once, a list where it was more often."""
+    steps: dict[str, list[dict[str, Any]]] = {}
+    for step, one in described:
+        steps.setdefault(step, []).append(one)
+    return {step: several[0] if len(several) == 1 else several for step, several in steps.items()}
 
 
-def _stand_ins(done: LiveTry) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, one in done.provider.settings.items():
-        if one.required and one.kind == "url":
-            found[name] = "https://host.example"
-        elif one.required and one.kind == "credentials":
-            found[name] = Secret("user:made-up")
-        elif one.required:
-            found[name] = Secret("made-up") if one.secret else "made-up"
-    return found
+def _stand_in(setting: Setting) -> Any:
+    """A made-up value of a setting."""
+    if setting.kind == "url":
+        return "https://host.example"
+    if setting.kind == "credentials":
+        return Secret("user:made-up")
+    return Secret("made-up") if setting.secret else "made-up"
 
 
-def _shown(value: Any) -> Any:
-    return value.reveal() if isinstance(value, Secret) else value
-
-
-def _cut_down(one: Exchange, secrets: Sequence[Secret]) -> Exchange:
-    if one.response is None:
-        return one
+def _cut_down(exchange: Exchange, secrets: Sequence[Secret]) -> Exchange:
+    if exchange.response is None:
+        return exchange
     try:
-        text = redact(one.response.body.decode("utf-8"), secrets)
+        text = redact(exchange.response.body.decode("utf-8"), secrets)
     except UnicodeDecodeError:
-        return one
-    try:
-        parsed = json.loads(text)
-    except ValueError:
-        return Exchange(one.request, replace(one.response, body=text.encode()))
-    return Exchange(one.request, replace(one.response, body=json.dumps(_short_lists(parsed)).encode()))
+        return exchange
+    with contextlib.suppress(ValueError):  # what is no JSON stays as it is
+        text = json.dumps(_short_lists(json.loads(text)))
+    return replace(exchange, response=replace(exchange.response, body=text.encode()))
 
 
 def _short_lists(value: Any) -> Any:
@@ -283,44 +278,44 @@ def _short_lists(value: Any) -> Any:
     return {name: _short_lists(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
-def _reply(one: Exchange) -> dict[str, Any]:
-    if one.response is None:
-        return {"fault": one.fault.kind if one.fault else "network"}
-    said: dict[str, Any] = {} if one.response.status == 200 else {"status": one.response.status}
-    kept = {name: one.response.headers[name] for name in ("retry-after", "link") if name in one.response.headers}
-    if kept:
-        said["headers"] = kept
-    text = one.response.body.decode("utf-8", "replace")
+def _reply(exchange: Exchange) -> dict[str, Any]:
+    response = exchange.response
+    if response is None:
+        return {"fault": exchange.fault.kind if exchange.fault else "network"}
+    reply: dict[str, Any] = {} if response.status == 200 else {"status": response.status}
+    headers = {name: response.headers[name] for name in ("retry-after", "link") if name in response.headers}
+    if headers:
+        reply["headers"] = headers
+    text = response.body.decode("utf-8", "replace")
     parsed = parse_json(text) if text[:1] in {"{", "["} else None
-    return {**said, "json": parsed} if parsed is not None else {**said, "text": text}
+    return {**reply, "json": parsed} if parsed is not None else {**reply, "text": text}
 
 
 def _expectation(
     done: LiveTry, settings: Mapping[str, Any], exchanges: Sequence[Exchange], now: float
 ) -> dict[str, Any]:
     """What the operation does with the cut-down replies: the same generator says it, so the example holds."""
-    waiting = list(exchanges)
-    sent: dict[str, list[dict[str, Any]]] = {}
+    waiting = iter(exchanges)
+    sent: list[tuple[str, dict[str, Any]]] = []
     expect: dict[str, Any] = {}
 
     def answer(request: Request) -> Response | Fault:
-        said = describe_request(request)
-        sent.setdefault(request.step, []).append({name: value for name, value in said.items() if value not in ({}, "")})
-        one = waiting.pop(0) if waiting else None
-        if one is not None and one.response is not None:
-            return replace(one.response, url=request.url)
-        return (one.fault if one else None) or Fault("network", "there is no reply for this")
+        described = describe_request(request)
+        sent.append((request.step, {name: value for name, value in described.items() if value not in ({}, "")}))
+        exchange = next(waiting, None)
+        if exchange is not None and exchange.response is not None:
+            return replace(exchange.response, url=request.url)
+        return (exchange.fault if exchange else None) or Fault("network", "there is no reply for this")
 
     try:
-        found = drive(perform(done.provider, done.operation, done.arguments, settings, now), answer)
+        outcome = drive(perform(done.provider, done.operation, done.arguments, settings, now), answer)
     except Fault as fault:
         expect["error"] = fault.kind
     else:
-        expect["rows"] = found.rows
-        if found.meta:
-            expect["meta"] = found.meta
-    expect["sent"] = {step: many[0] if len(many) == 1 else many for step, many in sent.items()}
-    return expect
+        expect["rows"] = outcome.rows
+        if outcome.meta:
+            expect["meta"] = outcome.meta
+    return {**expect, "sent": _by_step(sent)}
 
 
 def to_yaml(value: Any) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import re
 import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
 from specloom.core import KEY_FILE, KEY_VARIABLE, STATE_VARIABLE, Fault, Paint, cut, load_key, state_folder
@@ -41,14 +43,13 @@ class Finding:
         return {**said, "remedy": self.remedy} if self.remedy else said
 
 
-def finding_lines(found: list[Finding], paint: Paint, width: int) -> list[str]:
+def finding_lines(findings: list[Finding], paint: Paint, width: int) -> list[str]:
     """The findings as a person reads them."""
-    size = max((len(one.about) for one in found), default=0)
+    size = max((len(one.about) for one in findings), default=0)
     lines = []
-    for one in found:
-        text = one.says + (f" — {one.remedy}" if one.remedy else "")
-        shown = cut(text, max(40, width - size - 11) * 3)
-        lines.append(f"{paint(f'{one.state:<7}', _TINTS[one.state])}  {one.about:<{size}}  {shown}")
+    for finding in findings:
+        text = cut(" — ".join(filter(None, (finding.says, finding.remedy))), max(40, width - size - 11) * 3)
+        lines.append(f"{paint(f'{finding.state:<7}', _TINTS[finding.state])}  {finding.about:<{size}}  {text}")
     return lines
 
 
@@ -86,26 +87,27 @@ def _place(about: str, path: Path, otherwise: str, variable: str, *, is_file: bo
 def _cache(folder: Path, environ: Mapping[str, str]) -> list[Finding]:
     if environ.get("SPECLOOM_CACHE", "").strip().lower() in {"off", "0", "false", "no"}:
         return [Finding("warning", "cache", "switched off", "unset SPECLOOM_CACHE to keep answers")]
-    found = [_place("cache", folder, "answers are kept in memory only", "SPECLOOM_CACHE_DIR")]
-    if found[0].state != "ok":
-        return found
+    cache = _place("cache", folder, "answers are kept in memory only", "SPECLOOM_CACHE_DIR")
+    return [cache, _cache_key(folder, environ)] if cache.state == "ok" else [cache]
+
+
+def _cache_key(folder: Path, environ: Mapping[str, str]) -> Finding:
     if environ.get(KEY_VARIABLE, "").strip():
         try:
             load_key(folder, environ)
         except ValueError as error:
-            return [*found, Finding("warning", "cache key", str(error), "give 64 hex digits, or 32 bytes in base64")]
-        return [*found, Finding("ok", "cache key", f"from {KEY_VARIABLE}")]
+            return Finding("warning", "cache key", str(error), "give 64 hex digits, or 32 bytes in base64")
+        return Finding("ok", "cache key", f"from {KEY_VARIABLE}")
     key = folder / KEY_FILE
     if not key.exists():
-        return [*found, Finding("ok", "cache key", f"{key}, made when it is needed")]
+        return Finding("ok", "cache key", f"{key}, made when it is needed")
     mode = stat.S_IMODE(key.stat().st_mode)
     if os.name != "nt" and mode & 0o077:
-        return [*found, Finding("warning", "cache key", f"{key} has mode {mode:03o}", f"chmod 600 {key}")]
-    return [*found, Finding("ok", "cache key", f"{key}, mode {mode:03o}")]
+        return Finding("warning", "cache key", f"{key} has mode {mode:03o}", f"chmod 600 {key}")
+    return Finding("ok", "cache key", f"{key}, mode {mode:03o}")
 
 
-_PATIENCE = 5.0
-"""Seconds for one connection of `--reach`."""
+# --- What serves: specs, providers and routes -------------------------------------------------------------------------
 
 
 def examine(executor: Executor, errors: list[str], environ: Mapping[str, str], cache: Path) -> list[Finding]:
@@ -184,38 +186,27 @@ def _extras() -> list[Finding]:
     """The optional parts, as the package itself declares them."""
     from importlib.metadata import PackageNotFoundError, requires, version
 
+    def is_absent(name: str) -> bool:
+        try:
+            return not version(name)
+        except PackageNotFoundError:
+            return True
+
     parts: dict[str, list[str]] = {}
-    try:
-        declared = requires("specloom") or []
-    except PackageNotFoundError:
-        return []
-    for line in declared:
-        requirement, _, marker = line.partition(";")
-        name = next((word for word in marker.replace('"', "'").split("'") if "extra" not in word and word.strip()), "")
-        if "extra" in marker and name not in {"dev", "test"}:
-            parts.setdefault(name, []).append(_distribution(requirement))
-    found = []
+    with contextlib.suppress(PackageNotFoundError):
+        for line in requires("specloom") or ():
+            extra = re.search(r"""extra\s*==\s*['"]([^'"]+)""", line.partition(";")[2])
+            if extra and extra[1] not in {"dev", "test"}:
+                parts.setdefault(extra[1], []).append(re.split(r"[ \[<>=!~(;]", line.strip())[0])
+    findings = []
     for name, needed in parts.items():
-        absent = []
-        for one in needed:
-            try:
-                version(one)
-            except PackageNotFoundError:
-                absent.append(one)
-        about = f"extra {name}"
+        absent = ", ".join(one for one in needed if is_absent(one))
         if absent:
-            says = f"not installed: {', '.join(absent)}"
-            found.append(Finding("missing", about, says, f"pip install 'specloom[{name}]'"))
+            remedy = f"pip install 'specloom[{name}]'"
+            findings.append(Finding("missing", f"extra {name}", f"not installed: {absent}", remedy))
         else:
-            found.append(Finding("ok", about, ", ".join(needed)))
-    return found
-
-
-def _distribution(requirement: str) -> str:
-    for at, character in enumerate(requirement):
-        if character in " [<>=!~(":
-            return requirement[:at]
-    return requirement.strip()
+            findings.append(Finding("ok", f"extra {name}", ", ".join(needed)))
+    return findings
 
 
 # --- connections ----------------------------------------------------------------------------------------------------
@@ -225,26 +216,22 @@ async def reach(executor: Executor, *, allow_private: bool = False) -> list[Find
     """Whether the host of each configured provider takes a connection; nothing is asked of it."""
     from specloom.net import Dialer, resolve_name
 
-    dialer = Dialer(resolve_name, _PATIENCE)
-    names = [name for name in executor.model.providers if name in executor.configured]
+    dialer = Dialer(resolve_name, 5.0)  # seconds for one connection
 
-    async def one(name: str) -> Finding:
-        provider = executor.model.providers[name]
+    async def dial(name: str) -> Finding:
+        service, settings = executor.model.providers[name].service, executor.settings[name]
+        context = {"config": settings, "args": {}, "values": {}, "steps": {}, "now": executor.clock()}
         try:
-            base = evaluate(provider.service.base, _base_context(executor, name))
-            parts = urlsplit(str(base))
+            parts = urlsplit(str(evaluate(service.base, context)))
             secure = parts.scheme == "https"
             host, port = parts.hostname or "", parts.port or (443 if secure else 80)
-            private = allow_private or provider.service.policy.allow_private
+            private = allow_private or service.policy.allow_private
             stream = await dialer.dial(host, port, secure=secure, allow_private=private)
             await stream.aclose()
         except (Fault, ValueError) as problem:
-            said = problem.message if isinstance(problem, Fault) else "its address cannot be read"
-            return Finding("broken", f"reach {name}", said, "look at the network, a firewall or the address")
+            reason = problem.message if isinstance(problem, Fault) else "its address cannot be read"
+            return Finding("broken", f"reach {name}", reason, "look at the network, a firewall or the address")
         return Finding("ok", f"reach {name}", f"{host}:{port}")
 
-    return list(await asyncio.gather(*(one(name) for name in names)))
-
-
-def _base_context(executor: Executor, name: str) -> dict[str, Any]:
-    return {"config": executor.settings[name], "args": {}, "values": {}, "steps": {}, "now": executor.clock()}
+    names = [name for name in executor.model.providers if name in executor.configured]
+    return list(await asyncio.gather(*(dial(name) for name in names)))
