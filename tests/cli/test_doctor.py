@@ -12,7 +12,6 @@ from specloom.cli.doctor import Finding, examine, finding_lines, nothing_works, 
 from specloom.compiler.build import weave_from
 from specloom.core.terminal import Paint
 from specloom.runtime.executor import Executor
-from specloom.specs.library import shipped_root
 from tests.support.demo_specs import CAPABILITY, PROVIDER, TOOL, demo_executor, write_demo
 from tests.support.loopback import Loopback
 
@@ -190,8 +189,8 @@ def test_the_audit_log_lies_with_the_state_and_may_be_off(tmp_path: Path) -> Non
     assert (off.state, off.says) == ("warning", "switched off")
 
 
-def test_specs_that_are_not_shipped_are_named_with_their_files(tmp_path: Path) -> None:
-    model = weave_from([shipped_root(), write_demo(tmp_path / "own")], examples=False)[0]
+def test_specs_that_are_not_shipped_are_named_with_their_files(tmp_path: Path, small_catalogue: Path) -> None:
+    model = weave_from([small_catalogue, write_demo(tmp_path / "own")], examples=False)[0]
     executor = Executor(model, environ={}, sender=Unsent())
 
     says = about(examine(executor, [], {}, tmp_path / "cache"), "specs").says

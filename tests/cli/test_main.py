@@ -132,6 +132,7 @@ def test_a_selection_or_a_replay_that_does_not_exist_is_a_usage_error(
     assert run(capsys, "serve", *words)[0] == 2
 
 
+@pytest.mark.usefixtures("small_catalogue")
 def test_an_interrupt_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(_: str) -> None:
         raise KeyboardInterrupt
@@ -514,6 +515,7 @@ def process(*words: str, **options: Any) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-m", "specloom", *words], env=environ, **pipes)
 
 
+@pytest.mark.process
 def test_a_reader_that_leaves_is_no_error_to_speak_of(specs: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
@@ -524,6 +526,7 @@ def test_a_reader_that_leaves_is_no_error_to_speak_of(specs: Path) -> None:
     assert (child.returncode, err) == (141, b"")
 
 
+@pytest.mark.process
 def test_half_a_surrogate_in_an_answer_does_not_end_the_command(specs: Path) -> None:
     with process("explain", "demo_find", b"query=\xff".decode("utf-8", "surrogateescape")) as child:
         out, err = child.communicate(timeout=60)
