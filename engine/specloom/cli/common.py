@@ -26,12 +26,6 @@ EXITS: Mapping[str, int] = {
     **dict.fromkeys(("rate_limited", "network", "upstream_unavailable", "circuit_open"), LATER),
 }
 """What a call that failed exits with, by the kind of its fault; any other is PROBLEMS."""
-CALL_EXITS = """exit codes:
-  0   it was answered
-  1   there is no answer: what was asked for does not exist, or cannot be read
-  2   it was asked for in the wrong way
-  3   it is not allowed, or a setting is missing
-  75  an upstream is late, busy or down: try again later"""
 
 
 class CommandError(Exception):
