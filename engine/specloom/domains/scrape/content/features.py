@@ -78,7 +78,7 @@ class Frame:
     kind: Any
     level: Any
     """Level of a heading; 0 for what is none."""
-    told: int
+    claimed: int
 
     def get(self, name: str) -> Any:
         """A column of `TEXT`."""
@@ -110,9 +110,9 @@ def to_frame(blocks: Sequence[Block], page: PageFacts, words: Words) -> Frame | 
     index = [at for at, block in enumerate(blocks) if block.text]
     if not index:
         return None
-    told = PageClaims(page)
+    claims = PageClaims(page)
     picked = [blocks[at] for at in index]
-    text = read_texts([block.text for block in picked], words, told)
+    text = read_texts([block.text for block in picked], words, claims)
     at = np.array(index)
     parent = np.array([block.parent for block in blocks])
     parent[0] = 0
@@ -158,7 +158,7 @@ def to_frame(blocks: Sequence[Block], page: PageFacts, words: Words) -> Frame | 
         depth=rows[:, 5],
         kind=np.array([KINDS.get(block.tag, OTHER_KIND) for block in picked]),
         level=level,
-        told=len(told.said),
+        claimed=len(claims.words),
     )
 
 
@@ -216,7 +216,7 @@ def to_overall(frame: Frame, page: PageFacts, series: Any) -> dict[str, float]:
         "page_date": math.log1p(float(frame.get("date").sum())),
         "page_main": float(tags["main"]),
         "page_repeat": float(np.max(np.where(frame.alike >= 4, frame.alike_words, 0))) / words,
-        "page_said": math.log1p(frame.told),
+        "page_said": math.log1p(frame.claimed),
         "page_big": float(frame.prose.max()) / words,
     }
     groups, masks = frame.names.groups[frame.at], frame.names.masks[frame.at]
@@ -236,16 +236,16 @@ def describe_series(frame: Frame, series: Any) -> dict[str, float]:
     remarks = np.nonzero(((frame.names.groups[frame.at] & 1) > 0) & (frame.prose > 0))[0]
     first_remark = int(remarks[0]) if len(remarks) else len(frame.at)
     before_remarks = float(frame.prose[:first_remark].sum())
-    found = dict.fromkeys([name for name in KEPT if name.startswith("rep_")], 0.0)
-    found["remark_ahead"] = math.log1p(before_remarks)
-    found["remark_share"] = float(frame.prose[first_remark:].sum()) / frame.page_prose
+    columns = dict.fromkeys([name for name in KEPT if name.startswith("rep_")], 0.0)
+    columns["remark_ahead"] = math.log1p(before_remarks)
+    columns["remark_share"] = float(frame.prose[first_remark:].sum()) / frame.page_prose
     if not len(series):
-        return found
+        return columns
     begin = int(series[0])
     size, words = float(frame.prose_in[series].sum()), float(frame.words_in[series].sum())
     ahead = float(frame.prose[frame.at < begin].sum())
     about = int(frame.names.groups[begin])
-    return found | {
+    return columns | {
         "rep_share": size / frame.page_prose,
         "rep_count": math.log1p(len(series)),
         "rep_mean": math.log1p(size / len(series)),

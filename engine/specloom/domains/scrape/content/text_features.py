@@ -165,24 +165,24 @@ class Words:
 class PageClaims:
     """What a page says of itself, as words."""
 
-    __slots__ = ("said", "text", "title")
+    __slots__ = ("text", "title", "words")
 
     def __init__(self, page: PageFacts) -> None:
         self.title = frozenset(WORD.findall(page.title.lower()))
         self.text = " ".join(" ".join(text.split()) for text in (page.description, *page.bodies)).lower()
-        self.said = frozenset(WORD.findall(self.text))
+        self.words = frozenset(WORD.findall(self.text))
 
 
-def read_texts(texts: Sequence[str], words: Words, told: PageClaims) -> Any:
+def read_texts(texts: Sequence[str], words: Words, claims: PageClaims) -> Any:
     """The columns of `TEXT` as rows of an array, for texts that are not empty and have no runs of blanks."""
     places = {text: at for at, text in enumerate(dict.fromkeys(texts))}
     table = np.empty((len(TEXT), len(places)), np.float32)
-    for at, column in enumerate(_read(list(places), words, told)):
+    for at, column in enumerate(_read(list(places), words, claims)):
         table[at] = column
     return table if len(places) == len(texts) else table[:, [places[text] for text in texts]]
 
 
-def _read(texts: Sequence[str], words: Words, told: PageClaims) -> tuple[Any, ...]:
+def _read(texts: Sequence[str], words: Words, claims: PageClaims) -> tuple[Any, ...]:
     heads = [text[:SEEN] for text in texts]
     lows = [head.lower() for head in heads]
     lengths = np.fromiter(map(len, texts), float, len(texts))
@@ -196,7 +196,7 @@ def _read(texts: Sequence[str], words: Words, told: PageClaims) -> tuple[Any, ..
         cjk[at] = len(CJK.findall(texts[at]))
     count += cjk
     plain, sizes = split_letters(lows)
-    *odds, titled = _look_up(plain, sizes, cjk, words.words, told.title)
+    *odds, titled = _look_up(plain, sizes, cjk, words.words, claims.title)
     digits = glyphs.digits
     return (
         count,
@@ -215,9 +215,9 @@ def _read(texts: Sequence[str], words: Words, told: PageClaims) -> tuple[Any, ..
         find_dates(lows),
         cjk / count,
         titled,
-        _share(plain, sizes, told.said),
+        _share(plain, sizes, claims.words),
         [
-            1.0 if told.said and len(text) > 25 and low[:80] in told.text else 0.0
+            1.0 if claims.words and len(text) > 25 and low[:80] in claims.text else 0.0
             for low, text in zip(lows, texts, strict=True)
         ],
     )
@@ -279,24 +279,24 @@ def _find_prices(heads: Sequence[str], digits: Sequence[int]) -> list[float]:
 
 def find_dates(lows: Sequence[str]) -> list[float]:
     """1 for each text in lower case that tells a date, a time or an age ("two days ago"), else 0."""
-    found = [0.0] * len(lows)
+    dates = [0.0] * len(lows)
     whole = "\n".join(lows)
     begins = list(accumulate([len(low) + 1 for low in lows], initial=0))
     # All texts are searched at once for what is seen fast, and looked at one by one where it is.
     for at in {bisect_right(begins, mark.start()) - 1 for mark in _MARK.finditer(whole)}:
         low = lows[at]
         if _CLOCK.search(low) or _NUMERIC.search(low) or _YEAR.search(low):
-            found[at] = 1.0
+            dates[at] = 1.0
     if "ago" in whole:
         for at, low in enumerate(lows):
             if "ago" in low and _AGO.search(low):
-                found[at] = 1.0
+                dates[at] = 1.0
     for number in _BEFORE_NUMBER.finditer(whole):
         end = number.start()
         word = whole[whole.rfind(" ", 0, end) + 1 : end]
         if word[-1:] in _ENDS and (word[:3] in _MONTHS if word.isalpha() and word.isascii() else _MONTH.search(word)):
-            found[bisect_right(begins, end) - 1] = 1.0
-    return found
+            dates[bisect_right(begins, end) - 1] = 1.0
+    return dates
 
 
 def split_text(words: Sequence[str], cjk: int) -> list[str]:

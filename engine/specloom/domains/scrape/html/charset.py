@@ -125,8 +125,8 @@ def _declared(body: bytes, content_type: str) -> Iterator[str]:
     if b"charset" not in head.lower() and b"encoding" not in head:
         return
     head = _COMMENT.sub(b"", head)
-    for found in (_META.search(head), _XML.match(head)):
-        codec = find_codec(found[1].decode("ascii")) if found else None
+    for match in (_META.search(head), _XML.match(head)):
+        codec = find_codec(match[1].decode("ascii")) if match else None
         if codec:
             # The declaration could be read as ASCII, so these bytes are not UTF-16.
             yield "utf-8" if codec.startswith(("utf-16", "utf-32")) else codec

@@ -92,13 +92,13 @@ def to_paragraphs(text: str) -> str:
 
 def _read_json(text: str, url: str) -> Feed | None:
     try:
-        said = parse_strictly(text)
+        feed = parse_strictly(text)
     except (ValueError, RecursionError):
         return None
-    items = said.get("items") if isinstance(said, dict) else None
-    if not isinstance(items, list) or "jsonfeed.org/version" not in str(said.get("version")):
+    items = feed.get("items") if isinstance(feed, dict) else None
+    if not isinstance(items, list) or "jsonfeed.org/version" not in str(feed.get("version")):
         return None
-    found = [item for item in items[:MOST_ENTRIES] if isinstance(item, dict)]
+    entry_items = [item for item in items[:MOST_ENTRIES] if isinstance(item, dict)]
     entries = tuple(
         FeedEntry(
             to_text(item.get("title"), 500),
@@ -108,18 +108,17 @@ def _read_json(text: str, url: str) -> Feed | None:
             _to_content(item),
             url,
         )
-        for item in found
+        for item in entry_items
     )
-    title, about = to_text(said.get("title"), 500), to_text(said.get("description"), 1000)
-    return Feed(
-        title, about, "", to_text(said.get("language"), 64), _to_writers(said), entries, len(items) > MOST_ENTRIES
-    )
+    title, about = to_text(feed.get("title"), 500), to_text(feed.get("description"), 1000)
+    language = to_text(feed.get("language"), 64)
+    return Feed(title, about, "", language, _to_writers(feed), entries, len(items) > MOST_ENTRIES)
 
 
 def _to_writers(node: dict[str, Any]) -> tuple[str, ...]:
     value = node.get("authors") or node.get("author")
-    each = value if isinstance(value, list) else [value]
-    return to_names([to_text(one.get("name"), 200) for one in each if isinstance(one, dict)], split=False)
+    authors = value if isinstance(value, list) else [value]
+    return to_names([to_text(author.get("name"), 200) for author in authors if isinstance(author, dict)], split=False)
 
 
 def _to_content(item: dict[str, Any]) -> str:
@@ -236,10 +235,10 @@ def _to_link(node: etree._Element) -> str:
     """The address of an entry: its page, else what is enclosed, else the name that is an address too."""
     links = list(_children(node, "link"))
     own = [each for each in links if (each.get("rel") or "alternate") == "alternate"]
-    found = [each.get("href") or (each.text or "").strip() for each in own]
-    found += [each.get("url") or "" for each in _children(node, "enclosure")]
-    found += [(each.text or "").strip() for each in _children(node, "guid") if each.get("isPermaLink") != "false"]
-    return next((each for each in found if each), "")
+    addresses = [each.get("href") or (each.text or "").strip() for each in own]
+    addresses += [each.get("url") or "" for each in _children(node, "enclosure")]
+    addresses += [(each.text or "").strip() for each in _children(node, "guid") if each.get("isPermaLink") != "false"]
+    return next((each for each in addresses if each), "")
 
 
 def _to_authors(node: etree._Element) -> tuple[str, ...]:
@@ -265,5 +264,5 @@ def _children(node: etree._Element, *names: str) -> Iterator[etree._Element]:
 
 def _first_line(node: etree._Element, *names: str) -> str:
     """The first text of the first of these that has one, on one line."""
-    found = (child for name in names for child in _children(node, name))
-    return next((line for child in found if (line := _to_line("".join(map(str, child.itertext()))[:4000]))), "")
+    children = (child for name in names for child in _children(node, name))
+    return next((line for child in children if (line := _to_line("".join(map(str, child.itertext()))[:4000]))), "")

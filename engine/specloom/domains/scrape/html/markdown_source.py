@@ -93,7 +93,7 @@ def find_indented(markdown: str) -> list[tuple[int, int]]:
     """The beginning and the end of each line of indented code, in their order."""
     if "    " not in markdown and "\t" not in markdown:
         return []
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     holders: list[int] = []
     """Columns at which the contents of the lists stand that a line is in."""
     in_paragraph = in_quotation = False
@@ -115,7 +115,7 @@ def find_indented(markdown: str) -> list[tuple[int, int]]:
                 holders.pop()
         if column - (holders[-1] if holders else 0) >= _CODE:
             if not in_paragraph:
-                found.append((start, at - 1))
+                spans.append((start, at - 1))
             continue
         # Behind a quotation, and in a list, more may begin a list than what may interrupt a paragraph.
         in_quotation = (in_quotation and in_paragraph) or text.startswith(">")
@@ -136,13 +136,13 @@ def find_indented(markdown: str) -> list[tuple[int, int]]:
             column = marker + 1 if is_code or not text else inside
             holders.append(column)
             if is_code:
-                found.append((at - 1 - len(text), at - 1))
+                spans.append((at - 1 - len(text), at - 1))
                 text = ""
         if _HOLDER.match(text):
             holders.append(column + _CODE)
         until = _find_closing(text)
         in_paragraph = bool(text) and not (_ENDS.match(text) or _FENCE.match(text) or _MARKUP.match(text))
-    return found
+    return spans
 
 
 def _begins(text: str) -> bool:
@@ -214,59 +214,59 @@ def strip_unseen(markdown: str) -> tuple[str, dict[str, int]]:
     if "<" not in markdown and "]:" not in markdown:
         return markdown, {}
     counts = {"hidden": 0, "scripts": 0, "comments": 0}
-    kept: list[str] = []
+    parts: list[str] = []
     unclosed: set[str] = set()
     code = iter(find_indented(markdown))
     line = next(code, None)
     at = copied = 0
-    while found := _UNSEEN.search(markdown, at):
-        while line and line[1] <= found.start():
+    while match := _UNSEEN.search(markdown, at):
+        while line and line[1] <= match.start():
             line = next(code, None)
-        if line and line[0] <= found.start():
+        if line and line[0] <= match.start():
             at = line[1]
             continue
-        kind, end = _find_end(markdown, found, unclosed)
-        at = max(end, found.end())
+        kind, end = _find_end(markdown, match, unclosed)
+        at = max(end, match.end())
         if kind:
             counts[kind] += 1
-            kept.append(markdown[copied : found.start()])
-            if markdown.endswith("\n\n", 0, found.start()):
+            parts.append(markdown[copied : match.start()])
+            if markdown.endswith("\n\n", 0, match.start()):
                 # What stood in a paragraph of its own leaves no gap.
                 end = _NEXT.match(markdown, end).end()  # type: ignore[union-attr]  # matches anywhere
             at = copied = end
-    kept.append(markdown[copied:])
-    return "".join(kept), {kind: count for kind, count in counts.items() if count}
+    parts.append(markdown[copied:])
+    return "".join(parts), {kind: count for kind, count in counts.items() if count}
 
 
-def _find_end(markdown: str, found: re.Match[str], unclosed: set[str]) -> tuple[str, int]:
+def _find_end(markdown: str, match: re.Match[str], unclosed: set[str]) -> tuple[str, int]:
     """Where it ends, and what it counts as if it is not shown, "" for what stays."""
-    if fence := found["fence"]:
+    if fence := match["fence"]:
         close = re.compile(rf"^[ ]{{0,3}}{fence[0]}{{{len(fence)},}}[ \t]*$", re.MULTILINE).search(
-            markdown, found.end()
+            markdown, match.end()
         )
         return "", close.end() if close else len(markdown)
-    if code := found["code"]:
-        near = found.end() + _LONGEST_CODE
-        close = re.compile(rf"(?<!`)`{{{len(code)}}}(?!`)").search(markdown, found.end(), near)
-        blank = markdown.find("\n\n", found.end(), near)
-        return "", close.end() if close and (blank < 0 or close.start() < blank) else found.end()
-    if found["definition"]:
-        return "comments", found.end()
-    name = found["tag"].lower() if found["tag"] else "--"
+    if code := match["code"]:
+        near = match.end() + _LONGEST_CODE
+        close = re.compile(rf"(?<!`)`{{{len(code)}}}(?!`)").search(markdown, match.end(), near)
+        blank = markdown.find("\n\n", match.end(), near)
+        return "", close.end() if close and (blank < 0 or close.start() < blank) else match.end()
+    if match["definition"]:
+        return "comments", match.end()
+    name = match["tag"].lower() if match["tag"] else "--"
     if name in unclosed:
-        return "", found.end()
+        return "", match.end()
     if name == "--":
-        kind, end = "comments", markdown.find("-->", found.end())
+        kind, end = "comments", markdown.find("-->", match.end())
         end = end + 3 if end >= 0 else -1
-    elif name in _UNSHOWN or (name not in _VOID and _is_hidden(found["attributes"])):
+    elif name in _UNSHOWN or (name not in _VOID and _is_hidden(match["attributes"])):
         kind = "scripts" if name in _UNSHOWN else "hidden"
-        end = _find_close(markdown, name, found.end())
+        end = _find_close(markdown, name, match.end())
     else:
-        return "", found.end()
+        return "", match.end()
     if end < 0:
         # Looked for to the end of the text, once.
         unclosed.add(name)
-        return "", found.end()
+        return "", match.end()
     return kind, end
 
 
@@ -275,8 +275,8 @@ def _is_hidden(attributes: str) -> bool:
         return False
     bare = re.sub(r"\"[^\"]*\"|'[^']*'", '""', attributes)
     style = _STYLE.search(attributes)
-    said = next(filter(None, style.groups()), "") if style else ""
-    return bool(_HIDDEN.search(bare)) or bool(said and hides(parse_declarations(said)[0]))
+    declarations = next(filter(None, style.groups()), "") if style else ""
+    return bool(_HIDDEN.search(bare)) or bool(declarations and hides(parse_declarations(declarations)[0]))
 
 
 def _find_close(markdown: str, name: str, start: int) -> int:

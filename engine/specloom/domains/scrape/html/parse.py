@@ -78,10 +78,10 @@ def _unframe(frames: etree._Element) -> etree._Element:
     the parser takes it for text."""
     for element in list(frames.iter("noframes")):
         inner, too_deep = _parse_once(element.text or "")
-        said = inner.find("body") if inner is not None and not too_deep else None
-        if said is not None:
-            element.tag, element.text = "div", said.text
-            element.extend(list(said))
+        shown_body = inner.find("body") if inner is not None and not too_deep else None
+        if shown_body is not None:
+            element.tag, element.text = "div", shown_body.text
+            element.extend(list(shown_body))
     return frames
 
 
@@ -228,16 +228,16 @@ def gather_attributes(root: etree._Element) -> Attributes:
 
 def to_standing(root: etree._Element) -> Callable[[etree._Element], bool]:
     """What tells of an element whether it stands in the tree, for as long as nothing is moved in it."""
-    known = {root: True}
+    standing = {root: True}
 
     def stands(element: etree._Element) -> bool:
         passed: list[etree._Element] = []
         at: etree._Element | None = element
-        while at is not None and at not in known:
+        while at is not None and at not in standing:
             passed.append(at)
             at = at.getparent()
-        result = at is not None and known[at]
-        known.update(dict.fromkeys(passed, result))
+        result = at is not None and standing[at]
+        standing.update(dict.fromkeys(passed, result))
         return result
 
     return stands

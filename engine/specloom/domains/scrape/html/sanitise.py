@@ -151,20 +151,20 @@ def _drop_fallbacks(root: etree._Element) -> int:
 
 
 def _drop_hidden(root: etree._Element, sheet: Sheet, attributes: Attributes) -> int:
-    found: dict[etree._Element, str] = {}
+    reasons: dict[etree._Element, str] = {}
     for element in sheet.find_suspects(attributes):
-        if element not in found and element.tag not in _ROOTS:
+        if element not in reasons and element.tag not in _ROOTS:
             reason = sheet.find_reason(element)
             if reason:
-                found[element] = reason
-    if not found:
+                reasons[element] = reason
+    if not reasons:
         return 0
     controlled = cache(lambda: find_controlled(attributes))
     size_of_page = cache(lambda: _count_characters(root))
     gone: set[etree._Element] = set()
     wordless: set[etree._Element] = set()
     count = judged = pages = 0
-    for element, reason in found.items():
+    for element, reason in reasons.items():
         if element in gone:
             continue
         judged += 1
@@ -276,18 +276,18 @@ _APART_ROLES: Final = frozenset(
 def find_controlled(attributes: Attributes) -> frozenset[str]:
     """The ids that controls, as far as they still stand in the page, name as what they open."""
     stands = to_standing(attributes.root)
-    found: set[str] = set()
+    idents: set[str] = set()
     for element, value in attributes.valued["aria-controls"]:
         if stands(element):
-            found.update(value.split())
+            idents.update(value.split())
     for control, _ in attributes.valued["data-target"]:
         if not stands(control):
             continue
         for name in ("data-target", "data-bs-target", "href"):
             value = control.get(name) or ""
             if value.startswith("#"):
-                found.add(value[1:])
-    return frozenset(found)
+                idents.add(value[1:])
+    return frozenset(idents)
 
 
 def is_openable(element: etree._Element, controlled: Callable[[], frozenset[str]]) -> bool:
@@ -330,20 +330,20 @@ def find_skips(attributes: Attributes) -> list[etree._Element]:
 
     Such a link leads to a place on a page and has no words beside it: prose may well speak of skipping to something.
     """
-    found = []
+    skips = []
     # The parser nests no link in another, so each text is looked at once.
     for link, address in attributes.valued["href"]:
         if "#" in address and link.tag == "a":
             text = " ".join((text_of(link) if len(link) else link.text or "").split())
             if len(text) <= LONGEST_SKIP and _SKIP.match(text) and _stands_alone(link):
-                found.append(link)
-    return found
+                skips.append(link)
+    return skips
 
 
 def _stands_alone(link: etree._Element) -> bool:
     before, above = link.getprevious(), link.getparent()
-    said = before.tail if before is not None else above.text if above is not None else ""
-    return not (said or "").strip() and not (link.tail or "").strip()
+    before_text = before.tail if before is not None else above.text if above is not None else ""
+    return not (before_text or "").strip() and not (link.tail or "").strip()
 
 
 # --- Parts of a page that its markup puts into shadow trees are shown as browsers show them: in place, slots filled ---
@@ -362,9 +362,9 @@ _FIND: Final = f"descendant::template[@shadowrootmode][count(ancestor::template)
 
 def open_shadows(root: etree._Element) -> Stripped:
     """Puts the shadow trees of a page into it, in place, the innermost first; gives what was taken out of them."""
-    found = query(_FIND)(root)[:MAX_SHADOWS]
+    templates = query(_FIND)(root)[:MAX_SHADOWS]
     total = Stripped()
-    for template in reversed(found):
+    for template in reversed(templates):
         host = template.getparent()
         if host is not None and template.get("shadowrootmode").strip().lower() in _MODES:
             total += _open(host, template)

@@ -287,16 +287,16 @@ class Compound:
     is_parent: bool
     """It is the parent of the step after it, not merely above it."""
 
-    def matches(self, element: etree._Element, known: dict[etree._Element, frozenset[str]]) -> bool:
-        """Whether the element is one of these. `known` keeps the classes of elements that were asked about."""
+    def matches(self, element: etree._Element, classes_of: dict[etree._Element, frozenset[str]]) -> bool:
+        """Whether the element is one of these. `classes_of` keeps those of elements that were asked about."""
         if self.tag and element.tag != self.tag:
             return False
         if self.ident and element.get("id") != self.ident:
             return False
         if self.classes:
-            names = known.get(element)
+            names = classes_of.get(element)
             if names is None:
-                names = known[element] = frozenset((element.get("class") or "").split())
+                names = classes_of[element] = frozenset((element.get("class") or "").split())
             if not self.classes <= names:
                 return False
         return all(
@@ -326,15 +326,15 @@ class StyleRule:
     declarations: Mapping[str, str]
     important: frozenset[str]
 
-    def matches(self, element: etree._Element, known: dict[etree._Element, frozenset[str]]) -> bool:
+    def matches(self, element: etree._Element, classes_of: dict[etree._Element, frozenset[str]]) -> bool:
         """Whether the selector holds for the element. The nearest element that fits a step is taken for it."""
-        if not self.steps[-1].matches(element, known):
+        if not self.steps[-1].matches(element, classes_of):
             return False
         at: etree._Element | None = element
         left = MAX_CLIMB
         for step in reversed(self.steps[:-1]):
             at = at.getparent() if at is not None else None
-            while at is not None and not step.matches(at, known):
+            while at is not None and not step.matches(at, classes_of):
                 left -= 1
                 at = None if step.is_parent or not left else at.getparent()
             if at is None:
@@ -478,9 +478,9 @@ class Sheet:
 
     def style_of(self, element: etree._Element) -> Style:
         """What applies to the element itself: rules by specificity and order, then its own style."""
-        known = self._known.get(element)
-        if known is not None:
-            return known
+        style = self._known.get(element)
+        if style is not None:
+            return style
         rules: list[StyleRule] = []
         if self._rules:
             names = (element.get("class") or "").split()

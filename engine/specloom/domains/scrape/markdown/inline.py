@@ -88,9 +88,9 @@ def find_beside(link: etree._Element) -> etree._Element | None:
 
 def _is_picture(link: etree._Element) -> bool:
     """Whether there is a picture in a link that is described by other words than those of such links."""
-    said = (" ".join((image.get("alt") or "").split()) for image in islice(link.iter("img"), _MOST_PARTS))
+    alts = (" ".join((image.get("alt") or "").split()) for image in islice(link.iter("img"), _MOST_PARTS))
     return any(
-        any(map(str.isalnum, alt)) and not (_WORDS.fullmatch(alt[:_LONGEST]) or _ICON.search(alt)) for alt in said
+        any(map(str.isalnum, alt)) and not (_WORDS.fullmatch(alt[:_LONGEST]) or _ICON.search(alt)) for alt in alts
     )
 
 
@@ -107,8 +107,8 @@ def _to_heading(element: etree._Element) -> etree._Element | None:
 def _count(element: etree._Element) -> int:
     """The letters and digits of an element."""
     inside = islice(element.iterdescendants("*"), _MOST_PARTS)
-    said = (element.text or "") + "".join(f"{part.text or ''}{part.tail or ''}" for part in inside)
-    return sum(map(str.isalnum, said))
+    text = (element.text or "") + "".join(f"{part.text or ''}{part.tail or ''}" for part in inside)
+    return sum(map(str.isalnum, text))
 
 
 _EXPONENT: Final = re.compile(r"[-−+]?\d{1,4}|[-−+]?[a-z]|[-−]?\d[\d,.]*|[nkmxij][-+−]\d")

@@ -237,7 +237,7 @@ def find_plain(nodes: list[etree._Element]) -> frozenset[etree._Element]:
 
     Found once for all of them, in one pass, so that nesting costs nothing.
     """
-    found: set[etree._Element] = set()
+    plain: set[etree._Element] = set()
     for node in nodes:
         # Those that are open and not yet known to be plain, the innermost last.
         items: list[etree._Element] = []
@@ -251,12 +251,12 @@ def find_plain(nodes: list[etree._Element]) -> frozenset[etree._Element]:
                 elif opened and opened[-1] is element:
                     opened.pop()
             elif event == "start":
-                found.update(definitions)
+                plain.update(definitions)
                 definitions.clear()
                 if tag in HEADINGS:
-                    found.update(items)
+                    plain.update(items)
                     items.clear()
-    return frozenset(found)
+    return frozenset(plain)
 
 
 # --- What pages fill in, tick and press: labels, the boxes of tasks, examples to try, and buttons that fold text

@@ -164,10 +164,10 @@ class Links:
         """The absolute address, or "" for one that leads nowhere else: fragments, other schemes, tracking alone."""
         if not target:
             return ""
-        known = self._known.get(target)
-        if known is None:
-            known = self._known[target] = self._resolve(target)
-        return known
+        address = self._known.get(target)
+        if address is None:
+            address = self._known[target] = self._resolve(target)
+        return address
 
     def stays(self, target: str) -> bool:
         """Whether an address names a place on the page itself."""

@@ -67,16 +67,16 @@ def to_text(value: object, most: int = 1000) -> str:
 
 def to_names(values: Iterable[str], *, split: bool) -> tuple[str, ...]:
     """Distinct names in order, at most 100. With `split`, one value may list several of them."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for value in values:
         text = _BY.sub("", _BY_LABEL.sub("", _ADDRESS.sub(" ", to_text(value, 2000)), count=1), count=1).strip()
         for part in _split(_BY_ELSEWHERE.sub("", text)) if split else (text,):
             name = _clean(part)
             if name:
-                found.setdefault(name.casefold(), name)
-        if len(found) >= MOST_AUTHORS:
+                names.setdefault(name.casefold(), name)
+        if len(names) >= MOST_AUTHORS:
             break
-    return tuple(found.values())[:MOST_AUTHORS]
+    return tuple(names.values())[:MOST_AUTHORS]
 
 
 def _split(text: str) -> Iterable[str]:

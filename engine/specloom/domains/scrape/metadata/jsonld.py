@@ -19,11 +19,11 @@ def find_main(graph: Graph, *, addresses: Iterable[str], titles: Iterable[str]) 
     taken for a list.
     """
     for kinds in ("works", "things"):
-        found = [node for node in graph.nodes if is_of(kinds, node)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            return _pick(found, set(map(_to_place, addresses)) - {""}, {to_key(title)[:80] for title in titles} - {""})
+        nodes = [node for node in graph.nodes if is_of(kinds, node)]
+        if len(nodes) == 1:
+            return nodes[0]
+        if nodes:
+            return _pick(nodes, set(map(_to_place, addresses)) - {""}, {to_key(title)[:80] for title in titles} - {""})
     return None
 
 
@@ -62,27 +62,27 @@ def text(node: Node | None, *keys: str) -> str:
         if isinstance(value, dict):
             value = value.get("@value") or value.get("name")
         for each in value if isinstance(value, list) else (value,):
-            if found := to_text(each, 4000):
-                return found
+            if line := to_text(each, 4000):
+                return line
     return ""
 
 
-def _pick(found: list[Node], places: set[str], keys: set[str]) -> Node | None:
-    for node in found:
+def _pick(nodes: list[Node], places: set[str], keys: set[str]) -> Node | None:
+    for node in nodes:
         own = (node.get("url"), node.get("@id"), node.get("mainEntityOfPage"))
         for value in own:
             at = value.get("@id") or value.get("url") if isinstance(value, dict) else value
             if isinstance(at, str) and _to_place(at.partition("#")[0]) in places:
                 return node
-    for node in found:
+    for node in nodes:
         key = to_key(text(node, "headline", "name"))[:80]
         # Titles carry the site's name at their end, headlines are cut for search engines.
         if key in keys or (len(key) >= 12 and any(title.startswith(key) for title in keys)):
             return node
     # A question and its page, or one article described by two plug-ins.
-    headlines = {to_key(text(node, "headline", "name"))[:80] for node in found} - {""}
+    headlines = {to_key(text(node, "headline", "name"))[:80] for node in nodes} - {""}
     if len(headlines) <= 1:
-        return max(found, key=lambda node: ("author" in node) + ("datePublished" in node))
+        return max(nodes, key=lambda node: ("author" in node) + ("datePublished" in node))
     return None
 
 
@@ -154,8 +154,8 @@ def to_structured(sources: Sources) -> StructuredData | None:
         if block.valid and size <= min(LARGEST_BLOCK, budget) and len(blocks) < MOST_BLOCKS:
             blocks.append(block.value)
             budget -= size
-    found = StructuredData(tuple(blocks), open_graph, citation)
-    return found if blocks or open_graph or citation else None
+    structured = StructuredData(tuple(blocks), open_graph, citation)
+    return structured if blocks or open_graph or citation else None
 
 
 def cut(text: str, most: int) -> str:
@@ -169,23 +169,23 @@ def cut(text: str, most: int) -> str:
 def _collect(
     meta: Mapping[str, tuple[str, ...]], prefixes: tuple[str, ...], budget: int
 ) -> tuple[dict[str, tuple[str, ...]], int]:
-    found: dict[str, tuple[str, ...]] = {}
+    entries: dict[str, tuple[str, ...]] = {}
     for name, values in meta.items():
         if not name.startswith(prefixes):
             continue
-        if len(found) == MOST_ENTRIES:
+        if len(entries) == MOST_ENTRIES:
             break
-        kept = []
+        texts = []
         for value in values[:MOST_ENTRIES]:
             short = cut(value, LONGEST_VALUE)
             size = len(short.encode("utf-8", "replace")) + len(name) + 6
             if size > budget:
                 break
             budget -= size
-            kept.append(short)
-        if kept:
-            found[name[:200]] = tuple(kept)
-    return found, budget
+            texts.append(short)
+        if texts:
+            entries[name[:200]] = tuple(texts)
+    return entries, budget
 
 
 def _size(block: JsonLdBlock) -> int:

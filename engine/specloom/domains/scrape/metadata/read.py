@@ -184,8 +184,8 @@ class MetadataReader:
             yield graphs.text(self.page, "headline", "name")
             yield sources.heading
 
-        shown = (_without_site(to_text(title, _LONGEST_TITLE), site, sources.heading) for title in read())
-        return next((title for each in shown if (title := each.strip(" |–—-·•»«:"))), "")
+        titles = (_without_site(to_text(title, _LONGEST_TITLE), site, sources.heading) for title in read())
+        return next((title for each in titles if (title := each.strip(" |–—-·•»«:"))), "")
 
 
 def _find_headline(main: graphs.Node | None, titles: tuple[str, ...]) -> str:
@@ -194,10 +194,10 @@ def _find_headline(main: graphs.Node | None, titles: tuple[str, ...]) -> str:
     headline, name = graphs.text(main, "headline"), graphs.text(main, "name")
     if not (headline and name):
         return headline or name
-    said = tuple(map(graphs.to_key, titles))
+    keys = tuple(map(graphs.to_key, titles))
     named, headed = graphs.to_key(name), graphs.to_key(headline)
-    is_name = any(named and title.startswith(named) for title in said)
-    return name if is_name and not any(headed and title.startswith(headed) for title in said) else headline
+    is_name = any(named and title.startswith(named) for title in keys)
+    return name if is_name and not any(headed and title.startswith(headed) for title in keys) else headline
 
 
 def _without_site(title: str, site: str, heading: str) -> str:
@@ -205,12 +205,12 @@ def _without_site(title: str, site: str, heading: str) -> str:
     cuts = list(_SEPARATOR.finditer(title))
     if not cuts:
         return title
-    key, wanted = graphs.to_key(site), graphs.to_key(heading)
-    if wanted and wanted != key:
+    key, heading_key = graphs.to_key(site), graphs.to_key(heading)
+    if heading_key and heading_key != key:
         for start in (0, *(cut.end() for cut in cuts[:_MOST_CUTS])):
             for cut in cuts[:_MOST_CUTS]:
                 # A heading at the end may be the name of a site that is not known.
-                if cut.start() > start and graphs.to_key(part := title[start : cut.start()]) == wanted:
+                if cut.start() > start and graphs.to_key(part := title[start : cut.start()]) == heading_key:
                     return part.strip()
     first, last = title[: cuts[0].start()], title[cuts[-1].end() :]
     if key and graphs.to_key(last) == key and len(first) > 1:

@@ -68,13 +68,13 @@ class ForumSignals:
 
     def to_json(self) -> dict[str, Any]:
         """The contract's `forumSignals`; a text that is unknown is left out."""
-        found: dict[str, Any] = {"platform": self.platform, "upvotes": self.upvotes, "comments": self.comments}
+        counts: dict[str, Any] = {"platform": self.platform, "upvotes": self.upvotes, "comments": self.comments}
         texts = {
             "datePublished": self.date_published,
             "authorName": self.author_name,
             "credibilityNote": self.credibility_note,
         }
-        return found | {name: value for name, value in texts.items() if value}
+        return counts | {name: value for name, value in texts.items() if value}
 
 
 def find_forum_signals(sources: Sources, *, url: str) -> ForumSignals | None:
@@ -149,7 +149,7 @@ def _read_items(attributes: Attributes) -> Facts:
     item = next((each for each, kind in items if _POST_ITEM.search(kind)), None)
     if item is None:
         return _NOTHING
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     for element in islice(item.iter("*"), _MOST_ELEMENTS):
         name = element.get("itemprop")
         if not name or element.get("itemscope") is not None:
@@ -157,15 +157,15 @@ def _read_items(attributes: Attributes) -> Facts:
         owner = find_owner(element)
         value = element.get("content") or element.get("datetime") or to_line(element)
         if owner is item:
-            found.setdefault(name, value)
+            properties.setdefault(name, value)
         elif owner is not None and find_owner(owner) is item:
-            found.setdefault(f"{owner.get('itemprop')}.{name}", value)
-    counts = (_to_count(found.get(key)) for key in ("commentCount", "answerCount"))
+            properties.setdefault(f"{owner.get('itemprop')}.{name}", value)
+    counts = (_to_count(properties.get(key)) for key in ("commentCount", "answerCount"))
     return (
-        _to_count(found.get("upvoteCount")),
+        _to_count(properties.get("upvoteCount")),
         next((count for count in counts if count >= 0), UNKNOWN),
-        to_iso(found.get("datePublished") or found.get("dateCreated")),
-        next(iter(to_names([found.get("author.name") or found.get("author") or ""], split=False)), ""),
+        to_iso(properties.get("datePublished") or properties.get("dateCreated")),
+        next(iter(to_names([properties.get("author.name") or properties.get("author") or ""], split=False)), ""),
     )
 
 
@@ -244,11 +244,11 @@ def _has_words(root: etree._Element, rules: list[StyleRule]) -> bool:
     """Whether what is marked has text in the tree. What stands in a marked element is not looked at again."""
     from lxml.etree import iterwalk
 
-    known: dict[etree._Element, frozenset[str]] = {}
+    classes_of: dict[etree._Element, frozenset[str]] = {}
     words = 0
     walker = iterwalk(root, events=("start",))
     for _, element in walker:
-        if any(rule.matches(element, known) for rule in rules):
+        if any(rule.matches(element, classes_of) for rule in rules):
             words += count_words(text_of(element))
             if words >= _STUB:
                 return True

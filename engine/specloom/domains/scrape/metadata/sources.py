@@ -331,7 +331,7 @@ def find_marks(attributes: Attributes) -> Marks:
     items = (each for each in attributes.valued["itemprop"] if each[0] is not attributes.root)
     properties = [element for element, name in items if name in _NAMED]
     links = [element for element, name in attributes.valued["rel"] if "author" in name and "author" in name.split()]
-    return Marks(*(tuple(found[:_MOST]) for found in (properties, links, bylines, dated)))
+    return Marks(*(tuple(elements[:_MOST]) for elements in (properties, links, bylines, dated)))
 
 
 @lru_cache(maxsize=8192)
@@ -352,7 +352,7 @@ def microdata(marks: Marks) -> dict[str, list[str]]:
     Items inside it (comments, answers, crumbs) speak for themselves and are left out, but a person or organisation
     gives its name to the property that it is the value of.
     """
-    found: dict[str, list[str]] = {}
+    properties: dict[str, list[str]] = {}
     main: etree._Element | None = None
     for element in marks.properties:
         owner = find_owner(element)
@@ -370,8 +370,8 @@ def microdata(marks: Marks) -> dict[str, list[str]]:
         main = owner if main is None else main
         # A person's name is read where it stands, not from the whole item around it.
         if owner is main and element.get("itemscope") is None and (value := _to_value(element)):
-            found.setdefault(name, []).append(value)
-    return found
+            properties.setdefault(name, []).append(value)
+    return properties
 
 
 def find_authors(marks: Marks) -> tuple[str, ...]:
@@ -423,17 +423,17 @@ def find_dates(marks: Marks, times: Iterable[etree._Element]) -> tuple[str, str]
 
 def _leading_names(byline: str, links: Iterable[str]) -> list[str]:
     """The links of a byline as far as they are a list: the first, and each that a comma or "and" joins to it."""
-    found: list[str] = []
+    names: list[str] = []
     at = 0
     for link in links:
-        if not found and not to_names([link], split=False):
+        if not names and not to_names([link], split=False):
             continue
         start = byline.find(link, at)
-        if start < 0 or (found and not _JOINING.fullmatch(byline[at:start])):
+        if start < 0 or (names and not _JOINING.fullmatch(byline[at:start])):
             break
-        found.append(link)
+        names.append(link)
         at = start + len(link)
-    return found
+    return names
 
 
 def find_owner(element: etree._Element) -> etree._Element | None:
