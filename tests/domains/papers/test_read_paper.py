@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from specloom.domains.papers.read_paper import read
+from specloom.domains.papers.read_paper import read_paper
 from specloom.plugins import to_json
 from tests.support.research_server import ask, refused
 from tests.support.scholar_client import connected
@@ -218,8 +218,10 @@ class HangingDesk:
         return {"url": given["url"], "content": "Otters.", "contentType": "html", "citation": {"url": given["url"]}}
 
 
-async def test_upstreams_and_copies_that_hang_keep_nobody_from_the_page() -> None:
-    answer = to_json(await read(cast("Any", HangingDesk()), "10.48550/arXiv.2101.00001", 1000, patience=0.01))
+async def test_upstreams_and_copies_that_hang_keep_nobody_from_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specloom.domains.papers.read_paper.PATIENCE", 0.01)
+
+    answer = to_json(await read_paper(cast("Any", HangingDesk()), "10.48550/arXiv.2101.00001", 1000))
 
     assert (answer["source"], answer["content"]) == ("direct-url", "Otters.")
     assert "fulltext_two gave no answer in time" in answer["note"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from specloom.domains.text import PaperId
-from specloom.plugins import FLAG, NUMBER, OBJECT, TEXT, WHOLE, Context, listed, texts
+from specloom.plugins import FLAG, NUMBER, OBJECT, TEXT, WHOLE, Context, JsonObject, listed, texts
 
 from .answers import OPEN, REF, TEXTS, answer_each, paper_procedure, parse_entry_ref
 from .config import ASKING, LOG, OPENALEX
@@ -59,40 +59,17 @@ _RESOLVED = {"query": TEXT, "candidates": _CANDIDATES, "error": OBJECT}
     asks=("discovery", "authorities"),
     settings=LOG,
 )
-async def discover_papers(
-    context: Context,
-    query: str,
-    author: str = "",
-    venue: str = "",
-    publisher: str = "",
-    sort: str | None = None,
-    limit: int | None = None,
-    from_year: int | None = None,
-    to_year: int | None = None,
-    min_citations: int | None = None,
-    min_percentile: int | None = None,
-    min_fwci: float | None = None,
-    oa_only: bool = False,
-) -> dict[str, Any]:
-    """Works for some words; AMBIGUOUS or NOT_FOUND where a name cannot be made out, for none is left out in silence."""
-    journal = _open_journal(context)
-    names = {"author": author.strip(), "venue": venue.strip(), "publisher": publisher.strip()}
-    bounds: dict[str, Any] = {
-        "query": query,
-        "num_results": limit,
-        "year_from": from_year,
-        "year_to": to_year,
-        "sort_by": sort,
-        "min_citations": min_citations,
-        "min_percentile": min_percentile,
-        "min_fwci": min_fwci,
-        "open_access": oa_only or None,
-    }
+async def discover_papers(context: Context, query: str, names: JsonObject, bounds: JsonObject) -> dict[str, Any]:
+    """Works for some words; AMBIGUOUS or NOT_FOUND where a name cannot be made out, for none is left out in silence.
+
+    `names` are those of an author, a venue and a publisher, `bounds` what else the capability is asked with.
+    """
+    journal, held = _open_journal(context), {"query": query, **bounds}
     with journal.session():
         for kind in KINDS:
-            if name := names[kind]:
-                bounds[f"{kind}_id"] = await _identify(journal, kind, name)
-        answer = await journal.ask(None, "openalex", "discovery", bounds, provider=INDEX, event="resolve")
+            if name := str(names.get(kind) or "").strip():
+                held[f"{kind}_id"] = await _identify(journal, kind, name)
+        answer = await journal.ask(None, "openalex", "discovery", held, provider=INDEX, event="resolve")
     # A work may move to the next page while the first one is read.
     rows = {row["id"]: row for row in answer.rows}.values()
     results = [{key: row.get(_FIELDS.get(key, key)) for key in _WORK} | {"source": "openalex"} for row in rows]

@@ -109,9 +109,10 @@ async def _fetch(
     source = copy if is_there else record
     own = {"source": source.source, "license": source.license, "oa_status": record.oa_status, "size_bytes": size}
     merged, wrote = await store.commit(ref, to_entry(ref, record, own, lookup.context.now()), copy.body)
-    path = f"{ref.key}.pdf" if wrote else f"{METADATA}/{ref.key}.toml"
-    more: dict[str, Any] = {"capability": copy.capability, "size": size} if wrote else {}
-    lookup.journal.stored(ref, source.source, path, license_=source.license, **more)
+    row: dict[str, Any] = {"capability": "metadata", "store_path": f"{METADATA}/{ref.key}.toml"}
+    if wrote:
+        row = {"capability": copy.capability, "store_path": f"{ref.key}.pdf", "size_bytes": size}
+    lookup.journal.row("store_write", ref, source.source, license=source.license, **row)
     answer = _describe(store, ref, merged) | {"pdf": dict(copy.status), "attempts": lookup.steps}
     return answer, None if is_there else copy.fault or _no_copy(ref, lookup)
 

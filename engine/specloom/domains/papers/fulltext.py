@@ -113,16 +113,15 @@ async def _obtain(
 
 def cut(sections: Sections, most: int | None) -> tuple[Sections, bool]:
     """The sections whose texts have `most` characters together, the last one cut; and whether any was lost."""
+    if most is None:
+        return sections, False
     kept: Sections = []
     for section in sections:
-        if most is not None and most <= 0:
-            return kept, True
+        if most <= 0:
+            break
         kept.append({**section, "text": section["text"][:most]})
-        if most is not None:
-            most -= len(section["text"])
-            if most < 0:
-                return kept, True
-    return kept, False
+        most -= len(section["text"])
+    return kept, most < 0 or len(kept) < len(sections)
 
 
 def _parse_preprint(text: str) -> PaperId:

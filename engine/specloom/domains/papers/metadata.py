@@ -61,8 +61,7 @@ class PaperRecord:
     @property
     def license(self) -> str:
         """The licence of the paper as far as it is known."""
-        known = ARXIV_LICENSE if self.source == "arxiv" else self.access.license if self.access else ""
-        return known or "unknown"
+        return (ARXIV_LICENSE if self.source == "arxiv" else self.access.license if self.access else "") or "unknown"
 
     @property
     def oa_status(self) -> str | None:
@@ -73,7 +72,7 @@ class PaperRecord:
     def oa_url(self) -> str | None:
         """The first place where an open copy is said to be."""
         places = self.access.locations if self.access and self.source != "arxiv" else ()
-        return places[0].url if places else None
+        return next((place.url for place in places), None)
 
 
 @dataclass(slots=True)

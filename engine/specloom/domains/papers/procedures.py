@@ -127,7 +127,8 @@ async def _resolve(context: Context, text: str, *, with_access: bool, keep: bool
         entry = to_entry(ref, paper, own, context.now())
         if keep:
             entry, _ = await store.commit(ref, entry)
-            lookup.journal.stored(ref, paper.source, f"{METADATA}/{ref.key}.toml", license_=paper.license)
+            row = {"store_path": f"{METADATA}/{ref.key}.toml", "license": paper.license, "capability": "metadata"}
+            lookup.journal.row("store_write", ref, paper.source, **row)
     return {
         "ref": text,
         "source": paper.source,

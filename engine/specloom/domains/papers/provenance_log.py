@@ -149,11 +149,8 @@ class Journal:
             fault = to_paper_fault(raised, absent=absent)
             if absent and not isinstance(raised, PaperFault) and raised.kind in ("bad_request", "validation"):
                 # The identifier is well formed: arXiv refuses one that cannot exist, of others it says nothing of it.
-                fault = (
-                    PaperFault("NOT_FOUND", absent)
-                    if source == "arxiv"
-                    else PaperFault("NETWORK_ERROR", raised.message)
-                )
+                says_absent = source == "arxiv"
+                fault = PaperFault(*(("NOT_FOUND", absent) if says_absent else ("NETWORK_ERROR", raised.message)))
         self.asked(ref, source, fault=fault, capability=capability, event=event)
         if fault is not None:
             raise fault
@@ -165,20 +162,6 @@ class Journal:
         """A source was asked: its row, with the digest of paper and resolver."""
         result, code = ("ok", None) if fault is None else ("err", fault.logged)
         self.row(event, ref, source, result=result, error_code=code, **fields)
-
-    def stored(
-        self,
-        ref: PaperId,
-        source: str,
-        path: str,
-        *,
-        capability: str = "metadata",
-        license_: str,
-        size: int | None = None,
-    ) -> None:
-        """Something was written to the store; `path` is below its root."""
-        more = {"capability": capability, "store_path": path, "license": license_, "size_bytes": size}
-        self.row("store_write", ref, source, **more)
 
     def row(self, event: str, ref: PaperId | None = None, source: str = "", **fields: Any) -> None:
         """A row of the log; its paper is a DOI or an arXiv identifier, with a source the digest of the two."""

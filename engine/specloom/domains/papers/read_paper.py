@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any
 
-from specloom.core import Fault
+from specloom.core import Fault, from_epoch
 from specloom.domains.scrape.records import PageCitation
 from specloom.domains.text import PaperName, to_arxiv_doi, to_paper_name
 from specloom.plugins import Context, from_json, procedure
@@ -64,15 +63,10 @@ async def read_paper(context: Context, identifier: str, max_length: int) -> Pape
     `max_length` is in characters of content. `source` is who gave or found the text: the provider, or `direct-url` for
     an address; `note` says so where only the paper's page could be read. What names no paper is a `validation` fault.
     """
-    return await read(context, identifier, max_length)
-
-
-async def read(context: Context, identifier: str, most: int, *, patience: float = PATIENCE) -> PaperText:
-    """The text of one paper in at most `most` characters, and what is known of it."""
     name = to_paper_name(identifier)
     if not name:
         raise Fault("validation", _UNNAMED)
-    search = PaperReading(context, name, most, patience)
+    search = PaperReading(context, name, max_length)
     # The archives do not know such names, but may know those that stand in the record.
     if name.index_id or name.arxiv_id:
         await search.look_up()
@@ -86,7 +80,6 @@ class PaperReading:
     context: Context
     name: PaperName
     most: int
-    patience: float
     record: Mapping[str, Any] | None = None
     """What is known of the paper; None before anybody was asked."""
     recorded_by: str = ""
@@ -99,7 +92,7 @@ class PaperReading:
         asked = {key: value for key, value in arguments.items() if value}
         for provider in self.context.offering(operation) if asked else ():
             try:
-                async with asyncio.timeout(self.patience):
+                async with asyncio.timeout(PATIENCE):
                     answer = await self.context.ask(operation, asked, provider=provider)
             except TimeoutError:
                 self.faults.append(Fault("upstream_unavailable", f"{provider} gave no answer in time"))
@@ -145,19 +138,18 @@ class PaperReading:
                 continue
             tried.add(address)
             try:
-                async with asyncio.timeout(2 * self.patience):
+                async with asyncio.timeout(2 * PATIENCE):
                     page = await self.read(address)
             except TimeoutError:
                 self.faults.append(Fault("network", f"{address} gave no text in time"))
-                continue
             except Fault as fault:
                 self.faults.append(fault)
-                continue
-            if _is_whole(page):
-                more: dict[str, Any] = {"open_access": True} if by != DIRECT else {}
-                more |= {"pdf_url": address} if page["contentType"] == "pdf" else {}
-                return self._tell({**(self.record or {}), **more}, page, by)
-            self.short[address] = page
+            else:
+                if _is_whole(page):
+                    more: dict[str, Any] = {"open_access": True} if by != DIRECT else {}
+                    more |= {"pdf_url": address} if page["contentType"] == "pdf" else {}
+                    return self._tell({**(self.record or {}), **more}, page, by)
+                self.short[address] = page
         return None
 
     async def _find_copies(self) -> AsyncIterator[tuple[str, str]]:
@@ -222,7 +214,7 @@ class PaperReading:
         from specloom.domains.trust import cite_for_bibliography
 
         authors, year = "; ".join(known.get("authors") or ()), str(known.get("year") or "")
-        today = datetime.fromtimestamp(self.context.now(), UTC).date().isoformat()
+        today = (from_epoch(self.context.now()) or "")[:10]
         title, journal, doi = known.get("title") or "", known.get("journal") or "", known.get("doi") or self.name.doi
         return cite_for_bibliography(url, title, authors, journal, year, today, doi=doi)
 

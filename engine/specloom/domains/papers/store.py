@@ -19,6 +19,7 @@ import re
 import stat
 import tomllib
 from collections.abc import AsyncIterator, Callable, Mapping
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -42,9 +43,6 @@ EntrySummary = tuple[str, dict[str, Any]]
 _log = logging.getLogger("specloom.domains.papers")
 _TOLD: set[Path] = set()
 """The entries of a newer schema that the operator was told of."""
-
-_SEEN: dict[Path, dict[str, tuple[tuple[int, int, int], EntrySummary | None]]] = {}
-"""Per store the entries as they were last read, each with number, time and size of its file."""
 
 
 class PaperStore:
@@ -174,7 +172,7 @@ class PaperStore:
     def summaries(self) -> list[EntrySummary]:
         """Every readable entry, by key; only files that changed since the last time are read again."""
         folder = self.root / METADATA
-        before, now = _SEEN.get(folder, {}), {}
+        rows = []
         try:
             files = sorted((one for one in os.scandir(folder) if one.name.endswith(".toml")), key=lambda one: one.name)
         except FileNotFoundError:
@@ -185,10 +183,8 @@ class PaperStore:
             with contextlib.suppress(OSError):
                 about = file.stat()
                 stamp = (about.st_ino, about.st_mtime_ns, about.st_size)
-                seen = before.get(file.name)
-                now[file.name] = seen if seen and seen[0] == stamp else (stamp, self._summary(file.name[:-5]))
-        _SEEN[folder] = now
-        return [summary for _, summary in now.values() if summary is not None]
+                rows.append(_summarise(self.root, file.name[:-5], stamp))
+        return [row for row in rows if row is not None]
 
     def is_writable(self) -> bool:
         """Whether the nearest folder that exists could take the store; makes nothing."""
@@ -203,19 +199,22 @@ class PaperStore:
         if not self.is_writable():
             raise PaperFault("STORE_ERROR", f"The store {self.root} cannot be written; see DOIGET_STORE_ROOT.")
 
-    def _summary(self, key: str) -> EntrySummary | None:
-        try:
-            entry = self.read(key)
-        except PaperFault:
-            return None
-        if entry is None or not isinstance(entry.get("title"), str):
-            return None
-        year, fetched = entry.get("year"), to_instant(own_of(entry).get("fetched_at"))
-        year = year if isinstance(year, int) else None
-        # A line end keeps the fields apart, because no query has one.
-        fields = (entry["title"], " ".join(authors_of(entry)), entry.get("venue", ""), entry.get("publisher", ""))
-        words = "\n".join(map(str, fields)).casefold()
-        return words, {"safekey": key, "title": entry["title"], "year": year, "fetched_at": fetched}
+
+@lru_cache(maxsize=100_000)
+def _summarise(root: Path, key: str, stamp: tuple[int, int, int]) -> EntrySummary | None:  # noqa: ARG001
+    """What lists and searches know of an entry, for the number, time and size of its file; None for no entry."""
+    try:
+        entry = PaperStore(root).read(key)
+    except PaperFault:
+        return None
+    if entry is None or not isinstance(entry.get("title"), str):
+        return None
+    year, fetched = entry.get("year"), to_instant(own_of(entry).get("fetched_at"))
+    year = year if isinstance(year, int) else None
+    # A line end keeps the fields apart, because no query has one.
+    fields = (entry["title"], " ".join(authors_of(entry)), entry.get("venue", ""), entry.get("publisher", ""))
+    words = "\n".join(map(str, fields)).casefold()
+    return words, {"safekey": key, "title": entry["title"], "year": year, "fetched_at": fetched}
 
 
 def check_key(key: str) -> str:

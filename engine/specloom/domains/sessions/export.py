@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
-from types import MappingProxyType
 from typing import Any
 
 from specloom.core import from_epoch, template_renderer
@@ -40,7 +39,7 @@ class LinkState:
     verified_at: str | None = None
 
 
-NO_LINKS: Mapping[str, LinkState] = MappingProxyType({})
+NO_LINKS: Mapping[str, LinkState] = {}
 
 
 @record

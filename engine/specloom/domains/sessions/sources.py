@@ -6,11 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 from specloom.core import canonical_url
-from specloom.domains.text import find_doi, to_host
+from specloom.domains.text import find_doi, is_stop_word, to_host
 from specloom.plugins.records import record
 
 from .session import Gap, ResearchSession, SessionSource, SitedSource
@@ -146,19 +145,14 @@ THIN = 3
 DOMINANT = 0.6
 """A host with more than this share of several sources dominates them."""
 
-_COMPLEMENTS = MappingProxyType({"academic": "news", "paper": "news", "peer_reviewed": "news", "news": "paper"})
+_COMPLEMENTS = {"academic": "news", "paper": "news", "peer_reviewed": "news", "news": "paper"}
 """By the only type of source so far, what to look for beside it; `peer-reviewed` for every other type."""
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
-_SAY_NOTHING = frozenset(
-    re.findall(
-        r"\w+",
-        """a about after all an and any are as at be been before but by can could did do does find for from had has
-        have how if in information into is it its know known lack lacking missing more need needed needs no not of on
-        or our out should so still than that the their them there these they this those to unclear unknown was we were
-        what when where whether which while who whom whose why will with would yet""",
-    )
+_OF_GAPS = frozenset(("before", "find", "information", "know", "known", "lack", "lacking", "missing")) | frozenset(
+    ("need", "needed", "needs", "still", "unclear", "unknown", "yet")
 )
+"""Words beside function words that say of a question only that it is open."""
 
 
 @record
@@ -212,7 +206,7 @@ def suggest_queries(goal: str, gaps: Sequence[Gap], coverage: SourceCoverage) ->
 
 def _ask_for(goal: str, gap: str) -> str:
     known = {word.casefold() for word in _WORD.findall(goal)}
-    words = [word for word in _WORD.findall(gap) if word.casefold() not in _SAY_NOTHING | known]
+    words = [word for word in _WORD.findall(gap) if word.casefold() not in _OF_GAPS | known and not is_stop_word(word)]
     novel = _shorten(dict.fromkeys(words), _NOVEL)
     year = _YEAR.search(gap)
     since = f" after:{year[0]}" if year else ""

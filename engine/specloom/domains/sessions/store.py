@@ -131,25 +131,21 @@ async def note(
 
 def _say(seconds: float) -> str:
     """A lifetime in words."""
-    for unit, length in (("day", 86_400), ("hour", 3600), ("minute", 60)):
-        if seconds >= length and seconds % length == 0:
-            count = int(seconds // length)
-            return f"{count} {unit}" + ("s" if count > 1 else "")
-    return f"{seconds:g} seconds"
+    lengths = {"day": 86_400, "hour": 3600, "minute": 60, "second": 1}
+    unit = next((unit for unit, length in lengths.items() if seconds >= length and seconds % length == 0), "second")
+    count = seconds / lengths[unit]
+    return f"{count:g} {unit}" + ("s" if count != 1 else "")
 
 
 # --- what calls leave behind ------------------------------------------------------------------------------------------
 
 
+_COUNTED = "Whether calls of users who agreed are counted, for themselves to see."
+
+
 @OBSERVERS.register(
     "sessions",
-    settings={
-        ANALYTICS: {
-            "type": "boolean",
-            "default": False,
-            "description": "Whether calls of users who agreed are counted, for themselves to see.",
-        }
-    },
+    settings={ANALYTICS: {"type": "boolean", "default": False, "description": _COUNTED}},
     every=ANALYTICS,
     keeps=(SESSIONS, CONSENTS, USAGE),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from specloom.core import from_epoch
@@ -28,17 +27,15 @@ PATTERN_FROM = 3
 MOST_ADDRESSES = 5
 """Addresses that a pattern names."""
 
-ADVICE: Mapping[str, str] = MappingProxyType(
-    {
-        "auth_required": "These sources ask for a login: look for open-access copies or preprints of the same work.",
-        "blocked": "These sites turn automated readers away: use other sources, or archived copies of these.",
-        "rate_limited": "The providers ask to slow down: name another provider, or leave more time between calls.",
-        "browser_unavailable": "These pages need a browser: install Chromium, or prefer pages that work without.",
-        "network": "Connections keep failing: try again later, and check the addresses.",
-        "content_empty": "Nothing readable was found there: try the PDF, or another source for the same content.",
-        "upstream_unavailable": "The providers keep failing: name another one, or come back later.",
-    }
-)
+ADVICE: Mapping[str, str] = {
+    "auth_required": "These sources ask for a login: look for open-access copies or preprints of the same work.",
+    "blocked": "These sites turn automated readers away: use other sources, or archived copies of these.",
+    "rate_limited": "The providers ask to slow down: name another provider, or leave more time between calls.",
+    "browser_unavailable": "These pages need a browser: install Chromium, or prefer pages that work without.",
+    "network": "Connections keep failing: try again later, and check the addresses.",
+    "content_empty": "Nothing readable was found there: try the PDF, or another source for the same content.",
+    "upstream_unavailable": "The providers keep failing: name another one, or come back later.",
+}
 """What to do about a kind of error that keeps coming back, by the contract's word for it."""
 
 
