@@ -236,7 +236,8 @@ async def test_what_is_put_for_soon_is_on_disk_when_the_loop_has_come_round(make
     assert all(looks)
 
 
-async def test_what_waits_for_the_disk_is_written_with_the_next_and_at_the_end(make):
+async def test_what_waits_for_the_disk_is_written_with_the_next_and_at_the_end(make, monkeypatch):
+    monkeypatch.setattr(cache_module, "TOGETHER", 3600)
     cache = make()
     await cache.put("k", b"one", 60, soon=True)
     await cache.put("l", b"two", 60)
