@@ -274,6 +274,10 @@ def _nothing(fetched: Fetched) -> Candidate:
     raise AssertionError(f"nothing is extracted in raw mode, not even from {fetched.tier}")
 
 
+_FACTS = ("title", "author", "authors", "site", "published", "modified", "language", "description")
+"""What a page says of itself under the same names in its metadata."""
+
+
 def from_html(body: bytes, url: str, content_type: str) -> tuple[Page, tuple[str, ...]]:
     """The page in an HTML answer, and the addresses of the pages that it frames."""
     from .extract import extract
@@ -285,14 +289,7 @@ def from_html(body: bytes, url: str, content_type: str) -> tuple[Page, tuple[str
         content=found.markdown,
         content_type="html",
         quality=found.quality,
-        title=about.title,
-        author=about.author,
-        authors=about.authors,
-        site=about.site,
-        published=about.published,
-        modified=about.modified,
-        language=about.language,
-        description=about.description,
+        **{name: getattr(about, name) for name in _FACTS},
         page_type=found.page_type,
         declared_doi=about.doi,
         types=found.types,
@@ -302,6 +299,9 @@ def from_html(body: bytes, url: str, content_type: str) -> tuple[Page, tuple[str
         lack=found.lack,
     )
     return page, found.frames
+
+
+_DOCUMENT_FACTS = ("title", "authors", "published", "modified", "language", "pages", "truncated")
 
 
 async def from_document(fetched: Fetched, *, apart: bool) -> Page:
@@ -323,15 +323,9 @@ async def from_document(fetched: Fetched, *, apart: bool) -> Page:
         content=found.text,
         content_type=found.kind,
         quality="partial" if pictures else "complete",
-        title=found.title,
         author="; ".join(found.authors),
-        authors=tuple(found.authors),
-        published=found.published,
-        modified=found.modified,
-        language=found.language,
-        pages=found.pages,
         document=dict(found.metadata),
-        truncated=found.truncated,
+        **{name: getattr(found, name) for name in _DOCUMENT_FACTS},
         stripped=dict(found.stripped),
         lack=" ".join(filter(None, (_tell_cut(found), pictures and f"{_PICTURES} {pictures}."))),
     )

@@ -14,7 +14,7 @@ import tarfile
 import zlib
 from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import BinaryIO, Final
+from typing import Final
 
 from specloom.core import Fault
 
@@ -53,8 +53,6 @@ _SAYS = re.compile(
 
 _GZIP = b"\x1f\x8b"
 _PDF = b"%PDF-"
-_BLOCK = 512
-_PIECE = 256 * 1024
 _BROKEN = (tarfile.TarError, zlib.error, EOFError, OSError, ValueError, OverflowError, RecursionError, KeyError)
 
 DEEPEST: Final = 10
@@ -115,39 +113,42 @@ def read_bundle(bundle: bytes) -> dict[str, str]:
 
 
 def _read_bundle(bundle: bytes) -> dict[str, str]:
-    data = _Bounded(gzip.GzipFile(fileobj=io.BytesIO(bundle)) if bundle.startswith(_GZIP) else io.BytesIO(bundle))
-    head = data.peek()
-    if head.startswith(_PDF):
+    with gzip.GzipFile(fileobj=io.BytesIO(bundle)) if bundle.startswith(_GZIP) else io.BytesIO(bundle) as source:
+        data = source.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise BundleError(f"the bundle unpacks to more than {MOST_BYTES} bytes")
+    if data.startswith(_PDF):
         raise BundleError("the authors sent a PDF and no source")
-    if not _is_archive(head):
-        return _to_texts({ALONE: data.read(MOST_TEXT + 1)})
+    try:
+        archive = tarfile.open(fileobj=io.BytesIO(data), mode="r:")  # noqa: SIM115 - nothing but memory to close
+    except tarfile.ReadError:
+        return _to_texts({ALONE: data})
     bodies: dict[str, bytes] = {}
     total = 0
-    with tarfile.open(fileobj=data, mode="r|", bufsize=_PIECE) as archive:  # type: ignore[call-overload]
-        for number, member in enumerate(archive):
-            if number >= MOST_FILES:
-                raise BundleError(f"the bundle has more than {MOST_FILES} files")
-            name = _find_name(member.name)
-            # The size of a sparse file says nothing of what reading it gives.
-            if not name or member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or member.issparse():
-                continue
-            file = archive.extractfile(member)
-            body = file.read(MOST_TEXT - total + 1) if file is not None else b""
-            total += len(body)
-            if total > MOST_TEXT:
-                raise BundleError(f"its texts have more than {MOST_TEXT} bytes")
-            # Notes of a file system (._main.tex) have the ending of the file that they are about, and are no texts.
-            if b"\0" not in body:
-                bodies[name] = body
+    for number, member in enumerate(archive):
+        if number >= MOST_FILES:
+            raise BundleError(f"the bundle has more than {MOST_FILES} files")
+        name = _find_name(member.name)
+        # The size of a sparse file says nothing of what reading it gives.
+        if not name or member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or member.issparse():
+            continue
+        file = archive.extractfile(member)
+        body = file.read(MOST_TEXT - total + 1) if file is not None else b""
+        total += len(body)
+        if total > MOST_TEXT:
+            raise BundleError(f"its texts have more than {MOST_TEXT} bytes")
+        # Notes of a file system (._main.tex) have the ending of the file that they are about, and are no texts.
+        if b"\0" not in body:
+            bodies[name] = body
     if not bodies:
         raise BundleError("the bundle has no TeX file")
     return _to_texts(bodies)
 
 
-def _find_name(said: str) -> str:
+def _find_name(entry: str) -> str:
     """The name of a TeX file inside the bundle; empty for one that leads out of it, and for any other file."""
-    path = PurePosixPath(said)
-    if len(said) > LONGEST_NAME or "\\" in said or not said.isprintable():
+    path = PurePosixPath(entry)
+    if len(entry) > LONGEST_NAME or "\\" in entry or not entry.isprintable():
         return ""
     if path.is_absolute() or ".." in path.parts or path.suffix.lower() not in ENDINGS:
         return ""
@@ -170,41 +171,6 @@ def _to_text(body: bytes, encoding: str) -> str:
         with contextlib.suppress(UnicodeDecodeError):
             text = body.decode(codec)
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _is_archive(head: bytes) -> bool:
-    """Whether a bundle begins with the header of a tar entry, which holds the sum of its own bytes (POSIX ustar)."""
-    if len(head) < _BLOCK or not head[0]:
-        return False
-    try:
-        said = int(head[148:156].strip(b" \0") or b"0", 8)
-    except ValueError:
-        return False
-    return said == sum(head[:148]) + 8 * ord(" ") + sum(head[156:])
-
-
-class _Bounded:
-    """What a bundle unpacks to, read forwards and never beyond the bound."""
-
-    def __init__(self, source: BinaryIO | gzip.GzipFile) -> None:
-        self._source = source
-        self._held = b""
-        self._left = MOST_BYTES
-
-    def peek(self) -> bytes:
-        """The first block, which is still to be read."""
-        self._held = self._source.read(_BLOCK)
-        return self._held
-
-    def read(self, size: int) -> bytes:
-        """The next bytes, as many as are asked for unless the bundle ends."""
-        part, self._held = self._held[:size], self._held[size:]
-        if len(part) < size:
-            part += self._source.read(size - len(part))
-        self._left -= len(part)
-        if self._left < 0:
-            raise BundleError(f"the bundle unpacks to more than {MOST_BYTES} bytes")
-        return part
 
 
 def assemble(texts: Mapping[str, str]) -> tuple[str, str]:

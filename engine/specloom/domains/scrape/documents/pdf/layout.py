@@ -128,21 +128,18 @@ class PdfPage:
 
 def to_markdown(pages: Sequence[PdfPage], outline: Mapping[int, Mapping[str, int]]) -> list[str]:
     """The Markdown of each page, its number above it. `outline` has the titles of each page's headings, with levels."""
-    running = _find_running(pages)
-    offset = _find_numbering(pages)
-    everything = [line for page in pages for line in page.lines]
-    body = _to_body_size(everything)
+    edges = [_find_edges(page) for page in pages]
+    running = _find_running(edges)
+    offset = _find_numbering(edges)
+    body = _to_body_size([line for page in pages for line in page.lines])
     texts = []
     for number, page in enumerate(pages):
-        kept = [
+        heads = [
             line
-            for at, line in enumerate(page.lines)
-            if not (
-                _is_at_edge(at, line, page)
-                and (_to_pattern(line) in running or (offset is not None and number + offset in _edge_numbers(line)))
-            )
+            for line in edges[number]
+            if _to_pattern(line) in running or (offset is not None and number + offset in _edge_numbers(line))
         ]
-        blocks = _to_blocks(kept, body, outline.get(number, {}))
+        blocks = _to_blocks([line for line in page.lines if line not in heads], body, outline.get(number, {}))
         if page.is_picture:
             blocks.append(_REST if blocks else _PICTURE)
         if page.fields:
@@ -170,25 +167,26 @@ def to_key(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
-def _find_running(pages: Sequence[PdfPage]) -> frozenset[str]:
+def _find_edges(page: PdfPage) -> list[TextLine]:
+    """The first and the last lines of a page, as far as they stand near its upper or lower edge."""
+    outer = page.lines[:_EDGE_LINES] + page.lines[max(_EDGE_LINES, len(page.lines) - _EDGE_LINES) :]
+    return [line for line in outer if line.bottom > page.height * (1 - _EDGE) or line.top < page.height * _EDGE]
+
+
+def _find_running(edges: Sequence[Sequence[TextLine]]) -> frozenset[str]:
     """The lines that come again at the edges of pages, their numbers aside."""
-    if len(pages) < _LEAST_PAGES:
-        return frozenset()
-    counts: Counter[str] = Counter()
-    for page in pages:
-        counts.update({_to_pattern(line) for at, line in enumerate(page.lines) if _is_at_edge(at, line, page)})
-    least = max(_LEAST_PAGES, len(pages) * _SHARE)
+    counts = Counter(pattern for lines in edges for pattern in set(map(_to_pattern, lines)))
+    least = max(_LEAST_PAGES, len(edges) * _SHARE)
     return frozenset(pattern for pattern, count in counts.items() if pattern and count >= least)
 
 
-def _find_numbering(pages: Sequence[PdfPage]) -> int | None:
+def _find_numbering(edges: Sequence[Sequence[TextLine]]) -> int | None:
     """What the printed number of a page is more than its place in the file, when most pages carry one at an edge."""
     votes: Counter[int] = Counter()
-    for number, page in enumerate(pages):
-        edge = [line for at, line in enumerate(page.lines) if _is_at_edge(at, line, page)]
-        votes.update({printed - number for line in edge for printed in _edge_numbers(line)})
+    for number, lines in enumerate(edges):
+        votes.update({printed - number for line in lines for printed in _edge_numbers(line)})
     offset, count = votes.most_common(1)[0] if votes else (0, 0)
-    return offset if count >= max(_LEAST_PAGES, len(pages) * 0.5) else None
+    return offset if count >= max(_LEAST_PAGES, len(edges) * 0.5) else None
 
 
 def _edge_numbers(line: TextLine) -> set[int]:
@@ -197,11 +195,6 @@ def _edge_numbers(line: TextLine) -> set[int]:
     if len(text) > 120:
         return set()
     return {int(match[1] or match[2]) for match in _OUTER_NUMBER.finditer(text)}
-
-
-def _is_at_edge(at: int, line: TextLine, page: PdfPage) -> bool:
-    is_outer = at < _EDGE_LINES or at >= len(page.lines) - _EDGE_LINES
-    return is_outer and (line.bottom > page.height * (1 - _EDGE) or line.top < page.height * _EDGE)
 
 
 def _to_pattern(line: TextLine) -> str:
@@ -262,12 +255,10 @@ def _to_blocks(lines: Sequence[TextLine], body: float, outline: Mapping[str, int
 
 def _to_level(line: TextLine, text: str, body: float, outline: Mapping[str, int]) -> int:
     """2 to 6 for a heading, 0 for other lines: what the outline names, and short lines in larger letters."""
-    if key := to_key(text):
-        if key in outline:
-            return outline[key]
-        bare = key.lstrip("0123456789")
-        if bare and bare in outline:
-            return outline[bare]
+    key = to_key(text)
+    for title in filter(None, (key, key.lstrip("0123456789"))):
+        if title in outline:
+            return outline[title]
     if ITEM.match(text):
         return 0
     is_large = body > 0 and line.size >= body * _HEADING_SIZE
