@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import get_args
 
@@ -166,7 +166,7 @@ def tell(index: int, item: AuditItem) -> AuditEntry:
         match_confidence="high" if item.work is not None else item.search.confidence if is_sought else None,
         comparison=(tell_match(match) if match is not None else []) or None,
         link=item.link.to_status(),
-        claim_check=item.evidence.check,
+        claim_check=replace(item.evidence.check, claim_evidence=item.evidence.check.claim_evidence or None),
         claim_content_words=item.evidence.words,
         claim_sparsity_note=item.evidence.note,
         provenance=(*item.standing.trail, *item.search.trail) or None,
