@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from specloom.domains.text import PaperId, paper_refs
-from specloom.plugins import FLAG, OBJECT, TEXT, listed, procedure
+from specloom.plugins import FLAG, OBJECT, TEXT, Context, listed, procedure
 from specloom.plugins.records import signature_of
 
 from . import config
 from .errors import ERROR, PaperFault, to_paper_fault
-
-if TYPE_CHECKING:
-    from specloom.plugins import Context
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Awaitable[dict[str, Any]]])

@@ -5,20 +5,17 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from specloom.core import Fault, Policy, Request, Response
+from specloom.core import Fault, Header, Policy, Request, Response, Secret
 from specloom.domains.scrape.fetch.politeness import read_retry_after
 from specloom.net import check_url, host_matches
+from specloom.plugins import Context
 
 from .config import DATA, setting
 from .errors import PaperFault, find_private_address, to_paper_fault
 from .limits import turn
-
-if TYPE_CHECKING:
-    from specloom.core import Header, Secret
-    from specloom.plugins import Context
 
 HOSTS: Mapping[str, list[str]] = DATA["hosts"]
 """The hosts that documents of a source come from, as its published list has them."""

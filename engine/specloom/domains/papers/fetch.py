@@ -7,11 +7,12 @@ import contextlib
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakValueDictionary
 
 from specloom.core import Secret
 from specloom.domains.text import PaperId, arxiv_at, find_ref, preprint_of
+from specloom.plugins import Context
 
 from . import config
 from .answers import answer_each
@@ -23,9 +24,6 @@ from .limits import replays_of
 from .metadata import ARXIV_LICENSE, OpenAccess, OpenLocation, PaperLookup, PaperRecord, to_entry
 from .provenance_log import Journal, LogSession, open_journal
 from .store import METADATA, PaperStore, open_store
-
-if TYPE_CHECKING:
-    from specloom.plugins import Context
 
 _OF_ARXIV = "10.48550/"
 """How the DOIs begin that arXiv registers."""

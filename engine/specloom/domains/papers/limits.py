@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from specloom.core import Pacer
+from specloom.plugins import Context
 
 from .errors import PaperFault
-
-if TYPE_CHECKING:
-    from specloom.plugins import Context
 
 PER_SECOND, GAP = 5, 0.2
 """Starts in any second, and seconds between two to one source."""

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from specloom.domains.text import PaperId, find_ref, mends, preprint_of, pubmed_number
+from specloom.plugins import Context
 
 from .config import INDEXES, SOURCES, PaperSource
 from .entries import make_entry, quality_of, to_plain, turned
 from .errors import PaperFault
 from .provenance_log import Journal, to_timestamp
-
-if TYPE_CHECKING:
-    from specloom.plugins import Context
 
 ARXIV_LICENSE = "arxiv-default"
 MOST_PLACES = 30

@@ -13,19 +13,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from specloom.core import Fault
+from specloom.core import Answer, Fault
 from specloom.domains.text import PaperId
+from specloom.plugins import Context
 from specloom.storage import ChainedLog, ChainVerdict, RowFormat
 
 from .config import log_path, log_retention
 from .errors import PaperFault, to_paper_fault
 from .limits import turn
-
-if TYPE_CHECKING:
-    from specloom.core import Answer
-    from specloom.plugins import Context
 
 ROW_VERSION = "v2"
 LARGEST = 100 * 1024 * 1024
