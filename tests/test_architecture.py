@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import graphlib
 import importlib
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -178,3 +179,26 @@ def test_a_room_that_the_table_does_not_know_is_found(tmp_path: Path) -> None:
         "specloom.attic stands in no room of the table",
         "specloom.attic.trunk stands in no room of the table",
     ]
+
+
+def test_a_class_name_stands_for_one_thing(tree: Tree) -> None:
+    places: dict[str, list[str]] = {}
+    for module, parsed in tree.trees.items():
+        for node in ast.walk(parsed):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(module)
+
+    assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_the_map_names_what_is_there(page: str, tree: Tree) -> None:
+    root = ENGINE.parents[1]
+    text = (root / page).read_text(encoding="utf-8")
+    paths = {path for path in re.findall(r"`([\w-][\w.-]*/[\w./-]*)`", text) if "NAME" not in path}
+    rooms = "|".join(room for room in ROOMS if "." not in room)
+    modules = set(re.findall(rf"`((?:{rooms})\.[a-z_.]+)`", text))
+
+    assert paths | modules
+    assert [path for path in sorted(paths) if not any((top / path).exists() for top in (root, ENGINE))] == []
+    assert [name for name in sorted(modules) if f"specloom.{name}" not in tree.trees] == []
