@@ -90,14 +90,14 @@ class AnswerCache:
             glance = self._glance
         # To ask the thread takes ten times as long as to see that there is nothing to ask for.
         if entry is None and (glance is None or glance.may_have(key)):
-            found = await self._in_thread(lambda disk: disk.read(key, self._clock()))
+            stored = await self._in_thread(lambda disk: disk.read(key, self._clock()))
             with self._lock:
                 # A put or a clear during the read knows better than what was read.
                 entry = self._memory.get(key, self._clock())
-                if entry is None and found is not None and generation == self._generation and not self._closed:
-                    self._memory.put(key, found)
+                if entry is None and stored is not None and generation == self._generation and not self._closed:
+                    self._memory.put(key, stored)
                     self._counts["disk_hits"] += 1
-                    entry = found
+                    entry = stored
         with self._lock:
             self._counts["misses" if entry is None else "hits"] += 1
         return entry

@@ -91,12 +91,9 @@ class AnswerDisk:
 
     def write_all(self, entries: Mapping[str, CacheEntry]) -> None:
         """Write several entries in one transaction, so that they cost little more than one."""
-        if len(entries) == 1:
-            self.write(*next(iter(entries.items())))
-        elif entries:
-            with self._open().transact():
-                for key, entry in entries.items():
-                    self.write(key, entry)
+        with self._open().transact() if len(entries) > 1 else contextlib.nullcontext():
+            for key, entry in entries.items():
+                self.write(key, entry)
 
     def write(self, key: str, entry: CacheEntry) -> None:
         """Write one entry in place of whatever stands under its key."""

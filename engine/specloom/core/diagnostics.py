@@ -110,15 +110,15 @@ def render(diagnostic: Diagnostic, sources: Mapping[str, str], *, colour: bool =
     text = sources.get(place.file, "").splitlines()
     if 0 < place.line <= len(text):
         # A file that is not text, or that means harm, may hold signs that a terminal obeys.
-        shown = "".join(one if one.isprintable() else " " if one == "\t" else "·" for one in text[place.line - 1])
+        line = "".join(one if one.isprintable() else " " if one == "\t" else "·" for one in text[place.line - 1])
         number = str(place.line)
         pad = " " * len(number)
-        width = max(1, min(place.width, len(shown) - place.column + 1))
-        start, stop = _window(len(shown), place.column - 1)
+        width = max(1, min(place.width, len(line) - place.column + 1))
+        start, stop = _window(len(line), place.column - 1)
         caret = " " * (place.column - 1 - start) + tint + "^" * min(width, stop - place.column + 1) + plain
         lines += [
             f"{pad} {blue}|{plain}",
-            f"{number} {blue}|{plain} {shown[start:stop]}",
+            f"{number} {blue}|{plain} {line[start:stop]}",
             f"{pad} {blue}|{plain} {caret}",
         ]
     if diagnostic.hint:

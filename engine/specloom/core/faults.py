@@ -156,9 +156,9 @@ def all_failed(failed: Sequence[Fault]) -> Fault:
     if len(failed) == 1:
         return failed[0]
     first = min(failed, key=lambda one: (_rank(one.kind), one.retry_after or 0))
-    told = [(one.provider, one.message.rstrip(".")) for one in failed]
-    said = dict.fromkeys(f"{provider}: {message}" if provider else message for provider, message in told)
-    return first.told_as(detail="; ".join(said))
+    messages = [(one.provider, one.message.rstrip(".")) for one in failed]
+    details = dict.fromkeys(f"{provider}: {message}" if provider else message for provider, message in messages)
+    return first.told_as(detail="; ".join(details))
 
 
 def _rank(kind: str) -> int:

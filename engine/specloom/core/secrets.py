@@ -108,9 +108,9 @@ def load_key(directory: Path, environ: Mapping[str, str]) -> bytes:
 
     Every way to fail is a ValueError whose sentence says what to do and never shows the value.
     """
-    given = environ.get(KEY_VARIABLE, "").strip()
-    if given:
-        key = _parse_key(given)
+    text = environ.get(KEY_VARIABLE, "").strip()
+    if text:
+        key = _parse_key(text)
         if key is None:
             raise ValueError(f"{KEY_VARIABLE} is not a key: give 64 hex digits, or {KEY_BYTES} bytes in base64")
         return key
@@ -254,18 +254,13 @@ _FORMS = (
     # A key of 32 bytes in hexadecimal digits, which digests look like as well
     (re.compile(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{64}(?![0-9A-Fa-f])"), MASK),
 )
-_ISSUED = (
-    # Forms that issuers of keys document, known by how they begin; then JSON web tokens and private keys
-    (re.compile(r"AIza[\w-]{30,}"), MASK),
-    (re.compile(r"\bsk-[\w-]{16,}"), MASK),
-    (re.compile(r"\bBSA[\w-]{20,}"), MASK),
-    (re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,})"), MASK),
-    (re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), MASK),
-    (re.compile(r"\bxox[abeoprs]-[\w-]{10,}"), MASK),
-    (re.compile(r"\b[rsp]k_(?:live|test)_\w{10,}"), MASK),
-    (re.compile(r"\b(?:hf|npm)_[A-Za-z0-9]{20,}"), MASK),
-    (re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"), MASK),
-    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"), MASK),
+# Forms that issuers of keys document, known by how they begin; then JSON web tokens and private keys
+_ISSUED = re.compile(
+    r"AIza[\w-]{30,}|\bsk-[\w-]{16,}|\bBSA[\w-]{20,}"
+    r"|\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,})"
+    r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bxox[abeoprs]-[\w-]{10,}|\b[rsp]k_(?:live|test)_\w{10,}"
+    r"|\b(?:hf|npm)_[A-Za-z0-9]{20,}|\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
 )
 
 
@@ -273,14 +268,14 @@ def mask(text: str) -> str:
     """The text without whatever looks like a secret, cut where it is too long."""
     # Cut late, so that a secret does not hide by standing half behind the cut.
     text = text[: 4 * MOST_CHARACTERS]
-    for form, instead in (*_FORMS, *_ISSUED):
+    for form, instead in (*_FORMS, (_ISSUED, MASK)):
         text = form.sub(instead, text)
     return text[:MOST_CHARACTERS]
 
 
 def looks_issued(text: str) -> bool:
     """Whether the text holds a key of a form that an issuer documents, so that it is hardly made up."""
-    return any(form.search(text) for form, _ in _ISSUED)
+    return _ISSUED.search(text) is not None
 
 
 def looks_secret(name: str, text: str) -> bool:

@@ -49,16 +49,16 @@ def columns() -> int:
 
 def request_to_json(request: Request, secrets: Iterable[Secret] = ()) -> dict[str, Any]:
     """A request as data, with `•••` for every secret, in the body as well."""
-    said: dict[str, Any] = {"step": request.step, "method": request.method, "url": request.url}
-    said["query"] = [[name, str(value)] for name, value in request.query]
-    said["headers"] = {name: str(value) for name, value in request.headers}
+    fields: dict[str, Any] = {"step": request.step, "method": request.method, "url": request.url}
+    fields["query"] = [[name, str(value)] for name, value in request.query]
+    fields["headers"] = {name: str(value) for name, value in request.headers}
     if request.body is not None:
         text = redact(request.body.decode("utf-8", "replace"), secrets)
         try:
-            said["json"] = json.loads(text)
+            fields["json"] = json.loads(text)
         except ValueError:
-            said["body"] = text
-    return said
+            fields["body"] = text
+    return fields
 
 
 def request_lines(request: Request, secrets: Iterable[Secret] = ()) -> list[str]:
@@ -78,26 +78,26 @@ def _escape(text: str) -> str:
 
 def secrets_in(values: Mapping[str, Any]) -> list[Secret]:
     """Every secret among settings."""
-    found = []
+    secrets = []
     for value in values.values():
         if isinstance(value, Secret):
-            found.append(value)
+            secrets.append(value)
         elif isinstance(value, Mapping):
-            found += secrets_in(value)
-    return found
+            secrets += secrets_in(value)
+    return secrets
 
 
 def fault_line(fault: Fault) -> str:
     """A fault in a sentence, with what to do about it."""
-    said = printable(fault.message)
+    line = printable(fault.message)
     if fault.retry_after is not None:
-        said += f" (try again in {fault.retry_after} s)"
+        line += f" (try again in {fault.retry_after} s)"
     if fault.alternatives:
-        shown = ", ".join(fault.alternatives[:8])
-        said += f"\n  instead: {shown}" + (" …" if len(fault.alternatives) > 8 else "")
+        names = ", ".join(fault.alternatives[:8])
+        line += f"\n  instead: {names}" + (" …" if len(fault.alternatives) > 8 else "")
     if fault.detail:
-        said += f"\n  {cut(fault.detail, 300)}"
-    return said
+        line += f"\n  {cut(fault.detail, 300)}"
+    return line
 
 
 # --- answers --------------------------------------------------------------------------------------------------------
@@ -143,12 +143,12 @@ def row_lines(number: int, row: Mapping[str, Any], paint: Paint, width: int) -> 
 def _wrapped(text: str, width: int) -> str:
     import textwrap
 
-    found = textwrap.wrap(printable(text), width - 5, max_lines=2, placeholder=" …", break_on_hyphens=False)
-    return "\n".join(f"     {line}" for line in found)
+    lines = textwrap.wrap(printable(text), width - 5, max_lines=2, placeholder=" …", break_on_hyphens=False)
+    return "\n".join(f"     {line}" for line in lines)
 
 
 def _main_list(answer: Mapping[str, Any]) -> str:
-    lists = [name for name, said in answer.items() if isinstance(said, list) and said and isinstance(said[0], Mapping)]
+    lists = [name for name, rows in answer.items() if isinstance(rows, list) and rows and isinstance(rows[0], Mapping)]
     return max(lists, key=lambda name: len(answer[name]), default="")
 
 
@@ -156,8 +156,8 @@ def _repeats(value: Any, rows: Any) -> bool:
     """Whether a plain list only says again what stands in the rows, as a list of their addresses does."""
     if not (isinstance(value, list) and value and isinstance(rows, list)):
         return False
-    known = {one for row in rows if isinstance(row, Mapping) for one in row.values() if isinstance(one, str)}
-    return all(isinstance(one, str) and one in known for one in value)
+    texts = {one for row in rows if isinstance(row, Mapping) for one in row.values() if isinstance(one, str)}
+    return all(isinstance(one, str) and one in texts for one in value)
 
 
 def _first(row: Mapping[str, Any], names: Sequence[str]) -> str:

@@ -399,9 +399,9 @@ def _write_headers(
 
 
 def _accept(value: str) -> bytes:
-    wanted = [part.strip() for part in value.split(",")]
-    kept = [part for part in wanted if part.partition(";")[0].strip().lower() in ACCEPTED]
-    return ", ".join(kept or ["identity"]).encode("latin-1")
+    codings = [part.strip() for part in value.split(",")]
+    accepted = [part for part in codings if part.partition(";")[0].strip().lower() in ACCEPTED]
+    return ", ".join(accepted or ["identity"]).encode("latin-1")
 
 
 def _read_location(location: str) -> str:
@@ -478,14 +478,14 @@ class Inflater:
 def find_inflater(header: str, host: str) -> Inflater | None:
     """What undoes the codings of a Content-Encoding header; nothing for a body that is as it should be."""
     codings = [name for part in header.lower().split(",") if (name := part.strip().removeprefix("x-"))]
-    known = [name for name in codings if name in ACCEPTED or name in _FOREIGN]
-    if not known:
+    named = [name for name in codings if name in ACCEPTED or name in _FOREIGN]
+    if not named:
         return None
-    if len(known) > 1 or known[0] in _FOREIGN:
+    if len(named) > 1 or named[0] in _FOREIGN:
         # The names are ours, so a hostile header cannot put words into the sentence.
-        message = f"{host} answered in an encoding that was not asked for ({', '.join(known[:3])})."
+        message = f"{host} answered in an encoding that was not asked for ({', '.join(named[:3])})."
         raise Fault("upstream_unavailable", message)
-    return Inflater(known[0], host)
+    return Inflater(named[0], host)
 
 
 def _find_window(head: bytes) -> int:

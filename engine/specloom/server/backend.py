@@ -50,20 +50,25 @@ class ExecutorBackend(Backend):
         self._tools = frozenset(executor.model.tools if tools is None else tools)
 
     def call_now(self, name: str, arguments: dict[str, Any]) -> bytes | None:
-        done = self._executor.peek(name, arguments, owner=self._owner)
-        return render_text(done.body, done.meta) if done else None
+        outcome = self._executor.peek(name, arguments, owner=self._owner)
+        return render_text(outcome.body, outcome.meta) if outcome else None
 
     async def call_tool(self, name: str, arguments: dict[str, Any], call: Call) -> bytes:
         try:
-            done = await self._executor.call(name, arguments, owner=self._owner, progress=call.progress)
+            outcome = await self._executor.call(name, arguments, owner=self._owner, progress=call.progress)
         finally:
             self._tell_changes(name, arguments, call)
-        if done.linked is None:
-            return render_text(done.body, done.meta)
-        one = done.linked
-        title = done.answer["summary"]
-        link = {"uri": one.uri, "name": one.name, "title": title, "mimeType": one.mime_type, "size": one.size}
-        return render_text(done.body, done.meta, link)
+        if outcome.linked is None:
+            return render_text(outcome.body, outcome.meta)
+        linked, title = outcome.linked, outcome.answer["summary"]
+        link = {
+            "uri": linked.uri,
+            "name": linked.name,
+            "title": title,
+            "mimeType": linked.mime_type,
+            "size": linked.size,
+        }
+        return render_text(outcome.body, outcome.meta, link)
 
     def _tell_changes(self, name: str, arguments: Mapping[str, Any], call: Call) -> None:
         """Tell whoever watches a resource that a call has changed it, such as a session by a source or by its end."""
@@ -84,9 +89,9 @@ class ExecutorBackend(Backend):
         }
 
     async def complete(self, ref: dict[str, Any], argument: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002
-        known = await self._vocabulary(ref, str(argument.get("name", "")))
-        found = complete(known, str(argument.get("value", "")))
-        return {"values": found[:MOST_VALUES], "total": len(found), "hasMore": len(found) > MOST_VALUES}
+        vocabulary = await self._vocabulary(ref, str(argument.get("name", "")))
+        values = complete(vocabulary, str(argument.get("value", "")))
+        return {"values": values[:MOST_VALUES], "total": len(values), "hasMore": len(values) > MOST_VALUES}
 
     async def close(self, grace: float) -> None:  # noqa: ARG002
         await self._executor.aclose()
@@ -150,12 +155,12 @@ class Resources:
 
     def changed_by(self, arguments: Mapping[str, Any]) -> list[str]:
         """The addresses of what is changed by a call with these arguments that changes something."""
-        found = []
+        addresses = []
         for resource in self._resources:
-            filled = {hole: arguments.get(name) for hole, name in resource.changes_with.items()}
-            if filled and all(isinstance(text, str) and text for text in filled.values()):
-                found.append(resource.fill({hole: str(text) for hole, text in filled.items()}))
-        return found
+            values = {hole: arguments.get(name) for hole, name in resource.changes_with.items()}
+            if values and all(isinstance(text, str) and text for text in values.values()):
+                addresses.append(resource.fill({hole: str(text) for hole, text in values.items()}))
+        return addresses
 
     async def _read(self, uri: str, resource: Resource, holes: Mapping[str, str]) -> dict[str, Any]:
         source = resource.source
@@ -169,8 +174,8 @@ class Resources:
             context.result = await self._run(uri, resource, parameters_of(resource, context))
         data = answer_resource(resource, context)
         if data is None:
-            known = [str(row[source.name]) for row in list_rows(resource, context)]
-            raise NotFound(uri, did_you_mean(holes[source.name], known) or resource.missing)
+            values = [str(row[source.name]) for row in list_rows(resource, context)]
+            raise NotFound(uri, did_you_mean(holes[source.name], values) or resource.missing)
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
         return {
             "contents": [{"uri": uri, "mimeType": resource.mime_type, "text": text}],
@@ -184,10 +189,10 @@ class Resources:
 
     async def _read_artifact(self, uri: str, resource: Resource, identifier: str) -> dict[str, Any]:
         keeper = self._executor.artifacts
-        kept = await keeper.read(self._owner, identifier) if keeper is not None else None
-        if kept is None:
+        artifact = await keeper.read(self._owner, identifier) if keeper is not None else None
+        if artifact is None:
             raise NotFound(uri, resource.missing if keeper is not None else "")
-        text, mime_type = kept
+        text, mime_type = artifact
         return {"contents": [{"uri": uri, "mimeType": mime_type, "text": text}], "cacheScope": "private"}
 
     async def _items(self, collection: str, limit: int) -> list[Item]:

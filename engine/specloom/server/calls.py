@@ -86,8 +86,8 @@ class LiveCall(Call):
         self._credit -= 1.0
         self._reached = progress
         step = {"progressToken": self._token, "progress": progress, "total": total, "message": message}
-        told = {name: value for name, value in step.items() if value is not None}
-        self._connection.send_for(self, to_notification("notifications/progress", told))
+        fields = {name: value for name, value in step.items() if value is not None}
+        self._connection.send_for(self, to_notification("notifications/progress", fields))
 
     def log(self, level: str, data: Any, logger: str | None = None) -> None:
         if shows(level, self.meta.get(LOG_LEVEL_KEY) if self.era == "modern" else self._connection.log_level):

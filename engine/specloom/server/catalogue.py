@@ -88,14 +88,14 @@ def select(
     """
     from specloom.core import did_you_mean
 
-    known = {toolset for tool in model.tools.values() for toolset in tool.toolsets} | {"all"}
+    names = {toolset for tool in model.tools.values() for toolset in tool.toolsets} | {"all"}
     for name in selection.toolsets:
-        if name not in known:
-            raise ValueError(f"there is no toolset {name!r}; {did_you_mean(name, known)}".rstrip("; "))
+        if name not in names:
+            raise ValueError(f"there is no toolset {name!r}; {did_you_mean(name, names)}".rstrip("; "))
     for name in (*selection.tools, *selection.exclude):
         if name not in model.tools:
             raise ValueError(f"there is no tool {name!r}; {did_you_mean(name, model.tools)}".rstrip("; "))
-    wanted = selection.toolsets or (() if selection.tools else DEFAULT_TOOLSETS)
+    toolsets = selection.toolsets or (() if selection.tools else DEFAULT_TOOLSETS)
     off = {}
     if environ is not None:
         off = {tool.name: _why_off(model, tool, environ, always_configured) for tool in model.tools.values()}
@@ -106,7 +106,7 @@ def select(
         tool
         for tool in model.tools.values()
         if not off.get(tool.name)
-        and ("all" in wanted or set(wanted) & set(tool.toolsets) or tool.name in selection.tools)
+        and ("all" in toolsets or set(toolsets) & set(tool.toolsets) or tool.name in selection.tools)
         and tool.name not in selection.exclude
     ]
     return [tool.name for tool in sorted(chosen, key=lambda tool: ("core" not in tool.toolsets, tool.name))]
@@ -171,15 +171,15 @@ def listed_tool(model: Model, name: str, output_schemas: str = OUTPUT_SCHEMAS[0]
 
     tool = model.tools[name]
     hints = tool.annotations
-    given: dict[str, Any] = {}
+    schema: dict[str, Any] = {}
     if output_schemas != "none":
-        given["outputSchema"] = (brief_schema if output_schemas == "brief" else lean_schema)(tool.output_schema)
+        schema["outputSchema"] = (brief_schema if output_schemas == "brief" else lean_schema)(tool.output_schema)
     return {
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,
         "inputSchema": tool.input_schema,
-        **given,
+        **schema,
         "annotations": {
             "readOnlyHint": hints["read_only"],
             "destructiveHint": hints["destructive"],

@@ -44,8 +44,8 @@ async def decide(
 def to_refusals(now: float) -> dict[str, dict[str, Any]]:
     """What takes the place of the decisions of somebody who is erased: every purpose refused, and no name with it."""
     decided = from_epoch(now) or ""
-    said = {"granted": False, "decidedAt": decided, "decidedFrom": ERASURE}
-    return {purpose: {"purpose": purpose, **said} for purpose in PURPOSES}
+    refusal = {"granted": False, "decidedAt": decided, "decidedFrom": ERASURE}
+    return {purpose: {"purpose": purpose, **refusal} for purpose in PURPOSES}
 
 
 async def grant_locally(drawer: Collection, owner: str, now: float) -> list[str]:

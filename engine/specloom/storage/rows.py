@@ -114,11 +114,11 @@ class Rows:
 
     def find(self, place: ViewAddress, key: str) -> StoredRow | None:
         """The row if it is there and alive."""
-        found = self.connection.execute(
+        columns = self.connection.execute(
             f"SELECT {COLUMNS} {FROM} WHERE i.collection = ? AND i.place = ? AND i.name = ?",
             (place.spec.name, place.place, self.name_tag(place, key)),
         ).fetchone()
-        row = StoredRow(*found) if found else None
+        row = StoredRow(*columns) if columns else None
         return row if row is not None and self._is_alive(row) else None
 
     def get(self, place: ViewAddress, key: str) -> tuple[Item, StoredRow] | None:
@@ -153,21 +153,21 @@ class Rows:
                 raise Fault("internal", f"The collection {place.spec.name} declares no index {field!r}.")
             conditions.append("AND i.id IN (SELECT item FROM marks WHERE tag = ?)")
             values.append(self.mark_tag(place, field, text))
-        found = self.connection.execute(
+        rows = self.connection.execute(
             f"SELECT {COLUMNS} {FROM} WHERE i.collection = ? AND i.place = ? AND (i.expires IS NULL OR i.expires > ?) "
             f"{' '.join(conditions)} ORDER BY i.id DESC LIMIT ?",
             (place.spec.name, place.place, self.clock(), *values, max(0, limit)),
         )
-        return [StoredRow(*one) for one in found]
+        return [StoredRow(*one) for one in rows]
 
     def open_events(self, place: ViewAddress, row: StoredRow, first: int = 1, last: int | None = None) -> list[Event]:
         """The events behind a row."""
-        found = self.connection.execute(
+        events = self.connection.execute(
             "SELECT seq, at, value FROM events WHERE item = ? AND seq BETWEEN ? AND ? ORDER BY seq",
             (row.id, first, row.last if last is None else last),
         )
         opened = []
-        for seq, at, sealed in found:
+        for seq, at, sealed in events:
             plain = unseal_value(self.keys, row.salt, sealed, bind("event", place, row.name, row.author, seq))
             if plain is None:
                 raise Fault(
@@ -313,37 +313,37 @@ def _open_tag_key(rows: Mapping[str, bytes], keys: MasterKeys) -> bytes:
     return tag_key
 
 
+_NOTHING_LOST = "nothing of this was written, and nothing that was written is lost."
+_FAILURES = {
+    sqlite3.SQLITE_FULL: (
+        f"is full: {_NOTHING_LOST} Free disk space, delete what is not needed or raise SPECLOOM_STATE_MAX_MB, then try "
+        "again."
+    ),
+    sqlite3.SQLITE_CORRUPT: (
+        "is damaged: its file was changed or cut short by something else. "
+        "The operator should restore it from a backup, or move it away to begin a new one."
+    ),
+}
+_FAILURES[sqlite3.SQLITE_NOTADB] = _FAILURES[sqlite3.SQLITE_CORRUPT]
+
+
 def to_fault(error: Exception) -> Fault:
     """What a failure of the database means to whoever called."""
     if isinstance(error, Fault):
         return error
     code = _code(error)
-    if code == sqlite3.SQLITE_FULL:
-        sentence = (
-            "The state store is full: nothing of this was written, and nothing that was written is lost. "
-            "Free disk space, delete what is not needed or raise SPECLOOM_STATE_MAX_MB, then try again."
-        )
-        return Fault("upstream_unavailable", sentence, action="inform_user")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         sentence = "The state store is busy: another process has been writing for too long. Try again in a moment."
         return Fault("upstream_unavailable", sentence, retry_after=2, action="retry_after_delay")
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        sentence = (
-            "The state store is damaged: its file was changed or cut short by something else. "
-            "The operator should restore it from a backup, or move it away to begin a new one."
-        )
-        return Fault("internal", sentence, action="inform_user")
     if isinstance(error, ValueError):
         return Fault("config", f"The state store cannot be opened: {error}.", action="inform_user")
-    if isinstance(error, OSError):
-        reason = error.strerror or type(error).__name__
-    else:
-        reason = getattr(error, "sqlite_errorname", type(error).__name__)
-    sentence = (
-        f"The state store cannot be written or read ({reason}): nothing of this was written, and nothing that was "
-        "written is lost. The operator should look at the disk and the rights of SPECLOOM_STATE_DIR."
+    reason = getattr(error, "strerror", None) or getattr(error, "sqlite_errorname", None) or type(error).__name__
+    unknown = (
+        f"cannot be written or read ({reason}): {_NOTHING_LOST} The operator should look at the disk and the rights of "
+        "SPECLOOM_STATE_DIR."
     )
-    return Fault("upstream_unavailable", sentence, action="inform_user")
+    kind = "upstream_unavailable" if code == sqlite3.SQLITE_FULL or code not in _FAILURES else "internal"
+    return Fault(kind, f"The state store {_FAILURES.get(code, unknown)}", action="inform_user")
 
 
 def is_full(error: Exception) -> bool:

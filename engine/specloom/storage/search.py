@@ -76,11 +76,11 @@ def read_texts(value: Any, fields: Iterable[str]) -> list[str]:
     """The texts in these fields of a value, lists of texts opened."""
     if not isinstance(value, dict):
         return []
-    found = []
+    texts = []
     for field in fields:
         one = value.get(field)
-        found += [one] if isinstance(one, str) else [text for text in one or [] if isinstance(text, str)]
-    return found
+        texts += [one] if isinstance(one, str) else [text for text in one or [] if isinstance(text, str)]
+    return texts
 
 
 def _terms(text: str) -> Iterable[str]:
@@ -240,21 +240,21 @@ class Indexes:
         self, rows: Rows, place: ViewAddress, text: str, where: Mapping[str, str], limit: int
     ) -> list[SearchHit]:
         """Living items about a text, best first, as they are in the transaction of `rows`."""
-        asked = count_terms([text])
-        if not asked or not place.spec.search or limit < 1:
+        terms = count_terms([text])
+        if not terms or not place.spec.search or limit < 1:
             return []
         with self._lock:
             index = self._refresh(rows, place)
-            ranked = index.rank(asked)
-        found: list[SearchHit] = []
+            ranked = index.rank(terms)
+        hits: list[SearchHit] = []
         for at in range(0, len(ranked), CANDIDATES):
             some = dict(ranked[at : at + CANDIDATES])
             living = {row.id: row for row in rows.select(place, where, CANDIDATES, among=list(some))}
-            kept = [(living[id_], score) for id_, score in some.items() if id_ in living][: limit - len(found)]
-            found += [SearchHit(rows.open(place, row), round(score, 4)) for row, score in kept]
-            if len(found) >= limit:
+            rows_scored = [(living[id_], score) for id_, score in some.items() if id_ in living][: limit - len(hits)]
+            hits += [SearchHit(rows.open(place, row), round(score, 4)) for row, score in rows_scored]
+            if len(hits) >= limit:
                 break
-        return found
+        return hits
 
     def forget(self) -> None:
         """Let go of everything, as after an erasure."""
@@ -284,12 +284,12 @@ def _open_words(rows: Rows, place: ViewAddress, ids: list[int]) -> list[tuple[in
     opened = []
     for at in range(0, len(ids), 500):
         some = ids[at : at + 500]
-        found = rows.connection.execute(
+        stored = rows.connection.execute(
             "SELECT i.id, i.name, i.author, o.salt, v.version, v.value FROM items i JOIN owners o ON o.tag = i.author "  # noqa: S608 - marks
             f"JOIN vectors v ON v.item = i.id WHERE i.id IN ({','.join('?' * len(some))})",
             some,
         )
-        for id_, name, author, salt, version, sealed in found:
+        for id_, name, author, salt, version, sealed in stored:
             plain = unseal_value(rows.keys, salt, sealed, bind("words", place, name, author, version))
             opened.append((id_, version, {} if plain is None else json.loads(plain)))
     return opened

@@ -28,11 +28,11 @@ def put(rows: Rows, place: ViewAddress, key: str, value: Json, expect: int | Non
 
 def update(rows: Rows, place: ViewAddress, key: str, change: Change, lasts: float | None = None) -> Item | None:
     """Write what `change` gives; see Drawer.update."""
-    found = rows.get(place, key)
-    value = change(found[0].value if found else None)
+    stored = rows.get(place, key)
+    value = change(stored[0].value if stored else None)
     if value is None:
-        return found[0] if found else None
-    return _write(rows, place, key, value, found[1] if found else None, lasts=lasts)
+        return stored[0] if stored else None
+    return _write(rows, place, key, value, stored[1] if stored else None, lasts=lasts)
 
 
 def append(
@@ -44,10 +44,10 @@ def append(
     change: Callable[[Json, int], Json] | None,
 ) -> Item:
     """Append an event; see Drawer.append."""
-    found = rows.get(place, key)
-    if found is None:
+    stored = rows.get(place, key)
+    if stored is None:
         raise Fault("not_found", f"There is no such record in {place.spec.name}, or it has expired.")
-    item, row = found
+    item, row = stored
     if expect is not None and expect != row.last:
         raise WriteConflict(f"The record has {row.last} entries and not {expect}: read it again before writing.")
     if row.last >= place.spec.max_events:
@@ -257,28 +257,28 @@ def expire(rows: Rows) -> int:
 
 def reseal(rows: Rows, specs: Mapping[str, CollectionSpec], after: int) -> tuple[int, int]:
     """Seal some items after this id with the current key: the last id that was looked at (0 at the end), how many."""
-    found = rows.connection.execute(
+    stored = rows.connection.execute(
         f"SELECT {COLUMNS}, i.collection, i.place {FROM} WHERE i.id > ? AND substr(i.value, 1, 4) <> ? "
         "ORDER BY i.id LIMIT ?",
         (after, name_key(rows.keys.current), BATCH),
     ).fetchall()
     done = 0
-    for *columns, collection, place in found:
+    for *columns, collection, place in stored:
         row = StoredRow(*columns)
         spec = specs.get(collection) or CollectionSpec(collection)
         done += reseal_item(rows, ViewAddress(spec, place, row.author, b""), row)
-    return (found[-1][0] if len(found) == BATCH else 0), done
+    return (stored[-1][0] if len(stored) == BATCH else 0), done
 
 
 def export(rows: Rows, specs: Mapping[str, CollectionSpec], owner: bytes) -> dict[str, list[dict[str, Any]]]:
     """Everything that an owner wrote, by collection, in the order in which it was written."""
     exported: dict[str, list[dict[str, Any]]] = {name: [] for name in specs}
-    found = rows.connection.execute(
+    stored = rows.connection.execute(
         f"SELECT {COLUMNS}, i.collection, i.place {FROM} WHERE i.author = ? AND (i.expires IS NULL OR i.expires > ?) "
         "ORDER BY i.id",
         (owner, rows.clock()),
     ).fetchall()
-    for *columns, collection, place in found:
+    for *columns, collection, place in stored:
         spec = specs.get(collection) or CollectionSpec(collection)
         exported.setdefault(collection, []).append(
             _export_item(rows, ViewAddress(spec, place, owner, b""), StoredRow(*columns))
@@ -288,12 +288,12 @@ def export(rows: Rows, specs: Mapping[str, CollectionSpec], owner: bytes) -> dic
 
 def _export_item(rows: Rows, place: ViewAddress, row: StoredRow) -> dict[str, Json]:
     item = rows.open(place, row)
-    said: dict[str, Json] = {"key": item.key, "value": item.value, "created": item.created, "changed": item.changed}
+    fields: dict[str, Json] = {"key": item.key, "value": item.value, "created": item.created, "changed": item.changed}
     if item.expires is not None:
-        said["expires"] = item.expires
+        fields["expires"] = item.expires
     if item.last:
-        said["events"] = [{"seq": one.seq, "at": one.at, "value": one.value} for one in rows.open_events(place, row)]
-    return said
+        fields["events"] = [{"seq": one.seq, "at": one.at, "value": one.value} for one in rows.open_events(place, row)]
+    return fields
 
 
 def erase(rows: Rows, owners: Iterable[bytes], consents: CollectionSpec | None = None) -> dict[str, int]:
@@ -305,16 +305,16 @@ def erase(rows: Rows, owners: Iterable[bytes], consents: CollectionSpec | None =
     """
     deleted: Counter[str] = Counter()
     for owner in owners:
-        known = rows.connection.execute("SELECT tenant FROM owners WHERE tag = ?", (owner,)).fetchone()
-        counted = rows.connection.execute(
+        tenant_row = rows.connection.execute("SELECT tenant FROM owners WHERE tag = ?", (owner,)).fetchone()
+        counts = rows.connection.execute(
             "SELECT collection, COUNT(*) FROM items WHERE author = ? OR place = ? GROUP BY collection", (owner, owner)
         )
-        gone = dict(counted.fetchall())
+        gone = dict(counts.fetchall())
         deleted.update(gone)
         rows.connection.execute("DELETE FROM items WHERE author = ? OR place = ?", (owner, owner))
         rows.connection.execute("DELETE FROM owners WHERE tag = ?", (owner,))
-        if known and consents is not None and consents.name in gone:
-            place = ViewAddress(consents, owner, owner, bytes(known[0]))
+        if tenant_row and consents is not None and consents.name in gone:
+            place = ViewAddress(consents, owner, owner, bytes(tenant_row[0]))
             for purpose, refusal in to_refusals(rows.clock()).items():
                 put(rows, place, purpose, refusal, None)
     rows.connection.execute("INSERT OR REPLACE INTO meta VALUES ('compact', x'01')")

@@ -255,9 +255,9 @@ class Browser:
             await self._stop()
 
     async def _render(self, url: str, options: Options) -> Fetched:
-        found = find_browser(options.chrome)
-        if not found.path:
-            raise Fault("browser_unavailable", found.why)
+        program = find_browser(options.chrome)
+        if not program.path:
+            raise Fault("browser_unavailable", program.why)
         from playwright.async_api import Error
 
         self._pages += 1
@@ -266,7 +266,7 @@ class Browser:
             self._closing = None
         try:
             for attempt in (1, 2):
-                running = await self._ensure(found.path, options)
+                running = await self._ensure(program.path, options)
                 try:
                     return await _render_once(running, url, options)
                 except Error as error:
@@ -275,7 +275,9 @@ class Browser:
                         raise Fault("network", f"the browser lost the page: {first_line(str(error))}") from None
                     if attempt == 2:
                         raise Fault("browser_unavailable", "the browser crashed while it read the page") from None
-                    await self._restart(running)
+                    async with self._starting:
+                        if self._running is running:
+                            await self._stop()
             raise AssertionError("unreachable")
         finally:
             self._pages -= 1
@@ -290,11 +292,6 @@ class Browser:
             self._running = await start(path, self._resolve, honest=options.identity == "honest")
             self.starts += 1
             return self._running
-
-    async def _restart(self, dead: Running) -> None:
-        async with self._starting:
-            if self._running is dead:
-                await self._stop()
 
     async def _stop(self) -> None:
         running, self._running = self._running, None

@@ -131,11 +131,11 @@ async def ask(frame: Any, script: str, argument: Any = None) -> Any:
         except TimeoutError:
             raise Fault("network", "the page keeps the browser busy without end") from None
         except Error as error:
-            said = str(error).lower()
-            if "crashed" in said or "closed" in said or "disconnected" in said:
+            message = str(error).lower()
+            if "crashed" in message or "closed" in message or "disconnected" in message:
                 raise
             # A page that goes on to another one takes its scripts with it; the next one is asked.
-            if "context was destroyed" not in said and "navigat" not in said:
+            if "context was destroyed" not in message and "navigat" not in message:
                 return None
             await load(frame, SETTLE)
     return None
@@ -159,8 +159,8 @@ async def wait_for_text(page: Any, traffic: Traffic) -> None:
     """Wait on where there is nothing to read on a quiet page yet, or where more of it is on its way."""
     began = time.monotonic()
     while True:
-        said = await ask(page, TEXT, LITTLE)
-        if isinstance(said, int) and said <= LITTLE:
+        characters = await ask(page, TEXT, LITTLE)
+        if isinstance(characters, int) and characters <= LITTLE:
             patience = FOR_DATA if traffic.pending else FOR_SCRIPTS
         else:
             patience = FOR_MORE if traffic.pending else 0.0
@@ -190,11 +190,11 @@ async def scroll(page: Any, traffic: Traffic) -> None:
     end = time.monotonic() + FOR_SCROLLS
     for _ in range(MOST_SCROLLS):
         before = extent[0]
-        known = frozenset(traffic.pending)
+        pending = frozenset(traffic.pending)
         await ask(page, SCROLL)
         await _quiet(page, 0.4, 1.0)
         # What was on its way before is not what scrolling asked for.
-        while traffic.pending - known and time.monotonic() < end:
+        while traffic.pending - pending and time.monotonic() < end:
             await _quiet(page, 0.3, 0.6)
         extent = await ask(page, EXTENT)
         if not extent or extent[0] <= before or extent[0] >= ENOUGH_TEXT or time.monotonic() >= end:

@@ -104,7 +104,7 @@ async def forward(
     ticket: Ticket,
 ) -> None:
     """One request and its answer; the connection ends with it, so no second one can go where the first one was let."""
-    kept = [
+    passed_on = [
         pair
         for pair in fields
         if (name := pair.partition(b":")[0].strip().lower()) not in _HOP_BY_HOP
@@ -112,11 +112,11 @@ async def forward(
         and name != b"host"
     ]
     lines = [f"{method} {url.target} HTTP/1.1".encode("latin-1"), b"Host: " + url.authority.encode("ascii")]
-    await upstream.write(b"\r\n".join([*lines, *kept, b"Connection: close", b"", b""]))
-    said = b"\r\n".join(fields)
-    if _CHUNKED.search(said):
+    await upstream.write(b"\r\n".join([*lines, *passed_on, b"Connection: close", b"", b""]))
+    head_lines = b"\r\n".join(fields)
+    if _CHUNKED.search(head_lines):
         raise Refused(411, "a request has to say how long it is")
-    length = _LENGTH.search(said)
+    length = _LENGTH.search(head_lines)
     left = int(length[1]) if length else 0
     while left > 0 and (data := await reader.read(min(left, PIECE))):
         left -= len(data)
@@ -279,9 +279,9 @@ class Proxy:
         for pair in fields:
             name, _, value = pair.partition(b":")
             if name.strip().lower() == b"proxy-authorization":
-                said = value.strip().removeprefix(b"Basic ")
+                credentials = value.strip().removeprefix(b"Basic ")
                 with contextlib.suppress(ValueError):
-                    user, _, password = base64.b64decode(said).decode("latin-1").partition(":")
+                    user, _, password = base64.b64decode(credentials).decode("latin-1").partition(":")
                     ticket = self._tickets.get(user)
                     if ticket is not None and hmac.compare_digest(ticket.password, password):
                         return ticket

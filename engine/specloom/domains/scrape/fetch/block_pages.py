@@ -142,7 +142,7 @@ def is_challenge(body: bytes, headers: Mapping[str, str]) -> bool:
     if any(name in headers for name in _TABLE["challenge_headers"]):
         return True
     # Errors of the host behind it come in the vendor's frame, too, and are none of its own.
-    return any(found[0].lower() != b"cf-error-details" for found in _MACHINERY.finditer(body[:200_000]))
+    return any(match[0].lower() != b"cf-error-details" for match in _MACHINERY.finditer(body[:200_000]))
 
 
 def is_app(html: bytes) -> bool:

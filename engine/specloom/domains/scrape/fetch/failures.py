@@ -118,7 +118,7 @@ def to_fault(
 
     `scripted` says that the page has nothing to read before its scripts ran.
     """
-    told = "; ".join(f"{outcome.tier}: {outcome.message}" for outcome in outcomes)
+    details = "; ".join(f"{outcome.tier}: {outcome.message}" for outcome in outcomes)
     real = [outcome for outcome in outcomes if outcome.kind in _PRIORITY]
     kind = max((outcome.kind for outcome in real), key=_PRIORITY.__getitem__, default="content_empty")
     # A missing browser is why nothing was read only where it was needed and nothing else came in the way.
@@ -131,11 +131,11 @@ def to_fault(
     if chosen is not None and chosen.fault is not None:
         # The contract's sentences speak of pages that a browser might still show.
         message = f"{_OF_READERS.get(kind, 'Not read')}: {mask_url(url)} — {chosen.fault.message}"
-        return Fault(kind, message, detail=told, action=chosen.fault.action)
+        return Fault(kind, message, detail=details, action=chosen.fault.action)
     message = _say(kind, mask_url(url), chosen.message if chosen else "", retry_after)
     # A page that wants a log-in has no key of ours to check.
     action: Action | None = "inform_user" if kind == "auth_required" else None
-    return Fault(kind, message, retry_after=retry_after, detail=told, action=action)
+    return Fault(kind, message, retry_after=retry_after, detail=details, action=action)
 
 
 def choose_fault(first: Fault, second: Fault) -> Fault:

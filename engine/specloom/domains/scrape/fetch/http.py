@@ -50,11 +50,11 @@ class Jar:
         """Keep the cookies of a Set-Cookie header; their attributes are not looked at."""
         if not header:
             return
-        kept = self._kept.setdefault(host, {})
+        cookies = self._kept.setdefault(host, {})
         for part in _NEXT.split(header):
             pair = _PAIR.match(part)
-            if pair and (pair[1] in kept or len(kept) < MOST):
-                kept[pair[1]] = pair[2]
+            if pair and (pair[1] in cookies or len(cookies) < MOST):
+                cookies[pair[1]] = pair[2]
 
     def give(self, host: str) -> str:
         """The Cookie header for a host; empty where it set none."""
@@ -219,9 +219,9 @@ async def _ask_for_part(request: Request, way: Way, last: int) -> Response | Non
 def _find_next(response: Response, at: ParsedUrl, *, follow_pages: bool) -> str | None:
     location = response.headers.get("location", "") if response.status in REDIRECTS else ""
     if not location and follow_pages and response.status == 200 and len(response.body) <= SMALL_PAGE:
-        found = _REFRESH.search(response.body)
-        if found and int(found[1]) <= SOON:
-            location = html.unescape(found[2].decode("latin-1"))
+        refresh = _REFRESH.search(response.body)
+        if refresh and int(refresh[1]) <= SOON:
+            location = html.unescape(refresh[2].decode("latin-1"))
         elif header := _REFRESH_HEADER.match(response.headers.get("refresh", "")):
             location = header[2] if int(header[1]) <= SOON else ""
     if not location:

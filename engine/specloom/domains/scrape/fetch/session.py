@@ -45,8 +45,8 @@ LONGEST_DELAY = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    rules: Any
+class _SiteRules:
+    parsed: Any
     """A parsed file, or None where everything is allowed."""
     closed: bool
     until: float
@@ -56,8 +56,8 @@ class Robots:
     """Remembers the rules of sites; several readings that need the same file share one request."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, _Known] = OrderedDict()
-        self._asking: dict[str, asyncio.Task[_Known]] = {}
+        self._sites: OrderedDict[str, _SiteRules] = OrderedDict()
+        self._asking: dict[str, asyncio.Task[_SiteRules]] = {}
 
     async def allow(
         self, target: ParsedUrl, *, context: Context, options: Options, politeness: Politeness
@@ -66,38 +66,38 @@ class Robots:
 
         A site without the file is open; one whose server fails, so that it cannot be told, is closed (RFC 9309 §2.3.1).
         """
-        known = await self._find(target, context, options, politeness)
-        if known.closed:
+        rules = await self._find(target, context, options, politeness)
+        if rules.closed:
             message = f"{target.host} gives no readable robots.txt at the moment, so its pages are left alone"
             raise Fault("blocked", message, detail=ROBOTS)
-        if known.rules is None:
+        if rules.parsed is None:
             return None
-        if not known.rules.can_fetch(str(target), AGENT):
+        if not rules.parsed.can_fetch(str(target), AGENT):
             message = f"the robots.txt of {target.host} closes this page to robots"
             raise Fault("blocked", message, detail=ROBOTS)
-        delay = known.rules.crawl_delay(AGENT)
+        delay = rules.parsed.crawl_delay(AGENT)
         return None if delay is None else min(float(delay), LONGEST_DELAY)
 
-    async def _find(self, target: ParsedUrl, context: Context, options: Options, politeness: Politeness) -> _Known:
+    async def _find(self, target: ParsedUrl, context: Context, options: Options, politeness: Politeness) -> _SiteRules:
         site = f"{target.scheme}://{target.authority}"
-        known = self._known.get(site)
-        if known is not None and known.until > context.now():
-            return known
+        rules = self._sites.get(site)
+        if rules is not None and rules.until > context.now():
+            return rules
         task = self._asking.get(site)
         if task is None:
             task = asyncio.create_task(_ask(site, target.host, context, options, politeness))
             self._asking[site] = task
             task.add_done_callback(lambda _: self._asking.pop(site, None))
         # One reading that is given up does not take the file away from the others.
-        known = await asyncio.shield(task)
-        self._known[site] = known
-        self._known.move_to_end(site)
-        if len(self._known) > MOST_SITES:
-            self._known.popitem(last=False)
-        return known
+        rules = await asyncio.shield(task)
+        self._sites[site] = rules
+        self._sites.move_to_end(site)
+        if len(self._sites) > MOST_SITES:
+            self._sites.popitem(last=False)
+        return rules
 
 
-async def _ask(site: str, host: str, context: Context, options: Options, politeness: Politeness) -> _Known:
+async def _ask(site: str, host: str, context: Context, options: Options, politeness: Politeness) -> _SiteRules:
     from protego import Protego
 
     policy = Policy(timeout=10.0, max_bytes=MOST_BYTES, redirects=5, any_host=True, allow_private=options.allow_private)
@@ -109,12 +109,12 @@ async def _ask(site: str, host: str, context: Context, options: Options, politen
     except Fault as fault:
         if fault.kind == "validation":
             raise
-        return _Known(None, fault.kind != "too_large", context.now() + 60.0)
+        return _SiteRules(None, fault.kind != "too_large", context.now() + 60.0)
     if response.status >= 500 or response.status == 429:
-        return _Known(None, closed=True, until=context.now() + 60.0)
+        return _SiteRules(None, closed=True, until=context.now() + 60.0)
     if response.status >= 400:
-        return _Known(None, closed=False, until=until)
-    return _Known(Protego.parse(response.body.decode("utf-8", "replace")), closed=False, until=until)
+        return _SiteRules(None, closed=False, until=until)
+    return _SiteRules(Protego.parse(response.body.decode("utf-8", "replace")), closed=False, until=until)
 
 
 # --- The session ------------------------------------------------------------------------------------------------------

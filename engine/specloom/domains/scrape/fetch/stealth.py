@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import Fault, Request, Response, Secret
@@ -65,23 +66,23 @@ class Stealth:
             raise Fault("network", message) from None
 
 
+@dataclass(slots=True)
 class _Answer:
     """What libcurl hands over piece by piece, and why it was stopped."""
 
-    def __init__(self, host: str, most: int) -> None:
-        self._host = host
-        self._most = most
-        self.status = 0
-        self.headers: dict[str, str] = {}
-        self.parts: list[bytes] = []
-        self.size = 0
-        self.fault: Fault | None = None
-        self._header_bytes = 0
+    host: str
+    most: int
+    status: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
+    parts: list[bytes] = field(default_factory=list)
+    size: int = 0
+    header_bytes: int = 0
+    fault: Fault | None = None
 
     def take_header(self, line: bytes) -> int:
-        self._header_bytes += len(line)
-        if self._header_bytes > MOST_HEADERS:
-            self.fault = Fault("network", f"{self._host} sent more header lines than are allowed.")
+        self.header_bytes += len(line)
+        if self.header_bytes > MOST_HEADERS:
+            self.fault = Fault("network", f"{self.host} sent more header lines than are allowed.")
             return _ABORT
         text = line.decode("latin-1").strip()
         if text.startswith("HTTP/"):
@@ -98,8 +99,8 @@ class _Answer:
 
     def take_body(self, data: bytes) -> int:
         self.size += len(data)
-        if self.size > self._most:
-            self.fault = Fault("too_large", f"{self._host} sent more than the {self._most} bytes that are allowed.")
+        if self.size > self.most:
+            self.fault = Fault("too_large", f"{self.host} sent more than the {self.most} bytes that are allowed.")
             return _ABORT
         self.parts.append(data)
         return len(data)

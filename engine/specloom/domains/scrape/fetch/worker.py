@@ -24,7 +24,7 @@ class Task(Protocol):
     __module__: str
     __qualname__: str
 
-    def __call__(self, body: bytes, said: dict[str, Any], /) -> dict[str, Any]: ...
+    def __call__(self, body: bytes, fields: dict[str, Any], /) -> dict[str, Any]: ...
 
 
 WATCH = 1.0
@@ -41,9 +41,12 @@ def main() -> int:
     restrict(MOST_MEMORY, None)
     collect_seldom()
     threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+    module, _, function = sys.argv[1].partition(":")
     while (frame := read_frame(source)) is not None:
-        said, body = frame
-        write_frame(target, find_task(sys.argv[1])(body, said), b"")
+        fields, body = frame
+        # The module of the task is loaded with the first frame.
+        task: Task = getattr(importlib.import_module(module), function)
+        write_frame(target, task(body, fields), b"")
     return 0
 
 
@@ -52,31 +55,24 @@ def to_name(task: Task) -> str:
     return f"{task.__module__}:{task.__qualname__}"
 
 
-def find_task(name: str) -> Task:
-    """The task of that name, whose module is loaded with the first frame."""
-    module, _, function = name.partition(":")
-    task: Task = getattr(importlib.import_module(module), function)
-    return task
-
-
 def read_frame(source: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
     """The next frame, or None where the input has ended."""
     line = source.readline()
     if not line.endswith(b"\n"):
         return None
-    said: dict[str, Any] = json.loads(line)
-    body = source.read(said["bytes"])
-    return (said, body) if len(body) == said["bytes"] else None
+    fields: dict[str, Any] = json.loads(line)
+    body = source.read(fields["bytes"])
+    return (fields, body) if len(body) == fields["bytes"] else None
 
 
-def to_frame(said: dict[str, Any], body: bytes) -> bytes:
+def to_frame(fields: dict[str, Any], body: bytes) -> bytes:
     """A frame as it travels."""
-    return json.dumps({**said, "bytes": len(body)}).encode() + b"\n" + body
+    return json.dumps({**fields, "bytes": len(body)}).encode() + b"\n" + body
 
 
-def write_frame(target: BinaryIO, said: dict[str, Any], body: bytes) -> None:
+def write_frame(target: BinaryIO, fields: dict[str, Any], body: bytes) -> None:
     """Send a frame."""
-    target.write(to_frame(said, body))
+    target.write(to_frame(fields, body))
     target.flush()
 
 
