@@ -50,20 +50,13 @@ def parse_names(text: str) -> tuple[Name, ...]:
     text = _ET_AL.sub("", _BYLINE.sub("", " ".join(text.split()), count=1) if _BYLINE.match(text.strip()) else text)
     names: list[Name] = []
     for segment in text.split(";"):
-        for piece in _part_segment(" ".join(segment.split())):
+        line = " ".join(segment.split())
+        pieces = [piece for part in _AND.split(line) for piece in _part_commas(part.strip(" ,"))]
+        for piece in [line] if _ORGANISATION.search(line) and "," not in line else pieces:
             name = parse_name(piece)
             if name is not None and name not in names:
                 names.append(name)
     return tuple(names)
-
-
-def _part_segment(segment: str) -> list[str]:
-    if _ORGANISATION.search(segment) and "," not in segment:
-        return [segment]
-    pieces: list[str] = []
-    for part in _AND.split(segment):
-        pieces.extend(_part_commas(part.strip(" ,")))
-    return pieces
 
 
 def _part_commas(part: str) -> list[str]:

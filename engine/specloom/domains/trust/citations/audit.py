@@ -391,13 +391,10 @@ async def _check_claims(context: Context, items: Sequence[AuditItem], progress: 
             if progress.is_late():
                 item.evidence = to_unread(item.claim, "the call had no time left to read the source")
             else:
-                item.evidence = judge_claim(item.claim, await read_first(context, _find_sources(item)))
+                # Its address, the copy of it, or where its record leads.
+                own, recorded = item.link.readable, find_addresses(item.work, item.doi if item.exists else "")
+                sources = own if own and item.link.live is False else [*own, *recorded]
+                item.evidence = judge_claim(item.claim, await read_first(context, sources))
         progress.add("claims")
 
     await asyncio.gather(*[check(item) for item in items if item.claim])
-
-
-def _find_sources(item: AuditItem) -> list[str]:
-    """Where the source of an entry can be read: its address, the copy of it, or where its record leads."""
-    own, recorded = item.link.readable, find_addresses(item.work, item.doi if item.exists else "")
-    return own if own and item.link.live is False else [*own, *recorded]

@@ -126,7 +126,9 @@ UNLIKE_IN_PROSE = 0.34
 
 def compare_title(reference: Reference, record: WorkRecord) -> Judgement:
     """Whether a reference gives the title of a record, another title, or none that could be told."""
-    candidates = _find_candidates(reference)
+    # What may be the title of a reference, the likeliest first.
+    loose = reference.title or (reference.text if terms(reference.text) else "")
+    candidates = cut_title(reference.title) if reference.title_sign == "field" else [loose] if loose else []
     recorded = tuple(title for title in record.titles if title.strip())
     if not candidates or not recorded:
         missing = "no title was supplied" if recorded else "the record has no title"
@@ -143,15 +145,6 @@ def compare_title(reference: Reference, record: WorkRecord) -> Judgement:
     title = max(recorded, key=lambda each: to_share(supplied, each))
     verdict, reason = _judge_difference(reference, record, supplied, recorded)
     return Judgement("title", verdict, supplied, title, reason)
-
-
-def _find_candidates(reference: Reference) -> list[str]:
-    """What may be the title of a reference, the likeliest first."""
-    if reference.title_sign == "field":
-        return cut_title(reference.title)
-    if reference.title:
-        return [reference.title]
-    return [reference.text] if terms(reference.text) else []
 
 
 def cut_title(title: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -250,7 +251,7 @@ async def _look_up(
                 answered.append(provider)
             continue
         rows = [_describe(row) for row in answer.rows] if fields else answer.rows
-        row = next((row for row in rows if not fields or _bare(label) in _identifiers(row, fields)), None)
+        row = next((row for row in rows if not fields or any(_has(row.get(field), label) for field in fields)), None)
         if row is not None:
             work = to_work(row, provider)
             return Standing("found", work, (*trail, f"existence: {provider} has {label}"), work.doi)
@@ -277,11 +278,6 @@ def _miss(register: _Register, label: str, trail: list[str], answered: list[str]
     return Standing(state, None, tuple(trail), reason=reason)
 
 
-def _identifiers(row: Mapping[str, Any], fields: tuple[str, ...]) -> set[str]:
-    values = (row.get(field) for field in fields)
-    return {_bare(each) for value in values for each in (value if isinstance(value, list) else [value])}
-
-
 def _describe(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of a search with the names that works go by."""
     date = str(row.get("date_filed") or row.get("start_date") or "")[:4]
@@ -289,8 +285,11 @@ def _describe(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "title": row.get("title") or row.get("case_name"), "year": year}
 
 
-def _bare(value: object) -> str:
-    return "".join(character for character in str(value or "").casefold() if character.isalnum())
+def _has(value: object, label: str) -> bool:
+    """Whether a field of a row is an identifier, or a list with it, however it is spaced."""
+    values = value if isinstance(value, list) else [value]
+    bare = [re.sub(r"[\W_]", "", str(each or "").casefold()) for each in (label, *values)]
+    return bare[0] in bare[1:]
 
 
 # --- The work that a reference in plain words means, by its title; what is only like it is never taken for it ---

@@ -87,7 +87,13 @@ async def verify(context: Context, citation: str, claim: str = "") -> Citation:
     else:
         await _check_reference(check, detected.rest or text, _urls_of(detected))
     context.tell(2, 3, "looking at the claim")
-    await _check_claim(check, claim)
+    if claim.strip():
+        evidence = judge_claim(claim, check.reading or await read_first(context, check.addresses))
+        check.tell(claim_check=evidence.check, content_words=evidence.words, sparsity_note=evidence.note)
+        if evidence.check.claim_support == "source_unavailable" and not check.addresses:
+            check.note("claim: no address is known at which the source can be read")
+    else:
+        check.tell(claim_check_skipped=True, claim_check_skipped_reason=NO_CLAIM)
     context.tell(3, 3, "done")
     return check.citation
 
@@ -336,7 +342,13 @@ def _tell_page(check: _Verification, reference: Reference, link: LinkCheck, read
     page = reading.page if reading is not None else None
     title = str((page.get("metadata") or {}).get("title") or "") if page is not None else ""
     where = "its address" if link.live else "the archived copy of its address"
-    if title and _is_titled(reference, title):
+    # A page has the name of its site beside its title.
+    titles = cut_title(title)
+    if reference.title:
+        is_titled = any(find_sameness(reference.title, each) for each in titles)
+    else:
+        is_titled = bool(find_inside(reference.text, titles, [name.family for name in reference.authors]))
+    if title and is_titled:
         check.note(f"page: {where} leads to {title[:200]!r}, which the reference names")
         check.tell(**_CONFIRMED, title_match="match")
         return
@@ -346,24 +358,3 @@ def _tell_page(check: _Verification, reference: Reference, link: LinkCheck, read
         verification_status="uncertain" if status in ("not_found", "unchecked") else status,
         status_reason="; ".join(filter(None, (why, f"{seen}, not certainly the work cited"))),
     )
-
-
-def _is_titled(reference: Reference, title: str) -> bool:
-    """Whether the title of a page is the one that a reference gives, with or without the name of its site."""
-    titles = cut_title(title)
-    if reference.title:
-        return any(find_sameness(reference.title, each) for each in titles)
-    return bool(find_inside(reference.text, titles, [name.family for name in reference.authors]))
-
-
-# --- the claim ---
-
-
-async def _check_claim(check: _Verification, claim: str) -> None:
-    if not claim.strip():
-        check.tell(claim_check_skipped=True, claim_check_skipped_reason=NO_CLAIM)
-        return
-    evidence = judge_claim(claim, check.reading or await read_first(check.context, check.addresses))
-    check.tell(claim_check=evidence.check, content_words=evidence.words, sparsity_note=evidence.note)
-    if evidence.check.claim_support == "source_unavailable" and not check.addresses:
-        check.note("claim: no address is known at which the source can be read")

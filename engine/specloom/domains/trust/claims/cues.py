@@ -40,11 +40,6 @@ class Cue:
     found: str = ""
 
 
-def to_clauses(text: str, language: LanguageProfile) -> list[str]:
-    """A sentence in clauses: parted at marks, and before words that open a clause of their own; folded."""
-    return _to_clauses(fold(text), language)
-
-
 def find_denials(text: str, language: LanguageProfile) -> tuple[tuple[str, str], ...]:
     """The denials of a sentence: each with the words that deny, and the part of the sentence that it reaches.
 
@@ -55,14 +50,15 @@ def find_denials(text: str, language: LanguageProfile) -> tuple[tuple[str, str],
     for phrase in language.not_denying:
         folded = folded.replace(phrase, " ")
     denials: list[tuple[str, str]] = []
-    for clause in _to_clauses(folded, language):
+    for clause in to_clauses(folded, language):
         hits = _find_negations(clause, language)
         if hits:
             denials.append((hits[0], clause))
     return tuple(denials)
 
 
-def _to_clauses(folded: str, language: LanguageProfile) -> list[str]:
+def to_clauses(folded: str, language: LanguageProfile) -> list[str]:
+    """A folded sentence in clauses: parted at marks, and before words that open a clause of their own."""
     clauses: list[str] = []
     for part in _CLAUSE.split(folded):
         current: list[str] = []
@@ -396,7 +392,7 @@ def _find_conflict(
     A year stands against another only within that clause, where the claim denies nothing of it, and where the year of
     the claim is in none of the numbers that are `stated`.
     """
-    clauses = to_clauses(match.sentence, language)
+    clauses = to_clauses(fold(match.sentence), language)
     clause = max(clauses, key=lambda each: _inside(each, query, language), default="")
     certain = _inside(clause, query, language) >= _CLOSE * _matter(match, query)
     clause = clause if certain else match.sentence

@@ -237,13 +237,11 @@ def find_self_promotion(url: str, text: str) -> SelfPromotion | None:
 def _names(item: str, token: str, domain: str) -> bool:
     """Whether an item begins with the brand, as one word or several ("Mail Works" for mailworks)."""
     labelled = _LABELLED.match(item)
-    brands = {_plain(token), _plain(domain)}
-    return any(_begins(start, brands) for start in (item, labelled[1] if labelled else "") if start)
-
-
-def _begins(text: str, brands: set[str]) -> bool:
-    words = [_plain(re.sub(r"['’]s$", "", word)) for word in _WORD.findall(text[:200])[:_LONGEST_BRAND]]
-    return any(joined in brands for joined in accumulate(words))
+    for text in (item, labelled[1] if labelled else ""):
+        words = [_plain(re.sub(r"['’]s$", "", word)) for word in _WORD.findall(text[:200])[:_LONGEST_BRAND]]
+        if not {_plain(token), _plain(domain)}.isdisjoint(accumulate(words)):
+            return True
+    return False
 
 
 def _plain(text: str) -> str:
