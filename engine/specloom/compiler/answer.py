@@ -8,11 +8,21 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from specloom.core import Report, did_you_mean
 from specloom.language import ANY, ListOf, Maybe, RecordType, strip
 from specloom.model import Advice, AnswerKey, Field, Hints, Input, LinkPolicy, Tool, Toolset, Value
-from specloom.specs import Listing, Map, Node, Spec, YamlEntry, YamlScalar, to_plain
+from specloom.specs import Map, Node, Spec, YamlEntry, YamlScalar, to_plain
 
 from .inputs import check_names
 from .symbols import DependencyTracker
-from .values import Scope, SelectorLanguage, compile_field, compile_pairs, compile_text, compile_value, whole
+from .values import (
+    Scope,
+    SelectorLanguage,
+    compile_field,
+    compile_pairs,
+    compile_text,
+    compile_value,
+    maps_of,
+    scalars_of,
+    whole,
+)
 
 SPREAD = "..."
 """The key of an answer that stands for all fields of a record that no other key is called like."""
@@ -21,8 +31,7 @@ SPREAD = "..."
 def compile_checks(node: Node | None, scope: Scope) -> tuple[tuple[Value, Value], ...]:
     """When a call is refused, each with its sentence. A refused call has no answer, so the cache need not know."""
     found = []
-    for item in node.items if isinstance(node, Listing) else ():
-        assert isinstance(item, Map)
+    for item in maps_of(node):
         refuse, message = item.get("refuse_when"), item.get("message")
         if refuse is None or message is None:
             scope.report.add("E102", item.place, "a check needs `refuse_when` and `message`")
@@ -104,9 +113,7 @@ def compile_hints(
     for key in ("filters", "always"):
         check_names(node.get(key), inputs, scope.report)
     advice: list[Advice] = []
-    also = node.get("also")
-    for item in also.items if isinstance(also, Listing) else ():
-        assert isinstance(item, Map)
+    for item in maps_of(node.get("also")):
         said = to_plain(item)
         when = tracker.text("the hints", "when", item, scope)
         if when:
@@ -165,19 +172,15 @@ def compile_toolset(
         known = {name for tool in tools.values() for name in tool.toolsets}
         hint = did_you_mean(spec.name, known)
         report.add("E202", spec.place, f"no tool is in the toolset {spec.name!r}", hint)
-    node = spec.root.get("instructions")
     paragraphs = []
-    for item in node.items if isinstance(node, Listing) else ():
-        assert isinstance(item, YamlScalar)
+    for item in scalars_of(spec.root.get("instructions")):
         paragraphs.append(" ".join(str(item.value).split()))
         for name in _NAMED.findall(paragraphs[-1]):
             if own and name not in own and name not in report.left_out and (name in tools or name not in written):
                 hint = did_you_mean(name, own)
                 report.add("E202", item.place, f"there is no tool {name!r} in the toolset {spec.name!r}", hint)
-    listed = spec.root.get("prompts")
     offered = []
-    for item in listed.items if isinstance(listed, Listing) else ():
-        assert isinstance(item, YamlScalar)
+    for item in scalars_of(spec.root.get("prompts")):
         offered.append(str(item.value))
         if offered[-1] not in prompts:
             report.add("E202", item.place, f"there is no prompt {item.value!r}", did_you_mean(offered[-1], prompts))

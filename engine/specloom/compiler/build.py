@@ -12,7 +12,7 @@ from specloom.core import Report, did_you_mean
 from specloom.language import forget_texts
 from specloom.model import Model, Provider, Tool
 from specloom.plugins import PROCEDURES, load_hooks
-from specloom.specs import Library, Listing, Map, Spec, YamlScalar, load_library
+from specloom.specs import Library, Map, Spec, load_library
 
 from .answer import compile_toolset
 from .capability import compile_capability, compile_lens
@@ -21,6 +21,7 @@ from .provider import check_tables, compile_provider
 from .resource import check_addresses, compile_resource
 from .symbols import Symbols
 from .tool import compile_tool
+from .values import scalars_of
 
 T = TypeVar("T")
 
@@ -101,8 +102,7 @@ def _check_orders(library: Library, providers: Mapping[str, Provider], report: R
         order = routing.get("order") if isinstance(routing, Map) else None
         offering = [one.name for one in providers.values() if name in one.operations]
         seen: set[str] = set()
-        for item in order.items if isinstance(order, Listing) else ():
-            assert isinstance(item, YamlScalar)
+        for item in scalars_of(order):
             said = str(item.value)
             if said in seen:
                 report.add("E124", item.place, f"{said!r} stands twice in the order of {name!r}", "remove one")

@@ -12,9 +12,10 @@ from specloom.core import VARIABLES, Place, Report, did_you_mean, parse_duration
 from specloom.language import ANY, OPEN
 from specloom.model import CollectionModel, Setting, Tool
 from specloom.plugins import ENGINE_NEEDS, OBSERVERS, PROCEDURES, PURPOSES, CollectionNeed, CollectionSpec
-from specloom.specs import Listing, Map, Node, Spec, YamlScalar, load_library, to_plain
+from specloom.specs import Map, Node, Spec, load_library, to_plain
 
 from .capability import compile_fields, row_shape
+from .values import entries_of, scalars_of
 
 FOLDER = "collections.d"
 _FIELDS = {"lifetime": "lifetime", "items": "max_items", "events": "max_events"}
@@ -70,8 +71,7 @@ def _limits(limits: Mapping[str, Any]) -> dict[str, Any]:
 def _settings(root: Map, plain: Mapping[str, Any]) -> Mapping[str, Setting]:
     """The variables as settings: with what holds when they are not set, as pages show it."""
     found = {}
-    config = root.get("config")
-    for entry in config if isinstance(config, Map) else ():
+    for entry in entries_of(root.get("config")):
         one = to_plain(entry.value)
         default = plain.get("lifetime") if one["sets"] == "lifetime" else (plain.get("limits") or {}).get(one["sets"])
         kind = "text" if one["sets"] == "lifetime" else "integer"
@@ -83,10 +83,8 @@ def _settings(root: Map, plain: Mapping[str, Any]) -> Mapping[str, Setting]:
 def _check_lists(root: Map, report: Report) -> None:
     fields = root.get("fields")
     for key in ("indexes", "search"):
-        node = root.get(key)
         seen: set[Any] = set()
-        for item in node.items if isinstance(node, Listing) else ():
-            assert isinstance(item, YamlScalar)
+        for item in scalars_of(root.get(key)):
             if item.value in seen:
                 report.add("E104", item.place, f"{item.value} stands twice", "remove one")
             seen.add(item.value)
@@ -96,9 +94,8 @@ def _check_lists(root: Map, report: Report) -> None:
 
 
 def _check_variables(root: Map, plain: Mapping[str, Any], report: Report) -> None:
-    config = root.get("config")
     set_by: dict[str, str] = {}
-    for entry in config if isinstance(config, Map) else ():
+    for entry in entries_of(root.get("config")):
         bound = to_plain(entry.value)["sets"]
         place = _at(entry.value, "sets")
         if entry.key in VARIABLES:

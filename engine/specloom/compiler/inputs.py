@@ -12,6 +12,7 @@ from specloom.model import Input
 from specloom.specs import Listing, Map, Node, YamlEntry, YamlScalar, to_plain
 
 from .symbols import Symbols
+from .values import entries_of, scalars_of
 
 _SHAPES: Mapping[str, Shape] = {
     "string": TEXT,
@@ -23,17 +24,20 @@ _SHAPES: Mapping[str, Shape] = {
 }
 
 
+_BOUNDS = ("required", "minimum", "maximum", "clamp", "min_length", "max_length", "max_items")
+"""The keys of an input that say by themselves what it may be."""
+
+
 def compile_inputs(node: Node | None, around: Symbols, report: Report) -> dict[str, Input]:
     """The inputs of an `input` mapping, by name."""
-    assert isinstance(node, Map)
-    return {entry.key: _compile_input(entry, around, report) for entry in node}
+    return {entry.key: _compile_input(entry, around, report) for entry in entries_of(node)}
 
 
 def check_names(node: Node | None, inputs: Iterable[str], report: Report) -> None:
     """Report every item of a list that is not the name of an input."""
     known = list(inputs)
-    for item in node.items if isinstance(node, Listing) else ():
-        if isinstance(item, YamlScalar) and item.value not in known:
+    for item in scalars_of(node):
+        if item.value not in known:
             hint = did_you_mean(str(item.value), known)
             report.add("E110", item.place, f"the tool has no input {item.value!r}", hint)
 
@@ -68,27 +72,22 @@ def _compile_input(entry: YamlEntry, around: Symbols, report: Report) -> Input:
         except re.error as error:
             place = _place(entry.value.get("pattern"), entry.place)
             report.add("E104", place, f"not a regular expression: {error}")
+    shape = shape if said.get("required") or default is not None else maybe(shape)
     return Input(
         entry.key,
         kind,
         " ".join(said["description"].split()),
         entry.place,
-        shape if said.get("required") or default is not None else maybe(shape),
-        said.get("required", False),
-        default,
-        choices,
-        catalogue,
-        said.get("open", False),
-        said.get("minimum"),
-        said.get("maximum"),
-        said.get("clamp", False),
-        said.get("min_length"),
-        said.get("max_length"),
-        pattern,
-        says,
-        format_,
-        said.get("max_items"),
-        items,
+        shape,
+        default=default,
+        choices=choices,
+        catalogue=catalogue,
+        is_open=said.get("open", False),
+        pattern=pattern,
+        says=says,
+        format=format_,
+        items=items,
+        **{bound: said[bound] for bound in _BOUNDS if bound in said},
     )
 
 

@@ -22,7 +22,7 @@ from specloom.model import (
     Step,
     Value,
 )
-from specloom.specs import Listing, Map, Node, YamlEntry, YamlScalar, to_plain
+from specloom.specs import Map, Node, YamlEntry, YamlScalar, to_plain
 
 from .capability import conformers
 from .symbols import DependencyTracker
@@ -35,7 +35,9 @@ from .values import (
     compile_selection,
     entries_of,
     explain_later,
+    maps_of,
     needed_definitions,
+    scalars_of,
     whole,
 )
 
@@ -50,12 +52,10 @@ def compile_steps(
     node: Node | None, scope: Scope, capability: Capability | None, tracker: DependencyTracker
 ) -> tuple[list[Step], dict[str, Shape]]:
     """The steps that can be used, and what `steps` looks like to an expression that stands after all of them."""
-    assert isinstance(node, Listing)
     steps: list[Step] = []
     shapes: dict[str, Shape] = {}
-    names = [_name_of(item) for item in node.items if isinstance(item, Map)]
-    for at, item in enumerate(node.items):
-        assert isinstance(item, Map)
+    names = [_name_of(item) for item in maps_of(node)]
+    for at, item in enumerate(maps_of(node)):
         before = len(scope.report.found)
         step = _compile_step(item, scope.plus(steps=whole(dict(shapes))), capability, tracker)
         explain_later(scope.report, before, names[at:], "steps.", "a step sees the steps above it only")
@@ -248,9 +248,8 @@ def compile_operation(
     used = frozenset(arguments if ("args",) in paths else (p[1] for p in paths if p[0] == "args" and len(p) > 1))
     for name in arguments:
         if name not in used:
-            listed = node.get("input")
-            items = listed.items if isinstance(listed, Listing) else ()
-            place = next((item.place for item in items if to_plain(item) == name), entry.place)
+            items = scalars_of(node.get("input"))
+            place = next((item.place for item in items if item.value == name), entry.place)
             report.add("W307", place, f"operation {entry.key!r} takes {name!r} but nothing uses it")
     return Operation(
         provider,
@@ -283,11 +282,8 @@ def _find_capability(
 
 
 def _arguments(node: Map, capability: Capability | None, report: Report) -> dict[str, Shape]:
-    listed = node.get("input")
-    assert isinstance(listed, Listing)
     found: dict[str, Shape] = {}
-    for item in listed.items:
-        assert isinstance(item, YamlScalar)
+    for item in scalars_of(node.get("input")):
         name = str(item.value)
         if capability and name not in capability.arguments:
             hint = did_you_mean(name, capability.arguments)

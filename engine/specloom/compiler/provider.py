@@ -44,7 +44,7 @@ from specloom.model import (
     Value,
     make_setting,
 )
-from specloom.specs import Listing, Map, Node, Spec, YamlScalar, to_plain
+from specloom.specs import Map, Node, Spec, YamlScalar, to_plain
 
 from .operation import compile_operation
 from .values import (
@@ -54,6 +54,7 @@ from .values import (
     compile_text,
     compile_value,
     entries_of,
+    maps_of,
     needed_definitions,
     whole,
 )
@@ -160,9 +161,8 @@ def _below(base: Value, path: str, place: Place) -> Value:
 
 
 def _faster(node: Node | None, settings: Mapping[str, Setting], scope: Scope) -> tuple[tuple[str, Rate], ...]:
-    named = node.get("with") if isinstance(node, Map) else None
     found = []
-    for entry in named if isinstance(named, Map) else ():
+    for entry in entries_of(node.get("with") if isinstance(node, Map) else None):
         if entry.key not in settings:
             hint = did_you_mean(entry.key, settings)
             scope.report.add("E110", entry.place, f"the provider has no setting {entry.key!r}", hint)
@@ -178,12 +178,9 @@ def _retry(said: dict[str, Any] | None) -> Retry | None:
 
 def compile_errors(node: Node | None, scope: Scope) -> tuple[ErrorRule, ...]:
     """Ordered error rules; they see status, headers, body (parsed JSON or null) and text."""
-    if not isinstance(node, Listing):
-        return ()
     inside = scope.plus(status=INTEGER, headers=RecordType({}, closed=False), body=ANY, text=TEXT)
     rules: list[ErrorRule] = []
-    for item in node.items:
-        assert isinstance(item, Map)
+    for item in maps_of(node):
         when_node = item.get("when")
         assert when_node is not None
         when = compile_text(when_node, inside)
@@ -202,10 +199,7 @@ _SHAPES: Mapping[str, Shape] = {"boolean": BOOLEAN, "integer": INTEGER, "number"
 
 def compile_settings(node: Node | None) -> dict[str, Setting]:
     """The settings of a `config` mapping."""
-    if node is None:
-        return {}
-    assert isinstance(node, Map)
-    return {entry.key: make_setting(entry.key, to_plain(entry.value), entry.place) for entry in node}
+    return {entry.key: make_setting(entry.key, to_plain(entry.value), entry.place) for entry in entries_of(node)}
 
 
 def settings_shape(settings: Mapping[str, Setting]) -> RecordType:
@@ -273,8 +267,7 @@ def check_tables(spec: Spec, provider: Provider, capabilities: Mapping[str, Capa
     A look-up with an alternative (`lookup(…) || 'x'`) covers the rest by itself.
     A table that deliberately leaves a value out says so with null.
     """
-    operations = spec.root.get("operations")
-    for entry in operations if isinstance(operations, Map) else ():
+    for entry in entries_of(spec.root.get("operations")):
         operation = provider.operations.get(entry.key)
         capability = capabilities.get(operation.capability) if operation else None
         if capability is None:

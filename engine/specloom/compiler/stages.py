@@ -10,7 +10,7 @@ from specloom.model import Stage, Value
 from specloom.specs import Listing, Map, Node, YamlScalar, to_plain
 
 from .symbols import DependencyTracker, Symbols, added_by, overrides_of
-from .values import Scope, whole
+from .values import Scope, items_of, maps_of, whole
 
 
 def compile_stages(
@@ -18,8 +18,7 @@ def compile_stages(
 ) -> tuple[tuple[Stage, ...], RecordType]:
     """The stages in order, and what a row looks like after them; those with problems are reported and left out."""
     stages: list[Stage] = []
-    for item in node.items if isinstance(node, Listing) else ():
-        assert isinstance(item, Map)
+    for item in maps_of(node):
         stage, row_shape = _stage(item, scope, row_shape, around, tracker)
         if stage:
             stages.append(stage)
@@ -66,9 +65,7 @@ def _stage(
         return Stage(
             kind, node.place, names=(str(to_plain(inner.get("by"))),), descending=descending, when=when
         ), row_shape
-    said = inner.get("by")
-    assert isinstance(said, Listing)
-    together = [one.items if isinstance(one, Listing) else (one,) for one in said.items]
+    together = [one.items if isinstance(one, Listing) else (one,) for one in items_of(inner.get("by"))]
     for names in together:
         _check_fields(names, row_shape, scope)
     keys = tuple(tuple(str(to_plain(one)) for one in names) for names in together)

@@ -14,7 +14,7 @@ from specloom.specs import Listing, Map, Node, YamlScalar, to_plain
 
 from .stages import compile_stages
 from .symbols import NEVER_NULL, DependencyTracker, Symbols, added_by, check_kind, overrides_of
-from .values import Scope, entries_of, expand, items_of, whole
+from .values import Scope, entries_of, expand, items_of, maps_of, scalars_of, whole
 
 # --- How a plan reads and writes declared collections: `recall` and `save`, held against what is declared -------------
 
@@ -132,10 +132,9 @@ _FAULT = maybe(whole({"kind": TEXT, "message": TEXT}))
 def declared_parts(plan: Node | None, around: Symbols) -> dict[str, Shape]:
     """What `parts` holds as far as it is known before the plan is compiled; of fields that stages add, the names."""
     found: dict[str, Shape] = {}
-    for strategy in plan.items if isinstance(plan, Listing) else ():
-        collect = strategy.get("collect") if isinstance(strategy, Map) else None
-        parts = collect.get("parts") if isinstance(collect, Map) else None
-        for entry in parts if isinstance(parts, Map) else ():
+    for strategy in maps_of(plan):
+        collect = strategy.get("collect")
+        for entry in entries_of(collect.get("parts") if isinstance(collect, Map) else None):
             said = to_plain(entry.value)
             word = next((word for word in ACCESS if word in said), "")
             collection = around.collections.get(str(said[word].get(ACCESS[word]))) if word else None
@@ -231,8 +230,8 @@ def rows_of_parts(node: Map, parts: Iterable[Part], report: Report) -> tuple[str
     known, listed = [one.name for one in parts], node.get("rows")
     if not isinstance(listed, Listing):
         return tuple(known)
-    for item in listed.items:
-        if isinstance(item, YamlScalar) and item.value not in known:
+    for item in scalars_of(listed):
+        if item.value not in known:
             report.add("E110", item.place, f"no part is called {item.value!r}", did_you_mean(str(item.value), known))
     return tuple(to_plain(listed))
 
@@ -266,8 +265,7 @@ _KINDS = ("call", "first_of", "gather", "collect", "hook", "procedure")
 
 def compile_plan(node: Node | None, scope: Scope, around: Symbols, tracker: DependencyTracker) -> tuple[Strategy, ...]:
     """The strategies of a plan, in order; those with problems are reported and left out."""
-    assert isinstance(node, Listing)
-    found = [_strategy(item, scope, around, tracker) for item in node.items if isinstance(item, Map)]
+    found = [_strategy(item, scope, around, tracker) for item in maps_of(node)]
     return tuple(one for one in found if one)
 
 

@@ -28,7 +28,7 @@ from .symbols import (
     result_shape,
     settings_of_procedures,
 )
-from .values import Scope, compile_definitions, compile_text, entries_of, items_of, whole
+from .values import Scope, compile_definitions, compile_text, entries_of, items_of, scalars_of, whole
 
 DEFAULT_DEADLINE = 60.0
 _GROUPS = ListOf(whole({"key": ANY, "count": INTEGER}))
@@ -206,7 +206,7 @@ def _failures(node: Node | None, answer: Iterable[AnswerKey], report: Report) ->
 def _cache(node: Node | None, scope: Scope, inputs: Mapping[str, Input]) -> Cache | None:
     if not isinstance(node, Map):
         return None
-    for item in _items(node.get("ignore")):
+    for item in scalars_of(node.get("ignore")):
         if item.value not in inputs:
             hint = did_you_mean(str(item.value), inputs)
             scope.report.add("E132", item.place, f"the cache ignores {item.value!r}, which is not an input", hint)
@@ -224,16 +224,12 @@ def _cache(node: Node | None, scope: Scope, inputs: Mapping[str, Input]) -> Cach
 
 def _prove(node: Node | None, reached: Mapping[str, list[str]], report: Report) -> None:
     """Every input that the cache's key leaves out is one that nothing in the tool or below it uses."""
-    for item in _items(node.get("ignore") if isinstance(node, Map) else None):
+    for item in scalars_of(node.get("ignore") if isinstance(node, Map) else None):
         by = reached.get(str(item.value), [])
         if by:
             shown = ", ".join(by[:4]) + (f" and {len(by) - 4} more" if len(by) > 4 else "")
             message = f"the cache ignores {item.value!r}, but it changes the answer"
             report.add("E131", item.place, message, f"used by: {shown}")
-
-
-def _items(node: Node | None) -> Iterable[YamlScalar]:
-    return [item for item in node.items if isinstance(item, YamlScalar)] if isinstance(node, Listing) else []
 
 
 def _reached(

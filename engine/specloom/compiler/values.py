@@ -226,6 +226,16 @@ def items_of(node: Node | None) -> tuple[Node, ...]:
     return node.items if isinstance(node, Listing) else ()
 
 
+def maps_of(node: Node | None) -> list[Map]:
+    """The mappings of a list; none when it is not there."""
+    return [item for item in items_of(node) if isinstance(item, Map)]
+
+
+def scalars_of(node: Node | None) -> list[YamlScalar]:
+    """The single values of a list; none when it is not there."""
+    return [item for item in items_of(node) if isinstance(item, YamlScalar)]
+
+
 def needed_definitions(shared: Iterable[YamlEntry], node: Node) -> list[YamlEntry]:
     """Those of the shared named expressions that a tree names, or that another needed one names, in their order."""
     entries = list(shared)

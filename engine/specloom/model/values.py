@@ -62,19 +62,14 @@ class Setting:
     """The variable that is read when this one is not set."""
 
 
+_DECLARED = {"type": "kind", "or": "stand_in"} | {key: key for key in ("secret", "required", "default", "rotate")}
+"""The keys of a declared setting, each with the field that it fills."""
+
+
 def make_setting(name: str, said: Mapping[str, Any], place: Place) -> Setting:
     """One setting from what its declaration says."""
-    return Setting(
-        name,
-        " ".join(said["description"].split()),
-        place,
-        said.get("type", "text"),
-        said.get("secret", False),
-        said.get("required", False),
-        said.get("default"),
-        said.get("rotate", False),
-        said.get("or", ""),
-    )
+    fields = {field: said[key] for key, field in _DECLARED.items() if key in said}
+    return Setting(name, " ".join(said["description"].split()), place, **fields)
 
 
 Pair = tuple[str, Value]

@@ -262,12 +262,6 @@ def _read_head(shown: str, head: bytes, report: Report) -> Mapping[str, Any]:
 
 
 def _to_argument(word: str, said: Mapping[str, Any]) -> PromptArgument:
-    return PromptArgument(
-        word,
-        " ".join(said["description"].split()),
-        said.get("required", False),
-        tuple(said.get("choices", ())),
-        said.get("catalogue", ""),
-        said.get("default", ""),
-        said.get("longest", LONGEST),
-    )
+    """One argument of what is said of it, whose keys are those of an argument."""
+    texts = {"description": " ".join(said["description"].split()), "choices": tuple(said.get("choices", ()))}
+    return PromptArgument(word, **{**said, **texts})
