@@ -171,7 +171,7 @@ def _digest(roots: Sequence[Path], sources: Mapping[str, bytes]) -> str:
         seen.update(f"\n{name} {len(data)} ".encode() + data)
     package = Path(__file__).parents[1]
     for path in sorted(package.rglob("*")):
-        if path.suffix in {".py", ".yaml", ".json"} and path.is_file():
+        if path.suffix in {".py", ".yaml", ".json", ".toml"} and path.is_file():
             stat = path.stat()
             seen.update(f"\n{path.relative_to(package)} {stat.st_size} {stat.st_mtime_ns}".encode())
     for entry in entry_points(group=GROUP):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pathlib
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -130,31 +132,7 @@ def break_selector(text: str) -> Iterator[Broken]:
 
 
 _SMALL_TABLE = 8
-_ORDERED = frozenset({"errors", "plan", "after", "at", "then", "steps", "also"})
-_ROOT_PROSE = frozenset({"spec", "name", "title", "homepage", "notes", "description", "examples"})
-
-_NAMED_BY_AUTHORS = frozenset(
-    {"query", "headers", "json", "form", "map", "values", "with", "tables", "meta", "input", "answer"}
-)
-"""Keys under which the names are those that an author chose."""
-
-UNSEEN: Mapping[str, str] = {
-    "limits": "how fast, how long and how much is for the transport to hold",
-    "wait": "an example does not wait",
-    "keep_for": "an example keeps no responses",
-    "deadline": "an example takes no time",
-    "hosts": "an example follows no redirects",
-    "private": "an example opens no connections",
-    "annotations": "hosts are told it; no call depends on it",
-    "opt_in": "whether a tool is there is not part of a call",
-    "needs_provider": "whether a tool is there is not part of a call",
-    "toolsets": "which toolset shows a tool is not part of a call",
-    "open": "it only says what is published",
-    "secret": "an example's secrets are made up and shown",
-    "record": "an example has no session",
-    "cache": "an example keeps no answers",
-}
-"""Keys whose breaks no example can notice offline, with the reason; they do not count, but they are listed."""
+_KEYS: Mapping[str, Any] = tomllib.loads(pathlib.Path(__file__).with_name("keys.toml").read_text(encoding="utf-8"))
 
 Path = tuple[str, ...]
 
@@ -173,7 +151,7 @@ def mutations(spec: Spec) -> Iterator[Mutation]:
     """Every break of a spec, each as a whole tree with one thing changed."""
     walk = _TreeWalk(GRAMMARS[spec.kind])
     for place, change, path, node in walk.record(spec.root, GRAMMARS[spec.kind].root, ()):
-        if path[0] not in _ROOT_PROSE:
+        if path[0] not in _KEYS["prose"]:
             assert isinstance(node, Map)
             yield Mutation(place, change, path, node)
     cache, inputs = spec.root.get("cache"), spec.root.get("input")
@@ -277,7 +255,7 @@ class _TreeWalk:
             if len(listed) > least:
                 change = f"item {at + 1} of `{path[-1]}` left out"
                 yield item.place, change, path, replace(node, items=before + after)
-            if path[-1] in _ORDERED and after:
+            if path[-1] in _KEYS["ordered"] and after:
                 change = f"items {at + 1} and {at + 2} of `{path[-1]}` swapped"
                 yield item.place, change, path, replace(node, items=(*before, after[0], item, *after[1:]))
             for place, change, where, new in self.node(item, rule, path):
@@ -338,6 +316,6 @@ def unseen_reason(path: Path) -> str:
     for key in path:
         at = path.index(key)
         # A name that an author chose (a parameter, a field, an input called `cache`) means nothing to us.
-        if key in UNSEEN and not (at and path[at - 1] in _NAMED_BY_AUTHORS):
-            return UNSEEN[key]
+        if key in _KEYS["unseen"] and not (at and path[at - 1] in _KEYS["named_by_authors"]):
+            return str(_KEYS["unseen"][key])
     return ""

@@ -16,13 +16,12 @@ from specloom.specs import parse_spec
 
 from ..examples.providers import DEFAULT_NOW, clock, to_response
 from .common import ScaffoldError, check_name, draft, find_capability, flow, made_up, selector
-from .sample import Leaf, Sample, is_epoch, match, parse_sample, to_jmespath
+from .sample import WORDS, Leaf, Sample, is_epoch, match, parse_sample, to_jmespath
 
 UNDECIDED = "https://decide.invalid/the-address-from-the-documentation"
 """What the example expects until its author says where the request goes; `.invalid` never resolves (RFC 2606)."""
 
-_QUERY_NAMES = ("q", "query", "search", "search_query", "term", "terms", "text", "keyword", "keywords", "s")
-_COUNT_NAMES = ("count", "limit", "num", "size", "per_page", "pagesize", "rows", "max_results", "n")
+_QUERY_NAMES, _COUNT_NAMES = (WORDS[kind].split() for kind in ("query", "count"))
 _LONGEST_TEXT = 160
 
 

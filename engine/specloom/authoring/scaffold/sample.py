@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from pathlib import Path
 from typing import Any
 
 from specloom.core import to_timestamp
@@ -18,27 +20,9 @@ _LOOKED_AT = 10
 """Results that are looked at; a field that none of them has is not found."""
 _ENOUGH = 0.6
 
-_SAME: tuple[frozenset[str], ...] = tuple(
-    frozenset(words.split())
-    for words in (
-        "url link href uri permalink web website page address target html landing",
-        "title name headline heading label display",
-        "snippet description summary abstract excerpt content text body extract teaser blurb",
-        "published date pub created updated time issued posted datetime timestamp at on day age",
-        "source publisher outlet site provider journal venue container",
-        "authors author creators creator byline by contributors",
-        "thumbnail thumb preview small icon",
-        "image img picture photo original media",
-        "id identifier key uid pmid number accession",
-        "year date",
-        "host domain netloc hostname displaylink site",
-        "citations cited citation count",
-        "width w",
-        "height h",
-        "language lang locale",
-    )
-)
-"""Words that commonly mean one thing; a field and a leaf that share a group are alike."""
+WORDS: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+"""Words of fields that mean one thing, and names of parameters, by which a draft is guessed."""
+_SAME = [frozenset(words.split()) for words in WORDS["same"]]
 
 
 @dataclass(frozen=True, slots=True)
