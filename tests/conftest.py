@@ -121,8 +121,11 @@ def shipped() -> Shipped:
 @pytest.fixture
 def small_catalogue(monkeypatch: pytest.MonkeyPatch) -> Path:
     """A library of one spec a kind in place of the shipped one, for commands to which it is all the same."""
+    from specloom.core.paths import spec_layers
+    from specloom.specs import library
+
     base = TESTS / "compiler" / "golden" / "base"
-    monkeypatch.setattr("specloom.core.paths.shipped_folder", lambda: str(base))
+    monkeypatch.setattr(library, "spec_layers", lambda environ: [str(base), *spec_layers(environ)[1:]])
     return base
 
 
