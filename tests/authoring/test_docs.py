@@ -345,6 +345,15 @@ def put(root: Path, kind: str, spec: dict[str, Any]) -> Path:
     return file
 
 
+def put_templates(root: Path) -> None:
+    """Every template that the page about the language shows, under the name that its spec gives it."""
+    text = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+    for name, body in re.findall(r"`templates/pages/(\w+)\.md\.j2`:\n\n```jinja\n(.*?)```", text, re.DOTALL):
+        file = root / "templates" / "pages" / f"{name}.md.j2"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(body, encoding="utf-8")
+
+
 def problems_of(root: Path) -> tuple[set[str], str]:
     """The codes of all errors under a root, and the text that their author sees."""
     model, library, report = weave_from([root])
@@ -377,6 +386,7 @@ def test_a_whole_spec_in_the_prose_compiles_and_its_examples_hold(block: Block, 
 @pytest.mark.parametrize("block", PARTS, ids=str)
 def test_a_part_of_a_spec_in_the_prose_compiles_in_its_place(block: Block, tmp_path: Path) -> None:
     kind = block.mark.partition(" ")[2]
+    put_templates(tmp_path)
     for other, first in first_specs().items():
         part = parse(block.text) if other == kind else {}
         put(tmp_path, other, {**first, **part})

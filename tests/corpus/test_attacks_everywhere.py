@@ -12,7 +12,6 @@ import pytest
 
 from specloom.core.faults import Fault
 from specloom.core.messages import Policy, Request, Response
-from specloom.domains.scrape import sites
 from specloom.domains.scrape.fetch import fallback
 from specloom.domains.scrape.fetch.http import Way, fetch
 from specloom.domains.scrape.fetch.politeness import Politeness
@@ -20,7 +19,6 @@ from specloom.domains.scrape.fetch.session import FetchSession, Robots
 from specloom.domains.scrape.fetch.stealth import Stealth
 from specloom.domains.scrape.read import make_answer
 from specloom.domains.scrape.result import Candidate, Fetched
-from specloom.domains.scrape.sites.youtube import to_request
 from specloom.net.guard import check_url
 from specloom.net.transport import Transport
 from tests.corpus.test_attacks import EVERY, PUBLIC, STRICT, TARGETS, Untouched, is_relative, with_stealth
@@ -28,7 +26,7 @@ from tests.support.documents import make_docx, make_zip, paragraph
 from tests.support.loopback import Call, Loopback, Reply
 from tests.support.scrape_client import connected, refused
 from tests.support.scrape_context import ARTICLE, HTML, OPTIONS, Names, TestDesk, fail
-from tests.support.site_context import SiteDesk
+from tests.support.site_context import SiteDesk, match, page_of
 
 SHELL = b"<html><body><div id=root></div>" + b"<script>x</script>" * 200
 
@@ -111,9 +109,8 @@ async def test_a_document_there_is_refused_by_its_address_and_after_a_redirect(u
 
 
 @pytest.mark.parametrize("url", EVERY)
-def test_it_is_no_page_of_a_site_and_no_captions_of_a_video(url: str) -> None:
-    assert sites.match(url) is None
-    assert to_request(url) is None
+def test_it_is_no_page_of_a_site(url: str) -> None:
+    assert match(url) is None
 
 
 @pytest.mark.parametrize("url", [f"https://www.youtube.com{at}" for at in (".evil.example/a", "@127.0.0.1/a", ":22/a")])
@@ -123,14 +120,12 @@ async def test_captions_elsewhere_are_not_asked_for(url: str) -> None:
         "videoDetails": {"videoId": "otter-12345", "title": "Otters", "shortDescription": "They swim every day."},
         "captions": {"playerCaptionsTracklistRenderer": {"captionTracks": [{"baseUrl": url, "languageCode": "en"}]}},
     }
-    route = sites.match("https://youtu.be/otter-12345")
-    assert route is not None
     context = SiteDesk(
         {"https://m.youtube.com/youtubei/v1/player": json.dumps(video)},
         otherwise=Response(200, {}, b'"INNERTUBE_API_KEY":"k"'),
     )
 
-    page = await sites.read(route, context, max_length=50_000)
+    page = await page_of("https://youtu.be/otter-12345", context)
 
     assert "They swim every day." in page.content
     assert not any("evil" in sent or "127.0.0.1" in sent or ":22" in sent for sent in context.sent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -9,12 +10,34 @@ from urllib.parse import urlencode
 
 from specloom.core.faults import Fault
 from specloom.core.messages import Answer, Request, Response
-from specloom.plugins.context import Kept
+from specloom.domains.scrape.result import Page
+from specloom.domains.scrape.sites import to_page
+from specloom.model.provider import Operation
+from specloom.plugins.context import Kept, SitePage, SiteRoute
 from specloom.runtime.operation import Wait, perform
+from specloom.runtime.pages import PageIndex, PageMatch, make_page
 from tests.support.shipped import shipped_model
 
 NOW = 1_772_521_200.0
 GONE = Response(404, {}, b"Not Found")
+
+
+@functools.cache
+def shipped_pages() -> PageIndex:
+    """The pages of sites that the shipped providers read, by address."""
+    return PageIndex(shipped_model().pages)
+
+
+def match(url: str) -> PageMatch | None:
+    """The page of a site at an address."""
+    return shipped_pages().find(url)
+
+
+async def page_of(url: str, context: SiteDesk, *, max_length: int = 50_000) -> Page:
+    """The page of a site at an address, as whoever asked for it is given it."""
+    route = context.find_site(url)
+    assert route is not None
+    return to_page(await context.read_site(route), url, max_length)
 
 
 class SiteDesk:
@@ -41,11 +64,21 @@ class SiteDesk:
     def offering(self, operation: str) -> tuple[str, ...]:
         return tuple(shipped_model().offering(operation))
 
+    def find_site(self, url: str) -> SiteRoute | None:
+        found = match(url)
+        return found.route if found else None
+
+    async def read_site(self, route: SiteRoute) -> SitePage:
+        found = match(route.url)
+        assert found is not None
+        return await make_page(found, self._ask)
+
     async def ask(self, operation: str, arguments: Mapping[str, Any], *, provider: str = "") -> Answer:
-        spec = shipped_model().providers[provider]
-        wanted = spec.operations[operation]
-        assert wanted.capability == operation, f"{provider}.{operation} can only be asked under its capability's name"
-        running = perform(spec, wanted, arguments, {}, NOW)
+        return await self._ask("", shipped_model().providers[provider].operations[operation], arguments)
+
+    async def _ask(self, _: str, operation: Operation, arguments: Mapping[str, Any]) -> Answer:
+        assert operation.capability == operation.name, f"{operation.id} can only be asked under its capability's name"
+        running = perform(shipped_model().providers[operation.provider], operation, arguments, {}, NOW)
         give: Response | Fault | None = None
         while True:
             try:

@@ -27,6 +27,7 @@ from specloom.specs import (
     prompt_files,
     shown_as,
     spec_files,
+    template_files,
 )
 
 FORMAT = 1
@@ -145,7 +146,7 @@ def _is_read(path: Path, layer: Path) -> bool:
 
 
 def _files(root: Path) -> list[Path]:
-    return [*spec_files(root), *prompt_files(root)] if root.exists() else []
+    return [*spec_files(root), *prompt_files(root), *template_files(root)] if root.exists() else []
 
 
 def _read_sources(roots: Sequence[Path]) -> Iterable[tuple[str, bytes]]:

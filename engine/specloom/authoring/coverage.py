@@ -14,11 +14,12 @@ from typing import Any
 
 from specloom.compiler import check_use
 from specloom.core import Place, Report
-from specloom.language import BOOLEAN, MISSING, Bindings, truthy
+from specloom.language import BOOLEAN, MISSING, Bindings, evaluate, truthy
 from specloom.model import Field, Model, Operation, Provider, Setting, Stage, Step, Tool, Value, stages_of
 from specloom.specs import Library, Listing, Map, Node, Spec, YamlEntry, YamlScalar, to_plain
 
 from .examples.compare import Example, ExampleTrace
+from .examples.pages import PageTrace
 from .examples.run import CompiledSpec, check_examples, run_examples
 
 TOOL_TOKENS = 800
@@ -57,6 +58,7 @@ def cover_spec(spec: Spec, compiled: object, traces: _Traces, use: SpecUse, repo
     """Warn of what the examples of one provider or tool do not show; `traces` is what they did, watched by `use`."""
     if isinstance(compiled, Provider):
         _cover_provider(spec, compiled, traces, use, report)
+        _cover_pages(compiled, traces, report)
     elif isinstance(compiled, Tool):
         _cover_tool(spec, compiled, traces, use, report)
 
@@ -84,7 +86,7 @@ def _catalogue_cost(tool: Tool) -> int:
     return len(json.dumps(listed, ensure_ascii=False, separators=(",", ":"))) // 4
 
 
-# --- What comes to work while examples run ----------------------------------------------------------------------------
+# --- What comes to work while examples run ---------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -155,7 +157,7 @@ class SpecUse:
         return tuple(replace(stage, when=self._when(stage.when, stage.place, with_rows=True)) for stage in stages)
 
 
-# --- Providers --------------------------------------------------------------------------------------------------------
+# --- Providers -------------------------------------------------------------------------------------------------------
 
 
 _Sent = Mapping[str, Any]
@@ -165,7 +167,9 @@ def _cover_provider(spec: Spec, provider: Provider, traces: _Traces, use: SpecUs
     stated: list[_Sent] = []
     for entry in _entries_of(spec.root.get("operations")):
         operation = provider.operations[entry.key]
-        ran = [(example.expect, trace) for example, trace in traces if example.stated["operation"] == operation.name]
+        ran = [
+            (example.expect, trace) for example, trace in traces if example.stated.get("operation") == operation.name
+        ]
         if not ran:
             continue  # an operation without an example is an error of its own
         sent: dict[str, list[_Sent]] = {}
@@ -302,7 +306,45 @@ def _cover_required(operation: Operation, use: SpecUse, report: Report) -> None:
             report.add("W305", one.place, message, "add such an item to a reply; its row is dropped")
 
 
-# --- Tools ------------------------------------------------------------------------------------------------------------
+# --- Pages of sites --------------------------------------------------------------------------------------------------
+
+
+_TOLD_OTHERWISE = frozenset({"missing", "fallback"})
+"""Facts that are told by the message of a fault, and by `fallback` of an example."""
+
+
+def _cover_pages(provider: Provider, ran: _Traces, report: Report) -> None:
+    """Warn of forms of address, questions, error rules and facts of pages that no example shows (W303, W309)."""
+    traces = [(example.expect, trace) for example, trace in ran if isinstance(trace, PageTrace)]
+    shown = {match.pattern.place for _, trace in traces for match in trace.matches if match}
+    for page in provider.pages:
+        own = [
+            (e, trace) for e, trace in traces if any(match and match.page.kind == page.kind for match in trace.matches)
+        ]
+        for pattern in {one.place: one for one in (*page.patterns, *page.holders)}.values():
+            if pattern.place not in shown:
+                message = f"no example shows an address like {pattern.text}, which is read as {page.id}"
+                report.add("W309", pattern.place, message, "name one under `page`")
+        questions = {name for _, trace in own for name in trace.questions}
+        for ask in page.asks:
+            if ask.name not in questions:
+                message = f"no example of {page.id} asks {ask.name!r}"
+                report.add("W309", ask.place, message, "add a page for which it is asked")
+        for rule in page.errors:
+            if not any(trace.fault and trace.fault.kind == rule.kind for _, trace in own):
+                report.add("W303", rule.place, f"no example triggers this error rule ({rule.kind})", "add such a page")
+        facts = [expect.get("page") or {} for expect, trace in own if trace.page]
+        for name, value in page.facts.items():
+            key = {"by": "extracted_by", "markdown": "is_markdown"}.get(name, name)
+            told = name in _TOLD_OTHERWISE or (value.constant and not truthy(evaluate(value, {})))
+            if not told and not any(stated.get(key) for stated in facts):
+                message = f"no example shows {key!r} of {page.id}"
+                report.add("W309", value.place, message, "state it with a value under `expect.page`")
+        if not any(trace.page and "content" in expect for expect, trace in own):
+            report.add("W309", page.place, f"no example shows the Markdown of {page.id}", "state it under `content`")
+
+
+# --- Tools -----------------------------------------------------------------------------------------------------------
 
 
 def _cover_tool(spec: Spec, tool: Tool, traces: _Traces, use: SpecUse, report: Report) -> None:
@@ -355,7 +397,7 @@ def _cover_answer(tool: Tool, stated: Sequence[Mapping[str, Any]], report: Repor
                 report.add("W301", one.place, message, f"state a whole item of {key.name!r} under `expect.answer`")
 
 
-# --- Settings, and the trees of specs ---------------------------------------------------------------------------------
+# --- Settings, and the trees of specs --------------------------------------------------------------------------------
 
 
 def _cover_settings(spec: Spec, settings: Mapping[str, Setting], report: Report) -> None:

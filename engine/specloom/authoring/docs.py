@@ -444,9 +444,11 @@ def to_type(schema: Mapping[str, Any]) -> str:
 def to_address(step: Step, service: Service) -> str:
     """The URL of a step, with a placeholder for what depends on the call."""
     base = service.base
-    parts = [part if isinstance(part, str) else f"{{{part.text}}}" for part in step.path]
+    own, parts = (
+        [one if isinstance(one, str) else f"{{{one.text}}}" for one in part] for part in (step.base, step.path)
+    )
     host = str(base.evaluate({})) if base.constant else f"{{{base.text.removeprefix('=')}}}"
-    return (step.base or host).rstrip("/") + "".join(parts)
+    return ("".join(own) or host).rstrip("/") + "".join(parts)
 
 
 FILTERS: dict[str, Callable[..., object]] = {

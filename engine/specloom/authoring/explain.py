@@ -5,10 +5,11 @@ It sends nothing: the same generators run as in a real call, and every request i
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from specloom.compiler import asked_by
 from specloom.core import (
     Fault,
     Paint,
@@ -21,7 +22,7 @@ from specloom.core import (
     request_to_json,
     secrets_in,
 )
-from specloom.language import evaluate, truthy
+from specloom.language import build, evaluate, truthy
 from specloom.model import Access, Operation, Step, Strategy, Tool, Value
 from specloom.plugins import PROCEDURES
 from specloom.runtime import (
@@ -29,6 +30,7 @@ from specloom.runtime import (
     Ask,
     AskAll,
     Executor,
+    PageMatch,
     PlanContext,
     Pursuit,
     Run,
@@ -36,6 +38,7 @@ from specloom.runtime import (
     parse_arguments,
     plan_context,
     pursue,
+    settle,
 )
 
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
@@ -111,6 +114,8 @@ class Explanation:
     asked: Sequence[Prospect]
     left_out: Sequence[tuple[str, str]]
     """Providers that could do it and are not asked, with the reason."""
+    read: Sequence[tuple[str, str]]
+    """Pages of sites that arguments name: which page, and the form of address that says so."""
     then: str
     """What follows when nobody of them answers."""
     cache: CacheFacts | None
@@ -123,6 +128,7 @@ class Explanation:
             **({"requested": dict(self.requested)} if self.requested else {}),
             "providers": [one.to_json() for one in self.asked],
             "leftOut": [{"provider": name, "reason": why} for name, why in self.left_out],
+            **({"pages": [{"page": page, "address": form} for page, form in self.read]} if self.read else {}),
             **({"then": self.then} if self.then else {}),
             "cache": self.cache.to_json() if self.cache else None,
         }
@@ -150,12 +156,42 @@ def explain(executor: Executor, name: str, raw: Mapping[str, Any]) -> Explanatio
     parts = [part for strategy in before for part in strategy.parts]
     waiting = [part.name for part in parts if part.needs and not _applies(part.when, context)]
     then = _then(hook, waiting, [part.access for part in parts if part.access], tool, executor)
+    matches: list[PageMatch] = []
+    if hook and hook.kind == "procedure" and PROCEDURES[hook.hook].reads_pages:
+        matches = [match for text in _texts(arguments.given.values()) if (match := executor.sites.find(text))]
+    for match in matches:
+        asked += _page_prospects(executor, match, now)
+    read = [(match.page.id, match.pattern.text) for match in matches]
     left_out = _left_out(executor, tool, {prospect.provider for prospect in asked})
-    return Explanation(name, arguments.given, arguments.requested, asked, left_out, then, cache)
+    return Explanation(name, arguments.given, arguments.requested, asked, left_out, read, then, cache)
 
 
 def _applies(condition: Value | None, context: PlanContext) -> bool:
     return condition is None or truthy(evaluate(condition, context))
+
+
+def _texts(values: Iterable[Any]) -> list[str]:
+    """The texts among some values, in lists and objects too, each once."""
+    found: dict[str, None] = {}
+    for value in values:
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        found.update(dict.fromkeys([value] if isinstance(value, str) else _texts(inner)))
+    return list(found)
+
+
+def _page_prospects(executor: Executor, match: PageMatch, now: float) -> Iterator[Prospect]:
+    """What is asked for a page of a site before there is any answer."""
+    context = replace(match.context, rows={}, values={})
+    settle(match.page, context)
+    for ask in match.page.asks:
+        if ask.needs or ask.each or (ask.when and not truthy(evaluate(ask.when, context))):
+            continue
+        name, arguments = ask.operation.provider, build(ask.arguments, context)
+        requests = first_requests(
+            executor.model.providers[name], ask.operation, arguments, executor.settings[name], now
+        )
+        secrets = tuple(secrets_in(executor.settings[name]))
+        yield Prospect(name, ask.operation.name, arguments, requests=tuple(requests), secrets=secrets)
 
 
 def _then(
@@ -171,7 +207,8 @@ def _then(
     names += [stage.hook for stage in tool.after if stage.kind == "procedure"]
     for name in names:
         asks = [
-            f"{one} ({', '.join(executor.routes.orders.get(one, ())) or 'nobody'})" for one in PROCEDURES[name].asks
+            f"{one} ({', '.join(executor.routes.orders.get(one, ())) or 'nobody'})"
+            for one in asked_by([PROCEDURES[name]], executor.model.providers.values())
         ]
         said.append(f"the procedure {name} runs" + (f", which may ask {', '.join(asks)}" if asks else ""))
     return "; ".join(said)
@@ -291,6 +328,7 @@ def explanation_lines(explanation: Explanation, paint: Paint, width: int) -> lis
         for request in prospect.requests:
             lines += [f"   {line}" for line in request_lines(request, prospect.secrets)]
         lines += [f"   then, if it applies, step {name}: {method} {path}" for name, method, path in prospect.later]
+    lines += [f"read as the page {page}, by its address {form}" for page, form in explanation.read]
     if not explanation.asked:
         lines.append("nobody is asked")
     if explanation.then:

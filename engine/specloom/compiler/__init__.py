@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from .build import digest_sources, weave, weave_from
     from .capability import compile_lens, site_queries
     from .collection import check_needs, check_use, compile_collection, keepers, load_collections
+    from .pages import compile_pages
     from .prompts import check_prompts
     from .provider import check_tables, compile_provider
     from .published_schemas import brief_schema, lean_schema
     from .resource import check_addresses, compile_resource
-    from .symbols import Symbols, symbols_of
+    from .symbols import Symbols, asked_by, symbols_of
     from .tool import compile_tool
 
 __getattr__ = exports(
@@ -27,11 +28,12 @@ __getattr__ = exports(
         "build": "digest_sources weave weave_from",
         "capability": "compile_lens site_queries",
         "collection": "check_needs check_use compile_collection keepers load_collections",
+        "pages": "compile_pages",
         "prompts": "check_prompts",
         "provider": "check_tables compile_provider",
         "published_schemas": "brief_schema lean_schema",
         "resource": "check_addresses compile_resource",
-        "symbols": "Symbols symbols_of",
+        "symbols": "Symbols asked_by symbols_of",
         "tool": "compile_tool",
     },
 )

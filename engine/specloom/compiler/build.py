@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
@@ -17,6 +18,7 @@ from specloom.specs import Library, Map, Spec, load_library
 from .answer import compile_toolset
 from .capability import compile_capability, compile_lens
 from .collection import check_needs, compile_collection
+from .pages import compile_pages
 from .provider import check_tables, compile_provider
 from .resource import check_addresses, compile_resource
 from .symbols import Symbols
@@ -39,16 +41,23 @@ def weave(library: Library, report: Report, *, release: bool = False) -> Model:
     capabilities = {name: compile_capability(spec) for name, spec in library.of("capability").items()}
     lenses = _compiled(((name, compile_lens(spec, report)) for name, spec in library.of("lens").items()), report)
 
+    readers: list[Spec] = []
+
     def compile_checked(spec: Spec) -> Provider | None:
         provider = compile_provider(spec, capabilities, report)
         if provider:
             check_tables(spec, provider, capabilities, report)
+            readers.extend([spec] if "pages" in spec.root else [])
         return provider
 
+    hooks = load_hooks()  # they bring the filters of templates
     each = _each(library, "provider", release=release)
     providers = _compiled(((name, compile_checked(spec)) for name, spec in each), report)
     _check_orders(library, providers, report)
-    hooks = load_hooks()
+    while readers:
+        spec = readers.pop(0)
+        pages = compile_pages(spec, providers, capabilities, library.templates, report)
+        providers[spec.name] = replace(providers[spec.name], pages=pages)
     collections = _compiled(
         ((name, compile_collection(spec, report)) for name, spec in library.of("collection").items()), report
     )
@@ -76,6 +85,7 @@ def weave(library: Library, report: Report, *, release: bool = False) -> Model:
         MappingProxyType(collections),
         MappingProxyType(toolsets),
         MappingProxyType({one.name: one for one in listed}),
+        MappingProxyType(library.templates),
     )
 
 

@@ -91,7 +91,8 @@ def _compile_step(node: Map, scope: Scope, capability: Capability | None, tracke
             value = tracker.value(_WHAT, entry.value, scope)
             body = (entry.key, value) if value else None
     check_constants(node.get("headers"), scope.report, headers=True)
-    check_constants(node.get("query"), scope.report)
+    query = node.get("query")
+    check_constants(query if isinstance(query, Map) else None, scope.report)
     for kind in ("json", "form"):
         check_constants(body_node.get(kind) if isinstance(body_node, Map) else None, scope.report)
     reading = _reading(word, reading_node, scope, capability, tracker)
@@ -106,10 +107,11 @@ def _compile_step(node: Map, scope: Scope, capability: Capability | None, tracke
         to_plain(node.get("optional")) is True,
         parse_duration(to_plain(node.get("keep_for"))) if "keep_for" in node else 0.0,
         tracker.pairs(_WHAT, node.get("headers"), scope),
-        tracker.pairs(_WHAT, node.get("query"), scope),
+        tracker.pairs(_WHAT, query, scope) if isinstance(query, Map) else (),
         body,
         _paging(paging_node, reading, scope, tracker) if isinstance(paging_node, Map) else None,
-        to_plain(node.get("base")) or "",
+        _base(node.get("base"), scope, tracker),
+        tracker.expression(_WHAT, query, scope) if isinstance(query, YamlScalar) else None,
     )
     return step if len(scope.report.errors) == before else None
 
@@ -131,7 +133,17 @@ def _paging(node: Map, reading: ResponseMapping, scope: Scope, tracker: Dependen
     )
 
 
+def _base(node: Node | None, scope: Scope, tracker: DependencyTracker) -> tuple[str | Value, ...]:
+    return _filled(node, scope, tracker) if isinstance(node, YamlScalar) else ()
+
+
 def _path(node: YamlScalar, scope: Scope, tracker: DependencyTracker) -> tuple[str | Value, ...]:
+    parts = _filled(node, scope, tracker)
+    _check_path(node, "".join(part if isinstance(part, str) else "value" for part in parts), scope)
+    return parts
+
+
+def _filled(node: YamlScalar, scope: Scope, tracker: DependencyTracker) -> tuple[str | Value, ...]:
     text = str(node.value)
     parts: list[str | Value] = []
     at = 0
@@ -142,7 +154,6 @@ def _path(node: YamlScalar, scope: Scope, tracker: DependencyTracker) -> tuple[s
         if value:
             parts.append(value)
     parts.append(text[at:])
-    _check_path(node, "".join(part if isinstance(part, str) else "value" for part in parts), scope)
     for part in parts:
         if isinstance(part, Value) and holds_secret(part.shape):
             hint = "send it as a header, as a parameter or with `auth`"

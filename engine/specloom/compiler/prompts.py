@@ -7,8 +7,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specloom.core import Fault, Place, Report, did_you_mean
-from specloom.specs import Prompt, PromptFile, environment, read_prompts, render_prompt
+from specloom.core import Fault, Place, Report, did_you_mean, template_environment
+from specloom.specs import Prompt, PromptFile, read_prompts, render_prompt
+
+from .templates import find_problems, place_in
 
 if TYPE_CHECKING:
     from jinja2 import nodes
@@ -30,32 +32,19 @@ def check_prompts(
     for file in read_prompts(roots, report, sources):
         before = len(report.found)
         for code, line, word, message, hint in _find_problems(file, tools):
-            report.add(code, _place(file, line, word), message, hint)
+            report.add(code, place_in(file.file, file.prompt.text, line, word, file.first), message, hint)
         if len(report.found) == before:
             _try(file, tools, lenses, report)
 
 
 def _find_problems(file: PromptFile, tools: Collection[str]) -> Iterator[tuple[str, int, str, str, str]]:
     """Code, line of the text, the word it is about, what is wrong and what to try, of each problem."""
-    from jinja2 import TemplateAssertionError, TemplateSyntaxError, meta, nodes
-
-    engine = environment()
-    try:
-        tree = engine.parse(file.prompt.text)
-        engine.compile(tree)
-    except TemplateAssertionError as error:
-        yield "E203", error.lineno, "", f"the text does not compile: {error.message}", ""
+    problems = list(find_problems(file.prompt.text, GIVEN))
+    yield from problems
+    if any(code != "E202" for code, *_ in problems):
         return
-    except TemplateSyntaxError as error:
-        yield "E201", error.lineno, "", f"the text does not parse: {error.message}", ""
-        return
-    # What was parsed is changed by compiling it.
-    tree = engine.parse(file.prompt.text)
+    tree = template_environment().parse(file.prompt.text)
     known = [one.name for one in file.prompt.arguments]
-    unknown = meta.find_undeclared_variables(tree) - {*GIVEN, *engine.globals}
-    for name in tree.find_all(nodes.Name):
-        if name.name in unknown:
-            yield "E202", name.lineno, name.name, f"unknown name {name.name!r}", did_you_mean(name.name, GIVEN)
     used = set()
     for line, word in _read_arguments(tree):
         used.add(word)
@@ -88,15 +77,6 @@ def _asked_tools(tree: nodes.Template) -> Iterator[tuple[int, str]]:
     for call in tree.find_all(nodes.Call):
         if isinstance(call.node, nodes.Name) and call.node.name == "has":
             yield from ((call.lineno, str(one.value)) for one in call.args if isinstance(one, nodes.Const))
-
-
-def _place(file: PromptFile, line: int, word: str) -> Place:
-    """Where a word stands in a line of the text, which counts from 1; line 0 is the whole file."""
-    if not line:
-        return Place(file.file)
-    lines = file.prompt.text.split("\n")
-    column = lines[line - 1].find(word) if word and line <= len(lines) else 0
-    return Place(file.file, file.first + line - 1, max(column, 0) + 1, max(len(word), 1))
 
 
 def _try(file: PromptFile, tools: Collection[str], lenses: Collection[str], report: Report) -> None:

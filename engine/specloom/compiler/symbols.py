@@ -117,14 +117,14 @@ NEVER_NULL = "make the input required, give it a default, or write not_null(…)
 def check_kind(what: str, wanted: Shape, value: Value, report: Report) -> bool:
     """Whether a value can never be what is wanted, which is then reported (E204)."""
     got = strip(value.shape)
-    kinds = {_kind(strip(wanted)), _kind(got)}
+    kinds = {kind_of(strip(wanted)), kind_of(got)}
     if len(kinds) < 2 or "" in kinds:
         return False
     report.add("E204", value.place, f"{what} is {describe(strip(wanted))}, and this is {describe(got)}")
     return True
 
 
-def _kind(shape: Shape) -> str:
+def kind_of(shape: Shape) -> str:
     """What JSON calls a value of this shape; empty where it may be of several kinds."""
     if isinstance(shape, ListOf):
         return "array"
@@ -287,9 +287,13 @@ def record_of(procedure: Procedure) -> Shape:
     return from_schema({**procedure.gives, "additionalProperties": False})
 
 
-def asked_by(procedures: Iterable[Procedure]) -> tuple[str, ...]:
-    """The capabilities that procedures may ask."""
-    return tuple(dict.fromkeys(name for one in procedures for name in one.asks))
+def asked_by(procedures: Iterable[Procedure], providers: Iterable[Provider]) -> tuple[str, ...]:
+    """The capabilities that procedures may ask, those of the pages of sites included where they read such pages."""
+    pages = [page for provider in providers for page in provider.pages]
+    of_pages = [ask.operation.capability for page in pages for ask in page.asks]
+    return tuple(
+        dict.fromkeys(name for one in procedures for name in (*(of_pages if one.reads_pages else ()), *one.asks))
+    )
 
 
 def settings_of_procedures(root: Map, own: Mapping[str, Setting], around: Symbols) -> dict[str, Setting]:

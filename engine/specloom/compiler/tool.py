@@ -97,7 +97,11 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
         record,
         parse_duration(plain["deadline"]) if "deadline" in plain else DEFAULT_DEADLINE,
         row_shape,
-        tuple(dict.fromkeys([*(one.operation for one in questions(plan)), *asked_by(procedures)])),
+        tuple(
+            dict.fromkeys(
+                [*(one.operation for one in questions(plan)), *asked_by(procedures, around.providers.values())]
+            )
+        ),
         tuple(dict.fromkeys(one.operation for one in stages_of(plan, after) if one.operation)),
         input_schema(inputs.values()),
         output_schema(answer, hints is not None, link, cache.age_as if cache else "")

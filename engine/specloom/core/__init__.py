@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from .limits import Limiter, Pacer, Rate, parse_duration, parse_rate, parse_size
     from .messages import Answer, Header, Policy, Request, Response
     from .paths import (
-        NAME, PROMPTS, PROMPT_SUFFIX, STATE_VARIABLE, cache_folder, config_folder, shipped_folder, spec_layers,
-        state_folder, template_renderer,
+        NAME, PAGE_TEMPLATES, PROMPTS, PROMPT_SUFFIX, STATE_VARIABLE, cache_folder, config_folder, shipped_folder,
+        spec_layers, state_folder,
     )
     from .process import Ended, end, restrict, run, start
     from .secrets import (
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Paint, answer_lines, columns, cut, fault_line, printable, request_lines, request_to_json, row_lines,
         secrets_in, table, to_json,
     )
+    from .templates import PageTemplate, fill_template, template_environment, template_renderer, text_filter
     from .text import canonical_url, clean
 
 __getattr__ = exports(
@@ -42,8 +43,8 @@ __getattr__ = exports(
         "limits": "Limiter Pacer Rate parse_duration parse_rate parse_size",
         "messages": "Answer Header Policy Request Response",
         "paths": (
-            "NAME PROMPTS PROMPT_SUFFIX STATE_VARIABLE cache_folder config_folder shipped_folder spec_layers "
-            "state_folder template_renderer"
+            "NAME PAGE_TEMPLATES PROMPTS PROMPT_SUFFIX STATE_VARIABLE cache_folder config_folder shipped_folder "
+            "spec_layers state_folder"
         ),
         "process": "Ended end restrict run start",
         "secrets": (
@@ -54,6 +55,7 @@ __getattr__ = exports(
             "Paint answer_lines columns cut fault_line printable request_lines request_to_json row_lines "
             "secrets_in table to_json"
         ),
+        "templates": "PageTemplate fill_template template_environment template_renderer text_filter",
         "text": "canonical_url clean",
     },
 )

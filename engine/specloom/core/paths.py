@@ -10,14 +10,15 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
+    from collections.abc import Mapping
 
 
 NAME = "specloom"
 STATE_VARIABLE = "SPECLOOM_STATE_DIR"
 PROMPTS = "templates/prompts"
 """Where in a layer its prompts are, a file each."""
+PAGE_TEMPLATES = "templates/pages"
+"""Where in a layer the templates of pages are."""
 PROMPT_SUFFIX = ".md.j2"
 
 
@@ -81,27 +82,3 @@ def spec_layers(environ: Mapping[str, str]) -> list[str]:
         own = config_folder(environ)
         return [shipped_folder(), own] if os.path.isdir(own) else [shipped_folder()]
     return [shipped_folder(), *(os.path.expanduser(part) for part in listed.split(os.pathsep) if part)]
-
-
-def template_renderer(
-    folder: str, filters: Mapping[str, Callable[..., object]]
-) -> Callable[[str, Mapping[str, Any]], str]:
-    """What fills the templates of a folder of `templates`: the text of a template's name and of what it may name.
-
-    Nothing is escaped but by these filters. What a template names and is not there raises an UndefinedError.
-    """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(  # noqa: S701 - Markdown, JSON and YAML, never HTML
-        loader=FileSystemLoader(f"{shipped_folder()}/templates/{folder}"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters.update(filters)
-
-    def render(name: str, facts: Mapping[str, Any]) -> str:
-        return environment.get_template(name).render(facts)
-
-    return render

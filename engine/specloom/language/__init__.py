@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .expressions.compile import EvaluationError
     from .expressions.parser import ExpressionProblem, parse
     from .expressions.typecheck import share
+    from .functions.data import find_pattern_problem, to_pattern
     from .functions.registry import FUNCTIONS
     from .signatures import truthy
     from .types import (
@@ -34,6 +35,7 @@ __getattr__ = exports(
         "expressions.compile": "EvaluationError",
         "expressions.parser": "ExpressionProblem parse",
         "expressions.typecheck": "share",
+        "functions.data": "find_pattern_problem to_pattern",
         "functions.registry": "FUNCTIONS",
         "signatures": "truthy",
         "types": (

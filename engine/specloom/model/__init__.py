@@ -11,8 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .model import CollectionModel, Lens, Model, Toolset
     from .provider import (
-        Argument, Arrangement, Capability, ErrorRule, Grant, Join, Nearest, Operation, Paging, Provider,
-        ResponseMapping, Retry, Service, Shard, Step,
+        AddressPart, AddressPattern, AddressSegment, Argument, Arrangement, Capability, ErrorRule, Grant, Join,
+        Nearest, Operation, PageAddress, PageModel, PageQuestion, Paging, Provider, ResponseMapping, Retry, Service,
+        Shard, Step, parse_address,
     )
     from .resource import HOLE, Completion, Resource, Source
     from .tables import BreakerRow, CallCounts, FailureRow, LensRow, Pace, ProviderRow, Tables, TenantRow
@@ -27,8 +28,9 @@ __getattr__ = exports(
     {
         "model": "CollectionModel Lens Model Toolset",
         "provider": (
-            "Argument Arrangement Capability ErrorRule Grant Join Nearest Operation Paging Provider "
-            "ResponseMapping Retry Service Shard Step"
+            "AddressPart AddressPattern AddressSegment Argument Arrangement Capability ErrorRule Grant Join "
+            "Nearest Operation PageAddress PageModel PageQuestion Paging Provider ResponseMapping Retry Service "
+            "Shard Step parse_address"
         ),
         "resource": "HOLE Completion Resource Source",
         "tables": "BreakerRow CallCounts FailureRow LensRow Pace ProviderRow Tables TenantRow",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from specloom.core import Place
+from specloom.core import PageTemplate, Place
 from specloom.language import RecordType
 from specloom.plugins import CollectionSpec
 
-from .provider import Argument, Capability, Operation, Provider
+from .provider import Argument, Capability, Operation, PageModel, Provider
 from .resource import Resource
 from .tool import Tool
 from .values import Setting
@@ -72,12 +72,18 @@ class Model:
     toolsets: Mapping[str, Toolset] = field(default_factory=dict)
     resources: Mapping[str, Resource] = field(default_factory=dict)
     """In the order in which they are listed."""
+    templates: Mapping[str, PageTemplate] = field(default_factory=dict)
     _offered: dict[str, Mapping[str, Operation]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def address_artifact(self, identifier: str) -> str:
         """The address under which a kept text is read; "" where no resource reads them."""
         found = next((one for one in self.resources.values() if one.source.kind == "artifact"), None)
         return "" if found is None else found.fill({found.source.name: identifier})
+
+    @property
+    def pages(self) -> list[PageModel]:
+        """The pages of sites that providers read; of one provider in the order of its file."""
+        return [page for provider in self.providers.values() for page in provider.pages]
 
     def offering(self, capability: str) -> Mapping[str, Operation]:
         """Every operation of a capability, by provider, in the order of its routing and then by name."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
 
-from specloom.core import Place, Policy, Rate
+from specloom.core import PageTemplate, Place, Policy, Rate
 from specloom.language import ANY, RecordType, Shape
 
 from .values import Field, Pair, Setting, Value
@@ -105,8 +107,10 @@ class Step:
     query: tuple[Pair, ...] = ()
     body: tuple[str, Value] | None = None
     paging: Paging | None = None
-    base: str = ""
-    """Where the path is under when it is not the service's base."""
+    base: tuple[str | Value, ...] = ()
+    """Where the path is under when it is not the service's base; a value in it is the first label of the host."""
+    parameters: Value | None = None
+    """All query parameters as one object, in the place of `query`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +176,170 @@ class Operation:
         return f"{self.provider}.{self.name}"
 
 
+# --- Pages of sites that a provider reads: which addresses are theirs, what is asked, and what becomes of it ---------
+
+
+_LONGEST = 4_000
+"""Characters of an address beyond which it is none that a site's own pages have."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageAddress:
+    """A web address taken apart: its path's segments are decoded; of a repeated parameter the first counts."""
+
+    url: str
+    host: str
+    segments: tuple[str, ...]
+    query: Mapping[str, str]
+    fragment: str
+
+
+def parse_address(url: str) -> PageAddress | None:
+    """The parts of a plain web address; nothing for other schemes, ports, credentials, dots in a path or no address."""
+    url = url.strip()
+    if len(url) > _LONGEST:
+        return None
+    try:
+        split = urlsplit(url)
+        port = split.port
+        query = parse_qsl(split.query, keep_blank_values=True)
+    except ValueError:
+        return None
+    if split.scheme not in ("http", "https") or split.username is not None or port not in (None, 80, 443):
+        return None
+    segments = tuple(unquote(segment) for segment in split.path.split("/") if segment)
+    if {".", ".."} & {*segments}:
+        return None
+    host = (split.hostname or "").removesuffix(".")
+    return PageAddress(url, host, segments, dict(reversed(query)), unquote(split.fragment))
+
+
+@dataclass(frozen=True, slots=True)
+class AddressPart:
+    """A named or nameless place in a pattern: what stands there matches the expression, whose first group counts."""
+
+    name: str
+    form: re.Pattern[str]
+
+    def read(self, text: str) -> str | None:
+        """What counts of a text that has the form; None for every other one."""
+        found = self.form.fullmatch(text)
+        return found[min(1, found.re.groups)] if found else None
+
+
+AddressSegment = str | AddressPart
+
+
+@dataclass(frozen=True, slots=True)
+class AddressPattern:
+    """One kind of address: host, segments of the path, whatever follows them (`rest`), and parameters of the query.
+
+    `host` is a whole one, or the part before the first dot and what stands behind it.
+    """
+
+    text: str
+    place: Place
+    host: str
+    front: AddressPart | None
+    segments: tuple[AddressSegment, ...]
+    rest: AddressPart | None = None
+    least: int = 0
+    """How many segments the rest has at least."""
+    query: tuple[tuple[str, AddressPart], ...] = ()
+
+    @property
+    def names(self) -> Iterator[str]:
+        """The names of its parts."""
+        parts = [self.front, *self.segments, self.rest, *(part for _, part in self.query)]
+        return (part.name for part in parts if isinstance(part, AddressPart) and part.name)
+
+    @property
+    def key(self) -> str:
+        """Under which its host is looked up: the host, or a dot and what stands behind the part before the first."""
+        return self.host if self.front is None else f".{self.host}"
+
+    def takes(self, host: str) -> bool:
+        """Whether a host is one of its own."""
+        if self.front is None:
+            return host == self.host
+        label, _, behind = host.partition(".")
+        return behind == self.host and self.front.read(label) is not None
+
+    def match(self, address: PageAddress) -> dict[str, Any] | None:
+        """What stands in its parts, a list for the rest of a path; None for an address of another kind."""
+        if not self.takes(address.host):
+            return None
+        more = len(address.segments) - len(self.segments)
+        if more < self.least or (more and self.rest is None):
+            return None
+        pairs: list[tuple[AddressSegment, str | None]] = [*zip(self.segments, address.segments, strict=False)]
+        pairs += [(part, address.query.get(name)) for name, part in self.query]
+        if self.front is not None:
+            pairs.append((self.front, address.host.partition(".")[0]))
+        read: dict[str, Any] = {}
+        for expected, text in pairs:
+            value = None if text is None else expected.read(text) if isinstance(expected, AddressPart) else text
+            if value is None or (isinstance(expected, str) and expected != text):
+                return None
+            if isinstance(expected, AddressPart):
+                read[expected.name] = value
+        if self.rest is not None:
+            values = [self.rest.read(text) for text in address.segments[len(self.segments) :]]
+            if None in values:
+                return None
+            read[self.rest.name] = values
+        return {name: value for name, value in read.items() if name}
+
+
+@dataclass(frozen=True, slots=True)
+class PageQuestion:
+    """One question for a page: to whom, with what, and what it waits for; `each` asks it for every item of a list."""
+
+    name: str
+    operation: Operation
+    arguments: tuple[Pair, ...]
+    place: Place
+    needs: frozenset[str]
+    """The questions whose rows it uses."""
+    when: Value | None = None
+    each: Value | None = None
+    first: bool = False
+    """The items of `each` are asked one after the other, until one has rows."""
+    optional: bool = False
+    within: float = 0.0
+    """Seconds after which no answer is awaited any more; 0 for as long as the provider's own limits let it take."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageModel:
+    """One kind of page of a site: its addresses, what is asked, and the template and facts that make the page."""
+
+    provider: str
+    kind: str
+    name: str
+    """Under which name its failures are told."""
+    site: str
+    content_type: str
+    patterns: tuple[AddressPattern, ...]
+    holders: tuple[AddressPattern, ...]
+    """Addresses that hold the address of such a page in their part `address`."""
+    asks: tuple[PageQuestion, ...]
+    template: PageTemplate
+    place: Place
+    when: Value | None = None
+    values: tuple[Pair, ...] = ()
+    errors: tuple[ErrorRule, ...] = ()
+    facts: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """PROVIDER.KIND, as messages name it."""
+        return f"{self.provider}.{self.kind}"
+
+
+# --- The provider itself ---------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class Provider:
     """One upstream API."""
@@ -186,6 +354,8 @@ class Provider:
     tables: Mapping[str, Mapping[str, Any]]
     homepage: str = ""
     notes: str = ""
+    pages: tuple[PageModel, ...] = ()
+    """The pages of its site that it reads, in the order of its file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
         CollectionNeed, CollectionSpec, Collections, Erased, Event, Item, Json, Refusal, SearchHit, WriteConflict,
         find_decision, find_refusal, is_anonymous, is_member, join_owner, member_key, split_owner,
     )
-    from .context import Artifact, ArtifactKeeper, CallRecord, Context, Kept
+    from .context import Artifact, ArtifactKeeper, CallRecord, Context, Kept, SitePage, SiteRoute
     from .records import JsonObject, from_json, inline, key, keys_of, schema_of, to_json
     from .registry import (
-        CLOSERS, ENVELOPES, GROUP, HOOKS, OBSERVERS, PLACES, PROCEDURES, Envelope, Hook, ObservedCall, Observer,
-        Procedure, ProcedureFunction, Row, StoragePlace, load_hooks, procedure,
+        CLOSERS, ENVELOPES, GROUP, HOOKS, OBSERVERS, PLACES, PROCEDURES, Envelope, Hook, ObservedCall,
+        Observer, Procedure, ProcedureFunction, Row, StoragePlace, load_hooks, procedure,
     )
     from .schemas import FLAG, NUMBER, OBJECT, TEXT, WHOLE, closed, listed, record, texts
 
@@ -30,11 +30,11 @@ __getattr__ = exports(
             "CollectionNeed CollectionSpec Collections Erased Event Item Json Refusal SearchHit WriteConflict "
             "find_decision find_refusal is_anonymous is_member join_owner member_key split_owner"
         ),
-        "context": "Artifact ArtifactKeeper CallRecord Context Kept",
+        "context": "Artifact ArtifactKeeper CallRecord Context Kept SitePage SiteRoute",
         "records": "JsonObject from_json inline key keys_of schema_of to_json",
         "registry": (
-            "CLOSERS ENVELOPES GROUP HOOKS OBSERVERS PLACES PROCEDURES Envelope Hook ObservedCall Observer "
-            "Procedure ProcedureFunction Row StoragePlace load_hooks procedure"
+            "CLOSERS ENVELOPES GROUP HOOKS OBSERVERS PLACES PROCEDURES Envelope Hook ObservedCall "
+            "Observer Procedure ProcedureFunction Row StoragePlace load_hooks procedure"
         ),
         "schemas": "FLAG NUMBER OBJECT TEXT WHOLE closed listed record texts",
     },

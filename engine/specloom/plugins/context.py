@@ -24,6 +24,45 @@ class Kept:
     age: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class SiteRoute:
+    """A page that a provider reads in place of whoever was asked for its address."""
+
+    provider: str
+    kind: str
+    name: str
+    """Under which name its failures are told."""
+    url: str
+    fallback: str = ""
+    """An address that can be read like any page where the provider fails; empty where that would give nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class SitePage:
+    """A page as its site's API tells it; `content` is Markdown, and what is not known is empty."""
+
+    content: str
+    title: str
+    content_type: str
+    extracted_by: str
+    site: str
+    url: str = ""
+    """The page's own address where it is another than the one asked for."""
+    authors: tuple[str, ...] = ()
+    published: str = ""
+    """RFC 3339 in UTC."""
+    truncated: bool = False
+    """More comments, stories or text are there than `content` has."""
+    is_markdown: bool = False
+    """Whether the content was written in Markdown by its author, so that HTML in it is HTML."""
+    forum: Mapping[str, Any] | None = None
+    """How a discussion went: platform, votes, answers, author, published, comments."""
+    repository: Mapping[str, Any] | None = None
+    """What speaks for or against a repository."""
+    transcript: tuple[Mapping[str, Any], ...] = ()
+    """The lines of what is said, each with `clock` and `text`."""
+
+
 class Context(Protocol):
     """What a procedure may do. Everything raises `specloom.core.faults.Fault` and nothing else."""
 
@@ -61,6 +100,12 @@ class Context(Protocol):
 
     async def run(self, procedure: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """The record of another procedure, run at this context; it is among those that this one declares as `runs`."""
+
+    def find_site(self, url: str) -> SiteRoute | None:
+        """The page of a site that a configured provider reads at an address; None for every other address."""
+
+    async def read_site(self, route: SiteRoute) -> SitePage:
+        """The page of a route, made of what its provider answers; a fault where it is not to be had."""
 
     async def send(self, request: Request) -> Response:
         """The answer to one request over the guarded transport, whatever its status."""

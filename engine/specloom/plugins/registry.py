@@ -103,6 +103,8 @@ class Procedure(Entry):
     settings: Schemas = field(default_factory=dict)
     keeps: tuple[CollectionNeed, ...] = ()
     needs: tuple[str, ...] = ()
+    reads_pages: bool = False
+    """It reads pages of sites, so it may ask what the `pages` of providers ask."""
     function: ProcedureFunction = _LATER
 
 
@@ -177,6 +179,7 @@ def procedure(
     runs: tuple[str, ...] = (),
     settings: Schemas = MappingProxyType({}),
     keeps: tuple[CollectionNeed, ...] = (),
+    reads_pages: bool = False,
     **stated: Any,
 ) -> Callable[[F], F]:
     """Register an async function `(context, …) -> record`; what it takes and gives is read from its signature.
@@ -187,7 +190,8 @@ def procedure(
     def take(function: F) -> F:
         said = {"function": function, **stated} if stated else signature_of(function)
         doc = (function.__doc__ or "").strip()
-        PROCEDURES.add(Procedure(name, doc=doc, asks=asks, runs=runs, settings=settings, keeps=keeps, **said))
+        declared: dict[str, Any] = {"asks": asks, "runs": runs, "settings": settings, "keeps": keeps}
+        PROCEDURES.add(Procedure(name, doc=doc, reads_pages=reads_pages, **declared, **said))
         return function
 
     return take

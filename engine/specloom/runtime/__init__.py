@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .notices import none_configured, resolve
     from .operation import drive, drive_live, first_requests, perform
     from .plan import Ask, AskAll, Offer, PlanContext, ProviderOutcome, Pursuit, Run, plan_context
+    from .pages import PageIndex, PageMatch, make_page, settle
     from .recordings import RecordingSender, ReplaySender, Sender, request_id, to_recording, write_whole
     from .request import STEP
     from .resources import ResourceContext, answer_resource, list_rows, parameters_of, read_table
@@ -33,6 +34,7 @@ __getattr__ = exports(
         "notices": "none_configured resolve",
         "operation": "drive drive_live first_requests perform",
         "plan": "Ask AskAll Offer PlanContext ProviderOutcome Pursuit Run plan_context",
+        "pages": "PageIndex PageMatch make_page settle",
         "recordings": "RecordingSender ReplaySender Sender request_id to_recording write_whole",
         "request": "STEP",
         "resources": "ResourceContext answer_resource list_rows parameters_of read_table",

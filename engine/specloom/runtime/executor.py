@@ -35,6 +35,7 @@ from .circuit_breaker import Breakers
 from .configuration import RoutingError, configure, plan_routes, read_settings
 from .live_context import LiveContext
 from .metrics import Count, Tallies
+from .pages import PageIndex
 from .plan import Ask, Offer, Progress, ProviderOutcome, Run, conduct
 from .providers import Upstreams
 from .recordings import Sender
@@ -291,6 +292,7 @@ class Executor:
             model.providers, self.settings, sender=sender, breakers=self.breakers, cache=cache, clock=clock
         )
         self.flights = Flights()
+        self.sites = PageIndex(model.pages)
         self._prefixes: dict[str, bytes] = {}
 
     def tool(self, name: str) -> Tool:

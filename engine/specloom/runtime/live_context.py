@@ -8,10 +8,11 @@ from typing import Any, Protocol
 
 from specloom.cache import AnswerCache
 from specloom.core import Answer, Fault, Request, Response, all_failed
-from specloom.model import Model, Tool
-from specloom.plugins import PROCEDURES, ArtifactKeeper, Collection, Collections, Kept
+from specloom.model import Model, Operation, Tool
+from specloom.plugins import PROCEDURES, ArtifactKeeper, Collection, Collections, Kept, SitePage, SiteRoute
 
 from .notices import none_configured, resolve
+from .pages import PageIndex, make_page
 from .plan import Offer, Progress
 from .providers import Upstreams
 from .recordings import Sender
@@ -25,6 +26,7 @@ class LiveEngine(Protocol):
     sender: Sender
     upstreams: Upstreams
     flights: Flights
+    sites: PageIndex
     cache: AnswerCache | None
     drawers: Collections | None
     artifacts: ArtifactKeeper | None
@@ -86,6 +88,20 @@ class LiveContext:
             except Fault as fault:
                 failed.append(fault)
         raise all_failed(failed) if failed else none_configured(self._tool, model, offer, (operation,))
+
+    def find_site(self, url: str) -> SiteRoute | None:
+        match = self._engine.sites.find(url)
+        return match.route if match and match.page.provider in self._engine.offer().configured else None
+
+    async def read_site(self, route: SiteRoute) -> SitePage:
+        match = self._engine.sites.find(route.url)
+        if match is None:
+            raise Fault("internal", f"no provider reads {route.url}")
+
+        async def ask(_: str, operation: Operation, arguments: Mapping[str, Any]) -> Answer:
+            return await self._engine.upstreams.ask(operation.provider, operation.name, arguments)
+
+        return await make_page(match, ask)
 
     async def run(self, procedure: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         return await PROCEDURES[procedure].function(self, parameters)

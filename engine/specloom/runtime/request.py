@@ -63,10 +63,13 @@ def make_context(
 # --- The address, query, headers and body of a step -------------------------------------------------------------------
 
 
+_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+
+
 def build_request(provider: Provider, operation: Operation, step: Step, context: OperationContext) -> Request:
     """The exact request of a step in this context."""
     service = provider.service
-    base = step.base or evaluate(service.base, context)
+    base = _base(step, context) or evaluate(service.base, context)
     if not isinstance(base, str) or not base:
         raise Fault(
             "config",
@@ -85,6 +88,8 @@ def build_request(provider: Provider, operation: Operation, step: Step, context:
         _add_header(headers, name, said)
     for name, value in (*service.query, *step.query):
         query.extend((name, text) for text in _texts(evaluate(value, context), name))
+    for name, said in (evaluate(step.parameters, context) or {} if step.parameters else {}).items():
+        query.extend((name, text) for text in _texts(said, name))
     body, hidden = _body(step, context, headers)
     return Request(
         step.method,
@@ -99,6 +104,17 @@ def build_request(provider: Provider, operation: Operation, step: Step, context:
         step.keep_for,
         hidden,
     )
+
+
+def _base(step: Step, context: OperationContext) -> str:
+    """The base of a step that has one of its own; what stands in it is one label of a host and nothing else."""
+    parts = []
+    for part in step.base:
+        text = part if isinstance(part, str) else evaluate(part, context)
+        if isinstance(part, Value) and not (isinstance(text, str) and _LABEL.fullmatch(text)):
+            raise Fault("validation", f"{part.text} is {text!r}, which is no part of a host")
+        parts.append(text)
+    return "".join(parts)
 
 
 def _missing(provider: Provider) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from specloom.core import KINDS, Fault, Response, clean
-from specloom.language import MISSING, Bindings, Layer, decode, evaluate, how_many, truthy
+from specloom.language import MISSING, Bindings, Layer, Unworkable, decode, evaluate, how_many, truthy
 from specloom.model import NULL_KEPT, ErrorRule, Field, Operation, Provider, ResponseMapping, Row, Step, Value
 
 from .request import OperationContext
@@ -220,6 +220,8 @@ def arrange(operation: Operation, context: OperationContext, rows: list[Row] | N
     plan = operation.arrangement
     if plan.rows is not None:
         rows = evaluate(plan.rows, context)
+        if rows is not None and not (isinstance(rows, list) and all(isinstance(row, dict) for row in rows)):
+            raise Unworkable("what comes out is no list of rows", plan.rows.place)
     found = [dict(row) for row in rows or []]
     if plan.join is not None:
         # A row with no value under the key is about the same thing as no other row.

@@ -9,7 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from specloom.core import PROMPT_SUFFIX, PROMPTS, Place, Report, did_you_mean, shipped_folder, spec_layers
+from specloom.core import (
+    PAGE_TEMPLATES,
+    PROMPT_SUFFIX,
+    PROMPTS,
+    PageTemplate,
+    Place,
+    Report,
+    did_you_mean,
+    shipped_folder,
+    spec_layers,
+)
 
 from .grammar import GRAMMARS, check
 from .yaml import Map, SourceText, YamlScalar, parse_source, to_plain
@@ -46,6 +56,8 @@ class Library:
     specs: dict[tuple[str, str], Spec] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     prompts: set[str] = field(default_factory=set)
+    templates: dict[str, PageTemplate] = field(default_factory=dict)
+    """What makes Markdown of pages, by name."""
     unread: set[str] = field(default_factory=set)
     """The stems of files that are no spec yet, or one of another name; what is wrong with them is reported."""
 
@@ -76,6 +88,11 @@ def prompt_files(root: Path) -> list[Path]:
     return sorted((root / PROMPTS).glob(f"*{PROMPT_SUFFIX}"))
 
 
+def template_files(root: Path) -> list[Path]:
+    """Every template of pages under a layer's root, sorted."""
+    return sorted((root / PAGE_TEMPLATES).glob(f"*{PROMPT_SUFFIX}"))
+
+
 def load_library(
     roots: Sequence[Path],
     report: Report,
@@ -90,6 +107,10 @@ def load_library(
             report.add("E001", Place(str(root)), "this folder of specs does not exist", "see SPECLOOM_PATH")
             continue
         _load_layer(library, [(path, shown_as(path, root, at)) for path in spec_files(root, folders)], report, skip)
+        for path in template_files(root):
+            shown, text = shown_as(path, root, at), path.read_text(encoding="utf-8", errors="replace")
+            library.sources[shown] = text
+            library.templates[path.name.removesuffix(PROMPT_SUFFIX)] = PageTemplate(shown, text)
         library.prompts.update(path.name.removesuffix(PROMPT_SUFFIX) for path in prompt_files(root))
     return library
 

@@ -6,23 +6,17 @@ A prompt is one file `templates/prompts/NAME.md.j2`: what it takes, in YAML betw
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from specloom.core import PROMPT_SUFFIX, Fault, Place, Report
+from specloom.core import PROMPT_SUFFIX, Fault, Place, Report, template_environment
 
 from .grammar import PROMPT, STEM, check
 from .library import prompt_files, shown_as
 from .yaml import parse_source, to_plain
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 
 LONGEST = 512
 """Characters of an argument that are used, where the prompt says nothing else."""
@@ -94,7 +88,7 @@ def render_prompt(
     from jinja2 import TemplateError
 
     try:
-        text = environment().from_string(prompt.text).render(args=arguments, has=frozenset(tools).__contains__)
+        text = template_environment().from_string(prompt.text).render(args=arguments, has=frozenset(tools).__contains__)
     except TemplateError as error:
         reason = str(error).rstrip(".")
         sentence = f"The prompt {prompt.name} cannot be filled: {reason}. `specloom check` shows where."
@@ -150,20 +144,6 @@ def complete(known: Collection[str], typed: str) -> list[str]:
     words = list(dict.fromkeys(known))
     first = [word for word in words if word.casefold().startswith(wanted)]
     return first + [word for word in words if wanted in word.casefold()[1:] and word not in first]
-
-
-@lru_cache(maxsize=1)
-def environment() -> Environment:
-    """What texts are filled by: nothing in them reaches beyond what they are given."""
-    from jinja2 import StrictUndefined
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    engine = ImmutableSandboxedEnvironment(
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
-    # As JSON a text ends where its quotation mark stands, whatever is in it.
-    engine.filters["quoted"] = lambda text: json.dumps(text, ensure_ascii=False)
-    return engine
 
 
 # --- Reads prompt files: what a prompt takes, as YAML between two lines of dashes, and its text below -----------------

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from specloom.core import Answer, Fault, Request, Response, all_failed
-from specloom.model import Model, Row, Tool
-from specloom.plugins import PROCEDURES, Collection, CollectionSpec, Item, Kept
-from specloom.runtime import Ask, Offer, Run, none_configured, resolve
+from specloom.model import Model, Operation, Row, Tool
+from specloom.plugins import PROCEDURES, Collection, CollectionSpec, Item, Kept, SitePage, SiteRoute
+from specloom.runtime import Ask, Offer, PageIndex, Run, make_page, none_configured, resolve
 
 if TYPE_CHECKING:
     from specloom.storage import StateStore
@@ -92,6 +92,22 @@ class ExampleContext:
                 return answer
             failed.append(answer)
         raise all_failed(failed) if failed else none_configured(self.tool, self.model, self.offer, (operation,))
+
+    def find_site(self, url: str) -> SiteRoute | None:
+        match = PageIndex(self.model.pages).find(url)
+        return match.route if match and match.page.provider in self.offer.configured else None
+
+    async def read_site(self, route: SiteRoute) -> SitePage:
+        match = PageIndex(self.model.pages).find(route.url)
+        assert match is not None
+
+        async def ask(_: str, operation: Operation, arguments: Mapping[str, Any]) -> Answer:
+            got = self.answer(Ask(operation.provider, operation.name, arguments))
+            if isinstance(got, Fault):
+                raise got
+            return got
+
+        return await make_page(match, ask)
 
     async def run(self, procedure: str, parameters: Mapping[str, Any]) -> Row:
         return await PROCEDURES[procedure].function(self, parameters)

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from specloom.compiler import Symbols, check_addresses, check_tables, compile_provider, compile_resource, compile_tool
+from specloom.compiler import (
+    Symbols,
+    check_addresses,
+    check_tables,
+    compile_pages,
+    compile_provider,
+    compile_resource,
+    compile_tool,
+)
 from specloom.core import Fault, Report, did_you_mean
 from specloom.model import HOLE, Model, Provider, Resource, Tables, Tool
 from specloom.plugins import keys_of
@@ -12,6 +21,7 @@ from specloom.runtime import ResourceContext, answer_resource
 from specloom.specs import Library, Spec
 
 from .compare import Example, ExampleTrace, differing_row, examples_of
+from .pages import check_pages
 from .providers import DEFAULT_NOW, check_provider, clock
 from .tools import check_tool
 
@@ -50,7 +60,7 @@ def run_examples(
 ) -> list[tuple[Example, ExampleTrace]]:
     """Run the examples of one compiled spec and compare; what each did."""
     if isinstance(compiled, Provider):
-        return check_provider(spec, compiled, report)
+        return [*check_provider(spec, compiled, report), *check_pages(spec, compiled, model, report)]
     if isinstance(compiled, Tool):
         return check_tool(spec, compiled, model, report, validate=validate)
     check_resource(spec, compiled, report)
@@ -63,6 +73,10 @@ def compile_spec(spec: Spec, model: Model, symbols: Symbols, report: Report) -> 
         provider = compile_provider(spec, model.capabilities, report)
         if provider is not None:
             check_tables(spec, provider, model.capabilities, report)
+            pages = compile_pages(
+                spec, {**model.providers, spec.name: provider}, model.capabilities, model.templates, report
+            )
+            return replace(provider, pages=pages)
         return provider
     if spec.kind == "tool":
         return compile_tool(spec, symbols, report)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -86,8 +86,8 @@ class Options:
     max_html_bytes: int = 8 * MB
     max_document_bytes: int = 50 * MB
     redirects: int = 10
-    sites: bool = False
-    """Whether a redirect to a page that a site tells through its API ends with `fetching.Elsewhere`."""
+    is_site: Callable[[str], bool] | None = field(default=None, compare=False, repr=False)
+    """Tells an address that a provider reads: a redirect there ends with `fetching.Elsewhere`; None reads it."""
     deadline: float = 60.0
     plain_timeout: float = 15.0
     stealth_timeout: float = 20.0

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from specloom.plugins import CLOSERS, Context, procedure
 
+from . import sites  # noqa: F401 - registers the filter that templates of pages use
 from .options import SETTINGS
 from .records import MarkupResult, PageResult, SourcesRequest, SourcesResult
-from .sites import ASKS as SITES
 
-ASKS = (*SITES, "reader", "contents")
-"""The capabilities that reading an address may ask: the APIs of sites, and services that read for us."""
+ASKS = ("reader", "contents")
+"""The capabilities that reading an address may ask beside those of the sites whose pages providers read."""
 
 
-@procedure("read_page", asks=(*ASKS, "retractions"), settings=SETTINGS)
+@procedure("read_page", asks=(*ASKS, "retractions"), settings=SETTINGS, reads_pages=True)
 async def read_page(context: Context, url: str, *, mode: str, max_length: int) -> PageResult:
     """Reads one address: through its site's API, or through the tiers; `mode` is full, preview or raw.
 
@@ -53,6 +53,7 @@ async def read_markup(context: Context, url: str, html: str) -> MarkupResult:
             "description": "Whether cards and a table of the sources are made for hosts that can show them.",
         },
     },
+    reads_pages=True,
 )
 async def read_sources(context: Context, request: SourcesRequest) -> SourcesResult:
     """Reads the addresses of search results, five at a time, and scores, ranks, de-duplicates and joins what they say.

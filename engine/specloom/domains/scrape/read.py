@@ -119,34 +119,34 @@ async def _read(context: Context, url: str, options: Options) -> Page:
     from .fetch.http import Elsewhere
 
     try:
-        return await _read_at(context, url, replace(options, sites=True))
+        return await _read_at(context, url, replace(options, is_site=lambda at: context.find_site(at) is not None))
     except Elsewhere as other:
         return await _read_at(context, other.url, options)
 
 
 async def _read_at(context: Context, url: str, options: Options) -> Page:
-    from . import sites
     from .fetch.block_pages import to_route
     from .fetch.failures import choose_fault, to_outcome
     from .fetch.failures import to_fault as fault_of
     from .fetch.fallback import read
     from .fetch.http import check_target
+    from .sites import to_page
 
     try:
         check_target(url, options)
     except Fault as fault:
         raise fault_of(url, [to_outcome("guard", "validation", fault.message)]) from None
-    route = sites.match(url)
+    route = context.find_site(url)
     told: Fault | None = None
     if route is not None:
         try:
-            return _from_site(await sites.read(route, context, max_length=MOST), url)
+            return to_page(await context.read_site(route), url, MOST)
         except Fault as fault:
             rest = fault.retry_after if fault.kind == "rate_limited" else None
-            told = fault_of(url, [_to_outcome(route.site, fault)], retry_after=rest)
+            told = fault_of(url, [_to_outcome(route.name, fault)], retry_after=rest)
             if fault.kind == "not_found" or not route.fallback:
                 raise told from None
-        options = replace(options, sites=False)
+        options = replace(options, is_site=None)
     station = _station(context, options)
     target = route.fallback if route else url
     try:
@@ -175,26 +175,6 @@ def _to_outcome(site: str, fault: Fault) -> TierOutcome:
 
 def _tier(reading: Reading, page: Page) -> str:
     return "document" if page.content_type in {"pdf", "docx", "pptx", "xlsx"} else reading.tier
-
-
-def _from_site(said: Any, url: str) -> Page:
-    return Page(
-        url=said.url or url,
-        content=said.content,
-        content_type=said.content_type,
-        extracted_by=said.extracted_by,
-        quality="complete",
-        title=said.title,
-        author="; ".join(said.authors),
-        authors=tuple(said.authors),
-        site=said.site,
-        published=said.published,
-        truncated=said.truncated,
-        forum=dict(said.forum_signals) if said.forum_signals else None,
-        repository=dict(said.repository_signals) if said.repository_signals else None,
-        highlights=[dict(one) for one in said.highlights],
-        stripped=dict(said.stripped),
-    )
 
 
 def _station(context: Context, options: Options) -> FetchSession:

@@ -12,6 +12,7 @@ from specloom.core import Response
 from .formats import parse_csv, parse_html, parse_json, parse_text, parse_tsv, parse_xml
 from .jsonstat import OBSERVATION, read_jsonstat, to_item
 from .sdmx import SDMX_OBSERVATION, read_sdmx
+from .webvtt import LINE, parse_webvtt
 
 Language = Literal["jmespath", "xpath"]
 
@@ -81,6 +82,11 @@ _DECODERS: Final = (
     Decoder(
         "text", "jmespath", parse_text, "Plain text, as one item.", {"blank_ok": _BLANK_OK},
         {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+    ),
+    Decoder(
+        "webvtt", "jmespath", parse_webvtt,
+        "Captions, as one item a line of what is said: `second` and `clock` (M:SS) say when it begins.",
+        {"blank_ok": _BLANK_OK}, LINE,
     ),
     Decoder(
         "jsonstat", "jmespath", _of_json(read_jsonstat),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from specloom.core import canonical_url
 
 from ..signatures import function, null_or, to_text, truthy
-from ..types import BOOLEAN, INTEGER, TEXT, ListOf, maybe
+from ..types import BOOLEAN, INTEGER, TEXT, ListOf, RecordType, maybe
 
 _STOP_WORDS = """
 a about an and any are as at be by can could did do does for from had has have how i in is it me my of on or please
@@ -158,6 +158,18 @@ def _replace(text: str | None, old: str, new: str) -> str | None:
 def _quote(text: str | None) -> str | None:
     """The text in double quotes, those inside it removed; null gives null."""
     return None if text is None else '"' + text.replace('"', "") + '"'
+
+
+@function("nullable string", result=maybe(RecordType({}, closed=False)))
+def _query_of(address: str | None) -> dict[str, Any] | None:
+    """The query parameters of an address, decoded; one that is repeated is a list. Null gives null."""
+    if address is None:
+        return None
+    pairs = parse_qsl(address.partition("#")[0].partition("?")[2], keep_blank_values=True)
+    values: dict[str, list[str]] = {}
+    for name, value in pairs:
+        values.setdefault(name, []).append(value)
+    return {name: several if len(several) > 1 else several[0] for name, several in values.items()}
 
 
 @function("string", "object", result=TEXT)

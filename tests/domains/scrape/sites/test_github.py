@@ -8,9 +8,9 @@ import pytest
 
 from specloom.core.faults import Fault
 from specloom.core.messages import Response
-from specloom.domains.scrape.sites import match, read
-from specloom.domains.scrape.sites.site import SitePage
+from specloom.domains.scrape.result import Page
 from tests.support.site_context import GONE, SiteDesk
+from tests.support.site_context import page_of as read_page
 
 API = "https://api.github.com"
 RAW = "https://raw.githubusercontent.com/otter/db"
@@ -51,11 +51,9 @@ FACTS = {
 }
 
 
-async def page_of(url: str, answers: dict[str, Any], *, max_length: int = 50_000) -> tuple[SitePage, SiteDesk]:
-    route = match(url)
-    assert route is not None
+async def page_of(url: str, answers: dict[str, Any], *, max_length: int = 50_000) -> tuple[Page, SiteDesk]:
     context = SiteDesk(answers, otherwise=GONE)
-    return await read(route, context, max_length=max_length), context
+    return await read_page(url, context, max_length=max_length), context
 
 
 async def test_a_repository_is_its_readme_with_what_speaks_for_it() -> None:
@@ -66,7 +64,7 @@ async def test_a_repository_is_its_readme_with_what_speaks_for_it() -> None:
     assert page.content == "# Otter DB\n\nTiny."
     assert (page.title, page.authors, page.published) == ("otter/db: A database", ("otter",), "2026-03-01T10:00:00Z")
     assert (page.content_type, page.extracted_by, page.url) == ("github", "github:raw", "https://github.com/otter/db")
-    assert page.repository_signals == {
+    assert page.repository == {
         "repo": {
             "stargazersCount": 1900,
             "forksCount": 34,
@@ -130,7 +128,7 @@ async def test_every_fact_can_be_missing() -> None:
 
     assert page.content == "# Otter DB"
     assert page.title == "otter/db"
-    assert page.repository_signals is None
+    assert page.repository is None
 
 
 async def test_a_repository_without_a_readme_is_what_is_known_of_it() -> None:

@@ -7,18 +7,16 @@ from typing import Any
 import pytest
 
 from specloom.core.faults import Fault
-from specloom.domains.scrape.sites import match, read
-from specloom.domains.scrape.sites.site import SitePage
+from specloom.domains.scrape.result import Page
 from tests.support.site_context import SiteDesk
+from tests.support.site_context import page_of as read_page
 
 API = "https://hacker-news.firebaseio.com/v0"
 
 
-async def page_of(url: str, answers: dict[str, Any], *, max_length: int = 50_000) -> tuple[SitePage, SiteDesk]:
-    route = match(url)
-    assert route is not None
+async def page_of(url: str, answers: dict[str, Any], *, max_length: int = 50_000) -> tuple[Page, SiteDesk]:
     context = SiteDesk({f"{API}/{path}.json": answer for path, answer in answers.items()})
-    return await read(route, context, max_length=max_length), context
+    return await read_page(url, context, max_length=max_length), context
 
 
 def story(number: int, **more: Any) -> dict[str, Any]:
@@ -49,7 +47,7 @@ async def test_a_story_is_followed_by_its_best_comments() -> None:
     )
     assert (page.title, page.content_type, page.extracted_by) == ("Story 901", "hn", "hackernews:api")
     assert (page.authors, page.published, page.truncated) == (("ann",), "2026-03-01T10:00:00Z", False)
-    assert page.forum_signals == {
+    assert page.forum == {
         "platform": "hackernews",
         "upvotes": 212,
         "comments": 2,

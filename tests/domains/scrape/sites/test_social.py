@@ -8,9 +8,9 @@ import pytest
 
 from specloom.core.faults import Fault
 from specloom.core.messages import Response
-from specloom.domains.scrape.sites import match, read
-from specloom.domains.scrape.sites.site import SitePage
+from specloom.domains.scrape.result import Page
 from tests.support.site_context import GONE, SiteDesk
+from tests.support.site_context import page_of as read_page
 
 BLUESKY = "https://public.api.bsky.app/xrpc"
 MIRROR = "https://api.fxtwitter.com"
@@ -18,11 +18,9 @@ REDDIT = "https://www.reddit.com/comments/1abcde"
 REFUSED = Response(403, {}, b"<html>Blocked</html>")
 
 
-async def page_of(url: str, answers: dict[str, Any], *, max_length: int = 50_000) -> tuple[SitePage, SiteDesk]:
-    route = match(url)
-    assert route is not None
+async def page_of(url: str, answers: dict[str, Any], *, max_length: int = 50_000) -> tuple[Page, SiteDesk]:
     context = SiteDesk(answers, otherwise=GONE)
-    return await read(route, context, max_length=max_length), context
+    return await read_page(url, context, max_length=max_length), context
 
 
 # --- Bluesky ----------------------------------------------------------------------------------------------------------
@@ -59,10 +57,10 @@ async def test_a_bluesky_post_is_followed_by_five_replies() -> None:
     assert page.content.endswith("reply 5")
     assert page.truncated
     assert (page.content_type, page.authors, page.published) == ("bluesky", ("Ann",), "2026-03-01T10:00:00Z")
-    assert page.forum_signals is not None
-    assert page.forum_signals["platform"] == "bluesky"
-    assert (page.forum_signals["upvotes"], page.forum_signals["comments"]) == (19, 6)
-    assert "credibilityNote" in page.forum_signals
+    assert page.forum is not None
+    assert page.forum["platform"] == "bluesky"
+    assert (page.forum["upvotes"], page.forum["comments"]) == (19, 6)
+    assert "credibilityNote" in page.forum
 
 
 async def test_a_bluesky_profile_says_who_it_is() -> None:
@@ -209,7 +207,7 @@ async def test_a_post_on_reddit_is_followed_by_its_comments() -> None:
         "### u1 · 49 points\n\nWhere?\n\n#### u2 · 48 points\n\nHere\n\n### u3 · 47 points\n\nThere"
     )
     assert (page.content_type, page.authors, page.truncated) == ("reddit", ("ann",), False)
-    assert page.forum_signals == {
+    assert page.forum == {
         "platform": "reddit",
         "upvotes": 212,
         "comments": 3,
@@ -245,9 +243,9 @@ async def test_ten_comments_on_reddit_are_shown_and_five_are_signals() -> None:
 
     assert page.content.count("### u") == 10
     assert page.truncated
-    assert page.forum_signals is not None
-    assert [len(one["body"]) for one in page.forum_signals["topComments"]] == [500] * 5
-    assert "credibilityNote" in page.forum_signals
+    assert page.forum is not None
+    assert [len(one["body"]) for one in page.forum["topComments"]] == [500] * 5
+    assert "credibilityNote" in page.forum
 
 
 async def test_where_reddit_refuses_data_its_feed_is_read() -> None:
@@ -264,10 +262,10 @@ async def test_where_reddit_refuses_data_its_feed_is_read() -> None:
     )
 
     assert page.content == "# Otters return\n\nby u/ann\n\nThey **return**.\n\n## Top comments\n\n### bob\n\nWhere?"
-    assert page.forum_signals is not None
-    assert (page.forum_signals["upvotes"], page.forum_signals["comments"]) == (-1, -1)
-    assert "credibilityNote" not in page.forum_signals
-    assert page.forum_signals["topComments"] == [{"author": "bob", "body": "Where?"}]
+    assert page.forum is not None
+    assert (page.forum["upvotes"], page.forum["comments"]) == (-1, -1)
+    assert "credibilityNote" not in page.forum
+    assert page.forum["topComments"] == [{"author": "bob", "body": "Where?"}]
 
 
 async def test_who_is_shut_out_of_reddit_is_told_so() -> None:

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from specloom.core.faults import Fault
 from specloom.core.messages import Response
-from specloom.domains.scrape.sites import match, read, youtube
-from specloom.domains.scrape.sites.site import SitePage
-from specloom.domains.scrape.sites.youtube import CaptionLine, choose_track, find_highlights, parse_captions, to_request
+from specloom.domains.scrape.result import Page
+from specloom.domains.scrape.sites import find_highlights
+from specloom.language.decoders.registry import decode
 from tests.support.site_context import GONE, SiteDesk
+from tests.support.site_context import page_of as read_page
 
 ID = "otter-12345"
 MOBILE = f"https://m.youtube.com/watch?v={ID}&hl=en"
@@ -50,20 +51,20 @@ def vtt(*texts: str) -> str:
 LONG = vtt(*(f"Otter number {at} swims in the river" for at in range(5)))
 
 
-async def page_of(answers: dict[str, Any], *, max_length: int = 50_000) -> tuple[SitePage, SiteDesk]:
-    route = match(f"https://youtu.be/{ID}")
-    assert route is not None
-    context = SiteDesk({MOBILE: KEY, CAPTIONS: EMPTY, **answers})
-    return await read(route, context, max_length=max_length), context
+async def page_of(answers: dict[str, Any], *, max_length: int = 50_000) -> tuple[Page, SiteDesk]:
+    desk = SiteDesk({MOBILE: KEY, CAPTIONS: EMPTY, **answers})
+    return await read_page(f"https://youtu.be/{ID}", desk, max_length=max_length), desk
+
+
+def parse_captions(text: str) -> list[dict[str, Any]]:
+    return decode("webvtt", Response(200, {"content-type": "text/vtt"}, text.encode()), {"blank_ok": True})
 
 
 async def test_captions_that_the_player_is_told_become_lines_with_their_time() -> None:
     english = f"{CAPTIONS}?v={ID}&signature=s&lang=en&fmt=vtt"
     day = {"microformat": {"playerMicroformatRenderer": {"publishDate": "2026-03-01T10:00:00Z"}}}
 
-    page, context = await page_of(
-        {PLAYER: told(track("de"), track("en")), DESKTOP: in_page(told() | day), english: LONG}
-    )
+    page, desk = await page_of({PLAYER: told(track("de"), track("en")), DESKTOP: in_page(told() | day), english: LONG})
 
     assert page.content.split("\n")[:2] == [
         "[0:01] Otter number 0 swims in the river",
@@ -73,8 +74,7 @@ async def test_captions_that_the_player_is_told_become_lines_with_their_time() -
     assert (page.content_type, page.extracted_by, page.truncated) == ("youtube", "youtube", False)
     assert page.url == f"https://www.youtube.com/watch?v={ID}"
     assert len(page.highlights) == 5
-    assert context.sent.count(english) == 1
-    assert context.requests[-1].policy.hosts == ()
+    assert desk.sent.count(english) == 1
 
 
 async def test_captions_with_nothing_in_them_lead_to_those_of_the_page() -> None:
@@ -105,28 +105,24 @@ async def test_a_player_that_fails_leaves_the_page() -> None:
 
 
 async def test_the_old_address_is_asked_for_three_kinds_of_english() -> None:
-    page, context = await page_of(
+    page, desk = await page_of(
         {PLAYER: told(), DESKTOP: in_page(told()), f"{CAPTIONS}?v={ID}&lang=en-GB&fmt=vtt": LONG}
     )
 
     assert page.content.startswith("[0:01] Otter")
-    assert [sent.partition("lang=")[2] for sent in context.sent[-3:]] == [
-        "en&fmt=vtt",
-        "en-US&fmt=vtt",
-        "en-GB&fmt=vtt",
-    ]
+    assert [sent.partition("lang=")[2] for sent in desk.sent[-3:]] == ["en&fmt=vtt", "en-US&fmt=vtt", "en-GB&fmt=vtt"]
 
 
 async def test_captions_on_another_host_are_not_fetched() -> None:
     foreign = {"baseUrl": "https://www.youtube.com.evil.example/api/timedtext?v=x", "languageCode": "en"}
 
-    page, context = await page_of(
+    page, desk = await page_of(
         {PLAYER: told(foreign, shortDescription="They swim in the river."), DESKTOP: in_page(told())}
     )
 
     assert page.content == "[Video: Otters swim]\n\nThey swim in the river."
-    assert page.highlights == ()
-    assert not any("evil" in sent for sent in context.sent)
+    assert page.highlights == []
+    assert not any("evil" in sent for sent in desk.sent)
 
 
 async def test_a_refusal_is_no_transcript_however_long() -> None:
@@ -174,16 +170,6 @@ async def test_a_video_with_nothing_to_read_says_why(player: Any, page: Any, kin
     assert fault.value.kind == kind
 
 
-async def test_who_has_no_time_is_told_so() -> None:
-    route = match(f"https://youtu.be/{ID}")
-    assert route is not None
-
-    with pytest.raises(Fault, match="in 0 s") as fault:
-        await youtube.read(route, SiteDesk({}), max_length=100, patience=0)
-
-    assert fault.value.kind == "network"
-
-
 async def test_a_transcript_is_no_longer_than_asked_for() -> None:
     page, _ = await page_of(
         {
@@ -198,43 +184,6 @@ async def test_a_transcript_is_no_longer_than_asked_for() -> None:
     assert page.truncated
 
 
-@pytest.mark.parametrize(
-    ("tracks", "chosen"),
-    [
-        ([("de", False), ("en", True), ("en-GB", False)], ("en-GB", False)),
-        ([("de", False), ("en", True)], ("en", True)),
-        ([("de", False), ("fr", False)], ("de", False)),
-        ([("enm", False), ("EN-us", True)], ("EN-us", True)),
-        ([], None),
-    ],
-)
-def test_english_that_people_wrote_comes_first(tracks: list[tuple[str, bool]], chosen: tuple[str, bool] | None) -> None:
-    found = choose_track([{"url": "u", "language": name, "automatic": heard} for name, heard in tracks])
-
-    assert (found and (found["language"], found["automatic"])) == chosen
-
-
-def test_the_format_is_replaced_and_the_signature_is_not() -> None:
-    request = to_request(f"{CAPTIONS}?v={ID}&sparams=ip%2Cv&fmt=srv3&name=")
-
-    assert request is not None
-    assert request.query == (("v", ID), ("sparams", "ip,v"), ("name", ""), ("fmt", "vtt"))
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://www.youtube.com/api",
-        "https://notyoutube.com/api",
-        "https://www.youtube.com:8443/api",
-        "https://[::1",
-        "",
-    ],
-)
-def test_an_address_that_is_not_youtubes_own_is_not_asked(url: str) -> None:
-    assert to_request(url) is None
-
-
 def test_what_is_no_cue_is_passed_over() -> None:
     text = (
         "\ufeffWEBVTT\nKind: captions\nLanguage: en\n\nNOTE made up\n\nSTYLE\n::cue {}\n\n7\n"
@@ -243,7 +192,10 @@ def test_what_is_no_cue_is_passed_over() -> None:
         "00:05.000 --> 00:06.000\n \n"
     )
 
-    assert [str(line) for line in parse_captions(text)] == ["[0:01] Hello & otters", "[1:02:03] Bye"]
+    assert [f"[{line['clock']}] {line['text']}" for line in parse_captions(text)] == [
+        "[0:01] Hello & otters",
+        "[1:02:03] Bye",
+    ]
 
 
 def test_lines_that_roll_up_are_told_once() -> None:
@@ -254,35 +206,38 @@ def test_lines_that_roll_up_are_told_once() -> None:
         "00:00:04.000 --> 00:00:04.010\nthey swim\n \n"
     )
 
-    assert [str(line) for line in parse_captions(text)] == ["[0:00] hello otters", "[0:02] they swim"]
+    assert [f"[{line['clock']}] {line['text']}" for line in parse_captions(text)] == [
+        "[0:00] hello otters",
+        "[0:02] they swim",
+    ]
 
 
 def test_what_people_say_twice_is_told_twice() -> None:
     text = "WEBVTT\n\n00:01.000 --> 00:02.000\nNo.\n\n00:02.000 --> 00:03.000\nNo.\n"
 
-    assert [str(line) for line in parse_captions(text)] == ["[0:01] No.", "[0:02] No."]
+    assert [f"[{line['clock']}] {line['text']}" for line in parse_captions(text)] == ["[0:01] No.", "[0:02] No."]
 
 
 @given(st.text(alphabet="0:.->\n <c>WEBVT a", max_size=80))
 def test_no_captions_are_too_odd_to_be_read(text: str) -> None:
-    assert all(line.text and line.second >= 0 for line in parse_captions(text))
+    assert all(line["text"] and line["second"] >= 0 for line in parse_captions(text))
 
 
 @given(st.lists(st.text(alphabet="abc ", min_size=1).filter(str.strip), max_size=8))
 def test_every_cue_that_differs_from_the_one_before_is_a_line(texts: list[str]) -> None:
     told_once = [" ".join(text.split()) for text in texts]
 
-    assert [line.text for line in parse_captions(vtt(*texts))] == told_once
+    assert [line["text"] for line in parse_captions(vtt(*texts))] == told_once
 
 
 def test_the_most_telling_lines_come_first() -> None:
     lines = [
-        CaptionLine(1, "they swim"),
-        CaptionLine(2, "40 otters in 2 rivers"),
-        CaptionLine(3, "do they dive?"),
-        CaptionLine(4, "NASA and I looked"),
-        CaptionLine(65, "so it is"),
-        CaptionLine(3661, "the end"),
+        {"clock": "0:01", "text": "they swim"},
+        {"clock": "0:02", "text": "40 otters in 2 rivers"},
+        {"clock": "0:03", "text": "do they dive?"},
+        {"clock": "0:04", "text": "NASA and I looked"},
+        {"clock": "1:05", "text": "so it is"},
+        {"clock": "1:01:01", "text": "the end"},
     ]
 
     found = find_highlights(lines)
@@ -297,5 +252,5 @@ def test_the_most_telling_lines_come_first() -> None:
 
 
 def test_nothing_stands_out_of_four_lines_or_of_dull_ones() -> None:
-    assert find_highlights([CaptionLine(at, "40 otters") for at in range(4)]) == []
-    assert {one["score"] for one in find_highlights([CaptionLine(at, "otters") for at in range(6)])} == {0.0}
+    assert find_highlights([{"clock": "0:01", "text": "40 otters"}] * 4) == []
+    assert {one["score"] for one in find_highlights([{"clock": "0:01", "text": "otters"}] * 6)} == {0.0}

@@ -16,7 +16,6 @@ from ..fetch.block_pages import is_spa_host, judge_raw, to_route
 from ..fetch.content_type import is_document_type
 from ..fetch.http import Elsewhere, check_target
 from ..result import Fetched
-from ..sites import match
 from .consent import answer_consent
 
 if TYPE_CHECKING:
@@ -287,9 +286,9 @@ async def _take(page: Any, most: int) -> str:
 
 def _raise_elsewhere(traffic: Traffic, url: str, options: Options) -> None:
     """Where the page has led to what is better read otherwise: the page of a site with an API, or a document."""
-    if options.sites:
+    if options.is_site is not None:
         document = is_document_type((traffic.headers or {}).get("content-type", "")) and traffic.url != url
-        if document or match(traffic.url) is not None:
+        if document or options.is_site(traffic.url):
             raise Elsewhere(str(check_target(traffic.url, options)))
     if traffic.pages > MOST_PAGES:
         raise Fault("network", f"{urlsplit(url).hostname} leads from page to page without end")

@@ -210,7 +210,7 @@ async def _follow_frames(attempt: Attempt) -> Reading | None:
     """The better page of two iframes, where it is good: many shells only frame what is worth reading."""
     frames = [frame for frame in dict.fromkeys(attempt.frames) if frame not in attempt.followed]
     attempt.frames = ()
-    options = replace(attempt.options, reader=False, paid=False, sites=False)
+    options = replace(attempt.options, reader=False, paid=False, is_site=None)
     chosen: Reading | None = None
     for frame in frames[: MOST_FRAMES - len(attempt.followed)]:
         attempt.followed.add(frame)

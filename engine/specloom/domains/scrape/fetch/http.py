@@ -20,7 +20,6 @@ from specloom.net import ParsedUrl, check_url
 
 from ..options import Identity
 from ..result import Fetched
-from ..sites import match
 from .content_type import find_kind, is_document_type, is_document_url
 
 if TYPE_CHECKING:
@@ -169,7 +168,7 @@ async def fetch(
             raise Fault("network", f"{target.host} gave no complete answer within {way.timeout:g} seconds.")
         before = target.host
         target = check_target(where, options)
-        if options.sites and match(str(target)) is not None:
+        if options.is_site is not None and options.is_site(str(target)):
             raise Elsewhere(str(target))
     raise Fault("network", f"{target.host} redirects more than {options.redirects} times.")
 
