@@ -314,7 +314,7 @@ def _short(text: str) -> str:
 def unseen_reason(path: Path) -> str:
     """Why no example can notice a break under this path, or nothing."""
     if path[0] == "pages":
-        return UNSEEN["deadline"] if path[-1] == "within" else ""
+        return str(_KEYS["unseen"]["deadline"]) if path[-1] == "within" else ""
     for key in path:
         at = path.index(key)
         # A name that an author chose (a parameter, a field, an input called `cache`) means nothing to us.
