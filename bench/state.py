@@ -24,8 +24,7 @@ from specloom.domains.sessions.store import begin, find, note, proceed
 from specloom.domains.sessions.views import show_recovery
 from specloom.plugins.collections import join_owner
 from specloom.specs.library import shipped_root
-from specloom.storage.audit_files import verify
-from specloom.storage.audit_log import AuditLog, AuditRecord, audit_key
+from specloom.storage.audit_log import AuditLog, AuditRecord, audit_key, verify
 from specloom.storage.keys import MasterKeys
 from specloom.storage.store import StateStore
 from specloom.storage.writes import append, put

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.core.secrets import MASK, mask, mask_values
-from specloom.storage.audit_files import log_files, seal_path, verify
-from specloom.storage.audit_log import AuditLog, AuditRecord, audit_key, describe_query
+from specloom.storage.audit_log import AuditLog, AuditRecord, audit_key, describe_query, log_files, seal_path, verify
 
 KEY = audit_key(bytes(range(32)))
 DAY = 86_400.0

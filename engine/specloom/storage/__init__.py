@@ -9,8 +9,7 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .audit_files import verify
-    from .audit_log import AuditRecord, AuditTrail, audit_key, audit_path, open_audit
+    from .audit_log import AuditRecord, AuditTrail, audit_key, audit_path, open_audit, verify
     from .consent import add_member, check_space, list_members, remove_member
     from .files import FileLock, append_whole, sync_folder, write_whole
     from .hash_chain import ChainedLog, ChainVerdict, RowFormat
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
 __getattr__ = exports(
     __name__,
     {
-        "audit_files": "verify",
-        "audit_log": "AuditRecord AuditTrail audit_key audit_path open_audit",
+        "audit_log": "AuditRecord AuditTrail audit_key audit_path open_audit verify",
         "consent": "add_member check_space list_members remove_member",
         "files": "FileLock append_whole sync_folder write_whole",
         "hash_chain": "ChainedLog ChainVerdict RowFormat",
