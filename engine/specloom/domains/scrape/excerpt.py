@@ -278,9 +278,9 @@ def split_sections(markdown: str) -> tuple[str, list[dict[str, str]]]:
             title = match[2].strip()
         else:
             sections.append((len(match[1]), match[2].strip(), []))
-    told: list[dict[str, str]] = []
+    rows: list[dict[str, str]] = []
     for (level, heading, lines), (below, *_) in zip(sections, [*sections[1:], (0, "", [])], strict=True):
         text = "\n".join(lines).strip()
         if text or (heading and below > level):
-            told.append({"heading": heading, "text": text})
-    return title, told
+            rows.append({"heading": heading, "text": text})
+    return title, rows

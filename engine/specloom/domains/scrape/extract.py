@@ -84,9 +84,9 @@ def extract(page: bytes | str, *, url: str = "", content_type: str = "") -> Extr
     shadowed = sanitise.open_shadows(root)
     stripped = shadowed + sanitise.sanitise(root, sources.attributes)
     settle_listings(root)
-    found = content.find_content(root, about)
-    text = markdown.render(found.nodes, base=base, drop={*found.drop, *sanitise.find_skips(sources.attributes)})
-    words = found.words
+    chosen = content.find_content(root, about)
+    text = markdown.render(chosen.nodes, base=base, drop={*chosen.drop, *sanitise.find_skips(sources.attributes)})
+    words = chosen.words
     source: Literal["markup", "data"] = "markup"
     if words < THIN and (body := find_body(about.bodies, scripts)):
         other = tree.parse(body)
@@ -98,14 +98,14 @@ def extract(page: bytes | str, *, url: str = "", content_type: str = "") -> Extr
     if any(KEY in block.text for block in sources.blocks):
         addresses, titles = (url, sources.canonical), (metadata.title, sources.heading, sources.title)
         lack = find_lack(sources.graph, root, words, addresses=addresses, titles=titles)
-    quality: Literal["complete", "partial"] = "complete" if found.confidence >= COMPLETE and not lack else "partial"
+    quality: Literal["complete", "partial"] = "complete" if chosen.confidence >= COMPLETE and not lack else "partial"
     return Extract(
         text,
         metadata,
         structured,
         stripped,
-        found.page_type,
-        found.confidence,
+        chosen.page_type,
+        chosen.confidence,
         quality,
         words,
         encoding,
@@ -136,15 +136,15 @@ def find_frames(root: etree._Element, base: str) -> tuple[str, ...]:
     """The web addresses that a page's iframes show, absolute, each once."""
     from urllib.parse import urljoin
 
-    found: dict[str, None] = {}
+    addresses: dict[str, None] = {}
     for frame in root.iter("iframe", "frame"):
         try:
             address = urljoin(base, (frame.get("src") or "").strip())
         except ValueError:
             continue
         if address.startswith(("http://", "https://")) and frame.get("src"):
-            found[address] = None
-    return tuple(found)
+            addresses[address] = None
+    return tuple(addresses)
 
 
 def find_base(root: etree._Element, url: str) -> str:

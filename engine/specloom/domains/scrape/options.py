@@ -115,7 +115,7 @@ def to_options(config: Mapping[str, Any], **others: Any) -> Options:
         value = config.get(name)
         return max(least, SETTINGS[name].get("default", 0) if value is None else value)
 
-    said: dict[str, Any] = {
+    values: dict[str, Any] = {
         "allowed_domains": tuple(
             part.strip() for part in str(config.get("ALLOWED_DOMAINS") or "").split(",") if part.strip()
         ),
@@ -131,4 +131,4 @@ def to_options(config: Mapping[str, Any], **others: Any) -> Options:
         "tenant_slots": number("MAX_SCRAPE_CONCURRENCY_PER_TENANT", 0),
         "host_slots": number("MAX_SCRAPE_CONCURRENCY_PER_HOST", 1),
     }
-    return Options(**(said | others))
+    return Options(**(values | others))

@@ -119,16 +119,16 @@ async def find_retraction(context: Context, doi: str) -> Notice | None:
 
 def _cite(context: Context, url: str, page: Page | None = None) -> PageCitation:
     """The citation of a page, or of an address alone; the contract's two styles, and an entry for a bibliography."""
-    known = ("; ".join(page.authors) or page.author, page.site, page.published) if page else ("", "", "")
+    names = ("; ".join(page.authors) or page.author, page.site, page.published) if page else ("", "", "")
     today = datetime.fromtimestamp(context.now(), UTC).date().isoformat()
-    return from_json(PageCitation, cite_for_bibliography(url, page.title if page else "", *known, today))
+    return from_json(PageCitation, cite_for_bibliography(url, page.title if page else "", *names, today))
 
 
 def _metadata(page: Page) -> dict[str, Any] | None:
     """What the page says about itself, under the contract's names; None without a title."""
     if not page.title:
         return None
-    said = {
+    facts = {
         "title": page.title,
         "author": "; ".join(page.authors) or page.author,
         "site": page.site,
@@ -140,20 +140,20 @@ def _metadata(page: Page) -> dict[str, Any] | None:
         "pages": page.pages,
         "document": page.document,
     }
-    return {name: value for name, value in said.items() if value or name in {"title", "author"}}
+    return {name: value for name, value in facts.items() if value or name in {"title", "author"}}
 
 
 def _promotion(page: Page) -> dict[str, Any] | None:
     from specloom.domains.trust import find_self_promotion
 
-    found = find_self_promotion(page.url, page.content[:PROMOTION_BYTES])
-    if found is None:
+    promotion = find_self_promotion(page.url, page.content[:PROMOTION_BYTES])
+    if promotion is None:
         return None
     return {
         "detected": True,
-        "brandDomain": found.brand_domain,
-        "brandToken": found.brand_token,
-        "rankPosition": found.rank_position,
-        "confidence": found.confidence,
-        "item": found.item,
+        "brandDomain": promotion.brand_domain,
+        "brandToken": promotion.brand_token,
+        "rankPosition": promotion.rank_position,
+        "confidence": promotion.confidence,
+        "item": promotion.item,
     }

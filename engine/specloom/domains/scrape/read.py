@@ -192,7 +192,7 @@ def _extractor(context: Context, station: FetchSession) -> Any:
         if fetched.kind == "document":
             page = await from_document(fetched, apart=context.is_live)
             return Candidate(page.content, page, page.title)
-        said = {
+        head = {
             "kind": fetched.kind,
             "url": fetched.url,
             "content_type": fetched.content_type,
@@ -200,10 +200,10 @@ def _extractor(context: Context, station: FetchSession) -> Any:
         }
 
         def inline() -> dict[str, Any]:
-            page, frames = make_page(fetched.body, said)
+            page, frames = make_page(fetched.body, head)
             return {"page": page, "frames": frames}
 
-        made = await station.workers.make(said, fetched.body, inline) if context.is_live else inline()
+        made = await station.workers.make(head, fetched.body, inline) if context.is_live else inline()
         if "fault" in made:
             raise to_fault(made["fault"])
         page = made["page"] if isinstance(made["page"], Page) else from_json(made["page"])
@@ -225,22 +225,22 @@ async def read_given(context: Context, html: str, url: str) -> Page:
     return page
 
 
-def make_page(body: bytes, said: dict[str, Any]) -> tuple[Page, tuple[str, ...]]:
+def make_page(body: bytes, head: dict[str, Any]) -> tuple[Page, tuple[str, ...]]:
     """The page in a body that is HTML or text, and the addresses of the pages that it frames.
 
-    `said` tells `kind`, `url`, `content_type` and `facts`.
+    `head` tells `kind`, `url`, `content_type` and `facts`.
     """
-    if said["kind"] == "html":
-        return from_html(body, said["url"], said["content_type"])
+    if head["kind"] == "html":
+        return from_html(body, head["url"], head["content_type"])
     from .html.text_pages import from_text
 
-    return from_text(body, said["url"], said["content_type"], said["kind"], said["facts"]), ()
+    return from_text(body, head["url"], head["content_type"], head["kind"], head["facts"]), ()
 
 
-def make_answer(body: bytes, said: dict[str, Any]) -> dict[str, Any]:
+def make_answer(body: bytes, head: dict[str, Any]) -> dict[str, Any]:
     """What `make_page` gives as JSON data, or the fault that there is instead: the work of a process of its own."""
     try:
-        page, frames = make_page(body, said)
+        page, frames = make_page(body, head)
     except Fault as fault:
         return {"fault": from_fault(fault)}
     except (MemoryError, RecursionError) as error:
@@ -262,23 +262,23 @@ def from_html(body: bytes, url: str, content_type: str) -> tuple[Page, tuple[str
     """The page in an HTML answer, and the addresses of the pages that it frames."""
     from .extract import extract
 
-    found = extract(body, url=url, content_type=content_type)
-    about = found.metadata
+    extracted = extract(body, url=url, content_type=content_type)
+    about = extracted.metadata
     page = Page(
         url=url,
-        content=found.markdown,
+        content=extracted.markdown,
         content_type="html",
-        quality=found.quality,
+        quality=extracted.quality,
         **{name: getattr(about, name) for name in _FACTS},
-        page_type=found.page_type,
+        page_type=extracted.page_type,
         declared_doi=about.doi,
-        types=found.types,
-        structured=found.structured.to_json() if found.structured else None,
-        forum=found.forum.to_json() if found.forum else None,
-        stripped={name: count for name, count in asdict(found.stripped).items() if count},
-        lack=found.lack,
+        types=extracted.types,
+        structured=extracted.structured.to_json() if extracted.structured else None,
+        forum=extracted.forum.to_json() if extracted.forum else None,
+        stripped={name: count for name, count in asdict(extracted.stripped).items() if count},
+        lack=extracted.lack,
     )
-    return page, found.frames
+    return page, extracted.frames
 
 
 _DOCUMENT_FACTS = ("title", "authors", "published", "modified", "language", "pages", "truncated")
@@ -294,28 +294,30 @@ async def from_document(fetched: Fetched, *, apart: bool) -> Page:
     from .documents.sandbox import read_apart
 
     if apart:
-        found = await read_apart(fetched.body, fetched.content_type, fetched.url)
+        document = await read_apart(fetched.body, fetched.content_type, fetched.url)
     else:
-        found = read(fetched.body, fetched.content_type, fetched.url)
-    pictures = found.metadata.get(PAGES_WITHOUT_TEXT, "")
+        document = read(fetched.body, fetched.content_type, fetched.url)
+    pictures = document.metadata.get(PAGES_WITHOUT_TEXT, "")
     return Page(
         url=fetched.url,
-        content=found.text,
-        content_type=found.kind,
+        content=document.text,
+        content_type=document.kind,
         quality="partial" if pictures else "complete",
-        author="; ".join(found.authors),
-        document=dict(found.metadata),
-        **{name: getattr(found, name) for name in _DOCUMENT_FACTS},
-        stripped=dict(found.stripped),
-        lack=" ".join(filter(None, (_tell_cut(found), pictures and f"{_PICTURES} {pictures}."))),
+        author="; ".join(document.authors),
+        document=dict(document.metadata),
+        **{name: getattr(document, name) for name in _DOCUMENT_FACTS},
+        stripped=dict(document.stripped),
+        lack=" ".join(filter(None, (_tell_cut(document), pictures and f"{_PICTURES} {pictures}."))),
     )
 
 
-def _tell_cut(found: Document) -> str:
+def _tell_cut(document: Document) -> str:
     """How much of a document was read, where that is not all, and what to do; "" where it is."""
-    if not found.truncated:
+    if not document.truncated:
         return ""
-    unit = "slides" if found.kind == "pptx" else "pages"
-    is_counted = 0 < found.pages_read < found.pages
-    what = f"The first {found.pages_read} of {found.pages} {unit} were" if is_counted else "Only the beginning was"
+    unit = "slides" if document.kind == "pptx" else "pages"
+    is_counted = 0 < document.pages_read < document.pages
+    what = (
+        f"The first {document.pages_read} of {document.pages} {unit} were" if is_counted else "Only the beginning was"
+    )
     return f"{what} read of this file, which is larger than what is read at once; look for its parts as files."

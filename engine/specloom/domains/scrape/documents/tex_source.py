@@ -161,8 +161,8 @@ def _to_texts(bodies: Mapping[str, bytes]) -> dict[str, str]:
         raise BundleError(f"its texts have more than {MOST_TEXT} bytes")
     if any(b"\0" in body for body in bodies.values()):
         raise BundleError("the bundle holds something that is neither an archive nor a text")
-    said = next((found[1].decode("latin-1") for body in bodies.values() if (found := _SAYS.search(body))), "")
-    return {name: _to_text(body, ENCODINGS.get(said, "cp1252")) for name, body in bodies.items()}
+    encoding = next((match[1].decode("latin-1") for body in bodies.values() if (match := _SAYS.search(body))), "")
+    return {name: _to_text(body, ENCODINGS.get(encoding, "cp1252")) for name, body in bodies.items()}
 
 
 def _to_text(body: bytes, encoding: str) -> str:
@@ -204,18 +204,18 @@ def find_main(texts: Mapping[str, str]) -> str:
 
 
 def _has(pattern: re.Pattern[str], text: str) -> bool:
-    return any(found["begins"] for found in pattern.finditer(text))
+    return any(match["begins"] for match in pattern.finditer(text))
 
 
 def _expand(texts: Mapping[str, str], within: tuple[str, ...], left: list[int]) -> str:
     """The text of the last file of `within`, and of those that it takes in; `left` is what the whole may still grow."""
     left[0] -= len(texts[within[-1]])
 
-    def take(found: re.Match[str]) -> str:
-        named = found["braced"] or found["bare"]
+    def take(match: re.Match[str]) -> str:
+        named = match["braced"] or match["bare"]
         name = _find(texts, within[0], named.strip()) if named else ""
         if not name or name in within or len(within) > DEEPEST or len(texts[name]) > left[0]:
-            return found[0]
+            return match[0]
         return _expand(texts, (*within, name), left)
 
     return _TAKES.sub(take, texts[within[-1]])

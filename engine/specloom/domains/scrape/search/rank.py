@@ -100,8 +100,8 @@ def _to_query_words(query: str) -> list[str]:
 
     Of a run in a script without blanks, every two characters that follow each other are a word.
     """
-    said = [_OF_THE_PAGE.sub("", each) for each in query.split() if not _OPERATOR.match(each)]
-    words = [word for each in said if (edged := each.casefold().strip(_EDGES)) for word in _to_parts(edged)]
+    runs = [_OF_THE_PAGE.sub("", each) for each in query.split() if not _OPERATOR.match(each)]
+    words = [word for each in runs if (edged := each.casefold().strip(_EDGES)) for word in _to_parts(edged)]
     return [word for word in words if word not in _FILLERS] or words
 
 
@@ -168,12 +168,11 @@ def tell_once(texts: Iterable[tuple[str, str]]) -> list[Rest]:
     return rests
 
 
-def name_copies(told: Iterable[tuple[str, Rest]]) -> str:
+def name_copies(rests: Iterable[tuple[str, Rest]]) -> str:
     """A sentence that says which of these named sources say the same, and not who had it first; "" where none do."""
-    said = "; ".join(
-        f"{name} says {'' if one.is_whole else 'mostly '}the same as {one.repeats}" for name, one in told if one.repeats
-    )
-    return f"Not independent of each other, and what they share told once: {said}." if said else ""
+    copies = [(name, "" if rest.is_whole else "mostly ", rest.repeats) for name, rest in rests if rest.repeats]
+    sentence = "; ".join(f"{name} says {how}the same as {other}" for name, how, other in copies)
+    return f"Not independent of each other, and what they share told once: {sentence}." if copies else ""
 
 
 # --- What is pointed out of sources that were read, and cards and tables of them: made from figures, by rule ----------

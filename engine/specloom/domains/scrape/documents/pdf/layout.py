@@ -278,21 +278,21 @@ def _continues(last: TextLine, line: TextLine, usual: float) -> bool:
 def _starts_block(before: Sequence[TextLine], line: TextLine, text: str, usual: float) -> bool:
     last, first = before[-1], before[0]
     gap = last.bottom - line.top
-    said = last.text.rstrip()
-    if ITEM.match(text) and (gap >= -line.size or said.endswith(_ENDED)):
+    ending = last.text.rstrip()
+    if ITEM.match(text) and (gap >= -line.size or ending.endswith(_ENDED)):
         return True
     if gap < -line.size:  # the top of the next column: a sentence may go on there
-        return said.endswith(_ENDED)
-    if ITEM.match(first.text) and said.endswith(_ENDED) and line.left <= first.left + 0.3 * line.size:
+        return ending.endswith(_ENDED)
+    if ITEM.match(first.text) and ending.endswith(_ENDED) and line.left <= first.left + 0.3 * line.size:
         return True
     if gap > usual + 0.5 * line.size or abs(line.size - last.size) > 0.12 * max(line.size, last.size):
         return True
-    if said.endswith(HYPHEN):
+    if ending.endswith(HYPHEN):
         return False
     widest = max(each.right for each in before)
     is_indented = line.left > min(each.left for each in before) + 0.8 * line.size and line.left > last.left
     is_short = last.right < widest - 2.5 * line.size if len(before) > 1 else False
-    return said.endswith(_ENDED) and (is_indented or is_short) and not ITEM.match(first.text)
+    return ending.endswith(_ENDED) and (is_indented or is_short) and not ITEM.match(first.text)
 
 
 def _join(lines: Sequence[TextLine]) -> str:
@@ -320,12 +320,12 @@ _EACH: Final = 0.3
 
 def order_down(lines: Sequence[Placed]) -> list[Placed]:
     """The lines of a page, those next to each other that run down it from the right, one band of them after another."""
-    found: list[Placed] = []
+    ordered: list[Placed] = []
     for is_down, group in groupby(lines, lambda each: _runs_down(each[0])):
         run = list(group)
         rising = sum(1 if two[0].left > one[0].left else -1 for one, two in pairwise(run))
-        found += [line for band in _to_bands(run) for line in band] if is_down and rising > 0 else run
-    return found
+        ordered += [line for band in _to_bands(run) for line in band] if is_down and rising > 0 else run
+    return ordered
 
 
 def _runs_down(line: TextLine) -> bool:

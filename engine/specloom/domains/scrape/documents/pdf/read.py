@@ -95,20 +95,20 @@ def _read(document: Any, limits: Limits, deadline: float) -> Document:
         raise refuse(_to_sentence(len(pictures), len(pages), count, is_hidden=hidden > 0))
     texts = to_markdown(pages, _read_outline(document))
     text = "\n\n".join(texts)
-    found = _read_properties(document)
+    properties = _read_properties(document)
     if pictures:
-        found[PAGES_WITHOUT_TEXT] = _to_ranges(pictures)
+        properties[PAGES_WITHOUT_TEXT] = _to_ranges(pictures)
     return Document(
         "pdf",
         text[: limits.text],
-        title=to_title(found.get("Title", ""), find_title(pages[0])),
-        authors=to_names([found.get("Author", "")], split=True),
-        published=_to_date(found.get("CreationDate", "")),
-        modified=_to_date(found.get("ModDate", "")),
+        title=to_title(properties.get("Title", ""), find_title(pages[0])),
+        authors=to_names([properties.get("Author", "")], split=True),
+        published=_to_date(properties.get("CreationDate", "")),
+        modified=_to_date(properties.get("ModDate", "")),
         language=_read_language(document),
         pages=count,
         pages_read=len(pages),
-        metadata=found,
+        metadata=properties,
         truncated=is_cut or len(text) > limits.text,
         stripped={"hidden": hidden} if hidden else {},
     )
@@ -132,10 +132,10 @@ def _read_page(document: Any, number: int) -> PdfPage:
             lines = part_columns(place(letters, placed, tables), letters)
         finally:
             text_page.close()
-        found = PdfPage(tuple(lines), height, hidden=len(unseen))
+        content = PdfPage(tuple(lines), height, hidden=len(unseen))
         pictures = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)
-        has_picture = found.count_letters() < FEW_LETTERS and any(True for _ in pictures)
-        return replace(found, is_picture=has_picture, fields=tuple(read_fields(document, page)))
+        has_picture = content.count_letters() < FEW_LETTERS and any(True for _ in pictures)
+        return replace(content, is_picture=has_picture, fields=tuple(read_fields(document, page)))
     except pdfium.PdfiumError:
         return PdfPage((), 0.0)
     finally:
@@ -162,7 +162,7 @@ def _to_ranges(numbers: Sequence[int]) -> str:
 
 def _read_outline(document: Any) -> dict[int, dict[str, int]]:
     """The level of each heading in the outline by page and by its letters; levels begin at 2, below the title."""
-    found: dict[int, dict[str, int]] = {}
+    levels: dict[int, dict[str, int]] = {}
     try:
         for _, item in zip(range(_MOST_OUTLINE), document.get_toc(max_depth=6), strict=False):
             target = item.get_dest()
@@ -170,10 +170,10 @@ def _read_outline(document: Any) -> dict[int, dict[str, int]]:
             key = to_key(clean(item.get_title()))
             if page is not None and key:
                 for title in {key, key.lstrip("0123456789")} - {""}:
-                    found.setdefault(page, {}).setdefault(title, min(item.level + 2, 6))
+                    levels.setdefault(page, {}).setdefault(title, min(item.level + 2, 6))
     except (pdfium.PdfiumError, ValueError, UnicodeError):
-        return found
-    return found
+        return levels
+    return levels
 
 
 def _read_language(document: Any) -> str:

@@ -195,8 +195,8 @@ def _find_gutters(gaps: Sequence[Sequence[tuple[float, float]]]) -> list[float]:
     """The places where at least half of the lines have a gap, from the left."""
     open_gaps = [gap for row in gaps for gap in row]
     starts, ends = sorted(start for start, _ in open_gaps), sorted(end for _, end in open_gaps)
-    found: list[float] = []
-    while open_gaps and len(found) < _MOST_GUTTERS:
+    gutters: list[float] = []
+    while open_gaps and len(gutters) < _MOST_GUTTERS:
         middles = [(start + end) / 2 for start, end in open_gaps[:_MOST_TRIED]]
         # The gaps of one line do not overlap, so as many lines as gaps are open there.
         holders = [bisect_right(starts, middle) - bisect_left(ends, middle) for middle in middles]
@@ -204,9 +204,9 @@ def _find_gutters(gaps: Sequence[Sequence[tuple[float, float]]]) -> list[float]:
         if most < max(_LEAST_ROWS, len(gaps) * 0.5):
             break
         best = middles[holders.index(most)]
-        found.append(best)
+        gutters.append(best)
         open_gaps = [gap for gap in open_gaps if not gap[0] <= best <= gap[1]]
-    return sorted(found)
+    return sorted(gutters)
 
 
 def _split(line: TextLine, start: int, end: int, gutters: Sequence[float], letters: Letters) -> dict[int, TextLine]:
