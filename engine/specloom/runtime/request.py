@@ -69,7 +69,7 @@ _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 def build_request(provider: Provider, operation: Operation, step: Step, context: OperationContext) -> Request:
     """The exact request of a step in this context."""
     service = provider.service
-    base = _base(step, context) or evaluate(service.base, context)
+    base = _base(step, context) if step.base else evaluate(service.base, context)
     if not isinstance(base, str) or not base:
         raise Fault(
             "config",
