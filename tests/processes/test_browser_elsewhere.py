@@ -17,6 +17,7 @@ from specloom.domains.scrape.fetch.session import _STATIONS, FetchSession, close
 from specloom.domains.scrape.read import make_answer
 from specloom.net.transport import Transport
 from specloom.runtime.executor import Executor
+from specloom.runtime.pages import PageIndex
 from tests.domains.scrape.test_client_sites import FORMS, VIDEO, Sites
 from tests.support.browser import needs_browser, page
 from tests.support.loopback import Loopback
@@ -26,7 +27,8 @@ from tests.support.shipped import shipped_model
 pytestmark = [needs_browser, pytest.mark.asyncio(loop_scope="module")]
 # Nothing but the loopback is ever asked, whatever the name.
 NOWHERE = Names(["127.0.0.1"])
-OPEN = replace(OPTIONS, chrome="", browser_timeout=30.0, sites=True)
+PAGES = PageIndex(shipped_model().pages)
+OPEN = replace(OPTIONS, chrome="", browser_timeout=30.0, is_site=lambda url: PAGES.find(url) is not None)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -86,7 +88,7 @@ async def test_nobody_who_does_not_ask_for_it_is_told(browser: Browser) -> None:
         Loopback(lambda call: (200, HTML, leading(f"location.href = '{VIDEO}'"))) as server,
         pytest.raises(Fault) as caught,
     ):
-        await browser.render(server.url, replace(OPEN, sites=False))
+        await browser.render(server.url, replace(OPEN, is_site=None))
 
     assert (caught.value.kind, "www.youtube.com" in caught.value.message) == ("network", True)
 

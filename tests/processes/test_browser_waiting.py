@@ -191,7 +191,7 @@ async def test_a_script_that_leads_to_a_document_tells_where_it_is(browser: Brow
         return 200, HTML, page(ROOT, "location.href = '/paper'")
 
     with Loopback(reply) as server, pytest.raises(Elsewhere) as caught:
-        await browser.render(server.url, replace(OPEN, sites=True))
+        await browser.render(server.url, replace(OPEN, is_site=lambda url: False))
 
     assert caught.value.url == server.url + "/paper"
 

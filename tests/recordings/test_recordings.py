@@ -27,9 +27,11 @@ WITHOUT = {
     "searchapi": "the one recording is of an engine that is not asked",
     "searxng": "no recording",
     "spn2": "no recording",
+    "stackexchange": "no recording",
     "tdm_aps": "no recording",
     "tdm_elsevier": "no recording",
     "tdm_springer": "no recording",
+    "wikipedia_articles": "no recording",
     "xquik": "no recording",
     "youcom": "no recording",
 }
