@@ -148,7 +148,7 @@ def record_examples(folder: Path) -> int:
     for name, spec in library.of("provider").items():
         shown = set()
         for example in to_plain(spec.root).get("examples") or ():
-            if example["operation"] in shown or not example["expect"].get("rows"):
+            if "operation" not in example or example["operation"] in shown or not example["expect"].get("rows"):
                 continue
             shown.add(example["operation"])
             for step, replies in (example.get("replies") or {}).items():
