@@ -34,10 +34,10 @@ async def run(in_flight: int, hanging: int, seconds: float) -> float:
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     done = 0
-    async with open_desk() as (context, station):
+    async with open_desk() as (context, session):
 
         async def read(path: str) -> None:
-            await fallback.read(url + path, context=context, options=OPTIONS, extract=take_text, station=station)
+            await fallback.read(url + path, context=context, options=OPTIONS, extract=take_text, session=session)
 
         async def keep_reading() -> None:
             nonlocal done

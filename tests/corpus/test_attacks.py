@@ -56,9 +56,9 @@ async def test_the_ladder_refuses_it_before_anything_is_sent_or_asked(url: str) 
     # A name without addresses: what is let through by mistake fails here and goes nowhere.
     names = Names([])
     services = {"reader": lambda arguments: Answer(), "contents": lambda arguments: Answer()}
-    async with open_desk(resolve=names, options=STRICT, services=services) as (context, station):
+    async with open_desk(resolve=names, options=STRICT, services=services) as (context, session):
         with pytest.raises(Fault) as caught:
-            await fallback.read(url, context=context, options=STRICT, extract=take_text, station=station)
+            await fallback.read(url, context=context, options=STRICT, extract=take_text, session=session)
 
     assert caught.value.kind == "validation"
     assert caught.value.message.startswith("URL rejected for ")
@@ -292,9 +292,9 @@ async def test_the_ladder_takes_the_client_that_looks_like_a_browser_where_it_is
         return (200, HTML, ARTICLE) if "sec-fetch-mode" in call.headers else (403, HTML, "")
 
     with Loopback(reply) as server:
-        async with open_desk(stealth=True) as (context, station):
+        async with open_desk(stealth=True) as (context, session):
             reading = await fallback.read(
-                server.url, context=context, options=OPTIONS, extract=take_text, station=station
+                server.url, context=context, options=OPTIONS, extract=take_text, session=session
             )
 
     assert (reading.tier, len(context.sent), len(server.calls)) == ("stealth", 1, 2)

@@ -15,7 +15,8 @@ from specloom.core.messages import Policy, Request, Response
 from specloom.domains.scrape.fetch import fallback
 from specloom.domains.scrape.fetch.http import Way, fetch
 from specloom.domains.scrape.fetch.politeness import Politeness
-from specloom.domains.scrape.fetch.session import FetchSession, Robots
+from specloom.domains.scrape.fetch.robots import Robots
+from specloom.domains.scrape.fetch.session import FetchSession
 from specloom.domains.scrape.fetch.stealth import Stealth
 from specloom.domains.scrape.read import make_answer
 from specloom.domains.scrape.result import Candidate, Fetched
@@ -54,16 +55,16 @@ async def test_a_page_of_an_iframe_is_refused_like_any_page(url: str) -> None:
         return Candidate("", frames=(url, url + "?a"))
 
     page, names = Page(), Names([])
-    station = FetchSession(STRICT, make_answer, resolve=names)
-    station._stealth_sought = True
+    session = FetchSession(STRICT, make_answer, resolve=names)
+    session._stealth_sought = True
     context = TestDesk(page)  # type: ignore[arg-type]
     try:
         with pytest.raises(Fault):
             await fallback.read(
-                "https://example.com/", context=context, options=STRICT, extract=extract, station=station
+                "https://example.com/", context=context, options=STRICT, extract=extract, session=session
             )
     finally:
-        await station.aclose()
+        await session.aclose()
 
     assert page.wrong == []
     assert set(page.sent) == {"https://example.com/"}
@@ -93,11 +94,11 @@ async def test_a_document_there_is_refused_by_its_address_and_after_a_redirect(u
     out = Untouched(document.encode("utf-8").decode("latin-1"))
     way = Way("html", (), out.send, 5.0)
 
-    station = FetchSession(STRICT, make_answer)
+    session = FetchSession(STRICT, make_answer)
     context = TestDesk(out)  # type: ignore[arg-type]
     with pytest.raises(Fault) as first:
         await fallback.read(
-            document, context=context, options=STRICT, extract=lambda fetched: Candidate(""), station=station
+            document, context=context, options=STRICT, extract=lambda fetched: Candidate(""), session=session
         )
     with pytest.raises(Fault) as after:
         await fetch(

@@ -339,9 +339,9 @@ async def test_a_file_to_save_is_no_page(browser: Browser) -> None:
 @needs_browser
 async def test_an_app_is_read_in_the_browser_when_its_shell_says_little() -> None:
     app = page("<div id=root></div>", "root.append('written by a script '.repeat(20))")
-    async with open_desk(options=OPEN) as (context, station):
+    async with open_desk(options=OPEN) as (context, session):
         with Loopback(lambda call: (200, HTML, app)) as server:
-            reading = await fallback.read(server.url, context=context, options=OPEN, extract=take_text, station=station)
+            reading = await fallback.read(server.url, context=context, options=OPEN, extract=take_text, session=session)
 
     assert (reading.tier, reading.quality) == ("browser", "complete")
     assert [outcome.tier for outcome in reading.outcomes] == ["html", "stealth", "browser"]
@@ -349,10 +349,10 @@ async def test_an_app_is_read_in_the_browser_when_its_shell_says_little() -> Non
 
 @needs_browser
 async def test_hosts_that_need_a_browser_are_read_in_it_first() -> None:
-    async with open_desk(options=OPEN, resolve=Names(["127.0.0.1"])) as (context, station):
+    async with open_desk(options=OPEN, resolve=Names(["127.0.0.1"])) as (context, session):
         with Loopback(lambda call: (200, HTML, ARTICLE)) as server:
             url = f"http://app.acme.example:{server.port}/"
-            reading = await fallback.read(url, context=context, options=OPEN, extract=take_text, station=station)
+            reading = await fallback.read(url, context=context, options=OPEN, extract=take_text, session=session)
 
     assert [outcome.tier for outcome in reading.outcomes] == ["browser"]
     assert context.sent == []
@@ -362,9 +362,9 @@ async def test_hosts_that_need_a_browser_are_read_in_it_first() -> None:
 async def test_a_page_too_large_to_fetch_is_read_from_its_beginning() -> None:
     options = replace(OPEN, max_html_bytes=20_000, max_document_bytes=20_000)
     with Loopback(lambda call: (200, HTML, "<p>the beginning</p>" * 5000)) as server:
-        async with open_desk(options=options) as (context, station):
+        async with open_desk(options=options) as (context, session):
             reading = await fallback.read(
-                server.url, context=context, options=options, extract=take_text, station=station
+                server.url, context=context, options=options, extract=take_text, session=session
             )
 
     assert (reading.tier, len(reading.fetched.body)) == ("browser", 20_000)
@@ -376,9 +376,9 @@ async def test_a_redirect_to_a_forbidden_place_in_the_browser_ends_the_climb() -
     target = "http://169.254.169.254/latest/"
     body = page("<div id=root></div>", f"location.href = '{target}'")
     services = {"contents": lambda arguments: Answer()}
-    async with open_desk(options=OPEN, services=services) as (context, station):
+    async with open_desk(options=OPEN, services=services) as (context, session):
         with Loopback(lambda call: (200, HTML, body)) as server, pytest.raises(Fault) as caught:
-            await fallback.read(server.url, context=context, options=OPEN, extract=take_text, station=station)
+            await fallback.read(server.url, context=context, options=OPEN, extract=take_text, session=session)
 
     assert caught.value.kind == "validation"
     assert context.asked == []
@@ -486,12 +486,12 @@ def test_nothing_is_left_when_the_process_ends(how: str) -> None:
 async def test_fifty_pages_leave_no_process_behind() -> None:
     options = replace(OPEN, deadline=300.0)
     app = page("<div id=root></div>", "root.append('word '.repeat(40))")
-    async with open_desk(options=options) as (context, station):
+    async with open_desk(options=options) as (context, session):
         with Loopback(lambda call: (200, HTML, app)) as server:
 
             async def read(number: int) -> str:
                 url = f"{server.url}/{number}"
-                reading = await fallback.read(url, context=context, options=options, extract=take_text, station=station)
+                reading = await fallback.read(url, context=context, options=options, extract=take_text, session=session)
                 return reading.tier
 
             await read(0)
@@ -501,7 +501,7 @@ async def test_fifty_pages_leave_no_process_behind() -> None:
             await until(lambda: len(find_processes()) <= few + 1)
 
         assert set(tiers) == {"browser"}
-        assert station.browser.starts == 1
+        assert session.browser.starts == 1
     await until(lambda: not find_processes())
 
 

@@ -13,7 +13,7 @@ from specloom.core.faults import Fault
 from specloom.core.messages import Request, Response
 from specloom.domains.scrape.browser.browser import Browser
 from specloom.domains.scrape.fetch.http import Elsewhere
-from specloom.domains.scrape.fetch.session import _STATIONS, FetchSession, close_station
+from specloom.domains.scrape.fetch.session import _SESSIONS, FetchSession, close_session
 from specloom.domains.scrape.read import make_answer
 from specloom.net.transport import Transport
 from specloom.runtime.executor import Executor
@@ -94,14 +94,14 @@ async def test_nobody_who_does_not_ask_for_it_is_told(browser: Browser) -> None:
 
 
 async def read(url: str, sites: Mixed, **settings: str) -> dict[str, object]:
-    _STATIONS[asyncio.get_running_loop()] = FetchSession(OPEN, make_answer, resolve=NOWHERE)
+    _SESSIONS[asyncio.get_running_loop()] = FetchSession(OPEN, make_answer, resolve=NOWHERE)
     environ = {"CHROME_PATH": "", **settings}
     executor = Executor(shipped_model(), environ=environ, sender=sites, allow_private=True, validate=True, is_live=True)
     try:
         return (await executor.call("scrape_page", {"url": url})).answer
     finally:
         await executor.aclose()
-        await close_station()
+        await close_session()
 
 
 async def test_the_reader_of_the_site_reads_it() -> None:

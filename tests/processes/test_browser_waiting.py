@@ -175,10 +175,10 @@ async def test_scrolling_waits_for_what_it_asked_for(browser: Browser) -> None:
 async def test_the_part_of_an_address_that_scripts_make_a_page_of_reaches_them(browser: Browser, mark: str) -> None:
     script = f"if (location.hash === '{mark}') {{ {FILL} }} else root.innerHTML = 'home '.repeat(40)"
     with serve(script) as server:
-        async with open_desk(options=OPEN) as (context, station):
-            station.browser = browser
+        async with open_desk(options=OPEN) as (context, session):
+            session.browser = browser
             url = f"{server.url}/app{mark}"
-            reading = await fallback.read(url, context=context, options=OPEN, extract=take_text, station=station)
+            reading = await fallback.read(url, context=context, options=OPEN, extract=take_text, session=session)
 
     assert "The kiln was lit" in reading.candidate.text
     assert (reading.url, [outcome.tier for outcome in reading.outcomes]) == (url, ["browser"])

@@ -107,15 +107,15 @@ async def open_desk(
     stealth: bool = False,
     **context: Any,
 ) -> AsyncIterator[tuple[TestDesk, FetchSession]]:
-    """A context and a station that are closed afterwards; without `stealth` the library for it counts as missing."""
-    station = FetchSession(options, make_answer, resolve=resolve, politeness=politeness)
+    """A context and a session that are closed afterwards; without `stealth` the library for it counts as missing."""
+    session = FetchSession(options, make_answer, resolve=resolve, politeness=politeness)
     if not stealth:
-        station._stealth_sought = True
+        session._stealth_sought = True
     async with Transport(allow_private=options.allow_private, resolve=resolve, max_connections=320) as transport:
         try:
-            yield TestDesk(transport, **context), station
+            yield TestDesk(transport, **context), session
         finally:
-            await station.aclose()
+            await session.aclose()
 
 
 async def read(
@@ -133,11 +133,11 @@ async def read(
     options = replace(options, **changes)
     async with open_desk(resolve=resolve, options=options, stealth=stealth, services=services or {}) as (
         context,
-        station,
+        session,
     ):
         try:
             return await fallback.read(
-                url, mode=mode, context=context, options=options, extract=take_text, station=station
+                url, mode=mode, context=context, options=options, extract=take_text, session=session
             )
         finally:
             if asked is not None:

@@ -73,6 +73,6 @@ async def close() -> None:
     import sys
 
     if "specloom.domains.scrape.fetch.session" in sys.modules:
-        from .fetch.session import close_station
+        from .fetch.session import close_session
 
-        await close_station()
+        await close_session()

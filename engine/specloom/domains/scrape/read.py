@@ -110,8 +110,8 @@ async def read_raw(context: Context, url: str, most: int) -> Reading:
     from .fetch.fallback import read
 
     options = to_options(context.config, allow_private=context.allow_private, max_length=most)
-    station = _station(context, options)
-    return await read(url, mode="raw", context=context, options=options, extract=_nothing, station=station)
+    session = _session(context, options)
+    return await read(url, mode="raw", context=context, options=options, extract=_nothing, session=session)
 
 
 async def _read(context: Context, url: str, options: Options) -> Page:
@@ -147,12 +147,12 @@ async def _read_at(context: Context, url: str, options: Options) -> Page:
             if fault.kind == "not_found" or not route.fallback:
                 raise told from None
         options = replace(options, is_site=None)
-    station = _station(context, options)
+    session = _session(context, options)
     target = route.fallback if route else url
     try:
-        with station.workers.coming():
+        with session.workers.coming():
             reading = await read(
-                target, context=context, options=options, extract=_extractor(context, station), station=station
+                target, context=context, options=options, extract=_extractor(context, session), session=session
             )
     except Fault as fault:
         raise fault if told is None else choose_fault(told, fault) from None
@@ -177,14 +177,14 @@ def _tier(reading: Reading, page: Page) -> str:
     return "document" if page.content_type in {"pdf", "docx", "pptx", "xlsx"} else reading.tier
 
 
-def _station(context: Context, options: Options) -> FetchSession:
+def _session(context: Context, options: Options) -> FetchSession:
     """What readings share; where nothing may be reached but what the context sends, one without browser and client."""
-    from .fetch.session import OfflineFetchSession, find_station
+    from .fetch.session import OfflineFetchSession, find_session
 
-    return find_station(options, make_answer) if context.is_live else OfflineFetchSession(options, make_answer)
+    return find_session(options, make_answer) if context.is_live else OfflineFetchSession(options, make_answer)
 
 
-def _extractor(context: Context, station: FetchSession) -> Any:
+def _extractor(context: Context, session: FetchSession) -> Any:
     """What makes a page of what was fetched: in this process, or in another where that is better."""
     from .result import Candidate
 
@@ -203,7 +203,7 @@ def _extractor(context: Context, station: FetchSession) -> Any:
             page, frames = make_page(fetched.body, head)
             return {"page": page, "frames": frames}
 
-        made = await station.workers.make(head, fetched.body, inline) if context.is_live else inline()
+        made = await session.workers.make(head, fetched.body, inline) if context.is_live else inline()
         if "fault" in made:
             raise to_fault(made["fault"])
         page = made["page"] if isinstance(made["page"], Page) else from_json(made["page"])
@@ -218,10 +218,10 @@ async def read_given(context: Context, html: str, url: str) -> Page:
     """The page in HTML that was fetched already, from `url`; nobody is asked for anything."""
     from .result import Fetched
 
-    station = _station(context, to_options(context.config, allow_private=context.allow_private))
+    session = _session(context, to_options(context.config, allow_private=context.allow_private))
     headers = {"content-type": "text/html; charset=utf-8"}
     fetched = Fetched(html.encode("utf-8", "replace"), url, "given", "html", headers)
-    page: Page = (await _extractor(context, station)(fetched)).payload
+    page: Page = (await _extractor(context, session)(fetched)).payload
     return page
 
 

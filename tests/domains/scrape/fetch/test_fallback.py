@@ -147,9 +147,9 @@ async def test_the_same_answer_twice_is_not_extracted_twice() -> None:
         return take_text(fetched)
 
     with Loopback(lambda call: (200, HTML, SHELL)) as server:
-        async with open_desk() as (context, station):
+        async with open_desk() as (context, session):
             reading = await fallback.read(
-                server.url, context=context, options=OPTIONS, extract=extract, station=station
+                server.url, context=context, options=OPTIONS, extract=extract, session=session
             )
 
     assert len(seen) == 1
@@ -177,9 +177,9 @@ async def test_an_asynchronous_extractor_is_awaited() -> None:
         return take_text(fetched)
 
     with Loopback(lambda call: (200, HTML, ARTICLE)) as server:
-        async with open_desk() as (context, station):
+        async with open_desk() as (context, session):
             reading = await fallback.read(
-                server.url, context=context, options=OPTIONS, extract=extract, station=station
+                server.url, context=context, options=OPTIONS, extract=extract, session=session
             )
 
     assert reading.quality == "complete"
@@ -258,11 +258,11 @@ async def test_a_wall_that_asks_for_consent_is_told_as_one() -> None:
 
 async def test_a_long_rest_is_respected_and_told() -> None:
     with Loopback(lambda call: (429, {"Retry-After": "120"}, "")) as server:
-        async with open_desk() as (context, station):
+        async with open_desk() as (context, session):
             for _ in range(2):
                 with pytest.raises(Fault) as caught:
                     await fallback.read(
-                        server.url, context=context, options=OPTIONS, extract=take_text, station=station
+                        server.url, context=context, options=OPTIONS, extract=take_text, session=session
                     )
 
     assert len(server.calls) == 1
@@ -577,9 +577,9 @@ async def test_a_document_that_cannot_be_parsed_is_told_and_not_fetched_again() 
         raise Fault("content_empty", "the PDF is encrypted")
 
     with Loopback(lambda call: (200, {"Content-Type": "application/pdf"}, b"%PDF-1.7")) as server:
-        async with open_desk() as (context, station):
+        async with open_desk() as (context, session):
             with pytest.raises(Fault) as caught:
-                await fallback.read(server.url, context=context, options=OPTIONS, extract=extract, station=station)
+                await fallback.read(server.url, context=context, options=OPTIONS, extract=extract, session=session)
 
     assert caught.value.kind == "content_empty"
     assert caught.value.detail.startswith("html: the PDF is encrypted")
@@ -592,9 +592,9 @@ async def test_frames_that_never_hold_text_are_not_followed(frame: str) -> None:
         return Candidate("", frames=(frame,))
 
     with Loopback(lambda call: (200, HTML, SHELL)) as server:
-        async with open_desk() as (context, station):
+        async with open_desk() as (context, session):
             with pytest.raises(Fault) as caught:
-                await fallback.read(server.url, context=context, options=OPTIONS, extract=extract, station=station)
+                await fallback.read(server.url, context=context, options=OPTIONS, extract=extract, session=session)
 
     assert "iframe" not in caught.value.detail
 

@@ -72,16 +72,16 @@ async def read_all(first: int, count: int, *, stealth: bool) -> int:
         return Candidate(fetched.body.decode("utf-8", "replace"))
 
     with Loopback(lambda call: Raw([answer])) as server:
-        async with open_desk(options=options, stealth=stealth) as (context, station):
+        async with open_desk(options=options, stealth=stealth) as (context, session):
             for number in range(first, first + count):
                 answer = make(number)
                 # What one answer asks for must not silence the next.
-                station.politeness = Politeness()
+                session.politeness = Politeness()
                 mode = "raw" if number % 4 == 0 else "full"
                 url = f"{server.url}/{number}"
                 try:
                     await fallback.read(
-                        url, mode=mode, context=context, options=options, extract=extract, station=station
+                        url, mode=mode, context=context, options=options, extract=extract, session=session
                     )
                     good += 1
                 except Fault as fault:

@@ -83,11 +83,11 @@ async def test_a_closed_page_is_not_read_by_others_either() -> None:
 async def test_it_is_asked_for_once_however_many_pages_are_read() -> None:
     options = to_options({"SCRAPE_ROBOTS": True, "CHROME_PATH": "disabled"}, allow_private=True)
     with Loopback(site("User-agent: *\nDisallow: /closed")) as server:
-        async with open_desk(options=options) as (context, station):
+        async with open_desk(options=options) as (context, session):
 
             async def one(number: int) -> None:
                 url = f"{server.url}/{number}"
-                await fallback.read(url, context=context, options=options, extract=take_text, station=station)
+                await fallback.read(url, context=context, options=options, extract=take_text, session=session)
 
             await asyncio.gather(*(one(number) for number in range(5)))
 
@@ -97,10 +97,10 @@ async def test_it_is_asked_for_once_however_many_pages_are_read() -> None:
 
 async def test_a_delay_is_the_distance_between_two_pages() -> None:
     with Loopback(site("User-agent: *\nCrawl-delay: 7")) as server:
-        async with open_desk() as (context, station):
+        async with open_desk() as (context, session):
             from specloom.net.guard import check_url
 
-            allow = station.robots_for(context, to_options({"SCRAPE_ROBOTS": True}, allow_private=True))
+            allow = session.robots_for(context, to_options({"SCRAPE_ROBOTS": True}, allow_private=True))
             assert allow is not None
             seconds = await allow(check_url(server.url + "/a", allow_private=True))
 

@@ -50,7 +50,7 @@ async def read(
     context: Context,
     options: Options,
     extract: Extractor,
-    station: FetchSession,
+    session: FetchSession,
     depth: int = 0,
 ) -> Reading:
     """The best reading of a page; one fault that tells how every tier fared where there is none.
@@ -59,7 +59,7 @@ async def read(
     function. In raw mode it is not called, and `Reading.body` is the original, cut to `options.max_length` bytes.
     `depth` is 1 for the page of an iframe, which gets neither services nor iframes of its own.
     """
-    attempt = Attempt(url, mode, context, options, extract, station, depth)
+    attempt = Attempt(url, mode, context, options, extract, session, depth)
     try:
         check_target(url, options)
     except Fault as fault:
@@ -223,7 +223,7 @@ async def _follow_frames(attempt: Attempt) -> Reading | None:
                 context=attempt.context,
                 options=options,
                 extract=attempt.extract,
-                station=attempt.station,
+                session=attempt.session,
                 depth=1,
             )
         except Fault as fault:

@@ -42,7 +42,7 @@ class Attempt:
     context: Context
     options: Options
     extract: Extractor
-    station: FetchSession
+    session: FetchSession
     depth: int = 0
     """1 for the page of an iframe."""
     outcomes: list[TierOutcome] = field(default_factory=list)
@@ -65,7 +65,7 @@ class Attempt:
     def rest_of(self, url: str) -> int:
         """The seconds for which the host of an address wants no request."""
         host = urlsplit(url).hostname or urlsplit(self.url).hostname or ""
-        return math.ceil(self.station.politeness.rest_of(host))
+        return math.ceil(self.session.politeness.rest_of(host))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def choose_tiers(attempt: Attempt) -> Iterator[Tier]:
     browser = Tier("browser", lambda: render(attempt))
     document = is_document_url(url)
     scripted = is_spa_host(urlsplit(url).hostname or "") or bool(to_route(url))
-    early = scripted and not document and attempt.station.browser.is_available(options.chrome)
+    early = scripted and not document and attempt.session.browser.is_available(options.chrome)
     services = attempt.mode != "raw" and not attempt.depth
     if early:
         yield browser
@@ -114,7 +114,7 @@ async def ask_plainly(attempt: Attempt) -> Fetched:
 
 async def ask_as_browser(attempt: Attempt) -> Fetched:
     """The answer to a request that looks like a desktop browser's: in its TLS too, where that can be done."""
-    stealth = attempt.station.stealth()
+    stealth = attempt.session.stealth()
     headers = stealth.headers if stealth else load_persona("browser").headers
     send = stealth.send if stealth else attempt.context.send
     return await _fetch(attempt, "stealth", headers, send, attempt.options.stealth_timeout)
@@ -123,10 +123,10 @@ async def ask_as_browser(attempt: Attempt) -> Fetched:
 async def render(attempt: Attempt) -> Fetched:
     """The document as a browser has it after its scripts ran."""
     context, options = attempt.context, attempt.options
-    allow = attempt.station.robots_for(context, options)
+    allow = attempt.session.robots_for(context, options)
     if allow is not None:
         await allow(check_target(attempt.url, options))
-    return await attempt.station.render(attempt.url, owner=context.owner, options=options, now=context.now)
+    return await attempt.session.render(attempt.url, owner=context.owner, options=options, now=context.now)
 
 
 async def ask_service(attempt: Attempt, capability: str, label: str) -> Fetched:
@@ -159,12 +159,12 @@ async def _fetch(attempt: Attempt, tier: str, headers: Headers, send: Send, seco
         attempt.url,
         Way(tier, headers, send, limit),
         options=options,
-        politeness=attempt.station.politeness,
+        politeness=attempt.session.politeness,
         owner=context.owner,
         now=context.now,
         follow_pages=not raw,
         beginning=options.max_length if raw else None,
-        allow=attempt.station.robots_for(context, options),
+        allow=attempt.session.robots_for(context, options),
     )
 
 

@@ -21,9 +21,9 @@ from ..bibliography.entry import BibliographyEntry, clean, from_source, to_iso
 from ..claims.coverage import ClaimEvidence, judge_claim, read_first, to_unread
 from ..records import AuditEntry, AuditFlag, AuditSummary, ClaimCheck, ReferenceAudit, Retraction, Unreadable
 from ..sources.links import NO_LINK, LinkCheck, check_links
+from .existence import RegistrySearch, Standing, find_by_dois, find_by_reference, find_identified
 from .match import Match, match_fields
 from .reference import from_fields
-from .registries import RegistrySearch, Standing, find_by_dois, find_by_reference, find_identified
 from .titles import is_called_retracted
 from .work import Work, find_addresses, tell_match
 

@@ -19,9 +19,9 @@ from ..records import Citation, CitedIdentifier, Liveness, Status
 from ..sources.classify import classify
 from ..sources.conflicts import find_conflict
 from ..sources.links import LinkCheck, check_links, find_copy, find_parked
+from .existence import RegistrySearch, Standing, find_by_doi, find_by_reference, find_identified
 from .match import Match, cut_title, match_fields, match_text
 from .reference import Reference, parse_reference
-from .registries import RegistrySearch, Standing, find_by_doi, find_by_reference, find_identified
 from .titles import find_inside, find_sameness, is_called_retracted
 from .work import Work, find_addresses, tell_match
 
