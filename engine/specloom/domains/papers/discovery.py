@@ -130,9 +130,7 @@ async def preprint_of_paper(context: Context, ref: str) -> dict[str, Any]:
     asks=("references",),
     settings={**LOG, **ASKING},
 )
-async def paper_citation_graph(
-    context: Context, ref: str, depth: int = DEPTH, total: int = TOTAL, per_paper: int = PER_PAPER
-) -> dict[str, Any]:
+async def paper_citation_graph(context: Context, ref: str, depth: int, total: int, per_paper: int) -> dict[str, Any]:
     """Nodes and edges from the paper outwards; an edge points from the citing work to the cited one.
 
     A work that cannot be read is left unexpanded and `truncated` says so. The seed must be found.
