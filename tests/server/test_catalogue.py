@@ -100,6 +100,39 @@ def test_an_image_is_stale_after_any_change_of_a_spec(
     assert load_image(environ, ALL) is None
 
 
+@pytest.mark.parametrize("name", ["core/paths.py", "core/environment.yaml", "storage/schema.sql", "domains/quiet.js"])
+def test_an_image_is_stale_after_a_change_of_the_engine(
+    model: Model, environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    engine = tmp_path / "engine"
+    monkeypatch.setattr(image, "__file__", str(engine / "server" / "catalogue.py"))
+    file = engine / name
+    file.parent.mkdir(parents=True)
+    file.write_text("before", encoding="utf-8")
+    (engine / "notes.md").write_text("before", encoding="utf-8")
+    assert save_image(make_catalogue(model, ALL), environ, ALL)
+
+    (engine / "notes.md").write_text("and after", encoding="utf-8")
+    assert load_image(environ, ALL) is not None
+
+    file.write_text("and after", encoding="utf-8")
+    assert load_image(environ, ALL) is None
+
+
+def test_specs_inside_of_the_package_are_noticed_once(
+    environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = tmp_path / "engine" / "shipped"
+    write_demo(shipped)
+    monkeypatch.setattr(image, "__file__", str(tmp_path / "engine" / "server" / "catalogue.py"))
+    monkeypatch.setattr(image, "shipped_folder", lambda: str(shipped))
+    monkeypatch.setattr(paths, "shipped_folder", lambda: str(shipped))
+
+    lines = fingerprint(environ, ALL).splitlines()
+
+    assert sum(str(shipped / TOOL) in line for line in lines) == 1
+
+
 def test_files_that_are_not_specs_change_nothing(saved: Catalogue, environ: dict[str, str], specs: Path) -> None:
     (specs / "tools.d" / "notes.txt").write_text("x", encoding="utf-8")
     (specs / "README.md").write_text("x", encoding="utf-8")

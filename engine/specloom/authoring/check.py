@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from specloom import __version__
-from specloom.core import PROMPT_SUFFIX, PROMPTS, Diagnostic, Place, Report, cache_folder
+from specloom.core import ENGINE_SUFFIXES, PROMPT_SUFFIX, PROMPTS, Diagnostic, Place, Report, cache_folder
 from specloom.model import Model
 from specloom.plugins import GROUP
 from specloom.specs import (
@@ -172,7 +172,7 @@ def _digest(roots: Sequence[Path], sources: Mapping[str, bytes]) -> str:
         seen.update(f"\n{name} {len(data)} ".encode() + data)
     package = Path(__file__).parents[1]
     for path in sorted(package.rglob("*")):
-        if path.suffix in {".py", ".yaml", ".json", ".toml"} and path.is_file():
+        if path.suffix in ENGINE_SUFFIXES and path.is_file():
             stat = path.stat()
             seen.update(f"\n{path.relative_to(package)} {stat.st_size} {stat.st_mtime_ns}".encode())
     for entry in entry_points(group=GROUP):

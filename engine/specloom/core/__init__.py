@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from .limits import Limiter, Pacer, Rate, parse_duration, parse_rate, parse_size
     from .messages import Answer, Header, Policy, Request, Response
     from .paths import (
-        NAME, PAGE_TEMPLATES, PROMPTS, PROMPT_SUFFIX, STATE_VARIABLE, cache_folder, config_folder, shipped_folder,
-        spec_layers, state_folder,
+        ENGINE_SUFFIXES, NAME, PAGE_TEMPLATES, PROMPTS, PROMPT_SUFFIX, STATE_VARIABLE, cache_folder, config_folder,
+        shipped_folder, spec_layers, state_folder,
     )
     from .process import Ended, end, restrict, run, start
     from .secrets import (
@@ -43,8 +43,8 @@ __getattr__ = exports(
         "limits": "Limiter Pacer Rate parse_duration parse_rate parse_size",
         "messages": "Answer Header Policy Request Response",
         "paths": (
-            "NAME PAGE_TEMPLATES PROMPTS PROMPT_SUFFIX STATE_VARIABLE cache_folder config_folder shipped_folder "
-            "spec_layers state_folder"
+            "ENGINE_SUFFIXES NAME PAGE_TEMPLATES PROMPTS PROMPT_SUFFIX STATE_VARIABLE cache_folder config_folder "
+            "shipped_folder spec_layers state_folder"
         ),
         "process": "Ended end restrict run start",
         "secrets": (

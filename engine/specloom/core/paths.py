@@ -20,6 +20,8 @@ PROMPTS = "templates/prompts"
 PAGE_TEMPLATES = "templates/pages"
 """Where in a layer the templates of pages are."""
 PROMPT_SUFFIX = ".md.j2"
+ENGINE_SUFFIXES = (".py", ".yaml", ".json", ".toml", ".sql", ".js")
+"""How files of the engine end that say what it does: its code and its data."""
 
 
 def config_folder(environ: Mapping[str, str]) -> str:

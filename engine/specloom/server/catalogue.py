@@ -10,7 +10,7 @@ import json
 import os
 
 from specloom import __version__
-from specloom.core import PROMPT_SUFFIX, PROMPTS, cache_folder, shipped_folder, spec_layers
+from specloom.core import ENGINE_SUFFIXES, PROMPT_SUFFIX, PROMPTS, cache_folder, shipped_folder, spec_layers
 
 from .protocol import Catalogue
 
@@ -246,14 +246,14 @@ def fingerprint(environ: Mapping[str, str], selection: Selection) -> str:
     """Changes when a spec, the package, or the selection does: names, sizes and times of every file."""
     seen = [f"{FORMAT} {__version__} {selection.key()}"]
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    seen.extend(_stamps(package, ".py"))
+    seen.extend(_stamps(package, ENGINE_SUFFIXES, leave_out=shipped_folder()))
     for layer in spec_layers(environ):
         for part, suffix in FOLDERS:
             seen.extend(_stamps(os.path.join(layer, part), suffix))
     return "\n".join(seen)
 
 
-def _stamps(folder: str, suffix: str) -> Iterator[str]:
+def _stamps(folder: str, suffix: str | tuple[str, ...], *, leave_out: str = "") -> Iterator[str]:
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
@@ -262,7 +262,7 @@ def _stamps(folder: str, suffix: str) -> Iterator[str]:
         if entry.name.endswith(suffix):
             stat = entry.stat()
             yield f"{entry.path} {stat.st_size} {stat.st_mtime_ns}"
-        elif entry.name != "__pycache__" and entry.is_dir():
+        elif entry.name != "__pycache__" and entry.path != leave_out and entry.is_dir():
             yield from _stamps(entry.path, suffix)
 
 
