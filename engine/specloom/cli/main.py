@@ -8,13 +8,12 @@ import importlib
 import io
 import os
 import sys
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from specloom import __version__
-from specloom.core import Fault
+from specloom.core import Fault, load_table
 from specloom.server import OUTPUT_SCHEMAS
 
 from .common import INTERRUPTED, PROBLEMS, READER_LEFT, USAGE, CommandError, say, tell, tell_fault
@@ -55,12 +54,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-# --- The parser: its commands stand in `commands.toml` ----------------------------------------------------------------
+# --- The parser: its commands stand in `commands.yaml` ----------------------------------------------------------------
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Every command with its options; the help of each ends with an example."""
-    commands = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
+    commands = load_table(__file__, "commands.yaml")
     parser = argparse.ArgumentParser(
         prog="specloom",
         description="Research tools for models, compiled from YAML specs.",
@@ -139,4 +138,4 @@ _NAMED: Mapping[str, Mapping[str, Any]] = {
     "type": {"path": Path, "share": _share},
     "choices": {"output schemas": OUTPUT_SCHEMAS},
 }
-"""What the words of `commands.toml` stand for."""
+"""What the words of `commands.yaml` stand for."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Paint, answer_lines, columns, cut, fault_line, printable, request_lines, request_to_json, row_lines,
         secrets_in, table, to_json,
     )
+    from .tables import load_table
     from .templates import PageTemplate, fill_template, template_environment, template_renderer, text_filter
     from .text import canonical_url, clean
 
@@ -55,6 +56,7 @@ __getattr__ = exports(
             "Paint answer_lines columns cut fault_line printable request_lines request_to_json row_lines "
             "secrets_in table to_json"
         ),
+        "tables": "load_table",
         "templates": "PageTemplate fill_template template_environment template_renderer text_filter",
         "text": "canonical_url clean",
     },

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
+
+from .tables import load_table
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -44,9 +44,7 @@ class Diagnostic:
         return {**head, **place, "message": self.message} | ({"hint": self.hint} if self.hint else {})
 
 
-CODES: Mapping[str, str] = MappingProxyType(
-    tomllib.loads(Path(__file__).with_name("diagnostics.toml").read_text(encoding="utf-8"))
-)
+CODES: Mapping[str, str] = MappingProxyType(load_table(__file__, "diagnostics.yaml"))
 """Every code with what it means; codes are stable."""
 
 

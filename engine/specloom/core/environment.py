@@ -1,13 +1,13 @@
-"""The engine's own environment variables, declared in `environment.toml`; those of a provider or a tool in its file."""
+"""The engine's own environment variables, declared in `environment.yaml`; those of a provider or a tool in its file."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
+
+from .tables import load_table
 
 Kind = Literal["text", "boolean", "integer", "number", "choice"]
 
@@ -31,12 +31,10 @@ class VariableError(ValueError):
 
 
 def _load() -> Mapping[str, Variable]:
-    with Path(__file__).with_name("environment.toml").open("rb") as file:
-        declared = tomllib.load(file)
     return MappingProxyType(
         {
             name: Variable(name, **{**fields, "choices": tuple(fields.get("choices", ()))})
-            for name, fields in declared.items()
+            for name, fields in load_table(__file__, "environment.yaml").items()
         }
     )
 

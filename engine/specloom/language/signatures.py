@@ -10,11 +10,10 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from specloom.core import Secret
+from specloom.core import Secret, load_table
 
 from .types import (
     BOOLEAN,
@@ -39,12 +38,8 @@ ResultOf = Callable[[tuple[Shape, ...]], Shape]
 @cache
 def read_examples(kind: str) -> dict[str, list[list[Any]]]:
     """The examples of `functions` or of `converters`, by name; for pages and tests."""
-    import yaml
-
-    examples: dict[str, dict[str, list[list[Any]]]] = yaml.safe_load(
-        Path(__file__).with_name("examples.yaml").read_bytes()
-    )
-    return examples[kind]
+    examples: dict[str, list[list[Any]]] = load_table(__file__, "examples.yaml")[kind]
+    return examples
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-import yaml
-
-from specloom.core import FORMATS, KINDS, Place, Report, did_you_mean
+from specloom.core import FORMATS, KINDS, Place, Report, did_you_mean, load_table
 from specloom.language import CONVERTERS, DECODERS
 
-from .yaml import YAML_LOADER, Listing, Map, Node, YamlScalar
+from .yaml import Listing, Map, Node, YamlScalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,7 +405,7 @@ _KINDS = ("provider", "capability", "tool", "toolset", "lens", "collection", "re
 _REFERRING = ("provider", "tool", "resource")
 
 
-_READER = _Reader(yaml.load(Path(__file__).with_name("grammar.yaml").read_bytes(), Loader=YAML_LOADER))  # noqa: S506
+_READER = _Reader(load_table(__file__, "grammar.yaml"))
 _SHARED: Mapping[str, Rule] = MappingProxyType({name: _READER.named(name) for name in ("value", "field", "converter")})
 
 NAME: Final = _READER.pattern("<NAME>")

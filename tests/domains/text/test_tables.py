@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from specloom import domains
-from specloom.domains.text import invert, load_table, to_alternatives
+from specloom.core import load_table
+from specloom.domains.text import invert, to_alternatives
 
 ROOT = Path(domains.__file__).parent
 TABLES = sorted(path.relative_to(ROOT) for room in ("text", "trust") for path in (ROOT / room).rglob("*.yaml"))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pathlib
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from specloom.core import Place
+from specloom.core import Place, load_table
 from specloom.specs import (
     GRAMMARS,
     Anything,
@@ -132,7 +130,7 @@ def break_selector(text: str) -> Iterator[Broken]:
 
 
 _SMALL_TABLE = 8
-_KEYS: Mapping[str, Any] = tomllib.loads(pathlib.Path(__file__).with_name("keys.toml").read_text(encoding="utf-8"))
+_KEYS: Mapping[str, Any] = load_table(__file__, "keys.yaml")
 
 Path = tuple[str, ...]
 

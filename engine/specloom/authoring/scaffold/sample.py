@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from pathlib import Path
 from typing import Any
 
-from specloom.core import to_timestamp
+from specloom.core import load_table, to_timestamp
 from specloom.model import Argument
 
 PathValue = tuple[tuple[str, ...], Any]
@@ -20,7 +18,7 @@ _LOOKED_AT = 10
 """Results that are looked at; a field that none of them has is not found."""
 _ENOUGH = 0.6
 
-WORDS: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+WORDS: Mapping[str, Any] = load_table(__file__, "words.yaml")
 """Words of fields that mean one thing, and names of parameters, by which a draft is guessed."""
 _SAME = [frozenset(words.split()) for words in WORDS["same"]]
 

@@ -1,4 +1,4 @@
-"""What an operator sets, and whom that lets the paper tools ask: `sources.toml`, variables and `config.toml`.
+"""What an operator sets, and whom that lets the paper tools ask: `sources.yaml`, variables and `config.toml`.
 
 `config.toml` is read when a setting is asked for that no variable holds, and again when it has changed. A file that
 cannot be read counts as none at all, with one line to the operator: settings that are half of what was meant would
@@ -14,12 +14,13 @@ import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-DATA: Mapping[str, Mapping[str, Any]] = tomllib.loads(files(__package__).joinpath("sources.toml").read_text("utf-8"))
+from specloom.core import load_table
+
+DATA: Mapping[str, Mapping[str, Any]] = load_table(__file__, "sources.yaml")
 STORE, LOG, ASKING, HOSTS = (DATA["settings"][name] for name in ("store", "log", "sources", "hosts"))
 """What tools declare of their settings: those of the store, of the log, of the sources, and of hosts."""
 RETENTION = 90

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from .people import Name, parse_name, parse_names, same_person, stands_in, to_display, to_initials
     from .soft_404 import find_missing, is_called_missing, is_missing
-    from .tables import invert, load_table, to_alternatives, to_word_set
+    from .tables import invert, to_alternatives, to_word_set
     from .tokens import is_irregular, is_number, is_stop_word, sentences, stem, terms, to_american
     from .visible_text import find_links, join, parse, to_text, to_title
 
@@ -40,7 +40,7 @@ __getattr__ = exports(
         "paper_refs": "ARXIV PaperId arxiv_at find_ref parse_ref preprint_of pubmed_number",
         "people": "Name parse_name parse_names same_person stands_in to_display to_initials",
         "soft_404": "find_missing is_called_missing is_missing",
-        "tables": "invert load_table to_alternatives to_word_set",
+        "tables": "invert to_alternatives to_word_set",
         "tokens": "is_irregular is_number is_stop_word sentences stem terms to_american",
         "visible_text": "find_links join parse to_text to_title",
     },

@@ -13,10 +13,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
+from specloom.core import load_table
 from specloom.plugins import HOOKS, Row, to_json
 from specloom.plugins.records import record
-
-from .tables import load_table
 
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList

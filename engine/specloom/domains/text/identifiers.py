@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote, urlsplit
 
+from specloom.core import load_table
+
 from .doi import URL, find_doi, find_dois, to_doi, trim
-from .tables import load_table, to_alternatives
+from .tables import to_alternatives
 
 # --- Patent numbers and court citations: forms that are only recognised with an office or a reporter of a closed
 # list -----------------------------------------------------------------------------------------------------------------

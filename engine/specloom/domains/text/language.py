@@ -9,8 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from specloom.core import load_table
+
 from .fold import find_script, fold
-from .tables import load_table, to_word_set
+from .tables import to_word_set
 from .tokens import STOP_WORDS, is_stop_word, stem
 
 # Words that are looked at: enough to tell a language, few enough to cost nothing.

@@ -6,8 +6,10 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from specloom.core import load_table
+
 from .fold import find_script, is_near, to_latin
-from .tables import load_table, to_alternatives, to_word_set
+from .tables import to_alternatives, to_word_set
 
 # --- Names of authors: people as family and given name, organisations whole, from what pages and files write ----------
 

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
-from .tables import load_table, to_alternatives
+from specloom.core import load_table
+
+from .tables import to_alternatives
 
 _TABLE: Final = load_table(__file__, "soft_404.yaml")
 CODE: Final = re.compile(rf"(?:(?:{to_alternatives(_TABLE['status'])}) )*4(?:04|10)")

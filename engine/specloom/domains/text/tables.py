@@ -1,18 +1,8 @@
-"""Tables of words that are data: in YAML beside the module that reads them, for who adds a word and knows no Python."""
+"""Lists of words in tables as what checks go by: sets, patterns, and each word with its list."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
-
-
-def load_table(module: str, name: str) -> dict[str, Any]:
-    """The data of a YAML file that lies beside a module, which is named by its `__file__`."""
-    import yaml
-
-    loaded: dict[str, Any] = yaml.load(Path(module).with_name(name).read_text("utf-8"), Loader=yaml.CSafeLoader)
-    return loaded
 
 
 def to_word_set(text: str) -> frozenset[str]:

@@ -12,7 +12,9 @@ import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 
-from .tables import invert, load_table, to_word_set
+from specloom.core import load_table
+
+from .tables import invert, to_word_set
 
 _ENGLISH = load_table(__file__, "english.yaml")
 STOP_WORDS = to_word_set(_ENGLISH["stop"])

@@ -2,7 +2,7 @@
 
 Playwright's driver (the extra `browser`) starts it and speaks to it over a pipe. When this process ends, however it
 ends, the driver sees its input close and takes the browser and its profile folder with it; should the driver die too,
-the browser sees its own pipe close. Its flags, and where it is looked for, are in `chromium.toml`.
+the browser sees its own pipe close. Its flags, and where it is looked for, are in `chromium.yaml`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ import shutil
 import sys
 import tempfile
 import time
-import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import Fault
+from specloom.core import Fault, load_table
 
 from .proxy import Proxy, Ticket
 
@@ -48,7 +47,7 @@ and the path of a socket has at most 107."""
 FORGOTTEN = 24 * 3600.0
 SHALLOW = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - a folder of our own is made there, for us alone
 
-_CHROMIUM: dict[str, Any] = tomllib.loads(Path(__file__).with_name("chromium.toml").read_text(encoding="utf-8"))
+_CHROMIUM: dict[str, Any] = load_table(__file__, "chromium.yaml")
 _PREFIX = "specloom-chromium-"
 
 _log = logging.getLogger("specloom.domains.scrape")

@@ -1,15 +1,14 @@
 """Consent walls: refused where that can be done, accepted where it cannot, in the page, its shadow roots and frames.
 
-A button is known by the name that a framework gives it, or by what is written on it: both are in `consent.toml`.
+A button is known by the name that a framework gives it, or by what is written on it: both are in `consent.yaml`.
 """
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from specloom.core import Fault
+from specloom.core import Fault, load_table
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 MOST_FRAMES: Final = 10
 """Frames of a page that are looked into."""
 CONSENT: Final = Path(__file__).with_name("consent.js").read_text(encoding="utf-8")
-_WALLS: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("consent.toml").read_text(encoding="utf-8"))
+_WALLS: Final[dict[str, Any]] = load_table(__file__, "consent.yaml")
 
 
 def _to_pattern(labels: list[str]) -> str:

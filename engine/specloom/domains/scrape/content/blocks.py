@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any, Final
 
 import numpy as np
 from lxml import etree
 
-VOCABULARY: Final[dict[str, dict[str, str]]] = tomllib.loads(
-    files(__package__).joinpath("vocabulary.toml").read_text("utf-8")
-)
+from specloom.core import load_table
+
+VOCABULARY: Final[dict[str, dict[str, str]]] = load_table(__file__, "vocabulary.yaml")
 """Tables of words and patterns, by the names of both."""
 
 BLOCKS: Final = frozenset(VOCABULARY["tags"]["blocks"].split())

@@ -8,13 +8,12 @@ with the machinery of a wall in the markup, or a page that says next to nothing 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from itertools import islice
-from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
+from specloom.core import load_table
 from specloom.domains.text import is_missing
 
 from ..browser.consent import ABOUT
@@ -74,9 +73,7 @@ SHELL_RATIO = 20
 """Bytes of HTML for one byte of text from which a page may be a shell."""
 SHELL_WORDS = 30
 
-_TABLE: Final[dict[str, list[str]]] = tomllib.loads(
-    Path(__file__).with_name("block_pages.toml").read_text(encoding="utf-8")
-)
+_TABLE: Final[dict[str, list[str]]] = load_table(__file__, "block_pages.yaml")
 _PHRASES = re.compile("|".join(_TABLE["wall"]), re.IGNORECASE)
 _LOGIN_PHRASES = re.compile("|".join(_TABLE["login"]), re.IGNORECASE)
 _MACHINERY = re.compile("|".join(_TABLE["machinery"]).encode("ascii"), re.IGNORECASE)

@@ -10,20 +10,18 @@ a heading with a paragraph in it stays a heading, and what a page of frames says
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
+
+from specloom.core import load_table
 
 if TYPE_CHECKING:
     from lxml import etree
 
 
-VOCABULARY: Final[dict[str, dict[str, str]]] = tomllib.loads(
-    files(__package__).joinpath("vocabulary.toml").read_text("utf-8")
-)
+VOCABULARY: Final[dict[str, dict[str, str]]] = load_table(__file__, "vocabulary.yaml")
 """Tables of charsets, styles and phrases, by the names of both."""
 
 MAX_DEPTH: Final = 400

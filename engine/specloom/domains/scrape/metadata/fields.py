@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import html
 import re
-import tomllib
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
-from importlib.resources import files
 from typing import Final
 
-from specloom.core import from_epoch, to_timestamp
+from specloom.core import from_epoch, load_table, to_timestamp
 
 VOCABULARY: Final = {
     part: {name: tuple(words.split()) for name, words in table.items()}
-    for part, table in tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text("utf-8")).items()
+    for part, table in load_table(__file__, "vocabulary.yaml").items()
 }
-"""The words of `vocabulary.toml` by table and name, in their order."""
+"""The words of `vocabulary.yaml` by table and name, in their order."""
 
 
 def to_words(text: str) -> frozenset[str]:

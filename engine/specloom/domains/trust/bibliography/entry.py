@@ -9,11 +9,10 @@ from itertools import chain, count
 from string import ascii_lowercase
 from typing import Any
 
-from specloom.core import to_timestamp
+from specloom.core import load_table, to_timestamp
 from specloom.domains.text import (
     Name,
     invert,
-    load_table,
     parse_names,
     strip_markup,
     to_doi,

@@ -9,8 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from specloom.core import Fault
-from specloom.domains.text import join, load_table, to_alternatives, to_host
+from specloom.core import Fault, load_table
+from specloom.domains.text import join, to_alternatives, to_host
 from specloom.plugins import Context
 
 from .findings import MOST_SWATCHES, Findings, Swatch, find_hex, to_hex, to_slots

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from specloom.domains.text import find_links, invert, join, load_table, to_host, to_registrable, to_word_set
+from specloom.core import load_table
+from specloom.domains.text import find_links, invert, join, to_host, to_registrable, to_word_set
 
 from .findings import Findings, Swatch, find_hex
 

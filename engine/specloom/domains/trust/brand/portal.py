@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from specloom.core import Fault, Policy, Request, Response
+from specloom.core import Fault, Policy, Request, Response, load_table
 from specloom.domains.text import (
     find_links,
     is_address,
     is_called_missing,
     is_missing,
-    load_table,
     parse,
     to_alternatives,
     to_host,

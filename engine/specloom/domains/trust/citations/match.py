@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from specloom.core import load_table
 from specloom.domains.text import (
     Name,
     compact,
     find_script,
-    load_table,
     same_person,
     stands_in,
     terms,

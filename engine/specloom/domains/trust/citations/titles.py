@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Sequence, Set
 from typing import NamedTuple
 
+from specloom.core import load_table
 from specloom.domains.text import (
     compact,
     find_script,
     is_near,
     is_number,
-    load_table,
     stem,
     strip_markup,
     terms,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from specloom.domains.text import load_table, to_word_set
+from specloom.core import load_table
+from specloom.domains.text import to_word_set
 from specloom.domains.text.fold import fold
 
 _TABLE = load_table(__file__, "venues.yaml")

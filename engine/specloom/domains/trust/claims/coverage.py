@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
-from specloom.core import KINDS, Fault
+from specloom.core import KINDS, Fault, load_table
 from specloom.domains.text import (
     UNKNOWN,
     LanguageProfile,
@@ -19,7 +19,6 @@ from specloom.domains.text import (
     find_script,
     is_number,
     is_stop_word,
-    load_table,
     looks_foreign,
     sentences,
     stem,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-from specloom.domains.text import LanguageProfile, is_number, load_table, stem, to_word_set
+from specloom.core import load_table
+from specloom.domains.text import LanguageProfile, is_number, stem, to_word_set
 from specloom.domains.text.fold import fold
 from specloom.domains.text.tokens import tokens
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
+from specloom.core import load_table
 from specloom.domains.text import (
     LanguageProfile,
     find_language,
@@ -17,7 +18,6 @@ from specloom.domains.text import (
     is_irregular,
     is_number,
     load_languages,
-    load_table,
     terms,
     to_word_set,
 )

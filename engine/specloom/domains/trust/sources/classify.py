@@ -9,11 +9,11 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import Literal
 
+from specloom.core import load_table
 from specloom.domains.text import (
     Reputation,
     find_reputation,
     invert,
-    load_table,
     to_alternatives,
     to_domains,
     to_host,

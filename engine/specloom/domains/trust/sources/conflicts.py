@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from specloom.domains.text import load_table, to_alternatives, to_word_set
+from specloom.core import load_table
+from specloom.domains.text import to_alternatives, to_word_set
 
 from ..records import Conflict
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from specloom.core import Fault
-from specloom.domains.text import load_table, terms, to_host, to_registrable, to_word_set
+from specloom.core import Fault, load_table
+from specloom.domains.text import terms, to_host, to_registrable, to_word_set
 from specloom.domains.text.tokens import tokens
 from specloom.plugins import Context, from_json
 
