@@ -86,6 +86,8 @@ def test_an_address_may_say_that_it_is_a_document(url: str, document: bool) -> N
         ("## Only one heading of the second level, which is enough for it", True),
         ("# A heading\n\nand [a link](https://a.example/) in the text below", True),
         ("- a list\n- of things\n\n```\nand code\n```\nwhich makes two signs", True),
+        ("## A page\n\n(see [a link (of two)](https://a.example/a) for what is said of it)", True),
+        ("# A heading\n\n  12. of a list that begins late and has one item alone", True),
         ("# short", False),
         ("# A comment in a script is not enough to be taken for Markdown\nexit 0", False),
         ("Plain prose without any signs, however long it may be and wherever.", False),
@@ -108,6 +110,14 @@ def test_anything_is_of_some_kind(body: bytes, content_type: str, url: str) -> N
 
 def test_a_body_of_comments_is_looked_at_in_linear_time() -> None:
     assert find_kind(b"<!---->" * 80, "text/html") == "html"
+
+
+@pytest.mark.parametrize("part", ["[", "(", "[a](", "![", "](", "- ", " \n", "\n\n", "1", "]]"])
+def test_a_text_of_a_million_signs_is_told_in_linear_time(part: str) -> None:
+    # Where each of them is the beginning of a search to the end, as once, this takes hours and not a blink.
+    text = part * (1_000_000 // len(part))
+
+    assert is_markdown(text) is False
 
 
 _VERSION = re.compile(r"Chrome/(\d+)")

@@ -85,7 +85,15 @@ _BINARY_TYPE = re.compile(r"(?:image|audio|video|font|model)/")
 _SOURCE = re.compile(r"\.(?!(?:md|markdown|mdown|mkd|mdx|txt|text)$)[a-z][a-z0-9+]{0,9}$", re.IGNORECASE)
 _MARKDOWN_SIGNS = tuple(
     re.compile(pattern, re.MULTILINE)
-    for pattern in (r"^# ", r"^##+ ", r"^(?:```|~~~)", r"^\s*(?:[-*+]|\d+\.) \S", r"\[[^\]\n]+\]\([^)\s]+\)")
+    for pattern in (
+        r"^# ",
+        r"^##+ ",
+        r"^(?:```|~~~)",
+        r"^[ \t]*+(?:[-*+]|\d{1,9}\.) \S",
+        # What stands before the end of a link's text is not looked at, and its address has no brackets: however many
+        # brackets a text has, each of its characters is looked at a few times.
+        r"[^\s\[\]]\]\([^()\s]+\)",
+    )
 )
 _HEAD = 512
 
