@@ -12,24 +12,8 @@ from specloom.core.messages import Answer
 from specloom.runtime.arguments import parse_arguments
 from specloom.runtime.plan import Ask, AskAll, Offer, ProviderOutcome
 from specloom.runtime.strategies import pursue
-from tests.support.spec_library import NOW, a_tool, weave_texts
+from tests.support.spec_library import NAMES, NOW, OTHERS, a_tool, weave_texts
 
-NAMES = ("one", "two", "three")
-OTHERS = [
-    f"""
-spec: provider/1
-name: {name}
-title: {name.title()}
-config:
-  {name.upper()}_KEY: {{description: The key., secret: true, required: true}}
-service: {{base: https://{name}.example, headers: {{X-Key: =config.{name.upper()}_KEY}}}}
-operations:
-  find:
-    input: [query, num_results]
-    steps: [{{get: /s, query: {{q: =args.query, n: =args.num_results}}, json: {{map: {{url: url}}}}}}]
-"""
-    for name in NAMES
-]
 PART = "{operation: find, providers: %s%s}"
 ANSWER = """\
 first: =parts.first.rows[*].url

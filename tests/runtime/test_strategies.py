@@ -15,24 +15,8 @@ from specloom.runtime.notices import none_configured
 from specloom.runtime.plan import Ask, AskAll, Offer, ProviderOutcome
 from specloom.runtime.stages import dedupe, sort
 from specloom.runtime.strategies import pursue
-from tests.support.spec_library import NOW, a_tool, weave_texts
+from tests.support.spec_library import NAMES, NOW, OTHERS, a_tool, weave_texts
 
-NAMES = ("one", "two", "three")
-OTHERS = [
-    f"""
-spec: provider/1
-name: {name}
-title: {name.title()}
-config:
-  {name.upper()}_KEY: {{description: The key., secret: true, required: true}}
-service: {{base: https://{name}.example, headers: {{X-Key: =config.{name.upper()}_KEY}}}}
-operations:
-  find:
-    input: [query, num_results]
-    steps: [{{get: /s, query: {{q: =args.query, n: =args.num_results}}, json: {{map: {{url: url}}}}}}]
-"""
-    for name in NAMES
-]
 MORE = (
     "num_results: {type: integer, default: 5, description: How many.}\nprovider: {type: string, "
     "enum: providers.find, open: true, description: Whom.}\n"

@@ -20,6 +20,24 @@ from specloom.specs.library import Library, parse_spec
 BASE = Path(__file__).parents[1] / "compiler" / "golden" / "base"
 NOW = 1_767_225_600.0  # 2026-01-01T00:00:00Z
 
+NAMES = ("one", "two", "three")
+OTHERS = [
+    f"""
+spec: provider/1
+name: {name}
+title: {name.title()}
+config:
+  {name.upper()}_KEY: {{description: The key., secret: true, required: true}}
+service: {{base: https://{name}.example, headers: {{X-Key: =config.{name.upper()}_KEY}}}}
+operations:
+  find:
+    input: [query, num_results]
+    steps: [{{get: /s, query: {{q: =args.query, n: =args.num_results}}, json: {{map: {{url: url}}}}}}]
+"""
+    for name in NAMES
+]
+"""Providers of the capability `find`, each with a key of its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Woven:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from specloom.core import Fault
 from specloom.domains.text import find_doi
-from specloom.domains.trust import Classification, cite_for_bibliography, classify
+from specloom.domains.trust import Classification, Retraction, cite_for_bibliography, classify
 from specloom.plugins import from_json, to_json
 
 from .excerpt import (
@@ -22,7 +22,7 @@ from .excerpt import (
 from .html.charset import decode
 from .metadata.read import find_front_doi
 from .read import read_page, read_raw
-from .records import Notice, PageCitation, PageResult
+from .records import PageCitation, PageResult
 from .result import Page
 
 if TYPE_CHECKING:
@@ -107,14 +107,14 @@ def find_page_doi(page: Page, labels: Classification) -> str:
     return page.declared_doi or find_doi(page.url) or find_front_doi(page.content)
 
 
-async def find_retraction(context: Context, doi: str) -> Notice | None:
+async def find_retraction(context: Context, doi: str) -> Retraction | None:
     """The most severe notice about a work; None when there is none or nobody could be asked."""
     try:
         answer = await context.ask("retractions", {"doi": doi})
     except Fault:
         return None
     status = answer.rows[0].get("status") if answer.rows else None
-    return from_json(Notice, status) if status is not None else None
+    return from_json(Retraction, status) if status is not None else None
 
 
 def _cite(context: Context, url: str, page: Page | None = None) -> PageCitation:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from specloom.domains.trust import Retraction
 from specloom.plugins import JsonObject, key
 from specloom.plugins.records import record
 
@@ -59,17 +60,6 @@ class PageCitation:
 
 
 @record
-class Notice:
-    """The most severe notice about the work on a page."""
-
-    retracted: bool | None = None
-    kind: str | None = None
-    date: str | None = None
-    notice_doi: str | None = None
-    source: str | None = None
-
-
-@record
 class PageResult:
     """What reading one address gives; what is not known is left out."""
 
@@ -97,7 +87,7 @@ class PageResult:
     domain_reputation: JsonObject | None = None
     self_promotion: JsonObject | None = key("selfPromotionSignal", default=None)
     detected_doi: str | None = None
-    retraction_status: Notice | None = None
+    retraction_status: Retraction | None = None
     stripped: JsonObject | None = None
 
 

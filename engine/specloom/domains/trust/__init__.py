@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .bibliography.styles import cite_for_bibliography
     from .claims.coverage import Coverage, assess
+    from .records import Retraction
     from .sources.classify import Classification, classify, find_self_promotion
     from .sources.links import check_links
 
@@ -19,6 +20,7 @@ __getattr__ = exports(
     {
         "bibliography.styles": "cite_for_bibliography",
         "claims.coverage": "Coverage assess",
+        "records": "Retraction",
         "sources.classify": "Classification classify find_self_promotion",
         "sources.links": "check_links",
     },
