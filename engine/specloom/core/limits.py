@@ -23,7 +23,7 @@ _BYTES = {
     "B": 1, "kB": 1000, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3,
 }  # fmt: skip
 _NUMBER = r"[0-9]{1,12}(?:\.[0-9]{1,9})?"
-_RATE = re.compile(rf"({_NUMBER})\s*/\s*({_NUMBER})?\s*([a-z]+)")
+_RATE = re.compile(rf"({_NUMBER})\s*+/\s*+(?:({_NUMBER})\s*+)?([a-z]+)")
 _QUANTITY = re.compile(rf"({_NUMBER})\s*([A-Za-z]+)")
 
 _TICK = 1e-6

@@ -9,6 +9,7 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .backtracking import ADVICE, find_slow_part
     from .converters import CONVERTERS, ConverterProblem, Moment, absolute_http, compile_converter
     from .decoders.registry import DECODERS, decode
     from .evaluation import MISSING, Bindings, Layer, RunBindings, Unworkable, as_list, build, evaluate, how_many
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from .expressions.compile import EvaluationError
     from .expressions.parser import ExpressionProblem, parse
     from .expressions.typecheck import share
-    from .functions.data import find_pattern_problem, to_pattern
+    from .functions.data import MAX_CAPTURED, find_pattern_problem, to_pattern
     from .functions.registry import FUNCTIONS
     from .signatures import truthy
     from .types import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __getattr__ = exports(
     __name__,
     {
+        "backtracking": "ADVICE find_slow_part",
         "converters": "CONVERTERS ConverterProblem Moment absolute_http compile_converter",
         "decoders.registry": "DECODERS decode",
         "evaluation": "MISSING Bindings Layer RunBindings Unworkable as_list build evaluate how_many",
@@ -35,7 +37,7 @@ __getattr__ = exports(
         "expressions.compile": "EvaluationError",
         "expressions.parser": "ExpressionProblem parse",
         "expressions.typecheck": "share",
-        "functions.data": "find_pattern_problem to_pattern",
+        "functions.data": "MAX_CAPTURED find_pattern_problem to_pattern",
         "functions.registry": "FUNCTIONS",
         "signatures": "truthy",
         "types": (

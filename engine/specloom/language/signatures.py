@@ -168,6 +168,16 @@ def to_text(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
+MAX_MADE = 20_000_000
+"""Characters of a text that a function makes; the largest answer that is read has 8 MB."""
+
+
+def limit_text(length: int) -> None:
+    """Refuse a text that would be longer than an expression may make; raises ValueError."""
+    if length > MAX_MADE:
+        raise ValueError(f"a text of {length:,} characters; {MAX_MADE:,} are allowed")
+
+
 def null_or(shape: Shape) -> ResultOf:
     """The result of a function that hands null through."""
     return lambda arguments: maybe(shape) if may_be_null(arguments[0]) else shape

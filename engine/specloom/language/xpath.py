@@ -92,7 +92,7 @@ FUNCTIONS: Final[Mapping[str, tuple[int, float]]] = MappingProxyType(
 """Every function a selector may call, with the least and the greatest number of its arguments."""
 
 _TOKEN: Final = re.compile(
-    r"""\s*(?:
+    r"""(?:(?<!\s)\s++)?(?:
       (?P<literal>"[^"]*"|'[^']*')
     | (?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)
     | (?P<name>[^\W\d][\w.-]*(?::(?!:)(?:[^\W\d][\w.-]*|\*))?)

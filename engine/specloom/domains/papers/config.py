@@ -21,8 +21,8 @@ from urllib.parse import quote
 from specloom.core import load_table
 
 DATA: Mapping[str, Mapping[str, Any]] = load_table(__file__, "sources.yaml")
-STORE, LOG, ASKING, HOSTS = (DATA["settings"][name] for name in ("store", "log", "sources", "hosts"))
-"""What tools declare of their settings: those of the store, of the log, of the sources, and of hosts."""
+STORE, LOG, FILES, ASKING, HOSTS = (DATA["settings"][name] for name in ("store", "log", "files", "sources", "hosts"))
+"""What tools declare of their settings: those of the store, of the log, of local files, of the sources, of hosts."""
 RETENTION = 90
 """Days for which a log that was put away is kept."""
 
@@ -64,6 +64,15 @@ def setting(config: Mapping[str, Any], name: str) -> Any:
 def store_root(config: Mapping[str, Any]) -> Path:
     """The folder of the store, absolute; what is blank or still a template counts as not set."""
     return Path((setting(config, "DOIGET_STORE_ROOT") or "papers").strip()).expanduser().absolute()
+
+
+def file_roots(config: Mapping[str, Any]) -> list[str]:
+    """The folders below which local files may be read, absolute; the root of a file system only where it is named."""
+    text = str(setting(config, "DOIGET_FILE_ROOTS") or "")
+    if folders := [folder.strip() for folder in text.split(os.pathsep) if folder.strip()]:
+        return [str(Path(folder).expanduser().absolute()) for folder in folders]
+    usual = (Path.home(), Path.cwd(), store_root(config))
+    return list(dict.fromkeys(str(folder) for folder in usual if folder.parent != folder))
 
 
 def log_path(config: Mapping[str, Any]) -> Path:

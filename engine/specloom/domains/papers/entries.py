@@ -32,7 +32,7 @@ KINDS: Mapping[str, str] = {word: kind for kind, words in DATA["kinds"].items() 
 """Crossref's word for what an index calls a work, as small letters alone."""
 
 # Only tags: a lone "<" is a sign that titles have ("p < 0.05").
-_MARKUP = re.compile(r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|<!--.*?-->", re.DOTALL)
+_MARKUP = re.compile(r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|<!--.{0,1000}?-->", re.DOTALL)
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 
 

@@ -17,7 +17,7 @@ from .errors import PaperFault, to_paper_fault
 RENDERINGS = "https://ar5iv.labs.arxiv.org/html/"
 SOURCES = "https://export.arxiv.org/src/"
 
-_LABEL = re.compile(r"\[[^\]\s]+\] +")
+_LABEL = re.compile(r"\[[^\]\s]{1,100}\] +")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _MEASURES = {"char_count": WHOLE, "truncated": FLAG, "retrieved_from": TEXT}
 _SECTIONS = listed(record(texts("heading", "text"), "heading", "text"))

@@ -25,7 +25,7 @@ _LONG_BLOCK: Final = 60
 # Blocks that are repeated for a reason: headings, tables, quotations, list items, code, images, rules.
 _STRUCTURE: Final = re.compile(r"#{1,6} |\||>|[-*+] |\d{1,9}[.)] |    |\t|!\[|(?:[-*_] ?){3,}$")
 _HEADING: Final = re.compile(r"(#{1,6}) ")
-_HEADING_LINE: Final = re.compile(r"(#{1,6}) +(.*)")
+_HEADING_LINE: Final = re.compile(r"(#{1,6}) ++(.*)")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ALIKE: Final = str.maketrans("\u201c\u201d\u2018\u2019\u2013\u2014", "\"\"''--")
 _LINK: Final = re.compile(r"\[([^\[\]]{0,200})\]\([^()\s]{1,2000}\)")

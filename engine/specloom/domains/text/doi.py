@@ -17,7 +17,7 @@ _DOI = re.compile(
     (?:[-‐-–−\w.;()/:<>\[\]+\#~&*@=,%]|\\(?=[_&%\#]))){1,300}""",
     re.IGNORECASE | re.VERBOSE,
 )
-CUE = re.compile(r"(?:\bdoi\b[\s:]*(?:no\.?)?|(?:https?://)?(?:dx\.|www\.)?doi\.org/|doi:)\s*$", re.IGNORECASE)
+CUE = re.compile(r"(?:\bdoi\b[\s:]*+(?:no\.?)?|(?:https?://)?(?:dx\.|www\.)?doi\.org/|doi:)\s*+$", re.IGNORECASE)
 URL = re.compile(r"https?://[^\s<>\"'“”‘’{}|\\^`]{1,2000}", re.IGNORECASE)
 _VIEWER = re.compile(
     r"""/(?:full|abstract|abs|pdf|epdf|pdfdirect|html|meta|references|full-text|fulltext|supplementary|suppl|suppinfo

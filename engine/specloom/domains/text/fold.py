@@ -121,7 +121,7 @@ def is_near(first: str, second: str) -> bool:
 # the page that links it.
 
 
-_TEXT: Final = r"((?:[^\[\]\\\n]|\n(?!\n)|\\.|\[[^\[\]\n]{0,200}\]){0,1000})"
+_TEXT: Final = r"((?:[^\[\]\\\n]|\n(?!\n)|\\.|\[[^\[\]\n]{0,200}\]){0,500}+)"
 _TARGET: Final = r"(?:<[^<>\n]{0,2000}>|[^()\s]{0,2000}(?:\([^()\s]{0,2000}\)[^()\s]{0,2000}){0,20})"
 _LINK: Final = re.compile(rf"!?\[{_TEXT}\]\({_TARGET}\)")
 _ADDRESS: Final = re.compile(r"<https?://[^<>\s]{1,2000}>|https?://[!-;=?-_a-{}~]{1,2000}(?<![.,;:!?)\]'\"*])")

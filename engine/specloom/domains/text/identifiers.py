@@ -26,9 +26,9 @@ from .tables import to_alternatives
 _TABLE = load_table(__file__, "reporters.yaml")
 _OFFICES = to_alternatives(_TABLE["offices"])
 PATENT = re.compile(
-    rf"""\bU\.?S\.?\s+(?i:(?:design\s+|plant\s+|reissue\s+)?(?:patent|pat\.)\s*(?:application\s+)?(?:publication\s+)?
-        (?:nos?\.?|numbers?)?)\s*
-        (?P<us>(?:D|PP|RE)?[0-9]{{1,4}}(?:,[0-9]{{3}}){{1,3}}|[0-9]{{4}}/[0-9]{{7}}|[0-9]{{6,8}})(?![\w,]*[0-9])
+    rf"""\bU\.?S\.?\s++(?i:(?:design\s++|plant\s++|reissue\s++)?(?:patent|pat\.)\s*+(?:application\s++)?(?:publication\s++)?
+        (?:(?:nos?\.?|numbers?)\s*+)?)
+        (?P<us>(?:D|PP|RE)?[0-9]{{1,4}}(?:,[0-9]{{3}}){{1,3}}|[0-9]{{4}}/[0-9]{{7}}|[0-9]{{6,8}})(?![\w,]{{0,40}}[0-9])
     |(?<![\w.-])(?P<office>{_OFFICES})[\s-]?(?P<number>(?:D|PP|RE)?[0-9]{{1,4}}(?:[,/\ ]?[0-9]{{3,7}}){{1,3}})
         [\s-]?(?P<kind>[A-CEHPSTUY][0-9]?)(?![\w])
     |\bpatents\.google\.com/patent/(?P<google>(?:{_OFFICES})[0-9A-Z]{{4,16}})(?![\w])""",
@@ -87,9 +87,9 @@ def to_case(match: re.Match[str]) -> str:
     return f"{match['volume']} {reporter} {match['page']}"
 
 
-_SIDE = r"(?:[A-Z][\w.'’&-]*|of|the|and|&|ex|rel\.)"
+_SIDE = r"(?:[A-Z][\w.'’&-]{0,40}|of|the|and|&|ex|rel\.)"
 _CAPTION = re.compile(
-    rf"[A-Z][\w.'’&-]*(?:,?\s{_SIDE}){{0,7}}\sv\.?(?:\s{_SIDE},?(?=\s)){{1,8}}|In\sre(?:\s{_SIDE}){{1,6}}"
+    rf"[A-Z][\w.'’&-]{{0,40}}(?:,?\s{_SIDE}){{0,7}}\sv\.?(?:\s{_SIDE},?(?=\s)){{1,8}}|In\sre(?:\s{_SIDE}){{1,6}}"
 )
 
 
@@ -180,11 +180,13 @@ class Detected:
 
 # --- numbers with a name in front ---
 _PMID = re.compile(
-    r"(?:\bPMID\s*:?\s*|\bPubMed\s+(?:ID|identifier|no\.?)\s*:?\s*|\bpubmed\.ncbi\.nlm\.nih\.gov/|\bncbi\.nlm\.nih\.gov/pubmed/)"
-    r"([1-9][0-9]{0,7})(?![\w.]*[0-9])",
+    r"(?:\bPMID\s*+:?\s*+|\bPubMed\s++(?:ID|identifier|no\.?)\s*+:?\s*+|\bpubmed\.ncbi\.nlm\.nih\.gov/|\bncbi\.nlm\.nih\.gov/pubmed/)"
+    r"([1-9][0-9]{0,7})(?![\w.]{0,40}[0-9])",
     re.IGNORECASE,
 )
-_PMCID = re.compile(r"(?<![\w])PMC(?:ID\s*:?\s*(?:PMC)?\s*)?([1-9][0-9]{3,8})(?:\.[0-9]{1,2})?(?![\w])", re.IGNORECASE)
+_PMCID = re.compile(
+    r"(?<![\w])PMC(?:ID\s*+:?\s*+(?:PMC\s*+)?)?([1-9][0-9]{3,8})(?:\.[0-9]{1,2})?(?![\w])", re.IGNORECASE
+)
 _RFC = re.compile(
     r"""(?<![\w-])RFC[\s-]?0{0,3}([1-9][0-9]{0,4})(?![\w]|[.,]?[0-9])
     |(?:rfc-editor\.org|ietf\.org)/[a-z/]{0,30}rfc([1-9][0-9]{0,4})\b""",
@@ -196,10 +198,10 @@ _ORCID = re.compile(r"(?<![\w-])([0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9X])(?![\
 # --- arXiv ---
 _ARXIV_NEW = r"(?P<new>(?P<yy>[0-9]{2})(?P<mm>0[1-9]|1[0-2])\.(?P<number>[0-9]{4,5}))(?:v[1-9][0-9]?)?"
 _ARXIV = re.compile(
-    rf"\barXiv(?:\.org)?\s*(?:preprint\s*)?(?:arXiv)?\s*[:/]?\s*(?:(?:abs|pdf|html|ps)/)?{_ARXIV_NEW}(?![0-9])",
+    rf"\barXiv(?:\.org)?\s*+(?:preprint\s*+)?(?:arXiv\s*+)?(?:[:/]\s*+)?(?:(?:abs|pdf|html|ps)/)?{_ARXIV_NEW}(?![0-9])",
     re.IGNORECASE,
 )
-_BARE_ARXIV = re.compile(rf"\s*{_ARXIV_NEW}\s*")
+_BARE_ARXIV = re.compile(rf"\s*+{_ARXIV_NEW}\s*+")
 # The archives that gave identifiers of the old form, until March 2007.
 _OLD_ARXIV = re.compile(
     r"""(?:(?<![\w/.-])|(?<=arxiv\.org/abs/)|(?<=arxiv\.org/pdf/))(?P<archive>acc-phys|adap-org|alg-geom|ao-sci|astro-ph
@@ -211,7 +213,7 @@ _OLD_ARXIV = re.compile(
 
 # --- ISBN ---
 _ISBN = re.compile(
-    r"""(?P<cue>\bISBN(?:[-\s]?1[03])?\s*(?:\([a-z. ]{1,20}\))?\s*[:\#]?\s*)?(?<![\w-])
+    r"""(?P<cue>\bISBN(?:[-\s]?1[03])?\s*+(?:\([a-z. ]{1,20}\)\s*+)?(?:[:\#]\s*+)?)?(?<![\w-])
     (?P<number>(?:97[0-9][\s-]?)?[0-9](?:[\s-]?[0-9]){8}[\s-]?[0-9X])(?![\w]|-[0-9])""",
     re.IGNORECASE | re.VERBOSE,
 )

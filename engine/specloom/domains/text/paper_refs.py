@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .identifiers import from_arxiv_doi
 
-ARXIV = r"(?:[a-z]+(?:-[a-z]+)*(?:\.[A-Z]{2})?/[0-9]{7}|[0-9]{4}\.[0-9]{4,5})(?:v[0-9]+)?"
+ARXIV = r"(?:[a-z]{1,20}(?:-[a-z]{1,20}){0,3}(?:\.[A-Z]{2})?/[0-9]{7}|[0-9]{4}\.[0-9]{4,5})(?:v[0-9]+)?"
 """What an arXiv identifier is, of the old form or the new one."""
 _DOI = re.compile(r"10\.[0-9]{4,9}/[A-Za-z0-9._/():-]{1,256}")
 _ARXIV = re.compile(ARXIV)

@@ -31,13 +31,13 @@ _TABLE = load_table(__file__, "names.yaml")
 _PARTICLES = to_word_set(_TABLE["particles"])
 _ORGANISATION = re.compile(rf"\b(?:{to_alternatives(_TABLE['organisations'])})\b", re.IGNORECASE)
 _BYLINE = re.compile(r"(?:written\s+by|posted\s+by|by|von|par|por)\s+(?=\S)", re.IGNORECASE)
-_AND = re.compile(r"\s+(?:and|&|und|et|y)\s+(?!al\b)", re.IGNORECASE)
-_ET_AL = re.compile(r"[,;]?\s*(?:\bet\s+al\b\.?|\band\s+others\b|…)\s*$", re.IGNORECASE)
+_AND = re.compile(r"(?<!\s)\s++(?:and|&|und|et|y)\s++(?!al\b)", re.IGNORECASE)
+_ET_AL = re.compile(r"(?:[,;]|(?<![\s,;]))\s*+(?:\bet\s++al\b\.?|\band\s++others\b|…)\s*+$", re.IGNORECASE)
 # As indexes of medicine write given names: "Doe JQ".
 _INDEXED = re.compile(r"(?!II|IV)[A-Z]{1,3}")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?[\s-]?){1,4}")
 # As publishers write them: "Doe J.", "Müller K.-H.".
-_TRAILING_INITIALS = re.compile(r"(?P<family>[^.]*[^\W\d_]{2,}) (?P<given>[^\W\d_a-z]\.(?:[\s-]?[^\W\d_a-z]\.){0,3})")
+_TRAILING_INITIALS = re.compile(r"(?P<family>[^.]*[^\W\d_]{2}) (?P<given>[^\W\d_a-z]\.(?:[\s-]?[^\W\d_a-z]\.){0,3})")
 # Han, kana and Hangul: written family name first, and often without a blank.
 _EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 

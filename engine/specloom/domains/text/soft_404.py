@@ -48,13 +48,13 @@ MOST: Final = 8000
 
 _LINK: Final = re.compile(r"!?\[[^\[\]]{0,300}\]\([^()\s]{0,2000}\)")
 _HEADING: Final = re.compile(r"^#{1,6} +(.{1,300})$", re.MULTILINE)
-_PARTS: Final = re.compile(r"\s*[|·•»›]\s*|\s+[-–—:]+\s+|:\s+")
+_PARTS: Final = re.compile(r"(?:(?<!\s)\s++)?[|·•»›]\s*+|(?<!\s)\s++[-–—:]++\s++|:\s++")
 # What is drawn over or under letters is no sign of its own.
 _SIGNS: Final = re.compile("[^\\w\\s\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e]+")
 _DATED: Final = re.compile(rb"article:published_time|datePublished")
 _WRONG: Final = re.compile(r"(?:(?:error|page|file|document|oops|sorry|whoops|uh oh)\b ?){1,3}(?:missing|lost|gone)?$")
 _CODED: Final = re.compile(r"(?!4)" + CODE.pattern)
-_TITLED: Final = re.compile(r"\s*[|·•»›]\s*|\s+[-–—]+\s+")
+_TITLED: Final = re.compile(r"(?:(?<!\s)\s++)?[|·•»›]\s*+|(?<!\s)\s++[-–—]++\s++")
 """Signs between a title and the name of its site; behind a colon it may go on."""
 _ASIDE: Final = frozenset(("a", "nav", "header", "footer", "aside", "form", "button", "select", "dialog"))
 """Elements of a page as it was sent that are not what it says."""

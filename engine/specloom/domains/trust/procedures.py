@@ -55,17 +55,14 @@ async def check_references(
 
 
 @procedure("bibliography_records")
-async def bibliography_records(context: Context, document: str, format: str = "") -> BibliographyRecords:  # noqa: A002, ARG001
+async def bibliography_records(context: Context, document: str, format: str = "") -> BibliographyRecords:  # noqa: A002
     """Parts a bibliography (csl-json, bibtex, or refs: a reference a line) into records, the broken ones among them.
 
     Each is told with what it names its work by; without a format it is told by looking.
     """
-    import asyncio
+    from .bibliography.documents import read_records_apart
 
-    from .bibliography.documents import read_records
-
-    # A long document takes seconds to parse, in which other calls are answered.
-    told_format, records = await asyncio.to_thread(read_records, document, format)
+    told_format, records = await read_records_apart(context, document, format)
     return BibliographyRecords(format=told_format, records=records)
 
 

@@ -20,8 +20,8 @@ from typing import Any, Final, NoReturn
 from specloom.core import Fault, Response
 
 _EXCERPT: Final = 80
-_CHARSET: Final = re.compile(r"""charset\s*=\s*["']?([A-Za-z0-9_:.+-]{1,40})""", re.IGNORECASE)
-_META: Final = re.compile(rb"<meta\b[^>]{0,300}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.+-]{1,40})", re.IGNORECASE)
+_CHARSET: Final = re.compile(r"""charset\s*+=\s*+["']?([A-Za-z0-9_:.+-]{1,40})""", re.IGNORECASE)
+_META: Final = re.compile(rb"<meta\b[^>]{0,300}?charset\s*+=\s*+[\"']?\s*+([A-Za-z0-9_:.+-]{1,40})", re.IGNORECASE)
 _PAGE: Final = re.compile(
     r"\s*+(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*+<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
 )
@@ -188,7 +188,7 @@ def _is_deep(document: Any) -> bool:
 MAX_BYTES: Final = 32 * 1024 * 1024
 """What a tree is built from at most: a tree takes several times the memory of its text."""
 
-_DECLARATION: Final = re.compile(r"\s*<\?xml[^>]*>", re.IGNORECASE)
+_DECLARATION: Final = re.compile(r"(?:(?<!\s)\s++)?<\?xml[^<>]*>", re.IGNORECASE)
 _OPENING_TAG: Final = re.compile(r"<[a-zA-Z!]")
 
 

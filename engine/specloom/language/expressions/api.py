@@ -17,7 +17,7 @@ from typing import Any
 from ..types import ANY, RecordType, Shape
 from .compile import SpecFunctions, build, guard
 from .parser import ExpressionProblem, forget_trees, parse
-from .typecheck import TypeChecker, share
+from .typecheck import MAX_COPIES, TypeChecker, count_copies, share
 
 Tables = Mapping[str, Mapping[str, Any]]
 _NO_TABLES: Tables = MappingProxyType({})
@@ -75,6 +75,11 @@ def _compile(
         return None, [node]
     checker = TypeChecker(context, tables, rooted=rooted)
     try:
+        copies = count_copies(node)
+        if copies > MAX_COPIES:
+            often = f"{copies:,}" if copies < 10**18 else "more than 10^18"
+            message = f"the value would hold what it reads {often} times, and {MAX_COPIES:,} are allowed"
+            return None, [ExpressionProblem("E212", message, "use @ once in each part between two |", 0)]
         shape = checker.run(node)
         if checker.problems:
             found = [_explain_quotes(text, problem) for problem in checker.problems.values()]

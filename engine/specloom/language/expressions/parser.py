@@ -10,12 +10,16 @@ from typing import Any, ClassVar
 from jmespath.exceptions import EmptyExpressionError, IncompleteExpressionError, LexerError, ParseError
 from jmespath.parser import ParsedResult, Parser
 
+MAX_LENGTH = 20_000
+"""Characters of an expression; the longest that is shipped has 690."""
+
 Node = dict[str, Any]
 """A node of the package's tree: `type`, `children`, mostly `value`, and `at`, the character it starts with."""
 
-_QUOTED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`((?:\\.|[^`\\])*)`""", re.DOTALL)
+# Outside of quotes nothing is escaped, so an escaped one opens nothing.
+_QUOTED = re.compile(r"""(?<!\\)(?:'(?:\\.|[^'\\])*+'|"(?:\\.|[^"\\])*+"|`((?:\\.|[^`\\])*+)`)""", re.DOTALL)
 
-_WORDS = re.compile(r"[A-Za-z_]\w*(?: +[A-Za-z_]\w*)+")
+_WORDS = re.compile(r"[A-Za-z_]\w*+(?: ++[A-Za-z_]\w*+)+")
 """Names side by side, as columns of tables are often called."""
 
 
@@ -47,6 +51,9 @@ class _LocatingParser(Parser):
 
 def parse(text: str) -> Node | ExpressionProblem:
     """The tree of the expression, or why it has none (E201)."""
+    if len(text) > MAX_LENGTH:
+        message = f"the expression has {len(text):,} characters, and {MAX_LENGTH:,} are allowed"
+        return ExpressionProblem("E201", message, "split it, or put its data into a table", 0)
     return _find_bad_literal(text) or _parse(text)
 
 

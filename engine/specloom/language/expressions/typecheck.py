@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
 from functools import lru_cache
+from math import prod
 from typing import Any, TypeVar
 
-from ..functions.data import find_pattern_problem
+from ..backtracking import ADVICE, find_slow_part
+from ..functions.data import MAX_CAPTURED, find_pattern_problem
 from ..functions.registry import FUNCTIONS
 from ..functions.strings import placeholders
 from ..signatures import Function, admits
@@ -430,6 +432,36 @@ class TypeChecker:
             self.report("E204", "capture() takes a pattern that is written out", hint, at)
         elif isinstance(text, str) and (problem := find_pattern_problem(text)):
             self.report("E204", f"capture(): {problem}", "", at)
+        elif isinstance(text, str) and (slow := find_slow_part(text, MAX_CAPTURED)):
+            self.report("E212", f"capture(): {slow}", ADVICE, at)
+
+
+MAX_COPIES = 1_000
+"""How often the value of an expression may hold what it reads; the widest that is shipped holds it 735 times."""
+_WIDER: Mapping[str, int] = {"to_string": 2, "with_query": 3}
+"""How much longer functions make what they take: signs that are written with others before them."""
+_CHAINED = frozenset({"subexpression", "index_expression", "pipe", "projection", "value_projection"})
+
+
+def count_copies(node: Node) -> int:
+    """How often the value of a tree can hold what the tree reads; each step of a chain multiplies the one before."""
+    kind = node["type"]
+    children = [child for child in node.get("children", ()) if isinstance(child, dict)]
+    if kind == "key_val_pair":
+        return 0 if children[0]["type"] == "literal" else count_copies(children[0])
+    # A literal is as large as it is written, so that beside what is read it adds nothing.
+    is_sum = kind not in _CHAINED
+    counts = [0 if is_sum and child["type"] == "literal" else count_copies(child) for child in children]
+    if kind == "filter_projection":
+        return counts[0] * counts[1]
+    if kind in _CHAINED:
+        return prod(counts)
+    if kind == "function_expression":
+        count = prod(counts) if node["value"] == "map" else sum(counts)
+        return max(1, count * _WIDER.get(node["value"], 1))
+    if kind in ("comparator", "not_expression"):
+        return 1
+    return max(1, sum(counts))
 
 
 def suggest(name: str, known: Mapping[str, Any]) -> str:

@@ -8,13 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from jmespath.functions import Functions
 
-from ..signatures import OWN_FUNCTIONS, Function, ResultOf, function, null_or, to_kind, to_text, truthy
+from ..signatures import OWN_FUNCTIONS, Function, ResultOf, function, limit_text, null_or, to_kind, to_text, truthy
 from ..types import (
     ANY,
     BOOLEAN,
@@ -35,7 +34,20 @@ from . import data, strings  # noqa: F401 - what they register
 # --- The functions of JMESPath itself: described here, carried out by the `jmespath` package --------------------------
 
 
-_PACKAGE = Functions()
+class _Package(Functions):
+    """The package's functions, of which those that make texts keep to what there is room for."""
+
+    def _func_join(self, separator: str, parts: list[str]) -> str:
+        limit_text(len(separator) * len(parts) + sum(map(len, parts)))
+        return separator.join(parts)
+
+    def _func_to_string(self, value: Any) -> str:
+        text: str = super()._func_to_string(value)  # type: ignore[misc]
+        limit_text(len(text))
+        return text
+
+
+_PACKAGE = _Package()
 
 
 def _same(arguments: tuple[Shape, ...]) -> Shape:
@@ -124,7 +136,7 @@ def describe_builtins() -> dict[str, Function]:
             variadic=any(parameter.get("variadic", False) for parameter in entry["signature"]),
             result=result,
             doc=doc,
-            call=partial(entry["function"], _PACKAGE),
+            call=getattr(_PACKAGE, f"_func_{name}"),
         )
     return found
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from specloom.core import canonical_url
 
-from ..signatures import function, null_or, to_text, truthy
+from ..signatures import function, limit_text, null_or, to_text, truthy
 from ..types import BOOLEAN, INTEGER, TEXT, ListOf, RecordType, maybe
 
 _STOP_WORDS = """
@@ -42,7 +42,9 @@ def _fill(template: str, values: Mapping[str, Any] | None) -> str | None:
     found = {name: (values or {}).get(name) for name in placeholders(template)}
     if values is None or any(value is None for value in found.values()):
         return None
-    return _PLACEHOLDER.sub(lambda match: to_text(found[match[1]]), template)
+    texts = {name: to_text(value) for name, value in found.items()}
+    limit_text(len(template) + sum(len(texts[name]) for name in placeholders(template)))
+    return _PLACEHOLDER.sub(lambda match: texts[match[1]], template)
 
 
 @function("string", "nullable array or string", result=maybe(TEXT))
@@ -50,7 +52,9 @@ def _any_of(template: str, items: list[Any] | str | None) -> str | None:
     """The template with `{}` filled by each item, joined by OR in brackets; one alone without brackets; null for a null
     or empty list. Null and empty items are passed over, and a text is a list of one."""
     listed = [items] if isinstance(items, str) else items or []
-    parts = [template.replace("{}", to_text(item)) for item in listed if truthy(item)]
+    texts = [to_text(item) for item in listed if truthy(item)]
+    limit_text(len(texts) * len(template) + template.count("{}") * sum(map(len, texts)))
+    parts = [template.replace("{}", one) for one in texts]
     return f"({' OR '.join(parts)})" if len(parts) > 1 else parts[0] if parts else None
 
 
@@ -151,6 +155,7 @@ def _replace(text: str | None, old: str, new: str) -> str | None:
         return None
     if not old:
         raise ValueError("the text to replace is empty")
+    limit_text(len(text) + text.count(old) * (len(new) - len(old)))
     return text.replace(old, new)
 
 
@@ -187,4 +192,5 @@ def _prefix_each(prefix: str, items: str | list[Any] | None) -> str | None:
     parts = (
         _PHRASES.findall(items) if isinstance(items, str) else [to_text(item) for item in items or () if truthy(item)]
     )
+    limit_text(len(parts) * len(prefix) + sum(map(len, parts)))
     return " ".join(prefix + part for part in parts) or None

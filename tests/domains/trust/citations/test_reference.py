@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from specloom.domains.text.people import Name, same_person
@@ -127,3 +129,39 @@ def test_a_short_title_is_parted_from_the_venue_behind_a_comma() -> None:
     found = parse_reference("Berg & Lindqvist, 2015, Deep rivers, Nature 521, 436-444")
 
     assert (found.title, found.venue, found.years) == ("Deep rivers", "Nature", (2015,))
+
+
+@pytest.mark.parametrize(
+    ("first", "next_author"),
+    [
+        ("Aé-aA é", ", Aé Aé é"),
+        ("Aé, É", "; and Aé, ÉÉ"),
+        ("Doe J.", ", and Doe J."),
+        ("Doe, J", ", Éé A É"),
+        ("É. é é", " and É. é é"),
+        ("É, é.", " É é, é."),
+    ],
+)
+def test_a_list_of_authors_that_can_be_read_in_many_ways_is_read_in_linear_time(first: str, next_author: str) -> None:
+    # Each of these doubled the time with every author; forty would take longer than the machine lasts.
+    began = time.process_time()
+
+    for times in (40, 2_000):
+        parse_reference(first + next_author * times)
+
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("authors", "families"),
+    [
+        ("Berg, K., and Lindqvist, X., and Okafor, S.", ("Berg", "Lindqvist", "Okafor")),
+        ("Berg, K O'Neil, X.", ("Berg", "O'Neil")),
+        ("ÉLIE, K. ÉLI, X. R.", ("ÉLIE", "ÉLI")),
+        ("J. R. Berg and É. A. Lindqvist", ("Berg", "Lindqvist")),
+    ],
+)
+def test_each_author_of_a_list_is_one_name(authors: str, families: tuple[str, ...]) -> None:
+    reference = parse_reference(f'{authors} "{TITLE}", Journal of Otter Research, 2016.')
+
+    assert tuple(name.family for name in reference.authors) == families

@@ -35,15 +35,15 @@ class Decoded:
 
 
 _MARKS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_META: Final = re.compile(rb"<meta\s[^>]{0,500}?charset\s*=\s*[\"']?\s*([a-zA-Z0-9_:.\-]{2,40})", re.IGNORECASE)
-_XML: Final = re.compile(rb"\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([a-zA-Z0-9_:.\-]{2,40})")
+_META: Final = re.compile(rb"<meta\s[^>]{0,500}?charset\s*+=\s*+[\"']?\s*+([a-zA-Z0-9_:.\-]{2,40})", re.IGNORECASE)
+_XML: Final = re.compile(rb"\s*+<\?xml[^>]{0,200}?encoding\s*+=\s*+[\"']([a-zA-Z0-9_:.\-]{2,40})")
 _COMMENT: Final = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 _WESTERN: Final = "cp1252"
 _HIGH: Final = bytes(range(0x80, 0x100))
 _RUN: Final = re.compile(rb"[\x80-\xff]{4,}")
 _FEWEST: Final = 16
 """Bytes beyond ASCII from which they tell anything."""
-_HEADER: Final = re.compile(r"charset\s*=\s*[\"']?\s*([a-zA-Z0-9_:.\-]{2,40})", re.IGNORECASE)
+_HEADER: Final = re.compile(r"charset\s*+=\s*+[\"']?\s*+([a-zA-Z0-9_:.\-]{2,40})", re.IGNORECASE)
 
 _WEB: Final = {label: codec for codec, labels in VOCABULARY["charsets"].items() for label in labels.split()}
 """Python's codecs by the labels that mean something wider on the web."""

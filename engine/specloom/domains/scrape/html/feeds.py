@@ -28,11 +28,11 @@ LONGEST: Final = 200_000
 """Characters of HTML that are read of one entry."""
 
 _TYPE: Final = re.compile(r"application/(?:(?:rss|atom|rdf)\+xml|feed\+json)\b", re.IGNORECASE)
-_START: Final = "(?:\ufeff)?" + r"\s*"
-_ASIDE: Final = r"(?:<\?(?:(?!\?>).)*\?>\s*|<!--(?:(?!-->).)*-->\s*)*"
+_START: Final = "(?:\ufeff)?" + r"\s*+"
+_ASIDE: Final = r"(?:<\?(?:(?!\?>).)*+\?>\s*+|<!--(?:(?!-->).)*+-->\s*+)*+"
 _ROOT: Final = re.compile(
     (
-        rf"{_START}{_ASIDE}(?:<!DOCTYPE\s[^<>\[]*(?:\[[^\]]*\]\s*)?>\s*)?{_ASIDE}"
+        rf"{_START}{_ASIDE}(?:<!DOCTYPE\s[^<>\[]*+(?:\[[^\]]*+\]\s*+)?>\s*+)?{_ASIDE}"
         r"<(?:rss|feed|(?:\w{1,20}:)?RDF)[\s>]"
     ).encode(),
     re.DOTALL,

@@ -182,8 +182,8 @@ _UNSEEN: Final = re.compile(
     r"^[ \t]{0,40}(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]{1,8}){0,8}(?P<fence>`{3,}|~{3,})"
     r"|(?P<code>`+)"
     r"|(?P<comment><!--)"
-    r"|^[ ]{0,3}(?P<definition>\[[^\[\]\n]{1,200}\]:[ \t]*(?:#|<>)[ \t]*"
-    r"(?:\([^\n]*\)|\"[^\n]*\"|'[^\n]*')?[ \t]*(?:\n|\Z))"
+    r"|^[ ]{0,3}(?P<definition>\[[^\[\]\n]{1,200}\]:[ \t]*+(?:#|<>)[ \t]*+"
+    r"(?:(?:\([^\n]*\)|\"[^\n]*\"|'[^\n]*')[ \t]*+)?(?:\n|\Z))"
     r"|<(?P<tag>[a-zA-Z][a-zA-Z0-9-]{0,40})(?P<attributes>(?:\s[^<>]{0,2000})?)>",
     re.MULTILINE,
 )
@@ -191,7 +191,7 @@ _UNSHOWN: Final = frozenset({"script", "style", "template", "noscript", "head"})
 _VOID: Final = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"})
 _HIDDEN: Final = re.compile(r"(?:^|\s)hidden(?:\s|=(?!\s*[\"']?until-found)|$)", re.IGNORECASE)
 _STYLE: Final = re.compile(r"""(?:^|\s)style\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
-_NEXT: Final = re.compile(r"(?:[ \t]*\n)*")
+_NEXT: Final = re.compile(r"(?:[ \t]{0,200}+\n)*+")
 _LONGEST_CODE: Final = 2000
 """Characters after which code within a line is not closed any more."""
 

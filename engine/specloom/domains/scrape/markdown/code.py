@@ -187,7 +187,7 @@ def add_code(walk: MarkdownWalk, element: etree._Element) -> bool:
 MAX_DEPTH: Final = 60
 """Elements in one another that are read as structure; what is deeper is read as a row of signs."""
 
-_STYLED: Final = re.compile(r"^\{\\(?:display|text)style\s*(.*)\}$", re.DOTALL)
+_STYLED: Final = re.compile(r"^\{\\(?:display|text)style\s*+(.*)\}$", re.DOTALL)
 _LEAVES: Final = frozenset(("mi", "mn", "mo", "mtext", "ms"))
 _SET: Final = frozenset(("MathJax_Preview", "MathJax_CHTML", "MathJax_SVG", "mjx-chtml"))
 """Classes of formulas set for the eye, beside which the same formula stands as MathML or TeX."""

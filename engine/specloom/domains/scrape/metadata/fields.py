@@ -27,25 +27,26 @@ _LONGEST: Final = 120
 
 _BY: Final = re.compile(
     r"^\W*(?:(?:written|posted|published|story|words|text|reported|reviewed|edited|submitted|started|asked)\s+)?"
-    r"by\s*[:：]?\s+",
+    r"by(?:\s*+[:：])?\s++",
     re.IGNORECASE,
 )
 # Also the beginnings of family names, so a first and a last name have to follow.
-_BY_ELSEWHERE: Final = re.compile(r"^(?:[Vv]on|[Pp]ar|[Pp]or|[Dd]oor|[Aa]v)\s+(?=\S+\s+\S+)")
-_BY_LABEL: Final = re.compile(r"^\W*(?:authors?|written by|作者|автор|記者|记者|文|by)\s*[:：]\s*", re.IGNORECASE)
-_ADDRESS: Final = re.compile(r"(?:https?:)?//\S+|www\.\S+|\S+@\S+\.\S+", re.IGNORECASE)
-_AND: Final = re.compile(r",?\s+(?:and|und|et|y|e|och|en|и|&)\s+", re.IGNORECASE)
-_MARKS: Final = re.compile(r"\s*(?:;|\s\|\s|/|、|•|·)\s*")
+_BY_ELSEWHERE: Final = re.compile(r"^(?:[Vv]on|[Pp]ar|[Pp]or|[Dd]oor|[Aa]v)\s++(?=\S++\s++\S)")
+_BY_LABEL: Final = re.compile(r"^\W*(?:authors?|written by|作者|автор|記者|记者|文|by)\s*+[:：]\s*+", re.IGNORECASE)
+_ADDRESS: Final = re.compile(r"(?:https?:)?//\S+|www\.\S+|(?<!\S)\S[^\s@]*+@\S[^\s.]*+\.\S+", re.IGNORECASE)
+_AND: Final = re.compile(r"(?:,|(?<![\s,]))\s++(?:and|und|et|y|e|och|en|и|&)\s++", re.IGNORECASE)
+_MARKS: Final = re.compile(r"(?:(?<!\s)\s++)?[;/、•·]\s*+|(?<!\s)\s++\|\s++")
 # Degrees, certificates and employers behind a name: "Ann Lee, CFP®", "Bo Day, Ph.D."
 _LETTERS: Final = re.compile(
-    r",\s*(?:[A-Z]{3,6}®?|M\.?D\.?|Ph\.?D\.?|R\.?[DN]\.?|J\.?D\.?|CNN)(?=\s*(?:,|;|&|and\b|$))"
+    r",\s*+(?:[A-Z]{3,6}®?|M\.?D\.?|Ph\.?D\.?|R\.?[DN]\.?|J\.?D\.?|CNN)(?=\s*(?:,|;|&|and\b|$))"
 )
 _TAIL: Final = re.compile(
-    r"\s*(?:,|\||–|—|\s-)\s*(?:[\w .']*\b(?:editor|reporter|correspondent|writer|contributor|staff|columnist|producer|"
-    r"journalist|ph\.?d|m\.?d|professor|author)\b.*)$",
+    r"(?:(?:(?<!\s)\s++)?[,|–—]|(?<!\s)\s++-)\s*+"
+    r"(?>[\w .']*\b(?:editor|reporter|correspondent|writer|contributor|staff|columnist|producer|"
+    r"journalist|ph\.?d|m\.?d|professor|author)\b).*$",
     re.IGNORECASE,
 )
-_PERSON: Final = re.compile(r"[^\W\d_][\w.'’-]*(?:\s+[^\W\d_][\w.'’-]*){1,4}")
+_PERSON: Final = re.compile(r"[^\W\d_][\w.'’-]*+(?:\s++[^\W\d_][\w.'’-]*+){1,4}")
 _NOBODY: Final = {name.replace("_", " ") for names in VOCABULARY["authors"].values() for name in names}
 
 
@@ -94,7 +95,7 @@ def _split(text: str) -> Iterable[str]:
 
 
 def _clean(text: str) -> str:
-    name = re.sub(r"[\s,|•·–—:-]+$", "", _TAIL.sub("", text)).strip(' \t,;|()<>"“”')
+    name = re.sub(r"(?<![\s,|•·–—:-])[\s,|•·–—:-]++$", "", _TAIL.sub("", text)).strip(' \t,;|()<>"“”')
     if not name or len(name) > _LONGEST or name.casefold() in _NOBODY or not any(map(str.isalpha, name)):
         return ""
     # A letter of the alphabet, a sentence or a line of an interface, not a name.

@@ -26,7 +26,9 @@ _MOST_CUTS: Final = 8
 _MOST_LINKS: Final = 20
 """Links to the home page that are read."""
 
-_SEPARATOR: Final = re.compile(r"\s+[|–—»«·•:]+\s+|\s+-{1,2}\s+|(?<=\S)[|»]\s*|\s+::\s+|\s*_\s*(?=[^\W_]+$)")
+_SEPARATOR: Final = re.compile(
+    r"(?<!\s)\s++(?:[|–—»«·•:]++|-{1,2}+)\s++|(?<=\S)[|»]\s*+|(?:(?<!\s)\s++)?_\s*+(?=[^\W_]++$)"
+)
 
 _TAG: Final = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|[0-9]{3}))?(?:[-_.;,].*)?")
 

@@ -304,7 +304,7 @@ _ELSEWHERE: Final = re.compile(
     r"comment|related|recommend|sidebar|teaser|promo|footer|most-?read|trending|widget|popular|reply|carousel|infobox|\bnav",
     re.I,
 )
-_JOINING: Final = re.compile(r"\s*(?:[,;&/、]|,?\s*(?:and|und|et|y|e|och|en|и)\b)\s*", re.IGNORECASE)
+_JOINING: Final = re.compile(r"\s*+(?:(?:,\s*+)?(?:and|und|et|y|e|och|en|и)\b|[,;&/、])\s*+", re.IGNORECASE)
 _CHANGED: Final = re.compile(r"updat|modif|edited|chang|aktualisiert|обновл|更新|수정", re.IGNORECASE)
 
 
@@ -468,7 +468,7 @@ def _names_elsewhere(name: str) -> bool:
 def _cut_date(byline: str) -> str:
     """A byline without the date, time and address behind its names."""
     return re.split(
-        r"\s[|•·–—-]\s|\bon\b|\bposted\b|\bpublished\b|\bupdated\b|[,(]?\s*\d|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep"
+        r"\s[|•·–—-]\s|\bon\b|\bposted\b|\bpublished\b|\bupdated\b|(?:[,(]|(?<![\s,(]))\s*+\d|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep"
         r"|Oct|Nov|Dec)[a-z]*\.?\s\d",
         byline,
         maxsplit=1,

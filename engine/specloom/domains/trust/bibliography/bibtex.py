@@ -19,8 +19,8 @@ from .entry import KIND_TABLE, BibliographyEntry, Issued, normalize, parse_issue
 ENTRY_START = re.compile(r"@\s{0,9}[A-Za-z]{1,30}\s{0,9}[{(]")
 """How an entry begins, or an at-sign in a text looks like one."""
 # A comment between two fields, which BibTeX knows only outside of entries and people write all the same.
-_COMMENT: Final = re.compile(r",[ \t]*%[^\n{}\"]*$", re.MULTILINE)
-_LAST_WORD: Final = re.compile(r"\s*[A-Za-z][\w-]*\s*\Z")
+_COMMENT: Final = re.compile(r",[ \t]*+%[^\n{}\"]*+(?P<open>[{}\"])?")
+_LAST_WORD: Final = re.compile(r"(?:(?<!\s)\s++|(?<![\s\w-]))[A-Za-z][\w-]*+\s*+\Z")
 _OF_A_VOLUME: Final = (
     "year", "date", "month", "publisher", "editor", "series", "volume", "isbn", "organization", "journal"
 )  # fmt: skip
@@ -41,7 +41,7 @@ def split_bibtex(text: str) -> Iterator[tuple[int, Mapping[str, str], str]]:
 
     # What it logs is in the blocks, which are reported one by one.
     logging.getLogger("bibtexparser").addHandler(logging.NullHandler())
-    library = parse_string(_COMMENT.sub(",", text), parse_stack=[])
+    library = parse_string(_COMMENT.sub(lambda match: match[0] if match["open"] else ",", text), parse_stack=[])
     strings: dict[str, str] = {}
     for each in library.strings:
         strings.setdefault(each.key.lower(), _resolve(str(each.value), strings))

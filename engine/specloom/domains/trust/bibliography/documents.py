@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from specloom.core import Fault
-from specloom.domains.text import ARXIV, arxiv_at, to_latin
-from specloom.plugins import PROCEDURES, Context, JsonObject
+from specloom.core import Fault, run_apart
+from specloom.domains.text import ARXIV, Name, arxiv_at, to_latin
+from specloom.plugins import PROCEDURES, Context, JsonObject, from_json, to_json
 
 from ..records import Bibliography, BibliographyRecord, Unreadable
 from .bibtex import ENTRY_START, parse_fields, split_bibtex, to_bibtex
@@ -23,18 +24,22 @@ FORMATS = ("csl-json", "ris", "bibtex")
 LONGEST_DOCUMENT = 1_000_000
 # The parser of BibTeX takes time that grows with the square of what is broken; whole bibliographies have fewer entries.
 MOST_BIBTEX_ENTRIES = 5000
-_RIS_START = re.compile(r"^\s*TY\s{0,4}-", re.MULTILINE)
-_RIS_LINE = re.compile(r"\s*[A-Z][A-Z0-9]\s{1,4}-\s")
-BIBTEX_START = re.compile(r"^\s*@\s*[A-Za-z]+\s*[{(]", re.MULTILINE)
+_RIS_START = re.compile(r"^[^\S\n]*+TY\s{0,4}-", re.MULTILINE)
+_RIS_LINE = re.compile(r"\s*+[A-Z][A-Z0-9]\s{1,4}-\s")
+BIBTEX_START = re.compile(r"^[^\S\n]*+@\s*+[A-Za-z]++\s*+[{(]", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a document holds: its format (one of FORMATS), its entries in order, and what is wrong with the others."""
+    """What a document holds: its format (one of FORMATS), its entries in order, and what is wrong with the others.
+
+    `count` says how many entries it has, where `entries` are only the first of them.
+    """
 
     format: str
     entries: tuple[BibliographyEntry, ...]
     problems: tuple[Unreadable, ...]
+    count: int
 
 
 def parse_bibliography(text: str, format: str = "auto") -> Parsed:  # noqa: A002  the name of the tool's argument
@@ -58,7 +63,7 @@ def parse_bibliography(text: str, format: str = "auto") -> Parsed:  # noqa: A002
             entries.append(replace(entry, url=entry.url or (f"https://doi.org/{entry.doi}" if entry.doi else "")))
     if not entries and not problems:
         raise Fault("validation", f"the bibliography holds no entry in the format {format_}")
-    return Parsed(format_, tuple(entries), tuple(problems))
+    return Parsed(format_, tuple(entries), tuple(problems), len(entries))
 
 
 def find_format(text: str, format: str = "auto") -> str:  # noqa: A002  the name of the tool's argument
@@ -69,7 +74,10 @@ def find_format(text: str, format: str = "auto") -> str:  # noqa: A002  the name
     if format_ not in FORMATS:
         formats = ", ".join(FORMATS)
         if format in ("auto", ""):
-            raise Fault("validation", f"the bibliography is none of {formats}; name its format or pass entries instead")
+            advice = "references in plain words go to verify_citation, one at a time"
+            raise Fault(
+                "validation", f"the bibliography is none of {formats}: name its format or pass entries; {advice}"
+            )
         raise Fault("validation", f"unknown bibliography format {format!r}; use auto, {formats}")
     if format_ == "bibtex" and len(ENTRY_START.findall(text)) > MOST_BIBTEX_ENTRIES:
         raise Fault("validation", f"the bibliography has more than {MOST_BIBTEX_ENTRIES} entries; split it")
@@ -236,6 +244,10 @@ def render(entries: Sequence[BibliographyEntry], style: str = "apa", *, accessed
 _MOST_PLACES = 20
 
 
+SHORT_SOURCES = 10_000
+"""Characters of sources that are formatted on the event loop: the slowest texts that are known take it 0.1 seconds."""
+
+
 async def format_sources(
     context: Context, style: str, sources: Sequence[JsonObject] | None, session: str
 ) -> Bibliography:
@@ -245,12 +257,12 @@ async def format_sources(
     formats have no such day and stay the same from day to day.
     """
     if not sources and not session:
-        raise Fault("validation", "nothing to format: give sources or a sessionId")
+        raise Fault("validation", "nothing to format: give sources or a sessionId", action="fix_arguments")
     rows = sources or await find_sources(context, session)
-    entries = [from_source({name: str(value) for name, value in source.items()}) for source in rows]
     today = datetime.fromtimestamp(context.now(), UTC).date().isoformat()
-    text, count = render(entries, style, accessed=today if style in ("apa", "mla") else "")
-    skipped = [str(at) for at, entry in enumerate(entries, 1) if not entry.url]
+    accessed = today if style in ("apa", "mla") else ""
+    body = json.dumps(list(rows)).encode()
+    text, count, skipped = await _run(context, format_rows, body, style, accessed, here=len(body) <= SHORT_SOURCES)
     places = ", ".join(skipped[:_MOST_PLACES]) + (" …" if len(skipped) > _MOST_PLACES else "")
     lack, left = ("source {} has", "was") if len(skipped) == 1 else ("sources {} have", "were")
     note = f"{lack.format(places)} neither a web address nor a DOI and {left} left out"
@@ -262,6 +274,64 @@ async def format_sources(
         skipped=len(skipped) or None,
         skipped_note=note if skipped else None,
     )
+
+
+def format_rows(body: bytes, style: str, accessed: str) -> tuple[str, int, list[str]]:
+    """What `render` makes of sources, objects in JSON, and the places (from 1) of those that it leaves out."""
+    entries = [from_source({name: str(value) for name, value in source.items()}) for source in json.loads(body)]
+    return *render(entries, style, accessed=accessed), [str(at) for at, entry in enumerate(entries, 1) if not entry.url]
+
+
+# --- Documents and lists of any length and form, read where they hold nobody up ---------------------------------------
+
+
+SECONDS = 20.0
+"""Time for one document or list, the start of the process that reads it included."""
+MEMORY = 1024**3
+"""Bytes of address space that this process may have."""
+
+
+async def read_document(context: Context, text: str, format_: str, *, most: int) -> Parsed:
+    """What `parse_bibliography` gives, and the same faults, with the first `most` entries and problems.
+
+    The document is parsed in a process of its own, since a broken one takes time that grows with the square of its
+    length; so does `read_records_apart`. Fault `too_large` where that process needs more time or memory than it may.
+    """
+    parsed = await _run(context, parse_json, text.encode("utf-8", "replace"), format_, most)
+    entries = (
+        replace(
+            BibliographyEntry(**{**entry, "issued": tuple(entry["issued"])}),
+            authors=tuple(Name(**name) for name in entry["authors"]),
+        )
+        for entry in parsed["entries"]
+    )
+    problems = tuple(Unreadable(**problem) for problem in parsed["problems"])
+    return Parsed(parsed["format"], tuple(entries), problems, parsed["count"])
+
+
+def parse_json(body: bytes, format_: str, most: int) -> dict[str, Any]:
+    """The same as JSON data, of a text in UTF-8."""
+    parsed = parse_bibliography(body.decode(), format_)
+    return asdict(replace(parsed, entries=parsed.entries[:most], problems=parsed.problems[:most]))
+
+
+async def read_records_apart(context: Context, text: str, format_: str) -> tuple[str, list[BibliographyRecord]]:
+    """What `read_records` gives, and the same faults."""
+    told_format, records = await _run(context, records_json, text.encode("utf-8", "replace"), format_)
+    return told_format, [from_json(BibliographyRecord, record) for record in records]
+
+
+def records_json(body: bytes, format_: str) -> tuple[str, list[dict[str, Any]]]:
+    """The same as JSON data, of a text in UTF-8."""
+    told_format, records = read_records(body.decode(), format_)
+    return told_format, [to_json(record) for record in records]
+
+
+async def _run(context: Context, task: Callable[..., Any], body: bytes, *arguments: Any, here: bool = False) -> Any:
+    """What a task makes of a body, `here` or in a process of its own; where nothing may be started, here."""
+    if here or not context.is_live:
+        return task(body, *arguments)
+    return await run_apart(task, body, *arguments, what="bibliography", seconds=SECONDS, memory=MEMORY)
 
 
 # --- The sources of a research session, where sessions are kept: the one seam between the trust tools and the

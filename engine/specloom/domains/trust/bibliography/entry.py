@@ -125,7 +125,7 @@ def normalize(entry: BibliographyEntry) -> BibliographyEntry:
         publisher=clean(entry.publisher),
         volume=clean(entry.volume),
         issue=clean(entry.issue),
-        pages=re.sub(r"\s*[-‐-―]+\s*", "-", clean(entry.pages)).strip("- "),
+        pages=re.sub(r"(?:(?<!\s)\s++)?[-‐-―]++\s*+", "-", clean(entry.pages)).strip("- "),
         isbn=to_isbn13(isbn) or isbn,
         key=re.sub(r"[^A-Za-z0-9:._/+-]", "", entry.key)[:100],
     )

@@ -151,9 +151,9 @@ def _unique(words: list[str]) -> list[str]:
 # --- The fonts that a brand page names for headings, body and code, with their weights and where they come from -------
 
 
-_FAMILY = r"[\"'“‘]?([A-Z][A-Za-z0-9]*(?: (?:[A-Z0-9][A-Za-z0-9]*)){0,3})[\"'”’]?"
+_FAMILY = r"[\"'“‘]?([A-Z][A-Za-z0-9]{0,40}+(?: [A-Z0-9][A-Za-z0-9]{0,40}+){0,3})[\"'”’]?"
 _FONT = r"(?:type ?faces?|fonts?(?: famil(?:y|ies))?)"
-_IS = r"\s*(?:[:=–—-]|\bis\b|\bare\b)\s*(?:called |set in |the )?"
+_IS = r"\s*+(?:[:=–—-]|\bis\b|\bare\b)\s*+(?:called |set in |the )?"
 _STATED = [
     (role, re.compile(rf"\b(?i:{use}(?: {_FONT})?|{_FONT} for {use}){_IS}{_FAMILY}"))
     for role, use in _TABLE["fonts"].items()
@@ -225,8 +225,9 @@ def _tell(family: str, line: GuidelineLine) -> dict[str, Any]:
 
 
 _CODE = re.compile(r"(?<![\w#/&=.])#([0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})(?![\w-])|\bHEX[:\s]{1,3}([0-9A-Fa-f]{6})\b", re.I)
+_PARTED = r"(?:\s*+[,/|]\s*+|\s++)"
 _RGB = re.compile(
-    r"\bRGBA?\b\s*[:(]?\s*(?:R\s*:?\s*)?(\d{1,3})\s*[,/|\s]\s*(?:G\s*:?\s*)?(\d{1,3})\s*[,/|\s]\s*(?:B\s*:?\s*)?(\d{1,3})\b",
+    rf"\bRGBA?\b\s*+[:(]?\s*+(?:R\s*+:?\s*+)?(\d{{1,3}}){_PARTED}(?:G\s*+:?\s*+)?(\d{{1,3}}){_PARTED}(?:B\s*+:?\s*+)?(\d{{1,3}})\b",
     re.IGNORECASE,
 )
 _COLOUR_WORD = re.compile(r"colou?r|hex|rgb|palette|--", re.IGNORECASE)

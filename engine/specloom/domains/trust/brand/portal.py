@@ -205,7 +205,8 @@ def to_domain(text: str, *, allow_private: bool = False) -> str:
     address = text.strip()
     parsed = check_url(address if "://" in address else f"https://{address}", allow_private=allow_private)
     if is_address(parsed.host) or "." not in parsed.host:
-        raise Fault("validation", f"{parsed.host} is no domain; give one such as example.com, or a company_name.")
+        message = f"{parsed.host} is no domain; give one such as example.com, or a company_name."
+        raise Fault("validation", message, action="fix_arguments")
     return parsed.host.removeprefix("www.")
 
 

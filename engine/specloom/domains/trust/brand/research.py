@@ -100,7 +100,8 @@ async def research(context: Context, url: str, company: str, depth: str, *, toke
     elif company:
         domain = await find_domain(context, company)
     else:
-        raise Fault("validation", "url or company_name is needed: a domain, or the name of a company.")
+        message = "url or company_name is needed: a domain, or the name of a company."
+        raise Fault("validation", message, action="fix_arguments")
     key = "brand:" + hashlib.sha256(f"{domain}\0{depth}".encode()).hexdigest()
     entry = await context.recall(key)
     if entry is None:

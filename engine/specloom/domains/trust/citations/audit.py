@@ -16,7 +16,7 @@ from specloom.core import Fault
 from specloom.domains.text import Identifier, find_doi, find_flaw, find_identifiers, to_isbn13
 from specloom.plugins import Context
 
-from ..bibliography.documents import FORMATS, detect_format, find_sources, parse_bibliography
+from ..bibliography.documents import find_sources, read_document
 from ..bibliography.entry import BibliographyEntry, clean, from_source, to_iso
 from ..claims.coverage import ClaimEvidence, judge_claim, read_first, to_unread
 from ..records import AuditEntry, AuditFlag, AuditSummary, ClaimCheck, ReferenceAudit, Retraction, Unreadable
@@ -31,12 +31,8 @@ from .work import Work, find_addresses, tell_match
 # far ------------------------------------------------------------------------------------------------------------------
 
 
-LONG_DOCUMENT = 100_000
-"""Characters from which a document is parsed beside the event loop."""
-NO_FORMAT = (
-    f"the bibliography is none of {', '.join(FORMATS)}: name its format or pass entries; references in plain words go "
-    "to verify_citation, one at a time"
-)
+MOST_ENTRIES = 200
+"""Entries of one call; what is beyond is counted and left out (the tool contract's figure)."""
 _NUMBERS = ("arxiv", "pmid", "pmcid", "rfc", "nct")
 """Kinds of identifiers in addresses whose registers list everything of the kind."""
 _DIGITS = re.compile(r"[0-9]{9}[0-9X]|[0-9]{12}[0-9X]")
@@ -97,27 +93,31 @@ class AuditItem:
 
 async def gather(
     context: Context, document: str, format_: str, entries: Sequence[Mapping[str, str]] | None, session: str
-) -> tuple[str, list[AuditItem], tuple[Unreadable, ...]]:
-    """Where the entries came from, the entries, and what of a document could not be read.
+) -> tuple[str, list[AuditItem], tuple[Unreadable, ...], int]:
+    """Where the entries came from, the first 200, what of a document could not be read, and how many entries there are.
 
     Of several inputs entries come first, then the document. Raises a `validation` fault where there is nothing, and
     `session_not_found` for a session that is not the caller's.
     """
     if entries:
-        return "entries", [_to_item(entry) for entry in entries], ()
+        return "entries", await _to_items(entries), (), len(entries)
     if document.strip():
-        if format_ in ("auto", "") and not detect_format(document):
-            raise Fault("validation", NO_FORMAT)
-        # A long document takes seconds to parse, in which other calls are answered.
-        parsed = (
-            await asyncio.to_thread(parse_bibliography, document, format_)
-            if len(document) > LONG_DOCUMENT
-            else parse_bibliography(document, format_)
-        )
-        return f"bibliography:{parsed.format}", [_from_entry(entry) for entry in parsed.entries], parsed.problems
+        parsed = await read_document(context, document, format_, most=MOST_ENTRIES)
+        items = [_from_entry(entry) for entry in parsed.entries]
+        return f"bibliography:{parsed.format}", items, parsed.problems, parsed.count
     if session:
-        return "session", [_to_item(source, claims=False) for source in await find_sources(context, session)], ()
-    raise Fault("validation", "nothing to audit: give entries, a bibliography or a sessionId")
+        sources = await find_sources(context, session)
+        return "session", await _to_items(sources, claims=False), (), len(sources)
+    raise Fault("validation", "nothing to audit: give entries, a bibliography or a sessionId", action="fix_arguments")
+
+
+async def _to_items(sources: Sequence[Mapping[str, str]], *, claims: bool = True) -> list[AuditItem]:
+    """The first entries; other calls go on between two of them, since one may take some milliseconds."""
+    items: list[AuditItem] = []
+    for source in sources[:MOST_ENTRIES]:
+        items.append(_to_item(source, claims=claims))
+        await asyncio.sleep(0)
+    return items
 
 
 def _to_item(source: Mapping[str, str], *, claims: bool = True) -> AuditItem:
@@ -254,8 +254,6 @@ def sum_up(items: Sequence[AuditItem], entries: Sequence[AuditEntry]) -> AuditSu
     )
 
 
-MOST_ENTRIES = 200
-"""Entries of one call; what is beyond is counted and left out (the tool contract's figure)."""
 AT_ONCE = 8
 """Titles that are looked for, and sources that are read, side by side (the tool contract's figure)."""
 SEARCHES = 3
@@ -281,9 +279,8 @@ async def audit(
     Raises a `validation` fault where there is nothing to audit or the document has no format that is known, and
     `session_not_found` for a session that is not the caller's.
     """
-    source, items, problems = await gather(context, document, format_, entries, session)
-    skipped = max(0, len(items) - MOST_ENTRIES)
-    items = items[:MOST_ENTRIES]
+    source, items, problems, count = await gather(context, document, format_, entries, session)
+    skipped = count - len(items)
     progress = _Progress(context, items)
     await asyncio.gather(_check_links(context, items, progress), _check_existence(context, items, progress))
     await _check_claims(context, items, progress)
@@ -304,7 +301,7 @@ async def audit(
         entry_count=len(items),
         summary=sum_up(items, audited),
         entries=audited,
-        unreadable=problems[:MOST_ENTRIES] or None,
+        unreadable=problems or None,
         warning=" ".join(warnings) or None,
         checked_at=datetime.fromtimestamp(context.now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         skipped=skipped or None,

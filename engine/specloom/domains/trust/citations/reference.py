@@ -10,34 +10,39 @@ from specloom.domains.text import Name, parse_name, parse_names, strip_markup
 from .titles import answers
 
 _YEAR = r"(?:1[5-9]|20)[0-9]{2}[a-z]?"
-_FAMILY = r"[^\W\d_][^\W\d_'’.-]*(?:[\s'’-][^\W\d_][^\W\d_'’.-]*){0,3}"
+# An author of a list is atomic together with what parts it from the next: where one could be read in two ways, thirty
+# could be in a billion. So are the letters of a word.
+_FAMILY = r"[^\W\d_]++(?:[\s'’-][^\W\d_]++){0,3}"
 _INITIALS = r"(?:[^\W\d_a-z]\.?[\s-]?|[a-z]\.\s?){1,4}"
 # "Doe, J. R., & Roe, A." and "Doe, Jane, and Ann Roe"; "Doe JR, Roe A"; "J. R. Doe and A. Roe".
-_INVERTED = (
-    rf"{_FAMILY},\s{_INITIALS}(?:,?\s(?:&\s|and\s|…\s|\.\s\.\s\.\s)?{_FAMILY},\s{_INITIALS}){{0,30}}(?:,?\set\sal\.?)?"
-)
-_VANCOUVER = rf"{_FAMILY}\s[^\W\d_a-z]{{1,3}}(?:,\s{_FAMILY}\s[^\W\d_a-z]{{1,3}}){{0,30}}(?:,?\set\sal\.?)?"
+_FIRST = rf"{_FAMILY},\s(?:[^\W\d_a-z]|[a-z]\.)"
+_JOINT = rf",?\s(?:&\s|and\s|…\s|\.\s\.\s\.\s)?(?={_FIRST})"
+_INVERTED = rf"(?>{_FAMILY},\s{_INITIALS}{_JOINT}){{0,30}}{_FAMILY},\s{_INITIALS}(?:,?\set\sal\.?)?"
+_VANCOUVER = rf"(?>{_FAMILY}\s[^\W\d_a-z]{{1,3}},\s){{0,30}}{_FAMILY}\s[^\W\d_a-z]{{1,3}}(?:,?\set\sal\.?)?"
 _SPOKEN = rf"(?:[^\W\d_a-z]\.[\s-]?){{1,4}}{_FAMILY}"
-_PLAIN = rf"{_SPOKEN}(?:(?:,\s|,?\sand\s|\s&\s){_SPOKEN}){{0,30}}(?:,?\set\sal\.?)?"
+_PLAIN = rf"(?>{_SPOKEN}(?:,?\sand\s|,\s|\s&\s)(?=[^\W\d_a-z]\.)){{0,30}}{_SPOKEN}(?:,?\set\sal\.?)?"
 _ET_AL = rf"{_FAMILY}(?:\set\sal\.?|\s(?:and|&)\s{_FAMILY})"
 
 # Authors (2019). Title. Rest
 _APA = re.compile(
-    rf"(?P<authors>[^()\"“]{{2,600}}?)[\s,.]*\((?P<year>{_YEAR})(?:,\s[^()]{{1,30}})?\)[.,:]?\s+(?P<rest>.+)"
+    rf"(?P<authors>[^()\"“]{{2,600}}?)[\s,.]*+\((?P<year>{_YEAR})(?:,\s[^()]{{1,30}})?\)[.,:]?\s+(?P<rest>.+)"
 )
+# Quotation marks are looked for in so many characters: the longest references, with all their authors, have half.
+_LONGEST = 4000
 _QUOTED = re.compile(
     r"[\"“«„](?P<title>[^\"“”«»„]{8,400}?)[,.]?[\"”»“]"
     # Single quotes are apostrophes too: the one that opens follows no letter, the one that closes ends a phrase.
-    r"|(?<!\w)['‘](?=\S)(?P<single>[^\"“”«»„]{8,400}?)(?:[,.?!]['’]|['’](?=[,.;:)]|\s*[(\[]|\s*$))"
+    r"|(?<!\w)['‘](?=\S)(?P<single>[^\"“”«»„]{8,400}?)(?:[,.?!]['’]|['’](?=[,.;:)]|\s?[(\[]|\s?$))"
 )
+_LAST_YEAR = re.compile(rf"(?<![\s.,(])[\s.,(]++{_YEAR}[\s.,:)]*+$")
 # "Doe, Jane, and Ann Roe. Title": whole given names, as MLA writes them.
-_GIVEN = r"[^\W\d_a-z][^\W\d_]+(?:\s[^\W\d_a-z]\.?|\s[^\W\d_a-z][^\W\d_]+){0,2}"
+_GIVEN = r"[^\W\d_a-z][^\W\d_]++(?:\s[^\W\d_a-z]\.?|\s[^\W\d_a-z][^\W\d_]++){0,2}"
 _SPELLED = rf"{_FAMILY},\s{_GIVEN}(?:,?\s(?:and|&)\s{_GIVEN}\s{_FAMILY}|,?\set\sal)?"
 _LED = re.compile(rf"(?P<authors>{_INVERTED}|{_VANCOUVER}|{_PLAIN}|{_ET_AL}|{_SPELLED})[.:]\s+(?P<rest>\S.+)")
 # "SMITH, John; DOE, A." as ISO 690 and chemists part them; "Doe J., Roe A.", as some Harvard styles dot them.
-_PARTED = rf"{_FAMILY},\s(?:{_INITIALS}|{_GIVEN})(?:;\s(?:and\s)?{_FAMILY},\s(?:{_INITIALS}|{_GIVEN})){{1,30}}"
+_PARTED = rf"(?>{_FAMILY},\s(?:{_INITIALS}|{_GIVEN});\s(?:and\s)?){{1,30}}{_FAMILY},\s(?:{_INITIALS}|{_GIVEN})"
 _DOTS = r"(?:[^\W\d_a-z]\.-?){1,3}"
-_DOTTED = rf"{_FAMILY}\s{_DOTS}(?:(?:,\s|,?\s(?:and|&)\s){_FAMILY}\s{_DOTS}){{0,30}}(?:,?\set\sal\.?)?"
+_DOTTED = rf"(?>{_FAMILY}\s{_DOTS}(?:,?\s(?:and|&)\s|,\s)){{0,30}}{_FAMILY}\s{_DOTS}(?:,?\set\sal\.?)?"
 # "Doe, Roe & Poe, 2016, Title": family names alone.
 _FAMILIES = rf"{_FAMILY}(?:,\s{_FAMILY}){{1,5}},?\s(?:and|&)\s{_FAMILY}"
 _LED_PARTED = re.compile(rf"(?P<authors>{_PARTED})[.:]?\s+(?P<rest>\S.+)")
@@ -45,20 +50,20 @@ _DATED = re.compile(
     rf"(?P<authors>{_PARTED}|{_DOTTED}|{_VANCOUVER}|{_INVERTED}|{_ET_AL}|{_FAMILIES})[.,]?\s+(?P<year>{_YEAR})\s*[,.:–—-]\s*(?P<rest>\S.+)"
 )
 # "Jane Doe & Ann Roe, Title, 29 Venue 770 (2016)": law reviews, after the Bluebook.
-_WHOLE = r"[^\W\d_a-z][^\W\d_]+(?:\s[^\W\d_a-z]\.){0,2}(?:\s[^\W\d_a-z][\w'’-]+){1,2}"
+_WHOLE = r"[^\W\d_a-z][^\W\d_]++(?:\s[^\W\d_a-z]\.){0,2}(?:\s[^\W\d_a-z][\w'’-]++){1,2}"
 # "Doe, Jane, Ann Roe, and Bob Poe": after the first, Chicago has given names first.
-_CHICAGO = rf"{_FAMILY},\s{_GIVEN}(?:,\s{_WHOLE}){{0,30}},?\s(?:and|&)\s{_WHOLE}"
+_CHICAGO = rf"{_FAMILY},\s{_GIVEN}(?>,\s{_WHOLE}){{0,30}},?\s(?:and|&)\s{_WHOLE}"
 _BLUEBOOK = re.compile(
     rf"(?P<authors>{_WHOLE}(?:(?:,\s|,?\s(?:and|&)\s){_WHOLE}){{0,4}}(?:\set\sal\.)?),\s(?P<title>\S.{{8,300}}?),"
     rf"\s[0-9]{{1,4}}\s(?P<venue>[^\d_(),][^(),]{{1,80}}?)\s[0-9][^()]{{0,40}}\((?P<year>{_YEAR})\)"
 )
 # "DOE J, ROE A, et al. Title[J]. Venue, 2016": the Chinese standard (GB/T 7714) marks what kind of work it is.
 _MARKED = re.compile(
-    r"(?P<authors>[^\[\]［］]{2,300}?)[.．。]\s*(?P<title>[^\[\]［］]{2,300}?)\s*[\[［](?:[MCNJDRSPGAZ]|DB|CP|EB)(?:/OL)?[\]］]"
-    r"(?:\s*[./．]{1,2}\s*(?P<rest>.*))?"
+    r"(?P<authors>[^\[\]［］]{2,300}?)[.．。]\s?(?P<title>[^\[\]［］]{2,300}?)\s?[\[［](?:[MCNJDRSPGAZ]|DB|CP|EB)(?:/OL)?[\]］]"
+    r"(?:\s?[./．]{1,2}\s?(?P<rest>.*))?"
 )
 _HAN = r"[\u3400-\u9fff·]{2,12}"
-_HAN_NAMES = re.compile(rf"{_HAN}(?:\s*[,，、;；]\s*{_HAN}){{0,30}}")
+_HAN_NAMES = re.compile(rf"{_HAN}(?:\s?[,，、;；]\s?{_HAN}){{0,30}}")
 _VOLUME = re.compile(r",\s(?P<venue>[^\W\d_a-z][^\d,]{1,80}?)[,\s]\s?[0-9]{1,4}\b[^A-Za-z]{0,40}$")
 # What numbers or opens an item of a list.
 _ITEM = re.compile(r"\s*(?:\[[0-9]{1,4}\]|［[0-9]{1,4}］|\([0-9]{1,3}\)|[0-9]{1,3}[.)](?=\s)|[•·‣▪*–—-](?=\s))\s*")
@@ -117,15 +122,15 @@ def parse_reference(text: str) -> Reference:
             else _split_title(match["rest"])
         )
         return Reference(text, title.strip(), authors, (int(match["year"][:4]),), _to_venue(rest), "year")
-    if (quoted := _QUOTED.search(text)) and not answers(text[: quoted.start()]):
+    if (quoted := _QUOTED.search(text, 0, _LONGEST)) and not answers(text[: quoted.start()]):
         # Some styles put the year between the authors and the title.
-        authors = _parse_authors(re.sub(rf"[\s.,(]+{_YEAR}[\s.,:)]*$", "", text[: quoted.start()]).strip(" ,.:"))
+        authors = _parse_authors(_LAST_YEAR.sub("", text[: quoted.start()]).strip(" ,.:"))
         title = quoted["title"] or quoted["single"]
         return Reference(text, title.strip(), authors, years, _to_venue(text[quoted.end() :]), "quoted")
     if (marked := _MARKED.match(text)) and (authors := _parse_authors(marked["authors"])):
         return Reference(text, marked["title"].strip(), authors, years, _to_venue(marked["rest"] or ""), "authors")
     if law := _BLUEBOOK.match(text):
-        authors = parse_names(re.sub(r"\s*&\s*", " and ", law["authors"]))
+        authors = parse_names(re.sub(r"\s?&\s?", " and ", law["authors"]))
         return Reference(text, law["title"], authors, (int(law["year"][:4]),), law["venue"], "authors")
     if (dated := _DATED.match(text)) and (authors := _parse_authors(dated["authors"])):
         rest_text = dated["rest"]
@@ -149,8 +154,8 @@ def parse_reference(text: str) -> Reference:
 
 def _parse_authors(text: str) -> tuple[Name, ...]:
     text = re.sub(r"\s\.\s\.\s\.\s|…", ", ", text).strip(" ,.&")
-    if _HAN_NAMES.fullmatch(han := re.sub(r"[\s,，、]*(?:等|et\sal)$", "", text.strip("．。 "))):
-        return tuple(filter(None, map(parse_name, re.split(r"\s*[,，、;；]\s*", han))))
+    if _HAN_NAMES.fullmatch(han := re.sub(r"(?<![\s,，、])[\s,，、]*+(?:等|et\sal)$", "", text.strip("．。 "))):
+        return tuple(filter(None, map(parse_name, re.split(r"\s?[,，、;；]\s?", han))))
     if re.fullmatch(_FAMILIES, text) and " " not in re.sub(r",?\s(?:and|&)\s|,\s", "", text):
         return tuple(Name(family) for family in re.split(r",?\s(?:and|&)\s|,\s", text))
     if re.fullmatch(_CHICAGO, text):
@@ -166,13 +171,13 @@ def _parse_authors(text: str) -> tuple[Name, ...]:
         pieces = re.sub(r",?\set\sal\.?$", "", text).split(", ")
         return tuple(Name(*piece.rpartition(" ")[::2]) for piece in pieces)
     if re.fullmatch(_INVERTED, text.rstrip(".") + "."):
-        pairs = re.findall(rf"({_FAMILY}),\s({_INITIALS})", f"{text}.")
+        pairs = re.findall(rf"(?<![^\W\d_])({_FAMILY}),\s({_INITIALS})(?:{_JOINT}|(?:,?\set\sal)?\.?$)", f"{text}.")
         return tuple(Name(family, given.strip()) for family, given in pairs)
     if re.fullmatch(_PLAIN, text):
         pieces = re.split(r",\sand\s|,\s|\sand\s|\s&\s", re.sub(r",?\set\sal\.?$", "", text))
         return tuple(name for name in map(parse_name, pieces) if name)
     # A full stop behind more than a letter ends a sentence, which names have none of.
-    prose = re.search(r"[^\W\d_]{2,}[.?!:]", re.sub(r",?\set\sal\.?$|\b[JS]r\.", "", text))
+    prose = re.search(r"[^\W\d_]{2}[.?!:]", re.sub(r",?\set\sal\.?$|\b[JS]r\.", "", text))
     return parse_names(text) if len(text.split()) <= 40 and not prose else ()
 
 

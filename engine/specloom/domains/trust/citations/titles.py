@@ -83,18 +83,18 @@ DISTINCTIVE = 3
 _NEGATIONS = frozenset(("not", "no", "without", "never"))
 # What stands in front of a title or behind it and is no part of it: what became of the work (publishers), the number of
 # an article in its issue (old journals), the edition, and what kind of thing it is (references).
-_FATE = r"(?:retracted|withdrawn|removed)(?:\s+(?:article|chapter|paper|manuscript))?"
-_FATE_BEHIND = r"\s*[\[(]\s*(?:retracted|withdrawn)[^()\[\]]{0,40}[\])]\s*$"
+_FATE = r"(?:retracted|withdrawn|removed)(?:\s++(?:article|chapter|paper|manuscript))?"
+_FATE_BEHIND = r"(?:(?<!\s)\s++)?[\[(]\s*+(?:retracted|withdrawn)[^()\[\]]{0,40}[\])]\s*+$"
 _MARKER = re.compile(
-    rf"""^\s*[\[(]?{_FATE}[\])]?\s*[:–—-]?\s+(?=\S)
+    rf"""^\s*+[\[(]?{_FATE}[\])]?(?:\s*+[:–—-])?\s++(?=\S)
     |^\s*[IVXL]{{1,5}}\.\s*[—–]\s*
     |{_FATE_BEHIND}
-    |\s*[\[(](?:pdf|html|internet|online|preprint|e-?book|book|video|data\s?set|(?:computer\s)?software)[\])]\s*$
-    |[,\s]+[\[(]?(?:[0-9]{{1,2}}(?:st|nd|rd|th)|second|third|fourth|fifth|revised)\s+ed(?:ition|n|\.)?\.?[\])]?\s*$""",
+    |(?:(?<!\s)\s++)?[\[(](?:pdf|html|internet|online|preprint|e-?book|book|video|data\s?set|(?:computer\s)?software)[\])]\s*$
+    |(?<![,\s])[,\s]++[\[(]?(?:[0-9]{{1,2}}(?:st|nd|rd|th)|second|third|fourth|fifth|revised)\s+ed(?:ition|n|\.)?\.?[\])]?\s*$""",
     re.IGNORECASE | re.VERBOSE,
 )
 # Without a mark behind it, it is a word like any other ("Withdrawn children").
-_CALLED = re.compile(rf"^\s*[\[(]{_FATE}|^\s*{_FATE}\s*[:–—-]\s|{_FATE_BEHIND}", re.IGNORECASE)
+_CALLED = re.compile(rf"^\s*+[\[(]{_FATE}|^\s*+{_FATE}\s*+[:–—-]\s|{_FATE_BEHIND}", re.IGNORECASE)
 _OTHER_WORK = re.compile(
     rf"""^(?:an?\s+|the\s+|some\s+|further\s+|(?:author|editor|publisher)(?:['’]?s['’]?)?\s+)?(?:{to_alternatives(_TABLE["answers"])})\b
     |\bprotocol\b|\bsupplement(?:ary|al)?\b
@@ -102,7 +102,8 @@ _OTHER_WORK = re.compile(
     |^(?:[ivx]+|[0-9]{{1,2}})\W*$""",
     re.VERBOSE,
 )
-_LAST_ONE = re.compile(r"\s+I$")
+_LAST_ONE = re.compile(r"(?<!\s)\s++I$")
+_SUBTITLE = re.compile(r"(?:(?<!\s)\s++)?[:：]\s++|(?<!\s)\s++[–—-]\s++|(?<=[?!？！])\s++|\.\s++(?=[A-Z])|—|：")
 
 
 class Sameness(NamedTuple):
@@ -155,7 +156,7 @@ def answers(before: str) -> bool:
 
 def _split_subtitle(title: str) -> tuple[str, str]:
     """A title up to its subtitle, and the subtitle; "" for both when it has none."""
-    parts = re.split(r"\s*[:：]\s+|\s+[–—-]\s+|(?<=[?!？！])\s+|\.\s+(?=[A-Z])|—|：", title, maxsplit=1)
+    parts = _SUBTITLE.split(title, maxsplit=1)
     return (parts[0], parts[1]) if len(parts) > 1 else ("", "")
 
 

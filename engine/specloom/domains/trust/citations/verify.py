@@ -66,7 +66,7 @@ async def verify(context: Context, citation: str, claim: str = "") -> Citation:
     """The record of one citation; raises a `validation` fault for an empty one."""
     text = strip_unseen(citation).strip()
     if not text:
-        raise Fault("validation", "the citation is empty; give a DOI, an address or a reference")
+        raise Fault("validation", "the citation is empty; give a DOI, an address or a reference", argument="citation")
     detected = detect(text)
     empty = Citation(
         input=citation, input_type=detected.input_type, exists=False, verification_status="unchecked", provenance=()

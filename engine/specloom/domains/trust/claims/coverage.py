@@ -205,7 +205,7 @@ _TABLE = load_table(__file__, "cues.yaml")
 _HEADING = re.compile(
     rf"^\W{{0,6}}(?:[0-9.]{{1,4}}\s+)?(?:{'|'.join(_TABLE['references'])})\W{{0,4}}$", re.IGNORECASE | re.MULTILINE
 )
-_LOOKS_CITED = re.compile(r"(?:1[89]|20)[0-9]{2}|doi|https?:|et al|[0-9]+\s?\([0-9]+\)|pp?\.\s?[0-9]", re.IGNORECASE)
+_LOOKS_CITED = re.compile(r"(?:1[89]|20)[0-9]{2}|doi|https?:|et al|[0-9]\s?\([0-9]+\)|pp?\.\s?[0-9]", re.IGNORECASE)
 _EARLIEST_START = 0.3
 # Headings that are looked at from the end, and what is read behind each.
 _MOST_HEADINGS, _ENOUGH = 8, 3000

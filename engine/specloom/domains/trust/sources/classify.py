@@ -202,7 +202,7 @@ _WORDS = load_table(__file__, "sources.yaml")["ranking"]
 _RANKING = re.compile(
     rf"\b(?:{to_alternatives(_WORDS['words'])})\b|{to_alternatives(_WORDS['unspaced'])}", re.IGNORECASE
 )
-_LABELLED = re.compile(r"^[^:–—]{1,80}(?::|[ \t][–—-])[ \t*_]+(.+)$")
+_LABELLED = re.compile(r"^[^:–—]{1,80}(?::|[ \t][–—-])[ \t*_]++(.+)$")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?(?:\.[^\W_]+)*")
 _LOOK_BACK = 3000
 

@@ -160,9 +160,14 @@ async def find_copy(context: Context, link: LinkCheck, date: str = "") -> LinkCh
     A copy of a page that was gone already, or of an error, is none.
     """
     try:
-        answer = await context.ask("snapshots", {"url": link.url, "date": date or None})
+        return await _ask_for_copy(context, link, date)
     except Fault:
         return link
+
+
+async def _ask_for_copy(context: Context, link: LinkCheck, date: str = "") -> LinkCheck:
+    """As `find_copy`, with the fault of who could not be asked."""
+    answer = await context.ask("snapshots", {"url": link.url, "date": date or None})
     row = next((row for row in answer.rows if int(row.get("status_code") or 200) < 400), None)
     if row is None:
         return link
@@ -225,6 +230,10 @@ BUDGET = 25.0
 LONGEST_ADDRESS = 2048
 """Bytes of an address that is handed in (the tool contract's figure)."""
 LONGEST_REASON = 300
+_NOT_TAKEN = frozenset(
+    ("bad_request", "rate_limited", "quota_exhausted", "auth_required", "config", "not_in_plan", "circuit_open")
+)
+"""Kinds of faults after which an archive does nothing."""
 SOURCE = "web.archive.org Save Page Now"
 CALENDAR = "https://web.archive.org/web/*/"
 # The status of the archive that a kind of fault stands for, where it stands for one.
@@ -247,8 +256,12 @@ async def archive(context: Context, url: str) -> Capture:
     capture, pending = await _capture(context, target, capture)
     if capture.status == "unavailable":
         context.tell(1, 2, "looking for an earlier copy")
-        copy = (await find_copy(context, LinkCheck(target, None))).archived
-        note = f"snapshots: {copy or 'no earlier copy was found'}"
+        copy = ""
+        try:
+            copy = (await _ask_for_copy(context, LinkCheck(target, None))).archived
+            note = f"snapshots: {copy or 'no earlier copy was found'}"
+        except Fault as fault:
+            note = f"snapshots: could not be asked ({fault.message[:LONGEST_REASON]})"
         capture = replace(capture, provenance=(*capture.provenance, note))
         if copy:
             capture = replace(capture, status="existing", snapshot_url=copy)
@@ -267,8 +280,8 @@ async def _capture(context: Context, url: str, capture: Capture) -> tuple[Captur
     except TimeoutError:
         reason, pending = f"the capture had not finished after {BUDGET:g} seconds", True
     except Fault as fault:
-        # A refusal for good comes as arguments that are refused; what is slow, throttled or down may still be done.
-        reason, pending = strip_markup(fault.message)[:LONGEST_REASON], fault.kind != "bad_request"
+        # What is slow or down may still be done.
+        reason, pending = strip_markup(fault.message)[:LONGEST_REASON], fault.kind not in _NOT_TAKEN
         status = _STATUS.get(fault.kind)
     else:
         status, row = 200, answer.rows[0] if answer.rows else {}

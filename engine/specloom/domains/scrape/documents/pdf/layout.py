@@ -80,7 +80,7 @@ _LEAST_PAGES: Final = 3
 _SHARE: Final = 0.4
 _DIGITS: Final = re.compile(r"[0-9]+|\b[ivxlc]+\b")
 _PAGE_NUMBER: Final = re.compile(
-    r"\W*(?:page|seite|p\.)?\s*(?:[0-9]{1,4}|[ivxlc]{1,6})(?:\s*(?:/|of|von|de)\s*[0-9]{1,4})?\W*",
+    r"\W*+(?:(?:page|seite|p\.)\s*+)?(?:[0-9]{1,4}|[ivxlc]{1,6})(?:\s*+(?:/|of|von|de)\s*+[0-9]{1,4})?\W*+",
     re.IGNORECASE,
 )
 

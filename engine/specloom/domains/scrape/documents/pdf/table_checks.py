@@ -28,7 +28,7 @@ _MOST_LONG: Final = 0.15
 _ALIGNED: Final = 0.7
 _NEAR: Final = 0.6
 
-_DOTS: Final = re.compile(r"(?:[.·…_] ?){4,}$|^(?:[.·…] ?){4,}")
+_DOTS: Final = re.compile(r"(?<![.·…_])(?<![.·…_] )(?:[.·…_] ?){4,}+$|^(?:[.·…] ?){4,}")
 _DOTTED: Final = 40
 _MARK: Final = re.compile(
     r"(?:[•◦▪▸‣●○■–—*§-]|\(?[0-9]{1,3}[.):]|\[[^\]\s]{1,8}\]|\(?[a-zA-Z][.)]|\(?[ivxIVX]{1,5}[.)]|[0-9]{1,3})"
