@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from specloom.domains.papers import metadata
+from specloom.domains.papers.config import file_roots
 from specloom.domains.text.paper_refs import PaperId
 from tests.support.paper_store import World, as_json, crossref, pdf, unpaywall
 
@@ -101,7 +103,7 @@ def test_csl_json_and_plain_references_are_read_too(world: World) -> None:
     assert told["summary"] == {"total": 4, "ok": 2, "failed": 0, "parse_errors": 2}
 
     told = world.call("batch_from_bibliography", path=written(world, f"# mine\n\n doi:{DOI} \notters\n"))
-    assert [(row["ref"], row["ok"]) for row in told["results"]] == [("otters", False), (f"doi:{DOI}", True)]
+    assert [(row["ref"], row["ok"]) for row in told["results"]] == [(None, False), (f"doi:{DOI}", True)]
     assert told["results"][0]["entry_key"] is None
     assert "entry_key" not in told["results"][1]
 
@@ -112,7 +114,8 @@ def test_a_line_may_be_an_address_and_may_have_a_remark(world: World) -> None:
 
     told = world.call("batch_from_bibliography", path=written(world, lines))
 
-    assert [(row["ref"], row["ok"]) for row in told["results"]] == [(f"{DOI} how they swim", False), (DOI, True)]
+    assert [(row["ref"], row["ok"]) for row in told["results"]] == [(None, False), (DOI, True)]
+    assert "line 1 is neither" in told["results"][0]["error"]["message"]
 
 
 def test_the_first_bad_entry_ends_a_strict_call_before_anybody_is_asked(world: World) -> None:
@@ -206,14 +209,28 @@ def test_what_is_no_bibliography_refuses_the_call(
     [
         ("refs.bib", "is no absolute path"),
         ("~/refs.bib", "is no absolute path"),
-        ("/nowhere/refs.bib", "is no file"),
-        ("/dev/zero", "is no file"),
-        ("/", "is no file"),
-        ("/tmp/\0", "is no file"),
+        ("/nowhere/refs.bib", "is not below a folder that may be read"),
+        ("/dev/zero", "is not below a folder that may be read"),
+        ("/", "is not below a folder that may be read"),
+        ("/tmp/\0", "cannot be read: the path is none"),
+        ("{folder}/refs.bib", "is no file"),
+        ("{folder}/pipe", "is no file"),
+        ("{folder}/library", "is no file"),
+        ("{folder}/library/../../elsewhere.bib", "is not below a folder that may be read"),
+        ("{folder}/link.bib", "is not below a folder that may be read"),
+        ("{folder}/.hidden/refs.bib", "has a name that begins with a dot"),
     ],
 )
-def test_a_path_names_an_ordinary_file_from_the_root_on(world: World, path: str, sentence: str) -> None:
-    error = world.call("batch_from_bibliography", path=path)["error"]
+def test_a_path_names_an_ordinary_file_below_an_allowed_folder(world: World, path: str, sentence: str) -> None:
+    outside = world.folder.parent / "elsewhere.bib"
+    outside.write_text(DOI, encoding="utf-8")
+    for name in ("library", ".hidden"):
+        (world.folder / name).mkdir()
+    (world.folder / ".hidden" / "refs.bib").write_text(DOI, encoding="utf-8")
+    (world.folder / "link.bib").symlink_to(outside)
+    os.mkfifo(world.folder / "pipe")
+
+    error = world.call("batch_from_bibliography", path=path.replace("{folder}", str(world.folder)))["error"]
 
     assert error["code"] == "INVALID_REF"
     assert sentence in error["message"]
@@ -225,10 +242,24 @@ def test_of_a_file_that_is_no_bibliography_little_is_told(world: World) -> None:
     told = world.call("batch_from_bibliography", path=written(world, secrets))
 
     [row] = told["results"]
-    assert row["entry_key"] is None
-    assert len(row["ref"]) == 256
-    assert len(row["error"]["message"]) < 200
-    assert "s3cret" not in str(world.call("batch_from_bibliography", path=written(world, "A=s3cret\nB=s3cret\n")))
+    assert (row["entry_key"], row["ref"]) == (None, None)
+    assert "s3cret" not in str(told)
+    for text in (
+        "A=s3cret\nB=s3cret\n",
+        f"s3cret\n{DOI}\n",
+        f"root:x:0:0 {DOI} s3cret\nhttps://s3cret.example/\n{DOI}\n",
+    ):
+        assert "s3cret" not in str(world.call("batch_from_bibliography", path=written(world, text)))
+
+
+def test_without_a_setting_the_home_folder_that_of_the_server_and_the_store_may_be_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "ann"))
+    monkeypatch.chdir("/")
+
+    assert file_roots({"DOIGET_STORE_ROOT": "/srv/papers"}) == [str(tmp_path / "ann"), "/srv/papers"]
+    assert file_roots({"DOIGET_FILE_ROOTS": f"~/library{os.pathsep}/"}) == [str(tmp_path / "ann" / "library"), "/"]
 
 
 def test_a_hundred_papers_are_the_most(world: World) -> None:

@@ -23,6 +23,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from specloom.core import make_folder
 from specloom.domains.text import PaperId
 from specloom.storage import FileLock, write_whole
 
@@ -118,8 +119,8 @@ class PaperStore:
         """
         key = ref.key
         try:
-            for folder in (self.root, self.root / METADATA):
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self.root)
+            make_folder(self.root / METADATA, tighten=True)
         except OSError as error:
             raise PaperFault("STORE_ERROR", f"The store {self.root} cannot be made: {error.strerror}.") from None
         async with self._writing(key):

@@ -263,37 +263,33 @@ def test_the_limits_of_text_slides_and_cells_cut_and_say_so() -> None:
 
 
 async def test_a_process_of_its_own_gives_the_same_document_and_the_same_faults() -> None:
-    from specloom.domains.scrape.documents.sandbox import read_apart
-
     body = make_docx(paragraph("Bridges", style="H1"), parts={"styles": STYLES}, creator="Ann Lee")
 
-    assert await read_apart(body, "", "") == read(body)
+    assert await documents.read_apart(body, "", "") == read(body)
     with pytest.raises(Fault, match="no PDF") as caught:
-        await read_apart(b"junk", "text/x", "")
+        await documents.read_apart(b"junk", "text/x", "")
     assert caught.value.kind == "content_empty"
     assert caught.value.action == "inform_user"
 
 
 async def test_a_process_that_needs_too_much_memory_is_a_fault() -> None:
-    from specloom.domains.scrape.documents.sandbox import read_apart
-
     pytest.importorskip("resource")
 
     with pytest.raises(Fault) as caught:
-        await read_apart(make_pdf([lines(["x" * 100])]) + b"x" * 300_000_000, "", "", limits=Limits(memory=200_000_000))
+        await documents.read_apart(
+            make_pdf([lines(["x" * 100])]) + b"x" * 300_000_000, "", "", limits=Limits(memory=200_000_000)
+        )
 
     assert caught.value.kind == "too_large"
 
 
 async def test_a_process_that_cannot_be_started_or_is_late_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    from specloom.domains.scrape.documents import sandbox as apart
-
     with monkeypatch.context() as patch:
         patch.setattr("specloom.core.process.sys", SimpleNamespace(executable="/no/such/interpreter"))
         with pytest.raises(Fault, match="No process could be started to read the document: No such file") as missing:
-            await apart.read_apart(make_docx(paragraph("x")), "", "")
-    monkeypatch.setattr(apart, "_GRACE", 0)
+            await documents.read_apart(make_docx(paragraph("x")), "", "")
+    monkeypatch.setattr(documents, "_GRACE", 0)
     with pytest.raises(Fault, match="could not be read within 0 seconds") as late:
-        await apart.read_apart(make_docx(paragraph("x")), "", "", limits=Limits(seconds=0))
+        await documents.read_apart(make_docx(paragraph("x")), "", "", limits=Limits(seconds=0))
 
     assert (missing.value.kind, late.value.kind) == ("internal", "too_large")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +19,8 @@ from specloom.plugins.registry import PROCEDURES, load_hooks
 def records(document: str, format_: str) -> list[dict[str, Any]]:
     """What the procedure gives; it asks nobody, so that it needs no context."""
     load_hooks()
-    run = PROCEDURES["bibliography_records"].function(None, {"document": document, "format": format_})  # type: ignore[arg-type]
+    context: Any = SimpleNamespace(is_live=False)
+    run = PROCEDURES["bibliography_records"].function(context, {"document": document, "format": format_})
     found: list[dict[str, Any]] = asyncio.run(run)["records"]  # type: ignore[arg-type]
     return found
 

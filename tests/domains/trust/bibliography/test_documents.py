@@ -1,7 +1,11 @@
 """Bibliographies: written for five readers, read back as they were, and no title can break out of its field."""
 
+import asyncio
 import json
+import time
 from contextlib import suppress
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,12 +13,17 @@ from hypothesis import strategies as st
 
 from specloom.core.faults import Fault
 from specloom.domains.text.people import Name, parse_names, to_initials
+from specloom.domains.trust.bibliography import documents
 from specloom.domains.trust.bibliography.documents import (
     LONGEST_DOCUMENT,
     MOST_BIBTEX_ENTRIES,
     STYLES,
     detect_format,
+    format_sources,
     parse_bibliography,
+    read_document,
+    read_records,
+    read_records_apart,
     render,
 )
 from specloom.domains.trust.bibliography.entry import (
@@ -598,3 +607,60 @@ def test_a_name_in_reading_order_has_its_particles() -> None:
         Name("van Beethoven", "Ludwig"),
         Name("Bee", "Ann"),
     )
+
+
+# --- read where it holds nobody up ---
+
+
+MIXED = (
+    "@article{a, title={Pfötchen 窯}, author={Otter, Ann and {Weir Press}}, year={2021}, doi={10.1234/a}}\n"
+    "@book{b, title={Broken\n\n@misc{c, title={Three}}\n@misc{d, title={Four}}\n"
+)
+LIVE: Any = SimpleNamespace(is_live=True)
+
+
+async def test_a_process_of_its_own_reads_the_same_entries_and_gives_the_same_faults() -> None:
+    whole = parse_bibliography(MIXED)
+
+    assert await read_document(LIVE, MIXED, "auto", most=10) == whole
+    first = await read_document(LIVE, MIXED, "auto", most=1)
+    assert (first.entries, first.problems, first.count) == (whole.entries[:1], whole.problems[:1], len(whole.entries))
+    assert await read_records_apart(LIVE, MIXED, "bibtex") == read_records(MIXED, "bibtex")
+    with pytest.raises(Fault, match="the bibliography holds no entry in the format csl-json") as caught:
+        await read_document(LIVE, "[]", "csl-json", most=10)
+    assert caught.value.kind == "validation"
+
+
+async def test_other_calls_go_on_while_a_hostile_document_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "SECONDS", 1.0)
+    reading = asyncio.create_task(read_document(LIVE, "@article{a," + "@a{" * 4000, "bibtex", most=10))
+    turns = 0
+    while not reading.done():
+        await asyncio.sleep(0.01)
+        turns += 1
+
+    assert turns > 10, "the loop stood still"
+    assert isinstance(reading.exception(), Fault | None)
+
+
+async def test_many_sources_are_formatted_as_few_are() -> None:
+    sources = [{"title": f"Otters {at}", "author": "Otter, Ann", "url": f"https://a.example/{at}"} for at in range(200)]
+    session: Any = SimpleNamespace(is_live=True, now=lambda: 0.0)
+    offline: Any = SimpleNamespace(is_live=False, now=lambda: 0.0)
+
+    formatted = await format_sources(session, "apa", [*sources, {"title": "Nowhere"}], "")
+
+    assert formatted == await format_sources(offline, "apa", [*sources, {"title": "Nowhere"}], "")
+    assert (formatted.entry_count, formatted.skipped) == (200, 1)
+
+
+@pytest.mark.parametrize("part", ['"', "-", "<!--a", "\n", " \n", "@", "@a{", "=", ",%", "{", "TY  - "])
+def test_a_document_of_signs_alone_is_read_in_linear_time(part: str) -> None:
+    text = part * (128_000 // len(part))
+    began = time.process_time()
+
+    for name in ("auto", "bibtex", "ris"):
+        with suppress(Fault):
+            parse_bibliography(text, name)
+
+    assert time.process_time() - began < 10

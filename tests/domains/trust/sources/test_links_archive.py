@@ -105,3 +105,16 @@ def test_an_address_is_taken_up_to_2048_bytes() -> None:
         capture(Archive({"job_id": JOB}), long + "a")
     with pytest.raises(Fault, match="longer than 2048 bytes"):
         capture(Archive({"job_id": JOB}), "https://a.example/" + "ä" * 500)
+
+
+def test_an_archive_that_could_not_be_asked_for_a_copy_is_not_said_to_have_none() -> None:
+    class Failing(Archive):
+        def respond(self, request: Request) -> Response | Fault:
+            if "/save" in request.url:
+                return super().respond(request)
+            return Response(500, {}, b"", request.url)
+
+    said = capture(Failing({"status": "error", "status_ext": "error:invalid-url"}))
+
+    assert said["status"] == "unavailable"
+    assert said["provenance"][-1].startswith("snapshots: could not be asked (")

@@ -276,7 +276,7 @@ _NO_NODES: Final = frozenset({"pres", "parTrans", "sibTrans", "doc"})
 _LONGEST: Final = 1000
 # What programs write where a person wrote nothing.
 _MADE_UP: Final = re.compile(
-    r"\s*(?:Description automatically generated.*|AI-generated content may be incorrect\.?)"
+    r"(?:(?<!\s)\s++)?(?:Description automatically generated.*|AI-generated content may be incorrect\.?)"
     r"|^\S+\.(?:png|jpe?g|gif|bmp|tiff?|svg|[ew]mf|webp)$",
     re.DOTALL | re.IGNORECASE,
 )

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from specloom.core import Fault, clean
+from specloom.core import Fault, clean, run_apart
 
 from .document import Document, Limits, refuse
 
@@ -108,7 +108,7 @@ MISSING: Final = "PDF files need an extra of specloom that is not installed: pip
 def read(body: bytes, content_type: str, url: str, *, limits: Limits = Limits()) -> Document:  # noqa: B008 - frozen
     """The document in some bytes, of a kind told by what they begin with; type and address break ties.
 
-    Works in this thread and takes up to `limits.seconds`; `documents.sandbox` does the same in a process of its own,
+    Works in this thread and takes up to `limits.seconds`; `read_apart` does the same in a process of its own,
     where a hostile file can be ended. Fault `content_empty` for what is broken or has no text,
     `auth_required` for what needs a password, `too_large` beyond a limit, `config` when a library is missing.
     """
@@ -131,6 +131,21 @@ def read(body: bytes, content_type: str, url: str, *, limits: Limits = Limits())
         raise Fault(
             "too_large", f"This {kind.upper()} file is nested too deeply or too large to read ({type(error).__name__})."
         ) from None
+
+
+# Starting up counts too, and so does a page that is being read when the time is over.
+_GRACE: Final = 10.0
+
+
+async def read_apart(body: bytes, content_type: str, url: str, *, limits: Limits = Limits()) -> Document:  # noqa: B008 - frozen
+    """What `read` gives, and the same faults, from a process that is ended when it is late.
+
+    Fault `too_large` when the process ran out of time or memory or was brought down.
+    """
+    arguments = content_type, url, asdict(limits)
+    seconds, memory = limits.seconds, limits.memory
+    answer = await run_apart(read_json, body, *arguments, what="document", seconds=seconds, grace=_GRACE, memory=memory)
+    return Document(**{**answer, "authors": tuple(answer["authors"])})
 
 
 def read_json(body: bytes, content_type: str, url: str, limits: dict[str, Any]) -> dict[str, Any]:

@@ -16,9 +16,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Final
 
-from specloom.core import Fault
-
-from .sandbox import call
+from specloom.core import Fault, run_apart
 
 SECONDS: Final = 20.0
 """Time for one bundle, the start of the process included."""
@@ -82,7 +80,7 @@ async def read_source(bundle: bytes, *, apart: bool = True) -> tuple[str, str]:
     if not apart:
         return read_here(bundle)
     try:
-        main, text = await call(read_here, bundle, what="source", seconds=SECONDS, memory=MEMORY)
+        main, text = await run_apart(read_here, bundle, what="source", seconds=SECONDS, memory=MEMORY)
     except Fault as fault:
         if fault.kind != "too_large":
             raise

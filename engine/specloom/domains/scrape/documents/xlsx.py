@@ -176,7 +176,7 @@ _USUAL: Final = {
     46: "hours",
 }
 # What stands in quotes, brackets or behind a backslash in a format is no sign of it.
-_LITERAL: Final = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]', re.IGNORECASE)
+_LITERAL: Final = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\[\]]*\]', re.IGNORECASE)
 
 
 def _read_kinds(styles: Element | None) -> list[str]:

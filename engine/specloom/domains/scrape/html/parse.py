@@ -202,8 +202,8 @@ class Attributes:
     named: list[tuple[etree._Element, str, str]]
     """`class` and `id`: element, name of the attribute, value."""
     valued: dict[str, list[tuple[etree._Element, str]]]
-    """The others by the name of the attribute. `style` has those with `hidden` too, where an element with both stands
-    twice; `data-target` has those with `data-bs-target`, and with `role` where it is `tab`."""
+    """The others by the name of the attribute. `style` has those with `hidden` and `popover` too, where an element with
+    both stands twice; `data-target` has those with `data-bs-target`, and with `role` where it is `tab`."""
 
 
 def gather_attributes(root: etree._Element) -> Attributes:
@@ -212,7 +212,8 @@ def gather_attributes(root: etree._Element) -> Attributes:
     lists: dict[str, list[tuple[etree._Element, str]]] = {
         name: [] for name in ("style", "itemtype", "itemprop", "rel", "href", "aria-controls", "data-target", "role")
     }
-    lists["hidden"], lists["data-bs-target"] = lists["style"], lists["data-target"]
+    lists["hidden"] = lists["popover"] = lists["style"]
+    lists["data-bs-target"] = lists["data-target"]
     for element in root.iter("*"):
         items: list[tuple[str, str]] = element.items()  # type: ignore[assignment]  # a parser gives no bytes
         for name, value in items:

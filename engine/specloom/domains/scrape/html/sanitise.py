@@ -66,6 +66,7 @@ _SET_FORMULA: Final = re.compile("katex-html|mwe-math")
 _RESTYLED: Final = {
     "colour": ("color", "background", "background-color"),
     "font-size": ("font-size", "font"),
+    "letter-spacing": ("letter-spacing",),
     "visibility": ("visibility",),
 }
 

@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from colorsys import hls_to_rgb
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
+from math import cos, radians, sin
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from .parse import VOCABULARY, to_standing
+from .parse import VOCABULARY, query, to_standing
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -42,7 +44,8 @@ SAME: Final = 14
 _NOTHING: Final = Colour(0, 0, 0, 0)
 _NAMES: Final = VOCABULARY["colours"]
 _HEX: Final = re.compile(r"#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})(?![0-9a-f])")
-_CALL: Final = re.compile(r"(rgb|hsl)a?\(([^()]{1,60})\)")
+_CALL: Final = re.compile(r"(rgb|hsl|hwb|lab|lch|oklab|oklch|color)a?\(([^()]{1,60})\)")
+_MIX: Final = re.compile(r"color-mix\(in [^,()]*,(.{1,100}),(.{1,100})\)")
 _WORD: Final = re.compile(r"[a-z]+")
 _UNKNOWN: Final = re.compile(r"url\(|gradient\(|var\(|image")
 
@@ -51,6 +54,11 @@ def find_colour(value: str) -> Colour | None:
     """The first colour in the value of `color`, `background` or `background-color`; nothing if it cannot be told."""
     if _UNKNOWN.search(value):
         return None
+    if "color-mix(" in value:
+        mix = _MIX.search(value)
+        pair = [find_colour(part) for part in mix.groups()] if mix else [None]
+        # Half and half, whatever is said: two colours that are one stay it.
+        return None if None in pair else Colour(*(sum(channels) / 2 for channels in zip(*pair, strict=True)))
     if match := _HEX.search(value):
         return _from_digits(match[1] if len(match[1]) > 4 else "".join(digit * 2 for digit in match[1]))
     if match := _CALL.search(value):
@@ -65,20 +73,54 @@ def _from_digits(digits: str) -> Colour:
 
 def _from_call(kind: str, inner: str) -> Colour | None:
     parts = [part for part in re.split(r"[\s,/]+", inner.strip()) if part]
+    if kind == "color":
+        parts = parts[1:]  # other spaces than sRGB have the same grey
     if len(parts) not in (3, 4):
         return None
+    wholes = {"rgb": (255, 255, 255), "lab": (100, 125, 125), "lch": (100, 150, 1), "oklab": (1, 0.4, 0.4)}
+    whole = (*wholes.get(kind, (1, 0.4, 1) if kind == "oklch" else (1, 1, 1)), 1)
     try:
-        numbers = [_to_number(part, 255 if kind == "rgb" and at < 3 else 1) for at, part in enumerate(parts)]
+        first, second, third, *rest = (_to_number(part, whole[at]) for at, part in enumerate(parts))
     except ValueError:
         return None
-    alpha = numbers[3] if len(numbers) == 4 else 1
+    alpha = rest[0] if rest else 1
     if kind == "rgb":
-        return Colour(numbers[0], numbers[1], numbers[2], alpha)
-    red, green, blue = hls_to_rgb(numbers[0] / 360 % 1, numbers[2], numbers[1])
-    return Colour(red * 255, green * 255, blue * 255, alpha)
+        return Colour(first, second, third, alpha)
+    if kind == "hsl":
+        red, green, blue = hls_to_rgb(first / 360 % 1, third, second)
+    elif kind == "hwb":
+        grey = second / (second + third) if second + third >= 1 else -1
+        red, green, blue = hls_to_rgb(first / 360 % 1, 0.5, 1)
+        red, green, blue = (
+            grey if grey >= 0 else channel * (1 - second - third) + second for channel in (red, green, blue)
+        )
+    elif kind == "color":
+        red, green, blue = first, second, third
+    else:
+        if kind.endswith("lch"):
+            second, third = second * cos(radians(third)), second * sin(radians(third))
+        if not kind.startswith("ok"):
+            # The lightness of CIE Lab is that of OKLab within a few hundredths, and its axes are 300 times as long.
+            first, second, third = first / 100, second / 300, third / 300
+        red, green, blue = _from_oklab(first, second, third)
+    red, green, blue = (min(max(channel, 0), 1) * 255 for channel in (red, green, blue))
+    return Colour(red, green, blue, alpha)
 
 
-def _to_number(text: str, whole: int) -> float:
+def _from_oklab(light: float, green_red: float, blue_yellow: float) -> tuple[float, ...]:
+    """Red, green and blue from 0 to 1; the matrices are those of CSS Color 4, section 18."""
+    long = (light + 0.3963377774 * green_red + 0.2158037573 * blue_yellow) ** 3
+    middle = (light - 0.1055613458 * green_red - 0.0638541728 * blue_yellow) ** 3
+    short = (light - 0.0894841775 * green_red - 1.2914855480 * blue_yellow) ** 3
+    linear = (
+        4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short,
+        -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short,
+        -0.0041960863 * long - 0.7034186147 * middle + 1.7076147010 * short,
+    )
+    return tuple(1.055 * one ** (1 / 2.4) - 0.055 if one > 0.0031308 else 12.92 * max(one, 0) for one in linear)
+
+
+def _to_number(text: str, whole: float) -> float:
     if text.endswith("%"):
         return float(text[:-1]) / 100 * whole
     return float(text.removesuffix("deg"))
@@ -106,11 +148,12 @@ MAX_STYLE: Final = 4000
 """Characters of one set of declarations that are read."""
 
 _MAY_HIDE: Final = re.compile(
-    r"none|hidden|collapse|opacity|font|clip|-\d{3}|-\d+\.?\d*(?:vw|vh|r?em|%)|inset|rect\(|scale|color|background"
-    r"|(?:width|height)\s*:\s*[01](?:\.\d+)?(?:px)?\b",
+    r"none|hidden|collapse|opacity|font|clip|-\d{3}|-\d++(?:\.\d*+)?(?:vw|vh|r?em|%)|inset|rect\(|scale|color|background"
+    r"|filter|zoom|mask|translate|rotate|matrix|letter-spacing|line-height|fill|\\[a-z0-9]|var\("
+    r"|(?:width|height|-size)\s*:\s*[01](?:\.\d+)?(?:px)?\b",
     re.IGNORECASE,
 )
-_LENGTH: Final = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(px|r?em|ex|ch|pt|pc|in|cm|mm|%|vw|vh|vmin|vmax)?$")
+_LENGTH: Final = re.compile(r"([+-]?(?:\d++(?:\.\d*+)?|\.\d++))(px|r?em|ex|ch|pt|pc|in|cm|mm|%|vw|vh|vmin|vmax)?$")
 # An em is taken for 16 pixels, a view for 1000: enough to tell a trick from a layout.
 _PIXELS: Final[Mapping[str | None, float]] = MappingProxyType(
     {
@@ -119,8 +162,6 @@ _PIXELS: Final[Mapping[str | None, float]] = MappingProxyType(
     }
 )  # fmt: skip
 _NO_FONT: Final = re.compile(r"(?:[a-z]+\s+)*0(?:px|pt|em)?(?:\s|/)")
-_CLIPPED: Final = re.compile(r"inset\(\s*(?:50|100)%|circle\(\s*0|polygon\(\s*0(?:px)? 0(?:px)?\s*,\s*0(?:px)? 0")
-_MOVED_AWAY: Final = re.compile(r"scale(?:[xy]|3d)?\(\s*0(?:\.0+)?\s*[,)]|translate\w*\([^)]*-\d{3,}(?!\d*%)\d*")
 _ANIMATED: Final = frozenset(("transform", "transition", "animation", "animation-name", "will-change"))
 
 
@@ -134,13 +175,25 @@ def parse_declarations(text: str) -> tuple[Style, frozenset[str]]:
     """The declarations that can matter, in lower case, and the names of those that are `!important`."""
     result: dict[str, str] = {}
     important: set[str] = set()
-    # A semicolon inside a quoted text or a data address cuts a value that no judgement needs.
-    for part in text[:MAX_STYLE].split(";"):
+    text = text[:MAX_STYLE]
+    if "/*" in text:
+        text = _REMARK.sub(" ", text)
+    if "'" in text or '"' in text:
+        text = _QUOTED.sub("''", text)
+    # A semicolon inside a data address cuts a value that no judgement needs.
+    for part in text.split(";"):
         name, _, value = part.partition(":")
+        if "\\" in part:
+            name, value = unescape(name), unescape(value)
         name = name.strip().lower()
         if name not in PROPERTIES:
-            continue
+            if name[:2] != "--":
+                continue
+        elif name in _SAME_AS:
+            name = _SAME_AS[name]
         value = value.strip().lower()
+        if name == "display" and _NO_DISPLAY.match(value):
+            continue
         if "!" in value:
             value = value.partition("!")[0].strip()
             important.add(name)
@@ -150,10 +203,57 @@ def parse_declarations(text: str) -> tuple[Style, frozenset[str]]:
     return MappingProxyType(result), frozenset(important)
 
 
+_REMARK: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_QUOTED: Final = re.compile(r"\"(?:[^\"\\\n]++|\\.)*+\"?|'(?:[^'\\\n]++|\\.)*+'?", re.DOTALL)
+_ESCAPE: Final = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t\n\r\f]?|(.))", re.DOTALL)
+_NO_DISPLAY: Final = re.compile(
+    r"(?!none|contents|inline|block|run-in|flow|flex|grid|table|ruby|list|math|inherit|initial|unset|revert|var\(|[-!])"
+)
+"""Values of `display` that no browser knows, and so passes over."""
+_SAME_AS: Final = {
+    "inset-inline-start": "left",
+    "inset-block-start": "top",
+    "margin-inline-start": "margin-left",
+    "margin-block-start": "margin-top",
+    "block-size": "height",
+    "inline-size": "width",
+    "max-block-size": "max-height",
+    "max-inline-size": "max-width",
+    "-webkit-mask": "mask",
+    "-webkit-mask-image": "mask",
+    "mask-image": "mask",
+    "-webkit-transform": "transform",
+    "-webkit-clip-path": "clip-path",
+    "-webkit-filter": "filter",
+}
+"""Properties of text from left to right, or with a prefix, by those that mean the same."""
+
+
+def unescape(text: str) -> str:
+    """A part of CSS without its escapes: with the characters that they stand for."""
+    return _ESCAPE.sub(lambda match: _to_sign(match[1]) if match[1] else match[2], text)
+
+
+def _to_sign(digits: str) -> str:
+    number = int(digits, 16)
+    return chr(number) if 0 < number < 0x110000 and not 0xD800 <= number < 0xE000 else "\ufffd"
+
+
 def to_pixels(value: str | None) -> float | None:
-    """A length in pixels; nothing for a word, a sum or no length at all."""
+    """A length in pixels, also a sum of some; nothing for a word, or no length at all."""
     match = _LENGTH.match(value) if value else None
-    return float(match[1]) * _PIXELS[match[2]] if match else None
+    if match:
+        return float(match[1]) * _PIXELS[match[2]]
+    if value and value.startswith("calc(") and "(" not in value[5:]:
+        terms = value[5:].rstrip(") ").replace(" - ", " + -").split(" + ")
+        lengths = [to_pixels(term.strip()) for term in terms]
+        return None if None in lengths else sum(length or 0 for length in lengths)
+    return None
+
+
+def _to_lengths(value: str) -> list[float]:
+    """The lengths of a value that are told, in order; 0 for what is not told."""
+    return [to_pixels(part) or 0.0 for part in value.replace(",", " ").split()]
 
 
 def hides(style: Style) -> str:
@@ -185,12 +285,27 @@ def _judge_font_size(value: str, _: Style) -> str:
 
 
 def _judge_position(value: str, style: Style) -> str:
-    if value not in ("absolute", "fixed"):
+    if value not in ("absolute", "fixed", "relative", "sticky"):
         return ""
-    if any(_judge_shift(style.get(side, ""), style) for side in ("left", "top", "right", "bottom")):
+    inset = _to_sides(style.get("inset", ""))
+    if any(
+        (shift := to_pixels(style.get(side, inset.get(side)))) is not None
+        # Nobody can scroll to what is fixed.
+        and (shift <= FAR or (value == "fixed" and shift >= WIDE))
+        for side in ("top", "right", "bottom", "left")
+    ):
         return "off-screen"
-    clip = style.get("clip", "")
+    clip = style.get("clip", "") if value in ("absolute", "fixed") else ""
     return "clip" if clip.startswith("rect(") and _is_empty(clip) else ""
+
+
+def _to_sides(value: str) -> dict[str, str]:
+    """The four sides of a shorthand such as `margin`; none where it has no value."""
+    parts = value.split()[:4]
+    if not parts:
+        return {}
+    top, right, bottom, left = [*parts, *(parts * 3)[: 4 - len(parts)]] if len(parts) != 3 else [*parts, parts[1]]
+    return {"top": top, "right": right, "bottom": bottom, "left": left}
 
 
 def _is_empty(clip: str) -> bool:
@@ -209,8 +324,96 @@ def _judge_shift(value: str, _: Style) -> str:
 def _judge_overflow(value: str, style: Style) -> str:
     if "hidden" not in value and "clip" not in value:
         return ""
-    sizes = (to_pixels(style.get(name)) for name in ("width", "height", "max-width", "max-height"))
-    return "size" if any(size is not None and 0 <= size <= 1 for size in sizes) else ""
+    sizes = (to_pixels(style.get(name)) for name in ("width", "height", "max-width", "max-height", "line-height"))
+    if any(size is not None and 0 <= size <= 1 for size in sizes):
+        return "size" if style.get("line-height") is None or "height" not in style else ""
+    indent = style.get("text-indent", "")
+    return "off-screen" if indent.endswith("%") and (to_pixels(indent) or 0) >= WHOLE else ""
+
+
+def _judge_contain(value: str, style: Style) -> str:
+    return _judge_overflow("hidden", style) if re.search("paint|strict|content", value) else ""
+
+
+def _judge_margin(value: str, style: Style) -> str:
+    sides = _to_sides(value)
+    return _judge_shift(sides.get("left", ""), style) or _judge_shift(sides.get("top", ""), style)
+
+
+def _judge_filter(value: str, style: Style) -> str:
+    return next((_judge_opacity(share, style) for share in _FADED.findall(value)), "")
+
+
+def _judge_mask(value: str, _: Style) -> str:
+    # Where all that a mask is made of is transparent, it lets nothing through.
+    if "gradient(" not in value or "url(" in value or "var(" in value:
+        return ""
+    colours = [find_colour(part) for part in re.findall(r"#[0-9a-f]+|(?:rgb|hsl)a?\([^()]*\)|[a-z]+(?![\w(-])", value)]
+    return "opacity" if {colour.alpha <= 0.03 for colour in colours if colour} == {True} else ""
+
+
+def _judge_clip_path(value: str, __: Style) -> str:
+    shape, _, rest = value.partition("(")
+    inner = rest.partition(")")[0]
+    if shape == "inset":
+        sides = {name: to_pixels(part) or 0 for name, part in _to_sides(inner.partition("round")[0]).items()}
+        is_gone = bool(sides) and max(sides["top"] + sides["bottom"], sides["left"] + sides["right"]) >= 0.99 * WHOLE
+        return "clip" if is_gone and "%" in inner else ""
+    radii = inner.partition("at ")[0].split()
+    if shape in ("circle", "ellipse"):
+        return "clip" if any((to_pixels(part) or 9) <= 1 or _is_zero(part) for part in radii) else ""
+    if shape != "polygon":
+        return ""
+    points = [_to_lengths(point) for point in inner.split(",")]
+    flat = [{point[axis] for point in points if len(point) == 2} for axis in (0, 1)]
+    return "clip" if any(axis and max(axis) - min(axis) <= 1 for axis in flat) else ""
+
+
+def _is_zero(part: str) -> bool:
+    return to_pixels(part) == 0
+
+
+def _judge_scale(value: str, _: Style) -> str:
+    return "size" if any(abs(to_pixels(part) or 9) < TINY_SHARE or _is_zero(part) for part in value.split()[:2]) else ""
+
+
+def _judge_translate(value: str, _: Style) -> str:
+    return "off-screen" if any(length <= FAR_TRANSLATED for length in _to_lengths(value)[:2]) else ""
+
+
+def _judge_transform(value: str, style: Style) -> str:
+    for name, inner in _FUNCTION.findall(value):
+        parts = [part.strip() for part in inner.split(",")]
+        if name.startswith("scale"):
+            # The third axis leads away from the reader.
+            if name != "scalez" and _judge_scale(" ".join(parts), style):
+                return "off-screen"
+        elif name.startswith("translate"):
+            if any(
+                (to_pixels(part) or 0) <= (-WHOLE * 10 if part.endswith("%") else FAR_TRANSLATED) for part in parts[:2]
+            ):
+                return "off-screen"
+        elif name in ("rotatex", "rotatey", "rotate3d") and parts[-1].endswith("deg"):
+            degrees = to_pixels(parts[-1].removesuffix("deg"))
+            if degrees is not None and abs(degrees % 180 - 90) < 1 and (name != "rotate3d" or parts[2] in ("0", "0.0")):
+                return "off-screen"
+        elif name == "matrix" and len(parts) == 6:
+            one, two, three, four, *moved = (to_pixels(part) or 0 for part in parts)
+            if abs(one * four - two * three) < TINY_SHARE**2 or min(moved) <= FAR_TRANSLATED:
+                return "off-screen"
+    return ""
+
+
+_FADED: Final = re.compile(r"opacity\(\s*+(-?(?:\d++(?:\.\d*+)?|\.\d++)%?)\s*+\)")
+_FUNCTION: Final = re.compile(r"(?<![a-z0-9])([a-z0-9]{1,20})\(([^()]{0,200})\)")
+WIDE: Final = 2000
+"""Pixels to the right or below from which on what is fixed is beside every window."""
+WHOLE: Final = 1000
+"""Pixels that stand for 100 %."""
+FAR_TRANSLATED: Final = -100
+"""Pixels by which something is moved from where it stands, so that it is meant to be away."""
+TINY_SHARE: Final = 0.05
+"""The share of its size to which text is made smaller that nobody reads."""
 
 
 _JUDGES: Final[Mapping[str, Callable[[str, Style], str]]] = {
@@ -219,8 +422,16 @@ _JUDGES: Final[Mapping[str, Callable[[str, Style], str]]] = {
     "font": lambda value, _: "font-size" if _NO_FONT.match(value + " ") else "",
     "position": _judge_position,
     **dict.fromkeys(("text-indent", "margin-left", "margin-top"), _judge_shift),
-    "clip-path": lambda value, _: "clip" if _CLIPPED.match(value) else "",
-    "transform": lambda value, _: "off-screen" if _MOVED_AWAY.search(value) else "",
+    "margin": _judge_margin,
+    "clip-path": _judge_clip_path,
+    "transform": _judge_transform,
+    "translate": _judge_translate,
+    "scale": _judge_scale,
+    "filter": _judge_filter,
+    "mask": _judge_mask,
+    "contain": _judge_contain,
+    "zoom": lambda value, _: "size" if 0 < (to_pixels(value) or 0) <= (50 if value.endswith("%") else 0.1) else "",
+    "letter-spacing": lambda value, _: "letter-spacing" if (to_pixels(value) or 0) <= -10 else "",
     **dict.fromkeys(("overflow", "overflow-x", "overflow-y"), _judge_overflow),
 }
 
@@ -241,7 +452,7 @@ def find_ground(style: Style) -> Colour | bool | None:
 
 def is_lost(style: Style, ground: Colour | None) -> bool:
     """Whether text of the declared colour cannot be told from what is behind it; gradients seen through text are."""
-    value = style.get("color")
+    value = style.get("-webkit-text-fill-color") or style.get("color")
     colour = find_colour(value) if value else None
     if colour is None or "text" in (style.get("background-clip", ""), style.get("-webkit-background-clip", "")):
         return False
@@ -250,7 +461,7 @@ def is_lost(style: Style, ground: Colour | None) -> bool:
 
 def may_be_lost(style: Style, ground: Colour | None) -> bool:
     """The same for a rule, whose element may have its ground from elsewhere: `ground` is what is behind the page."""
-    if "color" not in style:
+    if "color" not in style and "-webkit-text-fill-color" not in style:
         return False
     own = find_ground(style)
     return is_lost(style, ground if own is False else own if isinstance(own, Colour) else None)
@@ -267,8 +478,12 @@ MAX_CLIMB: Final = 60
 """Elements above one that are looked at for one selector."""
 
 _COMPOUND: Final = re.compile(
-    r"(\*|[a-zA-Z][\w-]*)?((?:[.#][\w-]+|\[[\w-]+(?:[~|^$*]?=(?:\"[^\"]*\"|'[^']*'|[\w-]+))?\])*)$"
+    r"(\*|[a-zA-Z][\w-]*)?((?:[.#][\w-]+|\[[\w-]+(?:[~|^$*]?=(?:\"[^\"]*\"|'[^']*'|[\w-]+))?\])*)"
+    r"((?::(?:not|has)\([^(),\s]*\)|:(?:first|last|only)-child|:root)*)$"
 )
+_TEST: Final = re.compile(r":([\w-]+)(?:\(([^()]*)\))?")
+_CHOICE: Final = re.compile(r"(\w?):(?:is|where|-webkit-any|matches)\(([^()]*)\)")
+_COMBINATOR: Final = re.compile(r"\[[^\[\]]*+|\([^()]*+|([>+~])")
 _PART: Final = re.compile(r"([.#])([\w-]+)|\[([\w-]+)(?:([~|^$*]?=)(?:\"([^\"]*)\"|'([^']*)'|([\w-]+)))?\]")
 _STATE: Final = re.compile(
     r"::|:(?:hover|focus|active|checked|target|focus-within|focus-visible|before|after|first-line|first-letter)\b"
@@ -284,8 +499,10 @@ class Compound:
     ident: str
     classes: frozenset[str]
     attributes: tuple[tuple[str, str, str], ...]
-    is_parent: bool
-    """It is the parent of the step after it, not merely above it."""
+    relation: str = ""
+    """What it is to the step after it: its parent (`>`), the element before it (`+`), one before (`~`), or above it."""
+    tests: tuple[tuple[str, Compound | None], ...] = ()
+    """Pseudo-classes that hold on a tree alone, with what `not` and `has` speak of."""
 
     def matches(self, element: etree._Element, classes_of: dict[etree._Element, frozenset[str]]) -> bool:
         """Whether the element is one of these. `classes_of` keeps those of elements that were asked about."""
@@ -299,10 +516,26 @@ class Compound:
                 names = classes_of[element] = frozenset((element.get("class") or "").split())
             if not self.classes <= names:
                 return False
+        if self.tests and not all(_holds(name, inner, element, classes_of) for name, inner in self.tests):
+            return False
         return all(
             (have := element.get(name)) is not None and _OPERATORS[operator](have, value)
             for name, operator, value in self.attributes
         )
+
+
+def _holds(
+    name: str, inner: Compound | None, element: etree._Element, classes_of: dict[etree._Element, frozenset[str]]
+) -> bool:
+    if inner is not None:
+        if name == "not":
+            return not inner.matches(element, classes_of)
+        below = zip(element.iterdescendants("*"), range(MAX_CLIMB), strict=False)
+        return any(inner.matches(one, classes_of) for one, _ in below)
+    if name == "root":
+        return element.getparent() is None
+    is_first, is_last = (next(element.itersiblings("*", preceding=side), None) is None for side in (True, False))
+    return (is_first or name == "last-child") and (is_last or name == "first-child")
 
 
 _OPERATORS: Final[Mapping[str, Callable[[str, str], bool]]] = {
@@ -333,10 +566,17 @@ class StyleRule:
         at: etree._Element | None = element
         left = MAX_CLIMB
         for step in reversed(self.steps[:-1]):
-            at = at.getparent() if at is not None else None
-            while at is not None and not step.matches(at, classes_of):
-                left -= 1
-                at = None if step.is_parent or not left else at.getparent()
+            assert at is not None
+            relation = step.relation
+            if relation == "+" or relation == "~":  # noqa: PLR1714 - the fastest way to ask
+                beside = at.itersiblings("*", preceding=True)
+                before = zip(beside, range(1 if relation == "+" else MAX_CLIMB), strict=False)
+                at = next((one for one, _ in before if step.matches(one, classes_of)), None)
+            else:
+                at = at.getparent()
+                while at is not None and not step.matches(at, classes_of):
+                    left -= 1
+                    at = None if relation or not left else at.getparent()
             if at is None:
                 return False
         return True
@@ -345,27 +585,30 @@ class StyleRule:
 def parse_rule(
     selector: str, declarations: Mapping[str, str], important: frozenset[str], order: int, *, strict: bool
 ) -> StyleRule | None:
-    """The rule, or nothing if it depends on a state (`:hover`) or on siblings.
+    """The rule, or nothing if it depends on a state (`:hover`).
 
-    Other pseudo-classes are passed over, so the rule holds for more elements than it should, unless `strict`.
+    Unless `strict`, which rules that may hide are, one that asks for siblings is nothing, and pseudo-classes are passed
+    over, so that it holds for more elements than it should: all rules would be looked at for many elements.
     """
     selector = selector.strip()
-    if not selector or len(selector) > MAX_SELECTOR or "+" in selector or "\\" in selector or _STATE.search(selector):
+    if not selector or len(selector) > MAX_SELECTOR or "\\" in selector or _STATE.search(selector):
         return None
-    if ":" in selector:
-        if strict:
+    if not strict:
+        if "+" in selector or "~" in selector:
             return None
-        selector = _PSEUDO.sub("", selector)
+        if ":" in selector:
+            selector = _PSEUDO.sub("", selector)
     steps: list[Compound] = []
     idents = classes = tags = 0
-    words = selector.replace(">", " > ").split()
+    words = _COMBINATOR.sub(lambda match: f" {match[1]} " if match[1] else match[0], selector).split()
     for at, word in enumerate(words):
-        if word == ">":
+        if word in _RELATIONS:
             continue
         match = _COMPOUND.match(word)
-        if match is None:
+        relation = words[at + 1] if words[at + 1 : at + 2] and words[at + 1] in _RELATIONS else ""
+        step = _to_compound(match, relation) if match is not None else None
+        if step is None:
             return None
-        step = _to_compound(match[1], match[2], is_parent=words[at + 1 : at + 2] == [">"])
         steps.append(step)
         idents += bool(step.ident)
         classes += len(step.classes) + len(step.attributes)
@@ -373,7 +616,18 @@ def parse_rule(
     return StyleRule(tuple(steps), (idents, classes, tags, order), declarations, important) if steps else None
 
 
-def _to_compound(tag: str | None, rest: str, *, is_parent: bool) -> Compound:
+_RELATIONS: Final = (">", "+", "~")
+
+
+def _to_compound(match: re.Match[str], relation: str = "") -> Compound | None:
+    tag, rest = match[1], match[2]
+    tests: list[tuple[str, Compound | None]] = []
+    for test in _TEST.finditer(match[3]):
+        inside = _COMPOUND.match(test[2]) if test[2] else None
+        inner = _to_compound(inside) if inside is not None else None
+        if test[2] is not None and inner is None:
+            return None
+        tests.append((test[1], inner))
     ident = ""
     names: list[str] = []
     attributes: list[tuple[str, str, str]] = []
@@ -384,7 +638,8 @@ def _to_compound(tag: str | None, rest: str, *, is_parent: bool) -> Compound:
             names.append(part[2])
         else:
             attributes.append((part[3].lower(), part[4] or "", part[5] or part[6] or part[7] or ""))
-    return Compound("" if tag in (None, "*") else tag.lower(), ident, frozenset(names), tuple(attributes), is_parent)
+    name = "" if tag in (None, "*") else tag.lower()
+    return Compound(name, ident, frozenset(names), tuple(attributes), relation, tuple(tests))
 
 
 MAX_SHEET: Final = 1 << 20
@@ -395,6 +650,12 @@ MAX_KNOWN: Final = 1 << 15
 """… and their characters: a large one is that of one site."""
 MAX_RULES: Final = 4000
 """Selectors that are kept; what follows them is passed over."""
+MAX_NESTED: Final = 20
+"""Selectors of a rule around or in another, and alternatives of one, that are looked at."""
+MAX_ASKED: Final = 20
+"""Attributes whose elements are looked for because rules without any other mark ask for them."""
+MAX_LASTS: Final = 50
+"""Last steps with one mark that a further one is compared with, so that each is asked once."""
 MAX_TRIALS: Final = 50_000
 """Rules tried on elements, all together; an ordinary page takes some hundreds."""
 MAX_LOOKS: Final = 1_000_000
@@ -403,10 +664,30 @@ MAX_LOOKS: Final = 1_000_000
 Selector = tuple[str, list[str]]
 """A selector as it is written, and the classes and ids in it."""
 
+_NOT: Final = re.compile(r":not\([^()]*\)")
+_VARIABLE: Final = re.compile(r"var\(\s{0,9}(--[\w-]{1,100})\s{0,9}(?:,\s{0,9}([^(),]{0,100}(?:\([^()]{0,60}\))?))?\)")
 _COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
-_NAME: Final = re.compile(r"[.#]([a-zA-Z_-][\w-]*)(?![^\[]*\])")
+_NAME: Final = re.compile(r"\[[^\[\]]*+|[.#]([a-zA-Z_-][\w-]*+)")
 _PLAIN_NAME: Final = re.compile(r"[.#]([a-zA-Z_-][\w-]*)")
-_PLAIN: Final = re.compile(r"@(?:media\s+(?:only\s+)?(?:all|screen)|layer\b[^{]*|supports\b[^{]*)\s*$", re.IGNORECASE)
+_PLAIN: Final = re.compile(
+    r"@(?:media\s(?P<query>[^{]*+)|layer\b[^{]*+|supports\b(?!\s*+not\b)[^{]*+)$", re.IGNORECASE | re.DOTALL
+)
+_SCREEN: Final = re.compile(r"(?:only\s+)?(?:all|screen)|not\s+print")
+_ALWAYS: Final = re.compile(r"\(\s*(min|max)-(?:device-)?(?:width|height)\s*:\s*([\d.]+(?:px|em|rem)?)\s*\)")
+NARROWEST, WIDEST = 240, 8000
+"""Pixels between which all windows are: what asks for less or more always holds."""
+
+
+def is_for_screens(query: str) -> bool:
+    """Whether a media query holds in every window; one that depends on its size does not."""
+    parts = [part.strip() for part in query.strip().lower().split(" and ")]
+    return all(_SCREEN.fullmatch(part) or _holds_always(part) for part in parts)
+
+
+def _holds_always(feature: str) -> bool:
+    match = _ALWAYS.fullmatch(feature)
+    size = to_pixels(match[2]) if match else None
+    return match is not None and size is not None and (size <= NARROWEST if match[1] == "min" else size >= WIDEST)
 
 
 @dataclass(slots=True)
@@ -418,11 +699,15 @@ class Sheet:
     has_external: bool
     _rules: dict[str, list[StyleRule]] = field(default_factory=dict)
     """By the `#id`, the `.class` or the tag that their last step asks for."""
-    _suspect: set[str] = field(default_factory=set)
-    """Those of rules that may hide."""
+    _suspect: dict[str, list[Compound]] = field(default_factory=dict)
+    """Those of rules that may hide, with the last steps of these, one of which an element must be."""
+    _variables: dict[str, str] = field(default_factory=dict)
+    """The custom properties of the page itself."""
     _known: dict[etree._Element, Style] = field(default_factory=dict)
     _grounds: dict[etree._Element, Colour | None] = field(default_factory=dict)
     _classes: dict[etree._Element, frozenset[str]] = field(default_factory=dict)
+    _by_attribute: bool = False
+    _uses_variables: bool = False
     _count: int = 0
     _trials: int = 0
     _looks: int = 0
@@ -442,7 +727,13 @@ class Sheet:
         declarations, important = parse_declarations(body.strip()[:MAX_STYLE])
         if not declarations:
             return
-        suspect = bool(hides(declarations)) or may_be_lost(declarations, None if self.has_external else WHITE)
+        if any(selector.strip() in (":root", "html", "body") for selector in used):
+            self._variables.update((name, value) for name, value in declarations.items() if name[:2] == "--")
+        known = self._resolve(declarations)
+        if all(name[:2] == "--" for name in known):
+            return
+        self._uses_variables = self._uses_variables or "var(" in body
+        suspect = bool(hides(known)) or may_be_lost(known, None if self.has_external else WHITE)
         for selector in used:
             rule = parse_rule(selector, declarations, important, self._count, strict=suspect)
             if rule is None:
@@ -450,10 +741,28 @@ class Sheet:
             self._count += 1
             last = rule.steps[-1]
             key = f"#{last.ident}" if last.ident else f".{max(last.classes, key=len)}" if last.classes else last.tag
+            if not key and last.attributes and suspect:
+                key = f"[{last.attributes[0][0]}"
+                # What waits for a script is no more hidden than what a script writes.
+                suspect = suspect and "cloak" not in key
             if key:
                 self._rules.setdefault(key, []).append(rule)
+                self._by_attribute = self._by_attribute or key[0] == "["
                 if suspect:
-                    self._suspect.add(key)
+                    lasts = self._suspect.setdefault(key, [])
+                    if last not in lasts[:MAX_LASTS]:
+                        lasts.append(last)
+
+    def _resolve(self, style: Style) -> Style:
+        """Declarations with the custom properties that they use, as far as these are their own or the page's."""
+        if not any("var(" in value for value in style.values()):
+            return style
+
+        def value_of(match: re.Match[str]) -> str:
+            value: str | None = style.get(match[1], self._variables.get(match[1], match[2]))
+            return match[0] if not value or "var(" in value else value
+
+        return {name: _VARIABLE.sub(value_of, value) for name, value in style.items()}
 
     def find_suspects(self, attributes: Attributes) -> Iterator[etree._Element]:
         """Elements of the tree that an attribute, a style of their own or a rule may hide; some of them twice.
@@ -462,19 +771,25 @@ class Sheet:
         """
         root = attributes.root
         stands = to_standing(root)
-        idents, classes = ({key[1:] for key in self._suspect if key[0] == sign} for sign in "#.")
-        tags = {key for key in self._suspect if key[0] not in "#."}
+        asked = {key[1:] for key in self._suspect if key[0] == "["}
+        marks = {key[1:] for key in self._suspect if key[0] in "#."}
+        tags = [key for key in self._suspect if key[0] not in "#.["]
         for element, _ in attributes.valued["style"]:
             if stands(element):
                 yield element
-        yield from list(root.iter("font"))
-        if idents or classes:
+        yield from list(root.iter("font", "mphantom"))
+        for name in sorted(asked)[:MAX_ASKED]:
+            yield from query(f"descendant::*[@{name}]")(root)
+        if marks:
             for element, attribute, value in attributes.named:
-                hit = value in idents if attribute == "id" else not classes.isdisjoint(value.split())
-                if hit and stands(element):
+                keys = [f"#{value}"] if attribute == "id" else [f".{name}" for name in value.split() if name in marks]
+                if any(self._is_suspect(key, element) for key in keys) and stands(element):
                     yield element
         if tags:
-            yield from list(root.iter(*tags))
+            yield from [element for element in root.iter(*tags) if self._is_suspect(str(element.tag), element)]
+
+    def _is_suspect(self, key: str, element: etree._Element) -> bool:
+        return any(last.matches(element, self._classes) for last in self._suspect.get(key, ()))
 
     def style_of(self, element: etree._Element) -> Style:
         """What applies to the element itself: rules by specificity and order, then its own style."""
@@ -486,6 +801,8 @@ class Sheet:
             names = (element.get("class") or "").split()
             for key in (element.tag, f"#{element.get('id') or ''}", *(f".{name}" for name in names)):
                 rules += self._rules.get(key, ())
+            if self._by_attribute:
+                rules += chain.from_iterable(self._rules.get(f"[{name!s}", ()) for name in element.attrib)
         self._trials += len(rules)
         if self._trials > MAX_TRIALS:
             rules = []
@@ -501,6 +818,8 @@ class Sheet:
                 merged.update((name, rule.declarations[name]) for name in rule.important)
             merged.update((name, own[name]) for name in own_important)
             result = merged
+        if self._uses_variables or "var(" in (element.get("style") or ""):
+            result = self._resolve(result)
         for attribute, name in (("bgcolor", "background-color"), ("color", "color")):
             value = element.get(attribute)
             if value and name not in result and (attribute != "color" or element.tag == "font"):
@@ -512,12 +831,18 @@ class Sheet:
         """Why the element is not shown, in a word; "" if it is."""
         hidden = element.get("hidden")
         # What the search of a browser opens is meant to be read.
-        if hidden is not None and hidden.lower() != "until-found":
-            return "attribute"
+        if (hidden is not None and hidden.lower() != "until-found") or element.get("popover") is not None:
+            own, _ = parse_declarations(element.get("style") or "")
+            if own.get("display", "none") == "none":
+                return "attribute"
+        if element.tag == "mphantom":
+            return "visibility"
         style = self.style_of(element)
         if not style:
             return ""
-        return hides(style) or ("colour" if "color" in style and is_lost(style, self._ground(element)) else "")
+        if "color" in style or "-webkit-text-fill-color" in style:
+            return hides(style) or ("colour" if is_lost(style, self._ground(element)) else "")
+        return hides(style)
 
     def _ground(self, element: etree._Element) -> Colour | None:
         """The colour behind the element: its own, else the nearest above it, else white if no sheet is unknown."""
@@ -562,29 +887,94 @@ def parse_sheet(text: str) -> tuple[tuple[tuple[Selector, ...], str], ...]:
     rules: list[tuple[tuple[Selector, ...], str]] = []
     # The heads of the blocks that are open; nothing for one that does not apply.
     heads: list[str | None] = []
-    barred = 0
+    # The selectors around what is in each of them.
+    outer = [""]
+    barred = nested = 0
     # The end of the text ends a rule, too.
     for part in text.split("}"):
         *opened, body = part.split("{")
         for before in opened:
-            head: str | None = before.rpartition(";")[2].strip()
+            declarations, _, written = before.rpartition(";")
+            head: str | None = written.strip()
+            around = outer[-1]
+            if around and declarations and heads[-1] and not barred:
+                rules.append((to_selectors(around), declarations))
             if head and head.startswith("@"):
-                head = "" if _PLAIN.match(head) else None
+                plain = _PLAIN.match(head)
+                head = "" if plain and is_for_screens(plain["query"] or "all") else None
+                barred += head is None
+            elif head and around:
+                head = nest(around, head) if nested < MAX_RULES else None
+                nested += head.count(",") + 1 if head else 0
                 barred += head is None
             heads.append(head)
+            outer.append(head or around)
         if heads:
-            last = heads.pop()
+            last, around = heads.pop(), outer.pop()
             if last is None:
                 barred -= 1
-            elif last and not barred:
-                rules.append((to_selectors(last), body))
+            elif around and not barred:
+                rules.append((to_selectors(around), body))
     return tuple(rules)
+
+
+def nest(around: str, inside: str) -> str:
+    """The selectors of a rule that stands in another, as they would be written outside (CSS Nesting)."""
+    return ",".join(
+        inner.replace("&", outer) if "&" in inner else f"{outer} {inner}"
+        for outer in around.split(",")[:MAX_NESTED]
+        for inner in inside.split(",")[:MAX_NESTED]
+        if len(outer) + len(inner) <= MAX_SELECTOR
+    )
 
 
 def to_selectors(written: str) -> tuple[Selector, ...]:
     """The selectors before a block, each with the classes and ids that it names."""
+    if "\\" in written:
+        # A letter that is escaped is that letter; any other sign is left, and the selector with it.
+        written = _ESCAPE.sub(lambda match: sign if (sign := unescape(match[0])).isalnum() else match[0], written)
+    if "(" in written:
+        if _CHOICE.search(written):
+            written = _choose(written)
+        # One with a list in brackets is not taken apart.
+        written = ",".join(selector for selector in _split(written) if "," not in selector)
     find_names = (_NAME if "]" in written else _PLAIN_NAME).findall
-    return tuple([(one, find_names(one)) for one in written.split(",") if len(one) <= MAX_SELECTOR])
+    return tuple(
+        [
+            (one, list(filter(None, find_names(_NOT.sub("", one) if ":not(" in one else one))))
+            for one in written.split(",")
+            if len(one) <= MAX_SELECTOR
+        ]
+    )
+
+
+def _split(written: str) -> list[str]:
+    """The selectors of a list; commas in brackets do not part them."""
+    selectors: list[list[str]] = []
+    depth = 0
+    for part in written.split(","):
+        if depth:
+            selectors[-1].append(part)
+        else:
+            selectors.append([part])
+        depth = max(depth + part.count("(") - part.count(")"), 0)
+    return [",".join(parts) for parts in selectors]
+
+
+def _choose(written: str) -> str:
+    """Selectors with each alternative of `:is()` and `:where()` in its place; what cannot be one is left out."""
+    selectors = []
+    for selector in _split(written)[:MAX_NESTED]:
+        match = _CHOICE.search(selector)
+        if match is None:
+            selectors.append(selector)
+            continue
+        for choice in match[2].split(",")[:MAX_NESTED]:
+            word = choice.strip()
+            if (match[1] and word[:1].isalpha()) or (match.end() < len(selector) and " " in word):
+                continue
+            selectors.append(f"{selector[: match.start()]}{match[1]}{word}{selector[match.end() :]}")
+    return ",".join(selectors)
 
 
 def read_sheets(root: etree._Element, attributes: Attributes) -> Sheet:
@@ -596,7 +986,7 @@ def read_sheets(root: etree._Element, attributes: Attributes) -> Sheet:
         # A sheet inside `noscript` hides the page from readers without scripts, who are told to go away.
         if next(style.iterancestors("noscript"), None) is not None:
             continue
-        if text and (style.get("media") or "").strip().lower() in ("", "all", "screen"):
+        if text and is_for_screens(style.get("media") or "all"):
             size += len(text)
             if size > MAX_SHEET:
                 break

@@ -1,4 +1,4 @@
-"""A sandboxed child process for files that anybody may have made: it can be ended, and keeps the event loop free.
+"""A sandboxed child process for texts and files that anybody may have made: it can be ended, and frees the event loop.
 
 It has a limit of time and memory, may write no file, and knows no variable of the environment that could be a secret.
 It costs the start of an interpreter, about a tenth of a second. What it is to do comes in as a line of JSON with the
@@ -10,31 +10,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from importlib import import_module
-from typing import Any, Final
+from typing import Any
 
-from specloom.core import KINDS, Fault, restrict, run
-
-from .document import Document, Limits
-from .read import read_json
-
-# Starting up counts too, and so does a page that is being read when the time is over.
-_GRACE: Final = 10.0
+from .faults import KINDS, Fault
+from .process import restrict, run
 
 
-async def read_apart(body: bytes, content_type: str, url: str, *, limits: Limits = Limits()) -> Document:  # noqa: B008 - frozen
-    """What `documents.read.read` gives, and the same faults, from a process that is ended when it is late.
-
-    Fault `too_large` when the process ran out of time or memory or was brought down.
-    """
-    arguments = content_type, url, asdict(limits)
-    seconds, memory = limits.seconds, limits.memory
-    answer = await call(read_json, body, *arguments, what="document", seconds=seconds, grace=_GRACE, memory=memory)
-    return Document(**{**answer, "authors": tuple(answer["authors"])})
-
-
-async def call(
+async def run_apart(
     task: Callable[..., Any], body: bytes, *arguments: Any, what: str, seconds: float, grace: float = 0.0, memory: int
 ) -> Any:
     """What a function of a module makes of some bytes and arguments of JSON, and the same faults.
@@ -50,14 +33,14 @@ async def call(
     if ended.is_late:
         raise Fault("too_large", f"The {what} could not be read within {seconds:g} seconds.")
     try:
-        answer: dict[str, Any] = json.loads(ended.output)
+        reply: dict[str, Any] = json.loads(ended.output)
     except ValueError:
         sentence = "the file is damaged, or needs more than it may use"
         raise Fault("too_large", f"The reader of the {what} ended early ({ended.how}): {sentence}.") from None
-    if fault := answer.get("fault"):
+    if fault := reply.get("fault"):
         kind = fault["kind"] if fault["kind"] in KINDS else "internal"
         raise Fault(kind, fault["message"], action=fault["action"])
-    return answer["value"]
+    return reply["value"]
 
 
 def main() -> None:
@@ -67,10 +50,10 @@ def main() -> None:
     module, name = head["task"]
     try:
         task = getattr(import_module(module), name)
-        answer = {"value": task(sys.stdin.buffer.read(), *head["arguments"])}
+        reply = {"value": task(sys.stdin.buffer.read(), *head["arguments"])}
     except Fault as fault:
-        answer = {"fault": {"kind": fault.kind, "message": fault.message, "action": fault.action}}
-    sys.stdout.buffer.write(json.dumps(answer).encode())
+        reply = {"fault": {"kind": fault.kind, "message": fault.message, "action": fault.action}}
+    sys.stdout.buffer.write(json.dumps(reply).encode())
     sys.stdout.flush()
 
 
