@@ -209,6 +209,40 @@ def test_a_date_is_published_as_a_pattern_that_every_model_api_takes() -> None:
     assert properties["until"]["pattern"] == "^(?:[0-9]{4}(?:-[0-9]{2}-[0-9]{2})?)$"
 
 
+@pytest.mark.parametrize(
+    ("raw", "argument", "near"),
+    [
+        ({"texts": "ab"}, "texts", "text"),
+        ({"zzzzzz": 1}, "zzzzzz", ""),
+        ({"kind": "Weeks"}, "kind", "week"),
+        ({"kind": "MONTH"}, "kind", ""),
+        ({"days": ["mon", "tues"]}, "days[1]", "tue"),
+        ({"parts": [{"name": "a", "sise": 1}]}, "parts[0].sise", "size"),
+        ({"parts": [{"name": "a", "kind": "bigg"}]}, "parts[0].kind", "big"),
+        ({"parts": [{}]}, "parts[0].name", ""),
+        ({"page": 9}, "page", ""),
+        ({"deep": "maybe"}, "deep", ""),
+    ],
+)
+def test_a_refusal_tells_programs_which_argument_to_mend_and_what_is_near(
+    raw: dict[str, Any], argument: str, near: str
+) -> None:
+    with pytest.raises(Fault) as caught:
+        parse_arguments(TOOL, {"query": "x", **raw})
+
+    block = caught.value.to_json()["error"]
+    assert (block["kind"], block["retryable"], block["suggestedAction"]) == ("validation", False, "fix_arguments")
+    assert (block["argument"], block.get("did_you_mean", "")) == (argument, near)
+
+
+def test_zero_is_no_number_where_at_least_one_is_wanted() -> None:
+    arguments = parse_arguments(TOOL, {"query": "x", "size": 0, "page": 0})
+
+    assert (arguments.given["size"], arguments.given["page"]) == (5, 0)
+    assert arguments.requested == {}
+    assert "size" not in arguments.explicit
+
+
 def test_an_unknown_argument_far_from_all_names_those_that_are_known() -> None:
     assert refusal(zzzzzz="x") == (
         "sample has no argument 'zzzzzz'; known: code, days, deep, holidays, kind, page, parts, query, ratio, shape, "

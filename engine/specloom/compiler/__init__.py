@@ -10,7 +10,7 @@ from specloom.core.lazy import exports
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .answer import compile_toolset, instructions_for, served_prompts
-    from .build import digest_sources, weave, weave_from
+    from .build import digest_sources, weave, weave_from, weave_served
     from .capability import compile_lens, site_queries
     from .collection import check_needs, check_use, compile_collection, keepers, load_collections
     from .pages import compile_pages
@@ -25,7 +25,7 @@ __getattr__ = exports(
     __name__,
     {
         "answer": "compile_toolset instructions_for served_prompts",
-        "build": "digest_sources weave weave_from",
+        "build": "digest_sources weave weave_from weave_served",
         "capability": "compile_lens site_queries",
         "collection": "check_needs check_use compile_collection keepers load_collections",
         "pages": "compile_pages",

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from specloom.core import Report, did_you_mean
 from specloom.language import ANY, ListOf, Maybe, RecordType, strip
-from specloom.model import Advice, AnswerKey, Field, Hints, Input, LinkPolicy, Tool, Toolset, Value
+from specloom.model import Advice, AnswerKey, Field, Hints, Input, LinkPolicy, Pair, Tool, Toolset, Value
 from specloom.specs import Map, Node, Spec, YamlEntry, YamlScalar, to_plain
 
 from .inputs import check_names
@@ -142,15 +142,23 @@ def compile_link(node: Node | None, scope: Scope, answer: tuple[AnswerKey, ...])
     kept answer is linked as well."""
     if not isinstance(node, Map):
         return None
-    inside = Scope(
-        RecordType({"args": scope.names.fields["args"], "answer": _told(answer)}), scope.tables, scope.report
-    )
+    inside = _after_answer(scope, answer)
     summary, when = node.get("summary"), node.get("when")
     assert summary is not None
     said = compile_text(summary, inside)
     condition = compile_text(when, inside) if when is not None else None
     also = compile_pairs(node.get("also"), inside)
     return LinkPolicy(int(to_plain(node.get("above"))), said, condition, also) if said else None
+
+
+def compile_verbatim(node: Node | None, scope: Scope, answer: tuple[AnswerKey, ...]) -> tuple[Pair, ...]:
+    """The keys of an answer whose texts are not cleaned, each with when that is so."""
+    return compile_pairs(node, _after_answer(scope, answer))
+
+
+def _after_answer(scope: Scope, answer: tuple[AnswerKey, ...]) -> Scope:
+    names = RecordType({"args": scope.names.fields["args"], "answer": _told(answer)})
+    return Scope(names, scope.tables, scope.report)
 
 
 # --- Compiles toolset files: what a client is told at the start about the tools of a folder, and their prompts --------

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
-from specloom.core import Report, did_you_mean
+from specloom.core import Diagnostic, Report, did_you_mean
 from specloom.language import forget_texts
 from specloom.model import Model, Provider, Tool
 from specloom.plugins import PROCEDURES, load_hooks
@@ -135,8 +135,32 @@ def digest_sources(sources: Mapping[str, str]) -> str:
 EXAMPLES = frozenset({"examples"})
 
 
-def weave_from(roots: Sequence[Path], *, examples: bool = True, checked: bool = False) -> tuple[Model, Library, Report]:
-    """Load and compile the layers under these roots.
+def weave_served(roots: Sequence[Path], *, checked: bool = False) -> tuple[Model, Library, Report, list[Diagnostic]]:
+    """What can be served of the layers under these roots, as `weave_from` gives it, and the errors of what is left out.
+
+    A file of a layer that a user adds takes away itself and what names it; a file that it replaced serves on. Errors of
+    the shipped layer that do not go with them stay in the report, as do those of collections: what another declaration
+    keeps for a shorter time would be deleted.
+    """
+    model, library, report = weave_from(roots, examples=False, checked=checked)
+    without: set[str] = set()
+    lost: list[Diagnostic] = []
+    while report.errors and len(roots) > 1:
+        # Who adds a layer is shown by the whole path; the shipped one by the place in it.
+        own = {one.place.file for one in report.errors if Path(one.place.file).is_absolute()}
+        wrong = own - without or {str(root) for root in roots[1:]} - without
+        if not wrong or any("collections.d" in Path(file).parts for file in wrong):
+            break
+        lost += [one for one in report.errors if one.place.file in wrong or not own]
+        without |= wrong
+        model, library, report = weave_from(roots, examples=False, without=without)
+    return model, library, report, lost
+
+
+def weave_from(
+    roots: Sequence[Path], *, examples: bool = True, checked: bool = False, without: Collection[str] = ()
+) -> tuple[Model, Library, Report]:
+    """Load and compile the layers under these roots, but for files and folders `without` which to do it.
 
     Who only serves can do without the examples; the library then comes back without the trees of providers and tools.
     Specs that were `checked` before, by a compile without errors, are compiled with less work and memory.
@@ -148,7 +172,7 @@ def weave_from(roots: Sequence[Path], *, examples: bool = True, checked: bool = 
     was_on = gc.isenabled()
     gc.disable()
     try:
-        library = load_library(roots, report, skip=frozenset() if examples else EXAMPLES)
+        library = load_library(roots, report, skip=frozenset() if examples else EXAMPLES, without=without)
         return weave(library, report, release=not examples), library, report
     finally:
         if not examples:

@@ -44,6 +44,7 @@ def compile_collection(spec: Spec, report: Report) -> CollectionModel | None:
         search=tuple(plain.get("search") or ()),
         consent=plain.get("consent", ""),
         variables=tuple((_FIELDS[one["sets"]], name) for name, one in (plain.get("config") or {}).items()),
+        missing=" ".join(plain.get("missing", "").split()),
     )
     if said.max_value > said.max_bytes:
         message = f"one value may have {said.max_value} bytes, and all together {said.max_bytes}"

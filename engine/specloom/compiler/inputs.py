@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from specloom.core import FORMATS, Place, Report, did_you_mean
-from specloom.language import BOOLEAN, INTEGER, NUMBER, TEXT, Choice, ListOf, RecordType, Shape, maybe
+from specloom.language import (
+    ADVICE,
+    BOOLEAN,
+    INTEGER,
+    MAX_CAPTURED,
+    NUMBER,
+    TEXT,
+    Choice,
+    ListOf,
+    RecordType,
+    Shape,
+    find_pattern_problem,
+    find_slow_part,
+    maybe,
+)
 from specloom.model import Input
 from specloom.specs import Listing, Map, Node, YamlEntry, YamlScalar, to_plain
 
@@ -67,11 +80,8 @@ def _compile_input(entry: YamlEntry, around: Symbols, report: Report) -> Input:
         report.add("E104", place, "`format` belongs to an input of type string, or to a list of texts")
     pattern, says = FORMATS[format_] if format_ else (said.get("pattern", ""), said.get("says", ""))
     if pattern:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            place = _place(entry.value.get("pattern"), entry.place)
-            report.add("E104", place, f"not a regular expression: {error}")
+        place = _place(entry.value.get("pattern"), entry.place)
+        check_pattern(pattern, place, report, said.get("max_length", MAX_CAPTURED))
     shape = shape if said.get("required") or default is not None else maybe(shape)
     return Input(
         entry.key,
@@ -89,6 +99,17 @@ def _compile_input(entry: YamlEntry, around: Symbols, report: Report) -> Input:
         items=items,
         **{bound: said[bound] for bound in _BOUNDS if bound in said},
     )
+
+
+def check_pattern(pattern: str, place: Place, report: Report, length: int = MAX_CAPTURED) -> bool:
+    """Whether this is a pattern that matches whole texts of this length in time; what keeps it from it is reported."""
+    if problem := find_pattern_problem(pattern):
+        report.add("E104", place, problem)
+    elif slow := find_slow_part(pattern, length, whole=True):
+        report.add("E212", place, str(slow), ADVICE)
+    else:
+        return True
+    return False
 
 
 def _beyond(value: Any, said: Mapping[str, Any]) -> str:

@@ -13,7 +13,6 @@ from specloom.language import (
     ListOf,
     RecordType,
     Shape,
-    find_pattern_problem,
     join,
     maybe,
     strip,
@@ -33,6 +32,7 @@ from specloom.model import (
 )
 from specloom.specs import Map, Node, Spec, YamlEntry, YamlScalar, to_plain
 
+from .inputs import check_pattern
 from .symbols import DependencyTracker, check_kind, kind_of, overrides_of
 from .templates import find_problems, place_in
 from .values import Scope, compile_definitions, compile_text, compile_value, entries_of, items_of, whole
@@ -149,8 +149,7 @@ class _Compiler:
         for source in (self.node, node):
             for entry in entries_of(source.get("parts")):
                 forms[entry.key] = str(to_plain(entry.value))
-                if problem := find_pattern_problem(forms[entry.key]):
-                    self.report.add("E104", entry.value.place, problem)
+                if not check_pattern(forms[entry.key], entry.value.place, self.report):
                     forms[entry.key] = _ANY
         return forms
 

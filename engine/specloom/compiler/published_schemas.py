@@ -9,11 +9,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from specloom.language import Maybe, Shape, may_be_null, to_schema
-from specloom.model import AnswerKey, Field, Input, LinkPolicy
+from specloom.model import NOTICES, AnswerKey, Field, Input, LinkPolicy
 from specloom.plugins import Envelope
 
 HINTS_SCHEMA: dict[str, Any] = {"type": "object"}
 """The object that explains an empty answer; its keys are documented once, not in the catalogue of every tool."""
+
+NOTICES_SCHEMA: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
+"""Sentences that are to be read before the answer."""
 
 LINKED: Mapping[str, Any] = {
     "resource": {"type": "string"},
@@ -76,7 +79,12 @@ def _bounds_of_text(one: Input) -> dict[str, Any]:
 
 
 def output_schema(
-    answer: Iterable[AnswerKey], with_hints: bool, link: LinkPolicy | None = None, age_as: str = ""
+    answer: Iterable[AnswerKey],
+    with_hints: bool,
+    link: LinkPolicy | None = None,
+    age_as: str = "",
+    *,
+    noted: bool = False,
 ) -> dict[str, Any]:
     """The schema of the answer. Shallow and without prose: hosts that show it pay for every word.
 
@@ -95,6 +103,8 @@ def output_schema(
             needed.append(key.name)
     if with_hints:
         properties["hints"] = HINTS_SCHEMA
+    if noted:
+        properties[NOTICES] = NOTICES_SCHEMA
     if age_as:
         properties[age_as] = {"type": "integer"}
         needed.append(age_as)
@@ -106,11 +116,13 @@ def output_schema(
     return {"type": "object", "properties": properties, "required": needed, "additionalProperties": False}
 
 
-def whole_schema(shape: Shape, told_as: Envelope | None) -> dict[str, Any]:
+def whole_schema(shape: Shape, told_as: Envelope | None, *, noted: bool = False) -> dict[str, Any]:
     """The schema of an answer that is a record as it is, or a fault in its envelope: what both have is required."""
     schema = to_schema(shape)
     properties = dict(schema.get("properties", {}))
     needed = list(schema.get("required", ()))
+    if noted:
+        properties[NOTICES] = NOTICES_SCHEMA
     if told_as is not None:
         properties |= {name: dict(said) for name, said in told_as.gives.items() if name not in properties}
         needed = [name for name in needed if name in told_as.gives]

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from specloom.core import Report, did_you_mean, parse_duration
 from specloom.language import ANY, INTEGER, NUMBER, OPEN, TEXT, ListOf, Shape, maybe
-from specloom.model import AnswerKey, Cache, Hints, Input, Setting, Strategy, Tool, Value, questions, stages_of
+from specloom.model import BUDGET, AnswerKey, Cache, Hints, Input, Setting, Strategy, Tool, Value, questions, stages_of
 from specloom.plugins import ENVELOPES, Envelope
 from specloom.specs import Listing, Map, Node, Spec, YamlScalar, to_plain
 
-from .answer import compile_answer, compile_checks, compile_hints, compile_link, compile_recorded
+from .answer import compile_answer, compile_checks, compile_hints, compile_link, compile_recorded, compile_verbatim
+from .answer_text import answer_shape, budget_input, compile_answer_text, compile_budget, compile_reads
 from .inputs import check_names, compile_inputs
 from .provider import compile_settings, compile_tables, settings_shape
 from .published_schemas import input_schema, output_schema, whole_schema
@@ -41,7 +42,7 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     settings = compile_settings(root.get("config"))
     settings |= settings_of_procedures(root, settings, around)
     check_kept(root, around, report)
-    inputs = compile_inputs(root.get("input"), around, report)
+    inputs = compile_inputs(root.get("input"), around, report) | budget_input(root.get("budget"), spec.place)
     scope = _scope(root, inputs, settings, around, report)
     values, scope = compile_definitions(entries_of(root.get("values")), scope)
     plan = settle_parts(compile_plan(root.get("plan"), scope, around, tracker), dict(values), report)
@@ -66,6 +67,11 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     failures = _failures(root.get("record"), answer, report)
     recorded = compile_recorded(root.get("record"), done, answer)
     link = compile_link(root.get("link"), done, answer)
+    verbatim = compile_verbatim(root.get("verbatim"), done, answer)
+    told = answer_shape(answer, returned)
+    text = compile_answer_text(root.get("text"), done, told)
+    budget = compile_budget(root.get("budget"), done, told)
+    reads = compile_reads(root.get("reads"), inputs, report)
     if len(report.errors) > before or not is_whole:
         return None
     reached = _reached(tracker, dict(values), plan, hints, inputs, around)
@@ -73,10 +79,11 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     check_cached(root.get("cache"), procedures, _personal(tracker, dict(values), plan), report)
     for one in inputs.values():
         # A provider that is left out may be the one that uses it.
-        if one.name not in reached and not (record and one.name == record[0]) and not report.left_out:
+        if one.name not in {*reached, BUDGET, record[0] if record else ""} and not report.left_out:
             report.add("W307", one.place, f"input {one.name!r} is declared but changes nothing")
     if len(report.errors) > before:
         return None
+    noted = budget is not None or record is not None
     return Tool(
         spec.name,
         plain["title"],
@@ -88,7 +95,7 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
         inputs,
         checks,
         settings,
-        cache,
+        replace(cache, ignore=(*cache.ignore, BUDGET)) if cache and budget and BUDGET not in reached else cache,
         values,
         plan,
         after,
@@ -104,9 +111,9 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
         ),
         tuple(dict.fromkeys(one.operation for one in stages_of(plan, after) if one.operation)),
         input_schema(inputs.values()),
-        output_schema(answer, hints is not None, link, cache.age_as if cache else "")
+        output_schema(answer, hints is not None, link, cache.age_as if cache else "", noted=noted)
         if returned is None
-        else whole_schema(returned.shape, told_as),
+        else whole_schema(returned.shape, told_as, noted=noted),
         link,
         returned,
         told_as.name if told_as else "",
@@ -114,6 +121,10 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
         bool(plain.get("needs_provider", False)),
         failures,
         recorded,
+        verbatim,
+        text,
+        budget,
+        reads,
     )
 
 

@@ -45,7 +45,7 @@ from specloom.specs import Listing, Map, Node, YamlEntry, YamlScalar, to_plain
 
 Tables = Mapping[str, Mapping[str, Any]]
 _SHOWN = 60
-_HOLE = re.compile(r"\$?\{\{?\s*([^{}]+?)\s*\}?\}")
+_HOLE = re.compile(r"\$?\{\{?\s*+([^{}]*[^{}\s])\s*+\}?\}")
 _VALUE_NAME = re.compile(r"\bvalues\.([A-Za-z_][A-Za-z0-9_]*)")
 
 

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
         Shard, Step, parse_address,
     )
     from .resource import HOLE, Completion, Resource, Source
-    from .tables import BreakerRow, CallCounts, FailureRow, LensRow, Pace, ProviderRow, Tables, TenantRow
+    from .tables import BreakerRow, CallCounts, FailureRow, LensRow, Pace, ProviderRow, StallsRow, Tables, TenantRow
+    from .answer_text import SEPARATOR, AnswerBody, AnswerGroup, AnswerLine, AnswerPart
     from .tool import (
-        Access, Advice, Again, AnswerKey, Cache, Hints, Input, LinkPolicy, Part, Stage, Strategy, Tool, questions,
-        stages_of,
+        BUDGET, NOTICES, Access, Advice, Again, AnswerBudget, AnswerKey, Cache, Hints, Input,
+        LinkPolicy, Part, Reads, Shortening, Stage, Strategy, Tool, questions, stages_of,
     )
     from .values import NULL_KEPT, Field, Pair, Row, Setting, Uses, Value, make_setting
 
@@ -33,10 +34,11 @@ __getattr__ = exports(
             "Shard Step parse_address"
         ),
         "resource": "HOLE Completion Resource Source",
-        "tables": "BreakerRow CallCounts FailureRow LensRow Pace ProviderRow Tables TenantRow",
+        "tables": "BreakerRow CallCounts FailureRow LensRow Pace ProviderRow StallsRow Tables TenantRow",
+        "answer_text": "SEPARATOR AnswerBody AnswerGroup AnswerLine AnswerPart",
         "tool": (
-            "Access Advice Again AnswerKey Cache Hints Input LinkPolicy Part Stage Strategy Tool questions "
-            "stages_of"
+            "BUDGET NOTICES Access Advice Again AnswerBudget AnswerKey Cache Hints Input LinkPolicy "
+            "Part Reads Shortening Stage Strategy Tool questions stages_of"
         ),
         "values": "NULL_KEPT Field Pair Row Setting Uses Value make_setting",
     },

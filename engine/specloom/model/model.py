@@ -81,6 +81,11 @@ class Model:
         return "" if found is None else found.fill({found.source.name: identifier})
 
     @property
+    def reader(self) -> Tool | None:
+        """The tool that reads on in what others have cut; None where none does."""
+        return next((tool for tool in self.tools.values() if tool.reads is not None), None)
+
+    @property
     def pages(self) -> list[PageModel]:
         """The pages of sites that providers read; of one provider in the order of its file."""
         return [page for provider in self.providers.values() for page in provider.pages]

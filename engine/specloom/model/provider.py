@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from specloom.core import PageTemplate, Place, Policy, Rate
-from specloom.language import ANY, RecordType, Shape
+from specloom.language import ANY, MAX_CAPTURED, RecordType, Shape
 
 from .values import Field, Pair, Setting, Value
 
@@ -223,7 +223,7 @@ class AddressPart:
 
     def read(self, text: str) -> str | None:
         """What counts of a text that has the form; None for every other one."""
-        found = self.form.fullmatch(text)
+        found = self.form.fullmatch(text) if len(text) <= MAX_CAPTURED else None
         return found[min(1, found.re.groups)] if found else None
 
 

@@ -90,6 +90,16 @@ class BreakerRow:
 
 
 @record
+class StallsRow:
+    """How often no call went on for over a second, because one held the event loop; the last time and where it was."""
+
+    count: int
+    longest_seconds: float
+    last_at: str | None = None
+    last_where: str | None = None
+
+
+@record
 class Tables:
     """Every table by its name."""
 
@@ -101,4 +111,5 @@ class Tables:
     tenant: TenantRow
     failures: Sequence[FailureRow]
     breakers: Sequence[BreakerRow]
+    stalls: StallsRow
     problems: Sequence[str]

@@ -9,6 +9,7 @@ from typing import Any
 from specloom.core import Place
 from specloom.language import RecordType, Shape
 
+from .answer_text import AnswerPart
 from .values import Field, Pair, Setting, Uses, Value
 
 
@@ -195,6 +196,40 @@ class LinkPolicy:
     also: tuple[Pair, ...] = ()
 
 
+BUDGET = "max_tokens"
+"""The input by which a caller sets how many tokens an answer may have; every tool with a budget takes it."""
+NOTICES = "notices"
+"""The key of an answer that says what its reader has to know before it: what was cut, moved or answered by others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortening:
+    """What of an answer gives way: a list of items or a text under a key, or a field of the rows under it."""
+
+    key: str
+    field: str
+    to: int
+    """Items of a list, or characters of a text, that stay at least."""
+    source: Value | None = None
+    """The address under which the reader has the whole of it; None where only the answer has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerBudget:
+    """How many tokens an answer has at most where its caller says nothing, and what gives way, in this order."""
+
+    tokens: int
+    cut: tuple[Shortening, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """The inputs of the tool that reads on: the address of a source, and where in it to begin, in characters."""
+
+    source: str
+    offset: str
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """One tool, compiled."""
@@ -236,6 +271,13 @@ class Tool:
     """The key of its answer that lists what could not be read, for the session that records it; "" for none."""
     recorded: Value | None = None
     """The sources that a session records, of `answer` and `rows`; for None the lists that the answer makes of rows."""
+    verbatim: tuple[Pair, ...] = ()
+    """The keys of its answer whose texts stay as they came, controls and all, and when; others are cleaned."""
+    text: tuple[AnswerPart, ...] = ()
+    """How the answer reads as Markdown; for () it is told as JSON."""
+    budget: AnswerBudget | None = None
+    reads: Reads | None = None
+    """For the tool that reads on what others have cut."""
 
     @property
     def sources(self) -> tuple[str, ...]:

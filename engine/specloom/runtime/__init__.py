@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from .notices import none_configured, resolve
     from .operation import drive, drive_live, first_requests, perform
     from .plan import Ask, AskAll, Offer, PlanContext, ProviderOutcome, Pursuit, Run, plan_context
+    from .presentation import Presented, Presenter, fit_to_budget, to_text
     from .pages import PageIndex, PageMatch, make_page, settle
-    from .recordings import RecordingSender, ReplaySender, Sender, request_id, to_recording, write_whole
-    from .request import STEP
+    from .recordings import TOKEN_REPLY, RecordingSender, ReplaySender, Sender, request_id, to_recording, write_whole
+    from .request import STEP, secrets_of
     from .resources import ResourceContext, answer_resource, list_rows, parameters_of, read_table
     from .strategies import pursue
 
@@ -34,9 +35,10 @@ __getattr__ = exports(
         "notices": "none_configured resolve",
         "operation": "drive drive_live first_requests perform",
         "plan": "Ask AskAll Offer PlanContext ProviderOutcome Pursuit Run plan_context",
+        "presentation": "Presented Presenter fit_to_budget to_text",
         "pages": "PageIndex PageMatch make_page settle",
-        "recordings": "RecordingSender ReplaySender Sender request_id to_recording write_whole",
-        "request": "STEP",
+        "recordings": "TOKEN_REPLY RecordingSender ReplaySender Sender request_id to_recording write_whole",
+        "request": "STEP secrets_of",
         "resources": "ResourceContext answer_resource list_rows parameters_of read_table",
         "strategies": "pursue",
     },

@@ -8,10 +8,10 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from specloom.core import Fault, Secret, did_you_mean, is_day
-from specloom.language import evaluate, truthy
+from specloom.core import Fault, Secret, did_you_mean, find_nearest, is_day
+from specloom.language import MAX_CAPTURED, evaluate, truthy
 from specloom.model import Input, Model, Tool
 
 _WORDS = {
@@ -22,6 +22,7 @@ _WORDS = {
     "list": "a list of texts",
     "object": "an object",
 }
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _SHOWN = 80
 _MOST_OBJECT = 20_000
 """Bytes of an object as JSON; a schema of ten fields has a few hundred."""
@@ -37,6 +38,14 @@ class Arguments:
     """The inputs that the caller set, as opposed to those filled with a default."""
 
 
+class _Problem(NamedTuple):
+    """What is wrong with a value in a sentence, which argument or field of one it is, and what is near to it."""
+
+    sentence: str
+    argument: str
+    near: str = ""
+
+
 def parse_arguments(tool: Tool, raw: Mapping[str, Any] | None) -> Arguments:
     """The arguments of a call, or a `validation` fault that says which field, what was given and what is allowed."""
     given: dict[str, Any] = {}
@@ -46,16 +55,19 @@ def parse_arguments(tool: Tool, raw: Mapping[str, Any] | None) -> Arguments:
         if name not in tool.inputs:
             everything = f"known: {', '.join(sorted(tool.inputs))}" if tool.inputs else "it takes none"
             hint = did_you_mean(name, tool.inputs) or everything
-            raise _refused(tool, f"{tool.name} has no argument {name[:_SHOWN]!r}; {hint}", name[:_SHOWN])
+            sentence = f"{tool.name} has no argument {name[:_SHOWN]!r}; {hint}"
+            raise _refused(tool, _Problem(sentence, name[:_SHOWN], find_nearest(name[:_SHOWN], tool.inputs)))
     for one in tool.inputs.values():
         value = _repaired(one, raw.get(one.name))
         if value is None or (value == "" and not one.required):
             if one.required:
-                raise _refused(tool, f"{one.name} is required: {one.description}", one.name)
+                raise _refused(tool, _Problem(f"{one.name} is required: {one.description}", one.name))
             continue
         wrong = _problem(one, value)
         if wrong:
-            raise _refused(tool, wrong, one.name)
+            raise _refused(tool, wrong)
+        if _stands_for_default(one, value):
+            continue
         if one.clamp:
             bounded = _clamped(one, value)
             if bounded != value:
@@ -73,8 +85,14 @@ def parse_arguments(tool: Tool, raw: Mapping[str, Any] | None) -> Arguments:
         values[name] = evaluate(definition, context) if known else None
     for refuse, message in tool.checks:
         if truthy(evaluate(refuse, context)):
-            raise _refused(tool, str(evaluate(message, context)))
+            names = {path[1] for path in refuse.uses if path[0] == "args" and len(path) > 1}
+            raise _refused(tool, _Problem(str(evaluate(message, context)), names.pop() if len(names) == 1 else ""))
     return Arguments(given, requested, explicit)
+
+
+def _stands_for_default(one: Input, value: Any) -> bool:
+    """Whether a number says that none was given: zero does where at least one is wanted (the tool contract's rule)."""
+    return one.clamp and one.default is not None and (one.minimum or 0) > 0 and value == 0
 
 
 def _repaired(one: Input, value: Any) -> Any:
@@ -141,12 +159,12 @@ def _json(text: str) -> Any:
         return None
 
 
-def _problem(one: Input, value: Any) -> str:
-    """What is wrong with a value, in a sentence; empty when nothing is."""
+def _problem(one: Input, value: Any) -> _Problem | None:
+    """What is wrong with a value; None when nothing is."""
     if one.items:
         return _items_problem(one, value)
     if not _is_kind(one.kind, value):
-        return f"{one.name} is {_show(value)}; it should be {_WORDS[one.kind]}"
+        return _Problem(f"{one.name} is {_show(value)}; it should be {_WORDS[one.kind]}", one.name)
     if one.kind == "string":
         return _text_problem(one, value, one.name)
     if one.kind == "object":
@@ -155,57 +173,68 @@ def _problem(one: Input, value: Any) -> str:
         if too_many := _too_many(one, value):
             return too_many
         found = (_text_problem(one, item, f"{one.name}[{index}]") for index, item in enumerate(value))
-        return next(filter(None, found), "")
+        return next(filter(None, found), None)
     if one.kind in {"integer", "number"} and not one.clamp:
         below = one.minimum is not None and value < one.minimum
         if below or (one.maximum is not None and value > one.maximum):
-            return f"{one.name} is {value}; it may be {_bounds(one)}"
-    return ""
+            return _Problem(f"{one.name} is {value}; it may be {_bounds(one)}", one.name)
+    return None
 
 
-def _too_many(one: Input, value: list[Any]) -> str:
+def _too_many(one: Input, value: list[Any]) -> _Problem | None:
     if one.max_items is None or len(value) <= one.max_items:
-        return ""
-    return f"{one.name} has {len(value)} items; it may have {one.max_items}"
+        return None
+    return _Problem(f"{one.name} has {len(value)} items; it may have {one.max_items}", one.name)
 
 
-def _items_problem(one: Input, value: Any) -> str:
+def _items_problem(one: Input, value: Any) -> _Problem | None:
     if not isinstance(value, list):
-        return f"{one.name} is {_show(value)}; it should be a list of objects"
+        return _Problem(f"{one.name} is {_show(value)}; it should be a list of objects", one.name)
     if too_many := _too_many(one, value):
         return too_many
-    return next(filter(None, (_item_problem(one, item, f"{one.name}[{at}]") for at, item in enumerate(value))), "")
+    return next(filter(None, (_item_problem(one, item, f"{one.name}[{at}]") for at, item in enumerate(value))), None)
 
 
-def _item_problem(one: Input, item: Any, place: str) -> str:
+def _item_problem(one: Input, item: Any, place: str) -> _Problem | None:
     """What is wrong with one object of a list; `place` is its name in the sentence."""
     fields = {field.name: field for field in one.items}
     if not isinstance(item, dict):
-        return f"{place} is {_show(item)}; it should be an object with {', '.join(fields)}"
+        return _Problem(f"{place} is {_show(item)}; it should be an object with {', '.join(fields)}", place)
     for name in item:
         if name not in fields:
-            hint = did_you_mean(name, fields)
-            return f"{place} has no field {_show(name)}; {hint}"
+            sentence = f"{place} has no field {_show(name)}; {did_you_mean(name, fields)}"
+            return _Problem(sentence, f"{place}.{name[:_SHOWN]}", find_nearest(name[:_SHOWN], fields))
     for field_ in fields.values():
         if field_.name not in item:
             if field_.required:
-                return f"{place} needs {field_.name}: {field_.description}"
+                return _Problem(f"{place} needs {field_.name}: {field_.description}", f"{place}.{field_.name}")
         elif wrong := _problem(replace(field_, name=f"{place}.{field_.name}"), item[field_.name]):
             return wrong
-    return ""
+    return None
 
 
-def _object_problem(one: Input, value: dict[str, Any]) -> str:
+def _object_problem(one: Input, value: dict[str, Any]) -> _Problem | None:
     """An object is sent on as it is, so it has to be JSON, and no larger than a caller needs."""
     try:
         size = len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
     except (ValueError, TypeError, RecursionError, UnicodeEncodeError):
-        return f"{one.name} is no JSON object: it holds something that JSON cannot say"
-    return f"{one.name} has {size} bytes as JSON; it may have {_MOST_OBJECT}" if size > _MOST_OBJECT else ""
+        return _Problem(f"{one.name} is no JSON object: it holds something that JSON cannot say", one.name)
+    if size <= _MOST_OBJECT:
+        return None
+    return _Problem(f"{one.name} has {size} bytes as JSON; it may have {_MOST_OBJECT}", one.name)
 
 
-def _text_problem(one: Input, value: str, name: str) -> str:
-    if any("\ud800" <= character <= "\udfff" for character in value):
+def _text_problem(one: Input, value: str, name: str) -> _Problem | None:
+    wrong = _say_wrong(one, value, name)
+    if not wrong:
+        return None
+    is_choice = one.choices and value not in one.choices
+    return _Problem(wrong, name, find_nearest(value[:_SHOWN], one.choices) if is_choice else "")
+
+
+def _say_wrong(one: Input, value: str, name: str) -> str:
+    """What is wrong with a text, in a sentence; "" when nothing is."""
+    if _SURROGATE.search(value):
         return f"{name} holds half a character (a lone surrogate); send whole text"
     if one.choices and value not in one.choices:
         if one.catalogue.startswith("providers."):
@@ -215,6 +244,8 @@ def _text_problem(one: Input, value: str, name: str) -> str:
         return f"{name} is {_show(value)}; it needs at least {one.min_length} character{'s'[: one.min_length > 1]}"
     if one.max_length is not None and len(value) > one.max_length:
         return f"{name} has {len(value)} characters; it may have {one.max_length}"
+    if one.pattern and len(value) > (most := one.max_length or MAX_CAPTURED):
+        return f"{name} has {len(value)} characters; it may have {most}"
     if one.pattern and not re.fullmatch(one.pattern, value):
         return f"{name} is {_show(value)}; it should be {one.says or one.pattern}"
     if one.format and not is_day(value):
@@ -257,8 +288,11 @@ def _show(value: Any) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
-def _refused(tool: Tool, sentence: str, argument: str = "") -> Fault:
-    return Fault("validation", sentence, detail=argument and f"argument {argument} of {tool.name}")
+def _refused(tool: Tool, problem: _Problem) -> Fault:
+    argument = problem.argument
+    detail = argument and f"argument {argument} of {tool.name}"
+    sentence, near = problem.sentence, problem.near
+    return Fault("validation", sentence, detail=detail, action="fix_arguments", argument=argument, near=near)
 
 
 # --- The key under which the answer to arguments is kept: all that can change it, and nothing that can be read back ---
@@ -286,7 +320,8 @@ def answer_key(tool: Tool, arguments: Arguments, prefix: bytes, owner: str) -> s
     ignored = tool.cache.ignore if tool.cache else ()
     explicit = (name for name in arguments.explicit if name not in ignored and tool.inputs[name].default is not None)
     given = {name: value for name, value in arguments.given.items() if name not in ignored}
-    said = [given, arguments.requested, sorted(explicit), owner]
+    requested = {name: value for name, value in arguments.requested.items() if name not in ignored}
+    said = [given, requested, sorted(explicit), owner]
     digest = hashlib.sha256(prefix)
     digest.update(json.dumps(said, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

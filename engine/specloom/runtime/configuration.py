@@ -39,7 +39,7 @@ def read_setting(setting: Setting, environ: Mapping[str, str]) -> Any:
             raise SettingError(f"{setting.name} is {shown}; write a number like 0.5")
         return float(text)
     if setting.kind == "url":
-        if not re.fullmatch(r"https?://[^\s/]+\S*", text):
+        if not re.fullmatch(r"https?://[^\s/]\S*", text):
             raise SettingError(f"{setting.name} should be an http or https URL")
         return text
     if setting.kind == "headers":

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
 import json
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from specloom.cache import AnswerCache, CacheEntry
-from specloom.core import KINDS, Answer, Fault, Place, did_you_mean
+from specloom.core import KINDS, Answer, Fault, Place, did_you_mean, dump_clean
 from specloom.language import build, evaluate, truthy
-from specloom.model import Model, Row, Tool, make_setting
+from specloom.model import NOTICES, Model, Row, Tool, make_setting
 from specloom.plugins import (
     CLOSERS,
     ENVELOPES,
@@ -34,7 +33,7 @@ from .arguments import Arguments, answer_key, key_prefix, parse_arguments
 from .circuit_breaker import Breakers
 from .configuration import RoutingError, configure, plan_routes, read_settings
 from .live_context import LiveContext
-from .metrics import Count, Tallies
+from .metrics import Count, Stalls, Tallies
 from .pages import PageIndex
 from .plan import Ask, Offer, Progress, ProviderOutcome, Run, conduct
 from .providers import Upstreams
@@ -60,6 +59,11 @@ def say_routing(outcome: ProviderOutcome) -> dict[str, Any]:
         if outcome.fallback_reason:
             said["fallback_reason"] = outcome.fallback_reason
     return {**said, "cache_hit": False}
+
+
+def say_attempts(fault: Fault) -> dict[str, Any]:
+    """Who was asked in vain, for the record of a call that nobody answered."""
+    return {"providers_attempted": list(dict.fromkeys(fault.tried)), "cache_hit": False}
 
 
 # --- Large answers: kept for a short time under an address, with a small answer in their place ------------------------
@@ -96,13 +100,15 @@ async def link_large(
         "linked": True,
         **described,
     }
-    return json.dumps(said, ensure_ascii=False, separators=(",", ":")), kept
+    return dump_clean(said), kept
 
 
 # --- Those who look at calls, such as sessions and analytics, are told how a call went --------------------------------
 
 
 _NOWHERE = Place("<engine>")
+NOT_RECORDED = "Nothing of this call was recorded in a session. {why}"
+"""What an answer says that names a session in vain."""
 
 
 class Watch:
@@ -133,24 +139,31 @@ class Watch:
         body: str,
         outcomes: list[Mapping[str, Any]],
         found: Sequence[Row] = (),
-    ) -> None:
+    ) -> str:
         """Tell everyone who looks at a call; `body` is its answer as JSON, "" where there is none.
 
-        `found` are the rows behind it, for an answer that was asked to tell them only in its text.
+        `found` are the rows behind it, for an answer that was asked to tell them only in its text. The sentence for a
+        caller who named a session in which nothing of the call is recorded, else "".
         """
-        watching = self.watching(tool, arguments)
-        if not watching or self._drawers is None:
-            return
         field, kind = tool.record or ("", "")
+        session = str(arguments.given.get(field) or "")
+        if self._drawers is None:
+            return NOT_RECORDED.format(why="This server keeps no state.") if session else ""
+        watching = self.watching(tool, arguments)
+        if not watching:
+            return ""
         answer = json.loads(body) if body and field else {}
         rows = _sources(tool, answer, found) if answer else []
         ended = [*outcomes, *_failures(answer.get(tool.failures))]
+        lost = ""
         for one, config in watching:
-            session = str(arguments.given.get(field) or "")
             seen = ObservedCall(owner, tool.name, session, kind, rows, ended, self._clock(), config)
             # What cannot be remembered keeps no answer from whoever asked.
-            with contextlib.suppress(Fault):
+            try:
                 await one.function(self._drawers, seen)
+            except Fault as fault:
+                lost = lost or fault.message
+        return NOT_RECORDED.format(why=lost) if session and lost else ""
 
 
 def _failures(failed: Any) -> list[Mapping[str, Any]]:
@@ -166,6 +179,12 @@ def _sources(tool: Tool, answer: Mapping[str, Any], found: Sequence[Row]) -> lis
         return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     lists = [answer.get(one.name) for one in tool.answer if one.fields is not None]
     return [row for rows in lists if isinstance(rows, list) for row in rows]
+
+
+def _find_verbatim(tool: Tool, arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> list[str]:
+    """The keys of an answer whose texts stay as they came, which its spec says."""
+    context = {"args": arguments, "answer": answer}
+    return [name for name, when in tool.verbatim if truthy(evaluate(when, context))]
 
 
 def check_answer(tool: Tool, answer: dict[str, Any]) -> None:
@@ -209,6 +228,8 @@ class Done:
     """Where the whole answer is, when `body` only stands for it."""
     fault: str = ""
     """The kind of the fault that the answer tells in the envelope of its tool."""
+    warning: str = ""
+    """What the caller is told whose session recorded nothing of the call; never kept."""
 
     @property
     def answer(self) -> dict[str, Any]:
@@ -285,6 +306,7 @@ class Executor:
             self.tool_settings[tool.name] = values
         self.tool_counts: dict[str, Count] = {name: Count() for name in model.tools}
         self.tallies = Tallies()
+        self.stalls = Stalls()
         self.recent: deque[Failed] = deque(maxlen=MOST_FAILED)
         self._watch = Watch(drawers, environ, clock)
         self.problems += self._watch.problems
@@ -303,7 +325,7 @@ class Executor:
             raise Fault("config", sentence, alternatives=sorted(self.model.tools))
         return self.model.tools[name]
 
-    def peek(self, name: str, raw: Mapping[str, Any] | None, *, owner: str = "") -> Done | None:
+    def peek(self, name: str, raw: Mapping[str, Any] | None, *, owner: str = "", request: str = "") -> Done | None:
         """The kept answer if it is in memory, else None. Never waits, and may be called from any thread."""
         if self.cache is None:
             return None
@@ -321,44 +343,66 @@ class Executor:
         if entry is None:
             return None
         done = self._from_entry(tool, arguments, entry, began)
-        self._audit(tool, owner, arguments.given, began, "")
+        self._audit(tool, owner, arguments.given, began, "", request, done.meta.get("routing"))
         return done
 
     async def call(
-        self, name: str, raw: Mapping[str, Any] | None, *, owner: str = "", progress: Progress | None = None
+        self,
+        name: str,
+        raw: Mapping[str, Any] | None,
+        *,
+        owner: str = "",
+        progress: Progress | None = None,
+        request: str = "",
     ) -> Done:
-        """Answer a call, from the cache or anew; raises Fault."""
+        """Answer a call, from the cache or anew; raises Fault. `request` is how the record of calls names it."""
         began = time.perf_counter()
         tool = self.tool(name)
         given: Mapping[str, Any] = raw or {}
-        error = "cancelled"
+        error, routing = "cancelled", None
         try:
             arguments = parse_arguments(tool, raw)
             given = arguments.given
             done = await self._watched(tool, arguments, began, owner, progress)
             if tool.link is not None and self.artifacts is not None:
                 linked = await link_large(tool, arguments.given, done.body, self.artifacts, owner)
-                done = Done(linked[0], done.meta, linked[1]) if linked else done
-            error = ""
+                done = replace(done, body=linked[0], linked=linked[1]) if linked else done
+            if done.warning:
+                warned = {**done.answer, NOTICES: [*done.answer.get(NOTICES, ()), done.warning]}
+                done = replace(done, body=json.dumps(warned, ensure_ascii=False, separators=(",", ":")))
+            error, routing = "", done.meta.get("routing")
         except Exception as raised:
             fault = _to_fault(raised)
             error = KINDS[fault.kind].wire
+            routing = say_attempts(fault) if self.routes.routed and fault.tried else None
             if fault is raised or tool.envelope:
                 self.tool_counts[name].add(time.perf_counter() - began, fault, at=self.clock())
                 self.recent.appendleft(Failed(self.clock(), owner, name, error, fault.provider, fault.message))
             if not tool.envelope:
                 raise
             told = ENVELOPES[tool.envelope].function(fault, given)
-            done = Done(json.dumps(told, ensure_ascii=False, separators=(",", ":")), {}, fault=fault.kind)
+            done = Done(dump_clean(told), {}, fault=fault.kind)
         finally:
-            self._audit(tool, owner, given, began, error)
+            self._audit(tool, owner, given, began, error, request, routing)
         return done
 
-    def _audit(self, tool: Tool, owner: str, given: Mapping[str, Any], began: float, error: str) -> None:
+    def _audit(
+        self,
+        tool: Tool,
+        owner: str,
+        given: Mapping[str, Any],
+        began: float,
+        error: str,
+        request: str,
+        routing: Mapping[str, Any] | None,
+    ) -> None:
         self.tallies.count(split_owner(owner)[0], error, self.clock())
         if self.audit is not None:
             session = str(given.get(tool.record[0]) or "") if tool.record else ""
-            self.audit(CallRecord(owner, tool.name, session, time.perf_counter() - began, error, given))
+            seconds = time.perf_counter() - began
+            if routing is not None:
+                routing = {**routing, "latency_ms": round(seconds * 1000)}
+            self.audit(CallRecord(owner, tool.name, session, seconds, error, given, request, routing or {}))
 
     async def _watched(
         self, tool: Tool, arguments: Arguments, began: float, owner: str, progress: Progress | None
@@ -369,11 +413,16 @@ class Executor:
         except Fault as fault:
             failed = {"provider": fault.provider or tool.name, "error": KINDS[fault.kind].wire}
             outcome = {**failed, "url": str(arguments.given.get("url") or "")}
-            await self._watch.tell(tool, arguments, owner, "", [outcome])
-            raise
+            warning = await self._watch.tell(tool, arguments, owner, "", [outcome])
+            if not warning:
+                raise
+            # Others may have joined the call and be told the same fault.
+            own = fault.told_as()
+            own.also = {**fault.also, NOTICES: [warning]}
+            raise own from None
         outcomes, rows = (fresh.outcomes, fresh.rows) if fresh else ([], [])
-        await self._watch.tell(tool, arguments, owner, done.body, outcomes, rows)
-        return done
+        warning = await self._watch.tell(tool, arguments, owner, done.body, outcomes, rows)
+        return replace(done, warning=warning) if warning else done
 
     async def _done(
         self, tool: Tool, arguments: Arguments, began: float, owner: str, progress: Progress | None
@@ -424,15 +473,29 @@ class Executor:
             raise Fault("upstream_unavailable", f"{tool.name} had no answer after {tool.deadline:g} seconds") from None
         if self.validate:
             check_answer(tool, outcome.answer)
-        body = json.dumps(outcome.answer, ensure_ascii=False, separators=(",", ":"))
         ttl = tool.cache.ttl if tool.cache else 0.0
         if outcome.partial:
             ttl = min(ttl, PARTIAL_TTL)
-        if self.cache is not None and tool.cache is not None and outcome.keep:
-            await self.cache.put(key, body.encode("utf-8", "surrogatepass"), ttl, soon=True)
         meta: dict[str, Any] = {}
-        if tool.cache is not None and tool.cache.always_say:
+        age = 0.0
+        if outcome.lives:
+            # An answer is as old as its oldest part, and ends with the first that ends.
+            now = self.clock()
+            age = max(0.0, now - min(made for made, _ in outcome.lives))
+            left = min(ends for _, ends in outcome.lives) - now
+            ttl = age + max(0.0, min(ttl, left) if tool.cache else left)
+            label = CacheEntry(b"", now - age, ttl).freshness(now) if ttl else "expiring"
+            meta |= say_freshness(not outcome.served_by, int(age), ttl, label)
+            if tool.cache is not None and tool.cache.age_as:
+                outcome.answer[tool.cache.age_as] = int(age)
+        elif tool.cache is not None and tool.cache.always_say:
             meta |= say_freshness(False, 0, ttl, "fresh")
+        # Nothing that a page, an upstream or a caller wrote gets into an answer but through here.
+        body = dump_clean(outcome.answer, verbatim=_find_verbatim(tool, arguments.given, outcome.answer))
+        if self.cache is not None and tool.cache is not None and outcome.keep:
+            await self.cache.put(key, body.encode("utf-8", "surrogatepass"), ttl, age=age, soon=True)
+        if outcome.notes:
+            meta["incomplete"] = list(dict.fromkeys(outcome.notes))
         meta |= outcome.meta
         if self.routes.routed and not outcome.explicit and outcome.served_by:
             meta["routing"] = say_routing(outcome)
@@ -451,17 +514,25 @@ class Executor:
         async def ask(one: Ask, within: float) -> Answer:
             return await self.upstreams.ask(one.provider, one.operation, one.arguments, within=within)
 
+        contexts: list[LiveContext] = []
+
         async def run(one: Run) -> Row:
-            return await one.function(LiveContext(self, tool, owner, progress), one.parameters)
+            contexts.append(LiveContext(self, tool, owner, progress))
+            return await one.function(contexts[-1], one.parameters)
 
         running = pursue(tool, self.model, arguments, self.tool_settings[tool.name], self.offer(), self.clock(), owner)
-        return await conduct(running, ask, run, deadline=tool.deadline, progress=progress)
+        outcome = await conduct(running, ask, run, deadline=tool.deadline, progress=progress)
+        outcome.lives = [life for context in contexts for life in context.lives]
+        return outcome
 
     async def aclose(self) -> None:
         """Close connections and the cache, and end what procedures have started."""
-        for closer in CLOSERS.values():
-            await closer.function()
-        await self.sender.aclose()
+        # Side by side: who leaves waits for a short while only, and a browser must not cost the stores their turn.
+        await asyncio.gather(
+            self._close_stores(), self.sender.aclose(), *(closer.function() for closer in CLOSERS.values())
+        )
+
+    async def _close_stores(self) -> None:
         for close in self.closing:
             await close()
         if self.cache is not None:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
 from specloom.cache import AnswerCache
-from specloom.core import Answer, Fault, Request, Response, all_failed
+from specloom.core import Answer, Fault, Request, Response, all_failed, redact_response, to_plain
 from specloom.model import Model, Operation, Tool
 from specloom.plugins import PROCEDURES, ArtifactKeeper, Collection, Collections, Kept, SitePage, SiteRoute
 
@@ -16,6 +16,7 @@ from .pages import PageIndex, make_page
 from .plan import Offer, Progress
 from .providers import Upstreams
 from .recordings import Sender
+from .request import secrets_of
 from .single_flight import Flights
 
 
@@ -48,6 +49,8 @@ class LiveContext:
         self._tool = tool
         self._progress = progress
         self._owner = owner
+        self.lives: list[tuple[float, float]] = []
+        """Of everything that came from the cache, when it was made and when it ends, in seconds since the epoch."""
 
     @property
     def owner(self) -> str:
@@ -70,7 +73,7 @@ class LiveContext:
 
     def tell(self, done: float, total: float | None, message: str) -> None:
         if self._progress is not None:
-            self._progress(done, total, message)
+            self._progress(done, total, to_plain(message))
 
     def offering(self, operation: str) -> tuple[str, ...]:
         return self._engine.offer().orders.get(operation, ())
@@ -107,7 +110,7 @@ class LiveContext:
         return await PROCEDURES[procedure].function(self, parameters)
 
     async def send(self, request: Request) -> Response:
-        return await self._engine.sender.send(request)
+        return redact_response(await self._engine.sender.send(request), secrets_of(request))
 
     async def remember(self, key: str, ttl: float, make: Callable[[], Awaitable[Any]]) -> Kept:
         async def look() -> Kept:
@@ -118,12 +121,24 @@ class LiveContext:
             await self.keep(key, made, ttl)
             return Kept(made)
 
-        return await self._engine.flights.run(self._full(key), look)
+        # Who joins another call's look has the same old part in its answer.
+        kept: Kept = await self._engine.flights.run(self._full(key), look)
+        self._note(kept)
+        return kept
 
     async def recall(self, key: str) -> Kept | None:
         cache = self._engine.cache
         entry = await cache.get(self._full(key)) if cache is not None else None
-        return Kept(json.loads(entry.value), entry.age(self.now())) if entry else None
+        if entry is None:
+            return None
+        kept = Kept(json.loads(entry.value), entry.age(self.now()), entry.ttl)
+        self._note(kept)
+        return kept
+
+    def _note(self, kept: Kept) -> None:
+        if kept.ttl:
+            made = self.now() - kept.age
+            self.lives.append((made, made + kept.ttl))
 
     async def keep(self, key: str, value: Any, ttl: float) -> None:
         if self._engine.cache is not None:

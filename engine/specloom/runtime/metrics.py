@@ -46,6 +46,22 @@ class Count:
         return ranked[-(-95 * len(ranked) // 100) - 1] if ranked else 0.0
 
 
+@dataclass(slots=True)
+class Stalls:
+    """How often the event loop stood still for over a second; `last` is when that ended, `where` is in the source."""
+
+    count: int = 0
+    longest: float = 0.0
+    last: float = 0.0
+    where: str = ""
+
+    def add(self, seconds: float, where: str, *, at: float) -> None:
+        """One more; `at` is when it ended, in seconds since the epoch."""
+        self.count += 1
+        self.longest = max(self.longest, seconds)
+        self.last, self.where = at, where
+
+
 # --- How much each tenant has called today, and how often that was refused because there was too much of it -----------
 
 

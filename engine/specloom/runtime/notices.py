@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from specloom.core import Fault
+from specloom.core import Fault, find_nearest
 from specloom.language import evaluate, truthy
 from specloom.model import Model, Tool, Value, questions
 
@@ -28,6 +28,7 @@ def resolve(name: str, operation: str, tool: Tool, model: Model, offer: Offer) -
             f"{problem}; those that do: {', '.join(offering)}",
             provider=name if known else "",
             alternatives=offering,
+            **_as_argument(name, tool, offering),
         )
     if name not in offer.configured:
         needed = " and ".join(offer.missing.get(name, ())) or "its settings"
@@ -41,12 +42,21 @@ def resolve(name: str, operation: str, tool: Tool, model: Model, offer: Offer) -
         )
 
 
+def _as_argument(name: str, tool: Tool, offering: Sequence[str]) -> dict[str, Any]:
+    """What a fault tells of a wrong name that the caller gave; nothing where no argument names a provider."""
+    argument = next((one.name for one in tool.inputs.values() if one.catalogue.startswith("providers.")), "")
+    if not argument:
+        return {}
+    return {"action": "fix_arguments", "argument": argument, "near": find_nearest(name, offering)}
+
+
 _OF_ARGUMENTS = frozenset({"validation", "not_found"})
 """What is wrong whoever is asked, so that nobody else is named."""
 
 
 def point_to_others(fault: Fault, tool: Tool, offer: Offer, outcome: ProviderOutcome) -> Fault:
     """The fault of a call that nobody answered, with those whom the caller may ask by name instead."""
+    fault.tried = tuple(outcome.tried)
     if fault.kind not in _OF_ARGUMENTS:
         # Whom a procedure has asked is not in the outcome; of them, the one that the fault is of is known.
         others = (name for name in not_asked(tool, offer, outcome) if name != fault.provider)

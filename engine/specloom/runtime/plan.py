@@ -78,8 +78,11 @@ class ProviderOutcome:
     keep: bool = True
     """The spec allows this answer to be cached."""
     notes: list[str] = field(default_factory=list)
+    """What the answer lacks because somebody failed or took too long, a sentence each; told in `_meta.incomplete`."""
     partial: bool = False
     """Something is left out that may be there again soon."""
+    lives: list[tuple[float, float]] = field(default_factory=list)
+    """Of each part that came from the cache, when it was made and when it ends, in seconds since the epoch."""
 
 
 Pursuit = Generator[Ask | AskAll | Run, Any, ProviderOutcome]

@@ -6,17 +6,18 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from specloom.cache import AnswerCache
-from specloom.core import Answer, Fault, Limiter, Request, Response, Secret, redact, redact_body
+from specloom.core import Answer, Fault, Limiter, Request, Response, Secret, redact, redact_response
 from specloom.model import Operation, Provider
 
 from .circuit_breaker import Breakers
 from .metrics import Count
 from .operation import drive_live, perform
 from .recordings import Sender, from_recording, request_key, to_recording
+from .request import STEP as TOKEN_STEP
 from .request import Tokens, secrets_of
 
 # --- The settings of a provider, once for each of its keys: keys are used in turn, and a spent one is passed over -----
@@ -152,8 +153,9 @@ class Upstreams:
             if kept is not None:
                 return kept
             response = await self._send_now(provider, request)
-            body = redact_body(response.body, [*key.secrets(), *secrets_of(request)])
-            response = response if body is response.body else replace(response, body=body)
+            # The answer to a request for a token is itself the secret, and is shown to nobody.
+            if request.step != TOKEN_STEP:
+                response = redact_response(response, [*key.secrets(), *secrets_of(request)])
             if request.keep_for:
                 fresh.append(response)
             return response

@@ -18,8 +18,8 @@ from .request import secrets_of
 
 _KEPT_HEADERS = ("content-type", "retry-after", "link", "date")
 """Response headers that a spec may read; the rest tells about the caller and is not written."""
-SHORTEST_SECRET = 4
-"""Characters from which on a secret is masked in what is written."""
+TOKEN_REPLY = b'{"access_token": "REDACTED", "expires_in": 600}'
+"""What stands in a recording for the answer to a request for a token."""
 
 
 class Sender(Protocol):
@@ -69,8 +69,7 @@ def to_recording(request: Request, response: Response) -> dict[str, Any]:
     headers = {name: _masked(value, secrets).decode() for name, value in kept.items()}
     said: dict[str, Any] = {"status": response.status, "headers": headers}
     # The whole answer to a request for a token is a secret.
-    is_token = request.step == TOKEN_STEP
-    body = b'{"access_token": "REDACTED", "expires_in": 600}' if is_token else _masked(response.body, secrets)
+    body = TOKEN_REPLY if request.step == TOKEN_STEP else _masked(response.body, secrets)
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
@@ -87,7 +86,7 @@ def to_recording(request: Request, response: Response) -> dict[str, Any]:
 
 
 def _masked(text: bytes, secrets: Iterable[Secret]) -> bytes:
-    return redact_body(text, secrets, least=SHORTEST_SECRET, mask=b"REDACTED")
+    return redact_body(text, secrets, b"REDACTED")
 
 
 def from_recording(said: Mapping[str, Any], url: str) -> Response:

@@ -8,7 +8,17 @@ from typing import Any
 
 from specloom.core import from_epoch, mask
 from specloom.language import Moment, RunBindings, build, evaluate
-from specloom.model import BreakerRow, CallCounts, FailureRow, LensRow, Pace, ProviderRow, Resource, TenantRow
+from specloom.model import (
+    BreakerRow,
+    CallCounts,
+    FailureRow,
+    LensRow,
+    Pace,
+    ProviderRow,
+    Resource,
+    StallsRow,
+    TenantRow,
+)
 from specloom.plugins import split_owner, to_json
 
 from .executor import Executor
@@ -171,6 +181,16 @@ def _breakers(executor: Executor, _owner: str) -> list[BreakerRow]:
     ]
 
 
+def _stalls(executor: Executor, _owner: str) -> StallsRow:
+    stalls = executor.stalls
+    return StallsRow(
+        count=stalls.count,
+        longest_seconds=round(stalls.longest, 1),
+        last_at=(from_epoch(stalls.last) or "") if stalls.count else None,
+        last_where=stalls.where or None,
+    )
+
+
 def _problems(executor: Executor, _owner: str) -> list[str]:
     return list(executor.problems)
 
@@ -184,5 +204,6 @@ _READERS: Mapping[str, Callable[[Executor, str], Any]] = {
     "tenant": _tenant,
     "failures": _failures,
     "breakers": _breakers,
+    "stalls": _stalls,
     "problems": _problems,
 }

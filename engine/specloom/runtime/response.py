@@ -22,7 +22,7 @@ OPENING = 65_536
 LONGEST_DELAY = 86_400
 """Seconds after which to come back at the latest, whatever an upstream says."""
 
-_LINE_END = re.compile(r"\s*[\n\r\t]\s*")
+_LINE_END = re.compile(r"(?<!\s)[^\S\n\r\t]*+[\n\r\t]\s*+")
 _SECONDS = re.compile(r"[0-9]+(?:\.[0-9]*)?")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from specloom.core import Answer, Fault, all_failed
+from specloom.core import KINDS, Answer, Fault, all_failed
 from specloom.language import Bindings, Layer, build, evaluate, how_many, may_be_null, truthy
 from specloom.model import Access, Again, AnswerKey, Model, Pair, Part, Row, Strategy, Tool, Value, questions
 from specloom.plugins import HOOKS, NOT_MEMBER, PROCEDURES, REASONS, Collection, Context, Item, find_refusal, is_member
@@ -164,6 +164,7 @@ def _gather(strategy: Strategy, run: PlanRun) -> Ran:
     faults = [one for one in got if isinstance(one, Fault)]
     outcome.failed.extend(faults)
     outcome.notes.extend(fault.message for fault in faults)
+    outcome.partial = outcome.partial or any(KINDS[fault.kind].retryable for fault in faults)
     if not answers:
         return None, True
     outcome.served_by = next((name for name, answer in answers if answer.rows), answers[0][0])

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from specloom.core import FORMATS, KINDS, Place, Report, did_you_mean, load_table
+from specloom.core import FORMATS, KINDS, Place, Report, TooManyProblemsError, did_you_mean, load_table
 from specloom.language import CONVERTERS, DECODERS
 
 from .yaml import Listing, Map, Node, YamlScalar
@@ -117,6 +117,9 @@ class Grammar:
         return self.named[name]
 
 
+MAX_PROBLEMS = 100
+"""How many problems of one file are looked for."""
+
 CONVERTER = "a converter"
 """What the grammar calls its record of converters, whose unknown names have a code of their own."""
 
@@ -132,9 +135,16 @@ _FLAGS: Mapping[str, str] = MappingProxyType(
 
 def check(node: Node, grammar: Grammar, report: Report) -> bool:
     """Hold a tree against its grammar; everything that does not fit is reported. True when all fits."""
-    before = len(report.found)
-    _check(node, grammar.root, grammar, report, "the file")
-    return len(report.found) == before
+    own = Report(most=MAX_PROBLEMS)
+    try:
+        _check(node, grammar.root, grammar, own, "the file")
+    except TooManyProblemsError:
+        own.most = 0
+        message = f"more than {MAX_PROBLEMS} problems in one file; what follows is not looked at"
+        own.add("E008", own.found[-1].place, message, "mend these first")
+    for one in own.found:
+        report.add(one.code, one.place, one.message, one.hint)
+    return not own.found
 
 
 def _check(node: Node, rule: Rule, grammar: Grammar, report: Report, what: str) -> None:
@@ -406,7 +416,9 @@ _REFERRING = ("provider", "tool", "resource")
 
 
 _READER = _Reader(load_table(__file__, "grammar.yaml"))
-_SHARED: Mapping[str, Rule] = MappingProxyType({name: _READER.named(name) for name in ("value", "field", "converter")})
+_SHARED: Mapping[str, Rule] = MappingProxyType(
+    {name: _READER.named(name) for name in ("value", "field", "converter", "text_part")}
+)
 
 NAME: Final = _READER.pattern("<NAME>")
 STEM: Final = _READER.pattern("<STEM>")

@@ -1,0 +1,77 @@
+"""How many tokens of a language model a text is, estimated by script and kind of text.
+
+The weights were fitted, by least squares with an English word counted as one token at least, to the geometric mean of
+what two public tokenisers count (those of GPT-4o, o200k_base, and of Llama 3) over 3,000 passages: extracted web pages,
+JSON of public APIs, and manuals in 32 languages. `bench/tokens.py` repeats the comparison. Where the two differ by more
+than a fifth (Hebrew, Tamil, Telugu, Gujarati, smaller languages in Latin letters), no estimate can be near both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+from typing import Final
+
+_LATIN: Final = "A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
+_WORD: Final = re.compile(f"[{_LATIN}]+")
+_ENGLISH: Final = frozenset(
+    {"the", "of", "and", "to", "in", "is", "that", "for", "it", "with", "as", "on", "are", "be", "this", "or", "you"}
+)
+_DIGITS: Final = re.compile(r"\d{1,3}")
+_CAPITALS: Final = re.compile(r"(?<=[A-Za-z])[A-Z]")
+_MIXED: Final = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
+_MARKS: Final = re.compile(r"[!-/:-@[-^`{-~]+")
+_FOREIGN: Final = re.compile(r"[^\x00-\x7f]")
+
+ENGLISH_SHARE: Final = 0.16
+"""Which part of the words of an English text are those of `_ENGLISH`; a text with less is less of an English one."""
+_LONG_ENGLISH, _LONG_WORD = 7, 3
+"""Letters beyond which a word may be in pieces."""
+
+_SCRIPTS: Final = (
+    (0x0370, 0x03FF, 0.399),  # Greek
+    (0x0400, 0x052F, 0.297),  # Cyrillic
+    (0x0590, 0x05FF, 0.756),  # Hebrew
+    (0x0600, 0x077F, 0.404),  # Arabic
+    (0x0900, 0x0DFF, 0.534),  # Devanagari and other scripts of India
+    (0x0E00, 0x0EFF, 0.441),  # Thai, Lao
+    (0x1100, 0x11FF, 0.722),  # Hangul
+    (0x2000, 0x206F, 0.266),  # dashes, quotation marks, dots
+    (0x3000, 0x303F, 1.1),  # punctuation of Chinese and Japanese, whose lines have no blanks
+    (0x3040, 0x30FF, 0.633),  # Kana
+    (0x3400, 0x9FFF, 0.713),  # Han
+    (0xAC00, 0xD7AF, 0.722),  # Hangul
+    (0xF900, 0xFAFF, 0.713),  # Han
+    (0xFF00, 0xFFEF, 1.1),  # full-width punctuation
+    (0x1F000, 0x1FFFF, 2.983),  # emoji
+)
+_OTHER: Final = 1.502
+_DIACRITIC: Final = 0.644
+
+
+def count_tokens(text: str) -> int:
+    """The estimate: within 10 % of the mean of two tokenisers for most languages (see the module)."""
+    words = _WORD.findall(text)
+    known = sum(times for word, times in Counter(words).items() if word.lower() in _ENGLISH)
+    english = min(1.0, known / len(words) / ENGLISH_SHARE) if words else 0.0
+    lengths = Counter(map(len, words))
+    count = 0.0
+    for length, times in lengths.items():
+        in_english = 1.0 + 0.225 * max(0, length - _LONG_ENGLISH)
+        in_others = 0.3 + 0.414 * max(0, length - _LONG_WORD)
+        count += times * (english * in_english + (1.0 - english) * in_others)
+    count += 0.145 * len(_CAPITALS.findall(text)) + 0.398 * len(_MIXED.findall(text))
+    count += 1.217 * len(_DIGITS.findall(text)) + 0.706 * len(_MARKS.findall(text))
+    count += sum(1 for line in text.split("\n")[1:] if line)
+    if not text.isascii():
+        count += sum(times * _weight(letter) for letter, times in Counter(_FOREIGN.findall(text)).items())
+    return round(count)
+
+
+@lru_cache(maxsize=4096)
+def _weight(letter: str) -> float:
+    point = ord(letter)
+    if point < 0x0250 or 0x1E00 <= point <= 0x1EFF:
+        return _DIACRITIC
+    return next((weight for first, last, weight in _SCRIPTS if first <= point <= last), _OTHER)

@@ -1,0 +1,39 @@
+"""How an answer reads as Markdown: lines with values in them, lines for each item of a list, and texts as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from .values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLine:
+    """One line: pieces between separators, each of fixed text and values in order.
+
+    A piece that has values and of them nothing is left out, and so is a line of such pieces.
+    """
+
+    pieces: tuple[tuple[str | Value, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerBody:
+    """Markdown over several lines, told as it is."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerGroup:
+    """Lines that are told where `when` holds: once, or for each item of a list."""
+
+    lines: tuple[AnswerPart, ...]
+    each: Value | None = None
+    when: Value | None = None
+
+
+SEPARATOR = " \u00b7 "
+"""What stands between the pieces of a line."""
+AnswerPart: TypeAlias = AnswerLine | AnswerBody | AnswerGroup

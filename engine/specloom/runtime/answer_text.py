@@ -1,0 +1,93 @@
+"""Renders an answer as the Markdown that a model reads, by the `text` of its tool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from specloom.language import MISSING, Bindings, Layer, evaluate, truthy
+from specloom.model import SEPARATOR, AnswerBody, AnswerGroup, AnswerLine, AnswerPart, Value
+
+_BLANKS = re.compile(r"\s+")
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d{1,9})?)?(?:Z|\+00:00)")
+NUMBER = "n"
+"""What an expression is called that is the number of an item."""
+_EMPTY_LINES = re.compile(r"\n{3,}")
+
+
+def render_answer(nodes: Iterable[AnswerPart], context: Bindings) -> str:
+    """The text, without empty lines at its ends and with one at most between two lines."""
+    return _EMPTY_LINES.sub("\n\n", "\n".join(_lines(nodes, context))).strip("\n")
+
+
+def _lines(nodes: Iterable[AnswerPart], context: Bindings) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, AnswerLine):
+            line = _line(node, context)
+            if line is not None:
+                yield line
+        elif isinstance(node, AnswerBody):
+            body = evaluate(node.value, context)
+            if body not in MISSING:
+                yield str(body)
+        else:
+            yield from _group(node, context)
+
+
+def _group(group: AnswerGroup, context: Bindings) -> Iterator[str]:
+    if group.when is not None and not truthy(evaluate(group.when, context)):
+        return
+    if group.each is None:
+        yield from _lines(group.lines, context)
+        return
+    for number, item in enumerate(evaluate(group.each, context) or (), 1):
+        yield from _lines(group.lines, Layer(context, item=item, n=number))
+
+
+def _line(line: AnswerLine, context: Bindings) -> str | None:
+    """The line; None where it has values and nothing was found for any."""
+    texts, is_said = [], False
+    for piece in line.pieces:
+        text, says = _piece(piece, context)
+        is_said = is_said or says
+        if text is not None:
+            texts.append(text)
+    return SEPARATOR.join(texts).rstrip() if is_said else None
+
+
+def _piece(parts: tuple[str | Value, ...], context: Bindings) -> tuple[str | None, bool]:
+    """A piece, or None where it has values and of them nothing; and whether it says anything.
+
+    The number of an item says nothing, and keeps its piece.
+    """
+    values = [part for part in parts if isinstance(part, Value)]
+    if not values:
+        return "".join(map(str, parts)), True
+    words = [to_words(evaluate(value, context)) for value in values]
+    says = any(text and value.text != NUMBER for text, value in zip(words, values, strict=True))
+    if not says and all(value.text != NUMBER for value in values):
+        return None, False
+    filled = iter(words)
+    return "".join(part if isinstance(part, str) else next(filled) for part in parts), says
+
+
+def to_words(value: Any) -> str:
+    """A value in a line: text on one line, a moment to the minute (UTC), numbers as they are, yes and no, lists with
+    commas."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        if value[:1].isdigit() and (moment := _MOMENT.fullmatch(value)):
+            day, minute = moment.groups()
+            return day if minute == "00:00" else f"{day} {minute}"
+        return _BLANKS.sub(" ", value).strip()
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:g}" if not value.is_integer() else str(int(value))
+    if isinstance(value, (list, tuple)):
+        return ", ".join(filter(None, map(to_words, value)))
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {words}" for name, inner in value.items() if (words := to_words(inner)))
+    return str(value)

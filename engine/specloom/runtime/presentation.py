@@ -1,0 +1,274 @@
+"""Fits an answer to its budget of tokens, and renders it as the text that a model reads."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from specloom.core import count_tokens, cut_text
+from specloom.language import MISSING, evaluate
+from specloom.model import BUDGET, NOTICES, Model, Shortening, Tool
+
+from .answer_text import render_answer
+from .arguments import Arguments, parse_arguments
+
+if TYPE_CHECKING:
+    from specloom.plugins import Artifact
+
+    from .executor import Done, Executor
+
+SLACK = 10
+"""Tokens of a budget that are left free where the notices of what was cut were too much for it."""
+MOST_KEPT = 256
+"""Presented answers that are remembered, because kept answers are asked for again."""
+ELLIPSIS = " …"
+"""What ends a shortened text that nobody reads on."""
+ARTIFACT_TYPE = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """What was left out of an answer: of which key, how much of it is told of how much, and who reads it on."""
+
+    of: str
+    kept: int
+    total: int
+    unit: str
+    """`items` or `characters`."""
+    source: str = ""
+    """The address under which a reader has the whole; empty for the answer's own."""
+
+
+NOTHING_CUT: tuple[Omission, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """An answer as it is sent: JSON, text, and where the whole of it is kept."""
+
+    body: str
+    text: str | None
+    """Markdown; None where the answer is told as JSON."""
+    whole: Artifact | None = None
+    cuts: tuple[Omission, ...] = NOTHING_CUT
+
+
+class Presenter:
+    """Presents the answers of one executor.
+
+    `as_json` leaves the text of all answers JSON; `most` is what an operator admits of tokens, 0 for no bound.
+    """
+
+    def __init__(self, executor: Executor, *, as_json: bool = False, most: int = 0) -> None:
+        self._executor = executor
+        self._as_json = as_json
+        self._most = most
+        self._kept: OrderedDict[tuple[str, str, str], Presented] = OrderedDict()
+
+    def present_now(self, name: str, raw: Mapping[str, Any], done: Done) -> Presented | None:
+        """The answer as it is sent; None where something was cut whose whole has to be kept first."""
+        key = (name, repr(raw), done.body)
+        presented = self._kept.get(key)
+        if presented is not None:
+            return presented
+        presented = self._present(name, raw, done)
+        if any(not cut.source for cut in presented.cuts):
+            return None
+        self._kept[key] = presented
+        if len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
+        return presented
+
+    async def present(self, name: str, raw: Mapping[str, Any], done: Done, owner: str) -> Presented:
+        """The answer as it is sent, its whole kept as an artifact where a part of it was cut that is nowhere else."""
+        presented = self.present_now(name, raw, done)
+        if presented is not None:
+            return presented
+        keeper, whole = self._executor.artifacts, None
+        if keeper is not None:
+            whole = await keeper.keep(owner, done.body, name=name, mime_type=ARTIFACT_TYPE)
+        return self._present(name, raw, done, whole)
+
+    def _present(self, name: str, raw: Mapping[str, Any], done: Done, whole: Artifact | None = None) -> Presented:
+        model = self._executor.model
+        if done.fault or done.linked is not None:
+            return Presented(done.body, None)
+        tool = model.tools[name]
+        arguments = parse_arguments(tool, raw)
+        answer, cuts = fit_to_budget(tool, model, arguments, done.answer, self._most, whole)
+        is_changed = bool(cuts) or NOTICES in answer
+        body = json.dumps(answer, ensure_ascii=False, separators=(",", ":")) if is_changed else done.body
+        text = None if self._as_json or not tool.text else to_text(tool, arguments, answer)
+        return Presented(body, text, whole, cuts)
+
+
+def fit_to_budget(
+    tool: Tool, model: Model, arguments: Arguments, answer: dict[str, Any], most: int = 0, whole: Artifact | None = None
+) -> tuple[dict[str, Any], tuple[Omission, ...]]:
+    """The answer within the budget of its call, with notices of what was cut and moved; and what was cut.
+
+    `most` is what an operator admits of tokens, 0 for no bound; `whole` is where the uncut answer is kept.
+    """
+    if tool.budget is None:
+        return answer, NOTHING_CUT
+    budget = int(arguments.given.get(BUDGET) or tool.budget.tokens)
+    budget = min(budget, most) if most else budget
+    said = [*answer.get(NOTICES, ()), *say_bounds(tool, arguments, most)]
+    answer = {name: value for name, value in answer.items() if name != NOTICES}
+    fitted, cuts = fit(tool, arguments, answer, budget - _size(said))
+    told = _with_notices(fitted, [*said, *say_cuts(cuts, model, whole)])
+    if cuts and (beyond := _size(told) - budget) > 0:
+        # What is said of the cuts needs room as well.
+        fitted, cuts = fit(tool, arguments, answer, budget - _size(said) - beyond - SLACK)
+        told = _with_notices(fitted, [*said, *say_cuts(cuts, model, whole)])
+    return told, cuts
+
+
+def _with_notices(answer: dict[str, Any], notices: list[str]) -> dict[str, Any]:
+    return {NOTICES: notices, **answer} if notices else answer
+
+
+def to_text(tool: Tool, arguments: Arguments, answer: Mapping[str, Any]) -> str:
+    """The answer as Markdown, what has to be known before it first."""
+    context = {"args": arguments.given, "requested": arguments.requested, "answer": answer}
+    text = render_answer(tool.text, context)
+    notices = "\n".join(f"> {notice}" for notice in answer.get(NOTICES, ()))
+    return f"{notices}\n\n{text}" if notices else text
+
+
+# --- Fitting: what the spec says gives way first, as much as is needed ------------------------------------------------
+
+
+def fit(
+    tool: Tool, arguments: Arguments, answer: dict[str, Any], budget: int
+) -> tuple[dict[str, Any], tuple[Omission, ...]]:
+    """The answer shortened until it has at most so many tokens, as JSON and so as text too; and what was cut."""
+    assert tool.budget is not None
+    if _size(answer) <= budget:
+        return answer, ()
+    cuts: list[Omission] = []
+    for step in tool.budget.cut:
+        longest = _longest(answer, step)
+        if longest <= step.to:
+            continue
+        shortened, low, high = _shorten(answer, step, step.to), step.to, longest
+        if _size(shortened) <= budget:
+            # The most that fits lies between what fits and what does not.
+            while high - low > max(1, low // 40):
+                middle = (low + high) // 2
+                tried = _shorten(answer, step, middle)
+                if _size(tried) <= budget:
+                    shortened, low = tried, middle
+                else:
+                    high = middle
+        cuts.append(_to_omission(step, answer, shortened, arguments))
+        answer = shortened
+        if _size(answer) <= budget:
+            break
+    return answer, tuple(cuts)
+
+
+def _size(answer: Mapping[str, Any] | list[str]) -> int:
+    """Tokens of an answer as JSON. Its text repeats less of it, so an answer that fits so does in both forms."""
+    return count_tokens(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
+
+
+def _values(answer: Mapping[str, Any], step: Shortening) -> list[Any]:
+    """What a step shortens: the value of a key, or that of a field in each row under it."""
+    value = answer.get(step.key)
+    if not step.field:
+        return [value]
+    rows = value if isinstance(value, list) else [value]
+    return [row.get(step.field) for row in rows if isinstance(row, dict)]
+
+
+def _longest(answer: Mapping[str, Any], step: Shortening) -> int:
+    return max((len(value) for value in _values(answer, step) if isinstance(value, (str, list))), default=0)
+
+
+def _shorten(answer: Mapping[str, Any], step: Shortening, most: int) -> dict[str, Any]:
+    """A copy of the answer in which nothing that the step is about is longer: items of a list, characters of a text."""
+
+    def short(value: Any) -> Any:
+        if isinstance(value, str) and step.source is None and len(value) > most:
+            return f"{cut_text(value, most)}{ELLIPSIS}" if most else ""
+        if isinstance(value, str):
+            # A reader goes on where it ends, so nothing is put behind it.
+            return cut_text(value, most)
+        return value[:most] if isinstance(value, list) else value
+
+    value = answer.get(step.key)
+    if not step.field:
+        changed = short(value)
+    elif isinstance(value, list):
+        changed = [_with_field(row, step.field, short) for row in value]
+    else:
+        changed = _with_field(value, step.field, short)
+    return {**answer, step.key: changed}
+
+
+def _with_field(row: Any, name: str, short: Callable[[Any], Any]) -> Any:
+    if not isinstance(row, dict) or row.get(name) is None:
+        return row
+    value = short(row[name])
+    return {key: one for key, one in row.items() if key != name} if value in MISSING else {**row, name: value}
+
+
+def _to_omission(
+    step: Shortening, whole: Mapping[str, Any], shortened: Mapping[str, Any], arguments: Arguments
+) -> Omission:
+    before, after = (_values(one, step)[0] if not step.field else None for one in (whole, shortened))
+    source = ""
+    if step.source is not None:
+        source = str(evaluate(step.source, {"args": arguments.given, "answer": whole}) or "")
+    unit = "characters" if isinstance(before, str) else "items"
+    return Omission(
+        f"{step.key}.{step.field}" if step.field else step.key,
+        len(after) if isinstance(after, (str, list)) else 0,
+        len(before) if isinstance(before, (str, list)) else 0,
+        unit,
+        source,
+    )
+
+
+# --- What is said before an answer: what was cut and how to read on, and which numbers were moved to a bound ----------
+
+
+def say_cuts(cuts: tuple[Omission, ...], model: Model, whole: Artifact | None) -> list[str]:
+    """A sentence for what was left out, and the call that reads on where a tool does."""
+    sentences = []
+    for cut in cuts:
+        if cut.total:
+            reads = _reading_call(model, cut.source or (whole.uri if whole else ""), cut)
+            sentences.append(f"{cut.of}: the first {cut.kept:,} of {cut.total:,} {cut.unit}{reads}.")
+        else:
+            sentences.append(f"{cut.of} is shortened{_reading_call(model, whole.uri if whole else '', cut)}.")
+    return sentences
+
+
+def _reading_call(model: Model, source: str, cut: Omission) -> str:
+    tool = model.reader
+    if tool is None or not source:
+        return ""
+    assert tool.reads is not None
+    arguments: dict[str, Any] = {tool.reads.source: source}
+    if cut.unit == "characters" and cut.source:
+        arguments[tool.reads.offset] = cut.kept
+    return f"; go on with {tool.name} {json.dumps(arguments, ensure_ascii=False)}"
+
+
+def say_bounds(tool: Tool, arguments: Arguments, most: int) -> list[str]:
+    """A sentence for each number of the caller that was moved to its bound."""
+    sentences = []
+    for name, value in arguments.requested.items():
+        one = tool.inputs[name]
+        bound = arguments.given[name]
+        word = "least" if one.minimum is not None and bound == one.minimum else "most"
+        sentences.append(f"{name} is {bound:g}, not {value:g}: that is the {word}.")
+    asked = arguments.given.get(BUDGET)
+    if most and asked and asked > most:
+        sentences.append(f"{BUDGET} is {most}, not {asked}: that is the most here.")
+    return sentences

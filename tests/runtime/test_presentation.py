@@ -1,0 +1,179 @@
+"""An answer fits its budget: what the spec says gives way, in its order, and the answer says so and how to read on."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator
+
+from specloom.core import count_tokens
+from specloom.core.messages import Request, Response
+from specloom.plugins.context import Artifact
+from specloom.runtime import fit_to_budget, parse_arguments
+from specloom.runtime.executor import Executor
+from specloom.runtime.presentation import Presenter
+from tests.support.spec_library import Woven, a_tool, weave_texts
+
+ANSWER = """\
+query: =args.query
+results: {each: rows, map: {url: url, title: title}}
+"""
+BUDGET = """\
+budget:
+  tokens: 300
+  cut: [{of: results.title, to: 20}, {of: results, to: 2}, {of: query, to: 10, source: "'https://a.example/'"}]
+text: ["{args.query}", {each: answer.results, lines: ["{n}. {item.title}"]}]
+cache: {ttl: 1h, shape: 1}
+"""
+READS = "reads: {source: query, offset: offset}\n"
+READER = a_tool(more=READS, inputs="offset: {type: integer, description: Where to begin.}\n").replace(
+    "sample", "reader"
+)
+WORDS = "How the otters of the river find their way home in winter when the water is high and cold. "
+
+
+def weave_budget(*others: str) -> Woven:
+    woven = weave_texts(a_tool(answer=ANSWER, more=BUDGET), *others)
+    assert woven.report.errors == [], woven.sentences
+    return woven
+
+
+def fit(answer: dict[str, Any], **arguments: Any) -> dict[str, Any]:
+    woven = weave_budget()
+    tool = woven.tool()
+    return fit_to_budget(tool, woven.model, parse_arguments(tool, {"query": "otters", **arguments}), answer)[0]
+
+
+def size(answer: dict[str, Any]) -> int:
+    return count_tokens(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
+
+
+def test_what_fits_stays_as_it_is() -> None:
+    answer = {"query": "q", "results": [{"url": "https://a.example/", "title": WORDS}]}
+
+    assert fit(answer) == answer
+
+
+def test_what_gives_way_does_so_in_the_order_of_the_spec_and_no_further_than_it_has_to() -> None:
+    answer = {"query": "q", "results": [{"url": f"https://{n}.example/", "title": WORDS * 2} for n in range(8)]}
+
+    told = fit(answer)
+
+    assert len(told["results"]) == 8
+    assert all(20 < len(row["title"]) < 2 * len(WORDS) for row in told["results"])
+    assert told["notices"] == ["results.title is shortened."]
+    assert 200 < size(told) <= 300
+
+
+def test_rows_are_left_out_from_the_end_where_shorter_texts_are_not_enough() -> None:
+    answer = {"query": "q", "results": [{"url": f"https://{n}.example/", "title": WORDS} for n in range(40)]}
+
+    told = fit(answer)
+
+    assert [row["url"] for row in told["results"]] == [f"https://{n}.example/" for n in range(len(told["results"]))]
+    assert told["notices"][1] == f"results: the first {len(told['results'])} of 40 items."
+    assert size(told) <= 300
+
+
+def test_a_caller_may_ask_for_more_and_is_told_what_the_bounds_are() -> None:
+    answer = {"query": "q", "results": [{"url": f"https://{n}.example/", "title": WORDS} for n in range(40)]}
+
+    assert "notices" not in fit(answer, max_tokens=5000)
+    assert fit(answer, max_tokens=3)["notices"][0] == "max_tokens is 200, not 3: that is the least."
+
+
+def test_a_text_that_another_tool_has_whole_is_cut_where_that_goes_on() -> None:
+    woven = weave_budget(READER)
+    tool = woven.tool()
+    text = WORDS * 60
+
+    told, cuts = fit_to_budget(tool, woven.model, parse_arguments(tool, {"query": "o"}), {"query": text, "results": []})
+
+    assert text.startswith(told["query"])
+    assert told["notices"][-1] == (
+        f"query: the first {len(told['query']):,} of {len(text):,} characters; "
+        f'go on with reader {{"query": "https://a.example/", "offset": {len(told["query"])}}}.'
+    )
+    assert size(told) <= 300
+    assert cuts[-1].source == "https://a.example/"
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.text(max_size=400), max_size=30),
+    st.integers(200, 2000),
+)
+def test_every_answer_fits_and_has_its_schema(titles: list[str], tokens: int) -> None:
+    rows = [{"url": "https://a.example/", "title": title} for title in titles]
+
+    told = fit({"query": "q", "results": rows}, max_tokens=tokens)
+
+    assert size(told) <= tokens or len(told["results"]) <= 2
+    Draft7Validator(weave_budget().tool().output_schema).validate(told)
+
+
+class Items:
+    """An upstream with forty long items."""
+
+    async def send(self, request: Request) -> Response:
+        items = [{"url": f"https://{at}.example/", "title": WORDS} for at in range(40)]
+        return Response(200, {"content-type": "application/json"}, json.dumps({"items": items}).encode(), request.url)
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+class Shelf:
+    """Keeps the last text."""
+
+    text = ""
+
+    async def keep(self, owner: str, text: str, *, name: str, mime_type: str) -> Artifact:
+        self.text = text
+        return Artifact("research://artifact/1", name, mime_type, len(text.encode()), 1_767_225_600.0)
+
+    async def read(self, owner: str, identifier: str) -> tuple[str, str] | None:
+        return None
+
+
+async def test_the_whole_of_what_was_cut_is_kept_and_the_notice_says_who_reads_it() -> None:
+    executor = Executor(weave_budget(READER).model, environ={}, sender=Items(), artifacts=(shelf := Shelf()))
+    presenter, raw = Presenter(executor), {"query": "otters"}
+    done = await executor.call("sample", raw)
+
+    presented = await presenter.present("sample", raw, done, "ada")
+
+    assert shelf.text == done.body
+    assert presented.whole is not None
+    assert presented.text is not None
+    assert 'go on with reader {"query": "research://artifact/1"}' in presented.text
+    assert presenter.present_now("sample", raw, done) is None
+    wide = {"query": "otters", "max_tokens": 9000}
+    assert presenter.present_now("sample", wide, done) == await presenter.present("sample", wide, done, "ada")
+
+
+async def test_an_operator_bounds_what_calls_may_ask_for_and_programs_get_json() -> None:
+    executor = Executor(weave_budget().model, environ={}, sender=Items())
+    raw = {"query": "otters", "max_tokens": 9000}
+    done = await executor.call("sample", raw)
+
+    presented = await Presenter(executor, as_json=True, most=250).present("sample", raw, done, "")
+
+    assert presented.text is None
+    answer = json.loads(presented.body)
+    assert size(answer) <= 250
+    assert "max_tokens is 250, not 9000: that is the most here." in answer["notices"]
+
+
+async def test_calls_that_differ_in_their_budget_alone_share_a_kept_answer() -> None:
+    executor = Executor(weave_budget().model, environ={}, sender=Items())
+    tool = executor.tool("sample")
+
+    keys = {
+        executor.cache_key(tool, parse_arguments(tool, {"query": "o", "max_tokens": size})) for size in (9, 300, 999)
+    }
+
+    assert len(keys) == 1
