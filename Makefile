@@ -4,15 +4,15 @@ VENV := .venv/bin
 PYTHON_IN := $(VENV)/python
 # A worker that has nothing left to do takes tests from another.
 PYTEST := $(PYTHON_IN) -m pytest -n auto --dist worksteal
-# What nobody waits for who changes something: servers, browsers, corpora, referees, and what takes minutes.
-DEEP := process or corpus or referee or slow
+# What nobody waits for who changes something: servers, browsers, corpora, referees, faults, and what takes minutes.
+DEEP := process or corpus or referee or faults or slow
 # BENCH=quick makes `make bench` short: fewer rounds, the same ratios.
 BENCH ?=
 NAME ?=
 CAPABILITY ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint format types specs docs-check fix docs new test-deep test-all test-nightly coverage mutate conformance \
+.PHONY: help setup demo test check lint format types specs docs-check fix docs new test-deep slow test-all test-nightly coverage mutate conformance \
 	bench bench-extraction bench-trust clean
 
 help: ## list the targets
@@ -34,6 +34,9 @@ test: setup ## all checks and the tests that a change waits for: at most four mi
 
 test-deep: setup ## the tests that `make test` leaves out, and property tests with 200 examples instead of 25
 	$(PYTEST) -m "$(DEEP) or hypothesis" --hypothesis-profile ci
+
+slow: setup ## the fault matrix with all its tries: kills, damage, full disks, clocks, bad upstreams
+	$(PYTEST) -m faults --many tests/faults
 
 test-all: test test-deep ## all checks and all tests
 

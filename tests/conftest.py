@@ -25,7 +25,7 @@ FOREIGN_SETTING = re.compile(r"SPECLOOM_|.*_(API_KEY|TOKEN|SECRET)$")
 OLDEST_NODE = (22, 19)
 
 TESTS = Path(__file__).parent
-MARKED_ROOMS = {"processes": "process", "corpus": "corpus", "referees": "referee"}
+MARKED_ROOMS = {"processes": "process", "corpus": "corpus", "referees": "referee", "faults": "faults"}
 """Rooms whose tests are marked as a whole, so that a run can leave them out."""
 
 HOW_TO_GET_IT = (
@@ -55,6 +55,10 @@ def find_node_problem() -> str:
     version = tuple(int(part) for part in re.findall(r"\d+", done.stdout)[:2])
     wanted = ".".join(map(str, OLDEST_NODE))
     return "" if version >= OLDEST_NODE else f"Node is {done.stdout.strip()}, and {wanted} or newer is needed"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--many", action="store_true", help="run the fault matrix with all its tries, as `make slow` does")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -130,7 +134,14 @@ def small_catalogue(monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name what did not run because the recordings of real upstreams are not in the repository."""
+    """The fault matrix, and what did not run because the recordings of real upstreams are not in the repository."""
+    reports = [report for listed in terminalreporter.stats.values() for report in listed]
+    noted = [one for report in reports for one in getattr(report, "user_properties", ())]
+    cells = {tuple(cell) for name, cell in noted if name == "fault"}
+    if cells:
+        terminalreporter.section("fault matrix")
+        for row in (("fault", "what it hits", "tries", "outcome"), *sorted(cells)):
+            terminalreporter.line("{:<22} {:<24} {:>7}  {}".format(*row))
     missing = Counter(
         report.nodeid.partition("::")[0]
         for report in terminalreporter.stats.get("skipped", ())

@@ -15,7 +15,7 @@ import pytest
 from specloom.cli import main as cli
 from specloom.cli.main import main, make_parser
 from specloom.core.messages import Request, Response
-from specloom.core.terminal import Paint, answer_lines, row_lines
+from specloom.core.terminal import Paint, SafeStream, answer_lines, row_lines
 from specloom.runtime.recordings import to_recording, write_whole
 from tests.support.demo_specs import PROVIDER, write_demo
 from tests.support.loopback import Call, Loopback
@@ -244,6 +244,41 @@ def test_a_call_prints_its_answer_as_data_when_nobody_watches(
     assert code == 0
     assert said["answer"]["pages"] == [{"title": "Otters[31m", "url": "https://example.org/a", "rank": 1}]
     assert dict(upstream.last.query) == {"q": "otters", "count": "3"}
+
+
+HARM = "\x1b[2J\x9b31m\x9d0;t\x9c\x7f\u202e\u2066\U000e0041\ufeff\rz"
+
+
+@pytest.mark.parametrize("words", [(), ("--raw",), ("--json",)])
+def test_no_control_of_another_reaches_a_terminal(
+    upstream: Loopback, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    _, out, _ = run(capsys, "call", "demo_find", f"query=otters{HARM}", *words)
+    _, _, err = run(capsys, "call", f"demo_find{HARM}", "query=otters")
+    _, shown, said = run(capsys, "explain", "demo_find", f"query=otters{HARM}")
+    _, _, usage = run(capsys, "list", f"--nothing{HARM}")
+
+    assert "otters" in shown
+    controls = {one for one in HARM if not one.isascii() or not one.isprintable()}
+    assert not controls & set(out + err + shown + said + usage)
+    json.loads(out)
+
+
+class WrittenScreen(io.StringIO):
+    """A terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_only_colours_are_obeyed() -> None:
+    screen = WrittenScreen()
+
+    SafeStream(screen).write(f"{Paint(screen, {})('a', 'red')}{HARM}می‌خواهم\tb\r\n")
+
+    assert screen.getvalue() == (
+        "\x1b[31ma\x1b[0m\\u001b[2J\\u009b31m\\u009d0;t\\u009c\\u007f\\u202e\\u2066\\udb40\\udc41\\ufeff\\rzمی‌خواهم\tb\r\n"
+    )
 
 
 def test_the_answer_alone_can_be_had(upstream: Loopback, capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,7 +53,7 @@ ROUTE = "- name: the route\n  first_of: {providers: =route.find, operation: find
             {"inputs": "size: {type: integer, format: date, description: Size.}\n"},
             "E104: `format` belongs to an input of type string, or to a list of texts",
         ),
-        ({"inputs": "size: {type: string, pattern: '[a', description: Size.}\n"}, "E104: not a regular expression"),
+        ({"inputs": "size: {type: string, pattern: '[a', description: Size.}\n"}, "E104: '[a' is not a regular"),
         (
             {"inputs": "whom: {type: string, enum: providers.fnd, description: Whom.}\n"},
             "E110: no capability is called 'fnd'",

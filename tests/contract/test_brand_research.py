@@ -19,7 +19,7 @@ ALWAYS = {
     "cache_age",
     "trust",
 }
-SOMETIMES = {"guidelines_url", "brand_portal_resource", "suggestion", "design_tokens", "tier_errors"}
+SOMETIMES = {"guidelines_url", "brand_portal_resource", "suggestion", "design_tokens", "tier_errors", "notices"}
 PARTS: dict[str, set[str]] = {
     "identity": {"name", "domain", "tagline", "description", "industry", "founded", "location"},
     "colors": {"primary", "secondary", "accent", "background", "text", "surface", "text_secondary", "palette"},

@@ -32,7 +32,7 @@ INPUTS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "monitor_query_check": {"query": QUERY, "provider": {"type": "string"}},
 }
-# Read-only, idempotent, open-world; none is destructive.
+# Read-only, idempotent, open-world; none is destructive. What is told of a watch counts as seen, so looking writes.
 HINTS = {
     "get_my_analytics": (True, True, False),
     "memory_save": (False, False, False),
@@ -40,7 +40,7 @@ HINTS = {
     "workspace_contribute": (False, False, False),
     "workspace_read": (True, True, False),
     "monitor_query_save": (False, False, False),
-    "monitor_query_check": (True, False, True),
+    "monitor_query_check": (False, False, True),
 }
 SWITCHES = {
     "get_my_analytics": "USER_ANALYTICS_ENABLED",

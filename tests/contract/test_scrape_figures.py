@@ -99,8 +99,8 @@ def test_three_sources_are_recommended_from_a_score_of_sixty_hundredths_on() -> 
 def test_markdown_has_fifty_bytes() -> None:
     text = "# Otters\n\n- " + "x" * 38
 
-    assert is_markdown(text)
-    assert not is_markdown(text[:-1])
+    assert is_markdown(text.encode())
+    assert not is_markdown(text[:-1].encode())
 
 
 def test_a_block_of_data_has_thirty_two_kibibytes_at_most() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,67 @@ def test_the_shipped_folder_holds_specs() -> None:
     assert {"providers.d", "tools.d", "lenses", "collections.d", "resources.d"} <= {
         entry.name for entry in shipped.iterdir()
     }
+
+
+MODES = pytest.mark.skipif(os.name == "nt", reason="modes are a matter of Unix")
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+@pytest.fixture
+def no_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@MODES
+def test_a_folder_and_those_above_it_are_for_their_owner_whatever_the_umask(tmp_path: Path, no_umask: None) -> None:
+    paths.make_folder(tmp_path / "a" / "b" / "c")
+    paths.make_folder(tmp_path / "a" / "b" / "c")
+
+    assert {mode(tmp_path / name) for name in ("a", "a/b", "a/b/c")} == {0o700}
+
+
+def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+
+    with pytest.raises(FileExistsError):
+        paths.make_folder(tmp_path / "file")
+    with pytest.raises(OSError):
+        paths.make_folder(tmp_path / "file" / "below")
+
+
+@MODES
+def test_the_engines_own_folder_is_closed_and_one_that_a_variable_names_keeps_its_mode(tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path), "SPECLOOM_STATE_DIR": str(tmp_path / "shared")}
+    for folder in (paths.cache_folder(environ), paths.state_folder(environ)):
+        Path(folder).mkdir(parents=True)
+        Path(folder).chmod(0o755)
+        paths.make_own_folder(folder, environ)
+
+    assert mode(Path(paths.cache_folder(environ))) == 0o700
+    assert mode(tmp_path / "shared") == 0o755
+
+
+@MODES
+def test_a_file_is_made_for_its_owner_and_one_that_others_could_read_is_closed(tmp_path: Path, no_umask: None) -> None:
+    (tmp_path / "old").write_bytes(b"kept")
+    for name in ("old", "new"):
+        os.close(paths.open_private(tmp_path / name, os.O_RDWR | os.O_CREAT))
+
+    assert (tmp_path / "old").read_bytes() == b"kept"
+    assert {mode(tmp_path / name) for name in ("old", "new")} == {0o600}
+
+
+@MODES
+def test_a_database_and_its_journals_are_closed_without_being_opened(tmp_path: Path, no_umask: None) -> None:
+    for name in ("a.db", "a.db-wal", "a.db-shm"):
+        (tmp_path / name).write_bytes(b"")
+    paths.make_database(tmp_path / "a.db")
+    paths.make_database(tmp_path / "b.db")
+
+    assert {mode(path) for path in tmp_path.iterdir()} == {0o600}
+    assert (tmp_path / "b.db").exists()

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from specloom.core.secrets import KEY_FILE, Secret, load_key, seal, unseal
+from specloom.core.secrets import KEY_FILE, Secret, holds_secret, load_key, redact, redact_body, seal, unseal
 
 KEY = bytes(range(32))
 posix_only = pytest.mark.skipif(os.name == "nt", reason="file modes are POSIX")
@@ -21,6 +21,46 @@ def test_a_secret_never_prints_itself():
 
     assert "hunter2" not in shown
     assert secret.reveal() == "hunter2"
+
+
+BASIC = "c29tZWJvZHk6bG9uZy1wYXNzd29yZA=="
+
+
+@pytest.mark.parametrize("secret", ["somebody:long-password", f"Basic {BASIC}"])
+def test_basic_credentials_are_masked_in_all_their_parts_but_the_name(secret):
+    def shown(text):
+        return redact(text, [Secret(secret)])
+
+    assert shown("somebody has long-password") == "somebody has •••"
+    assert shown(f"the word {BASIC}") == "the word •••"
+    inside = shown(base64.b64encode(b"{ somebody:long-password }").decode())
+    assert b"password" not in base64.b64decode(inside.replace("•••", "") + "==")
+
+
+@pytest.mark.parametrize(
+    ("secret", "text", "masked"),
+    [
+        # A word that is a secret stays a word, but where a name says what it is.
+        ("apple", "an apple, apple=1, key=apple, password: apple", "an apple, apple=1, key=•••, password: •••"),
+        ("2024", "in 2024; token: 2024", "in 2024; token: •••"),
+        ("abc", "abc, secret=abc, secret=abcd", "abc, secret=•••, secret=abcd"),
+        # What is like no word is masked by itself, and not inside of something longer.
+        ("a1b2c", "a1b2c xa1b2c a1b2cd (a1b2c)", "••• xa1b2c a1b2cd (•••)"),
+        ("x/y+z", "x/y+z x%2Fy%2Bz", "••• •••"),
+        # From eight characters on it is masked wherever it stands.
+        ("elephant", "elephants", "•••s"),
+        ("Token idname12:word/word", "idname12 and word/word", "••• and •••"),
+    ],
+)
+def test_a_short_secret_masks_no_ordinary_word(secret, text, masked):
+    assert redact(text, [Secret(secret)]) == masked
+    assert holds_secret(text, [Secret(secret)])
+
+
+def test_a_text_without_a_secret_is_the_same_object():
+    body = b"nothing of it"
+
+    assert redact_body(body, [Secret("long-password"), Secret("a1b2c"), Secret("")]) is body
 
 
 def test_a_secret_is_not_pickled():

@@ -21,6 +21,8 @@ OPEN = replace(OPTIONS, chrome="", browser_timeout=60.0)
 WAYS: dict[str, str] = json.loads(
     (Path(__file__).parents[1] / "corpus" / "attacks" / "ways_out.json").read_text(encoding="utf-8")
 )
+UNKNOWN = {"WebTransport", "a fenced frame", "another scheme"}
+"""Ways that a browser may not know, so that their scripts fail at once."""
 PAGES = [list(WAYS)[at : at + 6] for at in range(0, len(WAYS), 6)]
 
 
@@ -83,14 +85,24 @@ def sink() -> Iterator[Sink]:
 @needs_browser
 async def test_nothing_that_a_page_tries_goes_past_the_proxy() -> None:
     tried: list[str] = []
+    told: dict[str, str] = {}
     reached: dict[str, int] = {}
     browser = Browser(resolve=resolve_name)
     with sink() as target:
         at = f"127.0.0.1:{target.port}"
 
         def reply(call: Call) -> Reply:
-            ways = PAGES[int(call.path.strip("/"))] if call.path.strip("/").isdigit() else []
-            script = "\n".join(f"try {{ {WAYS[way]} }} catch {{}}" for way in ways)
+            if call.path.startswith("/tells/"):
+                told[PAGES[int(call.query[0][1])][int(call.query[1][1])]] = call.path.rpartition("/")[2]
+                return 204, {}, b""
+            number = call.path.strip("/")
+            ways = PAGES[int(number)] if number.isdigit() else []
+            # Each way tells the page's own server that it was gone, or that this browser does not know it.
+            script = "\n".join(
+                f"try {{ {WAYS[way]}; fetch('/tells/tried?page={number}&way={at}') }} "
+                f"catch {{ fetch('/tells/unknown?page={number}&way={at}') }}"
+                for at, way in enumerate(ways)
+            )
             script = script.replace("{at}", at).replace("{port}", str(target.port))
             return 200, to_headers(at), page("<p>" + "words of the page itself " * 6 + "</p>", script)
 
@@ -116,4 +128,6 @@ async def test_nothing_that_a_page_tries_goes_past_the_proxy() -> None:
         assert reached == {}
         assert target.arrived() == 0
     # What is tried is really tried: it gets as far as the proxy.
-    assert len(set(tried)) > 15
+    assert len(set(tried)) > 20
+    assert set(told) == set(WAYS)
+    assert {way for way, outcome in told.items() if outcome == "unknown"} <= UNKNOWN

@@ -92,6 +92,14 @@ async def test_a_small_page_is_made_here_while_nothing_else_is_to_do() -> None:
 
 
 @linux
+@pytest.mark.parametrize("body", [b"<p>a" * 16_000, b"<style>" + b"a," * 20_000 + b"a{}</style><p>a"])
+async def test_a_small_page_of_nothing_but_signs_is_made_by_a_worker(body: bytes) -> None:
+    async with opened() as some:
+        made = await some.make(SAID, body, refuse)
+
+    assert "page" in made or "fault" in made
+
+
 async def test_a_worker_is_told_no_secret_and_may_write_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DEMO_API_KEY", "a secret")
     async with opened() as some:

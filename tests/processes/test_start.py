@@ -136,7 +136,15 @@ def test_the_environment_names_a_selection() -> None:
     [
         ("", "full"),
         ("full", "full"),
-        (" Brief ", {"count": {"type": "integer"}, "field": {"type": "string"}, "pages": {"type": "array"}}),
+        (
+            " Brief ",
+            {
+                "count": {"type": "integer"},
+                "field": {"type": "string"},
+                "pages": {"type": "array"},
+                "notices": {"type": "array"},
+            },
+        ),
         ("none", None),
     ],
 )
@@ -201,42 +209,45 @@ def test_a_damaged_image_does_not_stop_the_start(environ: dict[str, str]) -> Non
 # What is wrong is said on stderr.
 
 
+def told(done: subprocess.CompletedProcess[bytes]) -> str:
+    text: str = json.loads(done.stdout.splitlines()[0])["result"]["instructions"]
+    return text
+
+
 @pytest.mark.parametrize(
-    ("edits", "shown"),
+    ("edits", "file"),
     [
-        (
-            {PROVIDER: [("q: =args.query", "q: =args.qwery")]},
-            ["error[E202]", "providers.d/demo.yaml:", "q: =args.qwery", "^"],
-        ),
-        (
-            {TOOL: [("ignore: [session]", "ignore: [lens]")]},
-            ["error[E131]", "tools.d/research/demo_find.yaml:", "'lens'"],
-        ),
-        ({LENS: [("title: Demo field\n", "")]}, ["error[E102]", "lenses/demo_field.yaml:", "'title'"]),
+        ({PROVIDER: [("q: =args.query", "q: =args.qwery")]}, "demo.yaml"),
+        ({TOOL: [("ignore: [session]", "ignore: [lens]")]}, "demo_find.yaml"),
+        ({LENS: [("title: Demo field\n", "")]}, "demo_field.yaml"),
     ],
 )
-def test_specs_with_errors_are_shown_and_nothing_is_served(
-    environ: dict[str, str], tmp_path: Path, edits: Edits, shown: list[str]
+def test_a_wrong_file_in_a_users_folder_takes_no_shipped_tool_away(
+    environ: dict[str, str], tmp_path: Path, edits: Edits, file: str
 ) -> None:
-    done = serve({**environ, "SPECLOOM_PATH": layer(tmp_path / "layer", edits)})
+    with_own = {**environ, "SPECLOOM_PATH": layer(tmp_path / "layer", edits)}
 
-    said = done.stderr.decode()
-    assert (done.returncode, done.stdout) == (1, b"")
-    assert [text for text in shown if text not in said] == []
-    assert re.search(r"\d+ errors? in the specs; nothing is served\n\Z", said)
-    assert "Traceback" not in said
+    for done in (serve(with_own), serve(with_own)):  # compiled, and from the image
+        assert listed(done) == ["demo_find"]
+        assert f"1 of their own spec files has errors and is not served ({file})" in told(done)
+        assert done.stderr == b""
 
 
-def test_a_layer_that_does_not_exist_is_an_error_that_names_it(environ: dict[str, str], tmp_path: Path) -> None:
+def test_a_layer_that_does_not_exist_is_told_by_name(environ: dict[str, str], tmp_path: Path) -> None:
     done = serve({**environ, "SPECLOOM_PATH": str(tmp_path / "nowhere")})
 
+    assert listed(done) == ["demo_find"]
+    assert "(nowhere)" in told(done)
+
+
+def test_a_wrong_collection_ends_the_start(environ: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "layer" / "collections.d").mkdir(parents=True)
+    (tmp_path / "layer" / "collections.d" / "notes.yaml").write_text("spec: collection/1\nname: notes\n")
+
+    done = serve({**environ, "SPECLOOM_PATH": str(tmp_path / "layer")})
+
     assert (done.returncode, done.stdout) == (1, b"")
-    assert str(tmp_path / "nowhere") in done.stderr.decode()
-
-
-def test_specs_with_errors_leave_no_image(environ: dict[str, str], tmp_path: Path) -> None:
-    serve({**environ, "SPECLOOM_PATH": layer(tmp_path / "layer", {PROVIDER: [("q: =args.query", "q: =args.qwery")]})})
-
+    assert re.search(r"\d+ errors? in the specs; nothing is served\n\Z", done.stderr.decode())
     assert list(Path(environ["SPECLOOM_CACHE_DIR"]).glob("*")) == []
 
 

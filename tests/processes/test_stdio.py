@@ -9,13 +9,18 @@ import signal
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from specloom.server.stdio import serve_stdio
 from tests.support.demo_server import Demo, catalogue
-from tests.support.server_process import Child, call, initialize, notification, request
+from tests.support.server_process import PATIENCE, Child, call, initialize, notification, request
 
+BUSY = 3
+"""How much slower than it should be a machine may be that runs many tests at once."""
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals")
 
 
@@ -296,6 +301,110 @@ def test_a_signal_after_the_end_of_input_cuts_the_waiting_short():
             threading.Event().wait(0.05)
 
         assert child.process.returncode in {0, 1}
+
+
+HOLDS = 60
+"""Signs of a text that a pattern never comes to an end with, and no other thread has a turn meanwhile."""
+
+
+def begin(child: Child, tool: str, **arguments: Any) -> None:
+    """Start a call that does not come back, when the server is warm."""
+    child.ask(initialize())
+    child.send(call(1, tool, arguments, progressToken=1))
+    assert child.receive()["method"] == "notifications/progress"
+
+
+LONG = {"wait": {"name": "never"}, "block": {"seconds": 600}, "spin": {"seconds": 600}}
+
+
+@pytest.mark.parametrize("tool", LONG)
+@pytest.mark.parametrize("how", ["end of input", pytest.param("signal", marks=POSIX)])
+def test_a_server_leaves_within_two_seconds_whatever_a_call_does(tool: str, how: str):
+    with Child() as child:
+        begin(child, tool, **LONG[tool])
+
+        started = time.monotonic()
+        if how == "signal":
+            child.process.send_signal(signal.SIGTERM)
+        else:
+            child.process.stdin.close()
+
+        assert child.process.wait() == 0
+        assert time.monotonic() - started < BUSY * 2
+        assert b"traceback" not in child.stderr().lower()
+
+
+@POSIX
+@pytest.mark.parametrize("how", ["end of input", "signal"])
+def test_a_call_that_holds_the_interpreter_does_not_keep_the_process(how: str):
+    with Child() as child:
+        begin(child, "hold", signs=HOLDS)
+
+        started = time.monotonic()
+        if how == "signal":
+            child.process.send_signal(signal.SIGTERM)
+        else:
+            child.process.stdin.close()
+
+        assert child.process.wait() == -signal.SIGKILL
+        assert time.monotonic() - started < BUSY * 3
+        assert b"did not leave within" in child.stderr()
+        assert b"in do_hold" in child.stderr()
+
+
+@POSIX
+def test_the_watchdog_ends_with_its_server():
+    with Child() as child:
+        child.ask(initialize())
+        child.ask(call(1, "echo"))
+        (dog,) = children_of(child.process.pid)
+
+        child.process.kill()
+        child.process.wait()
+
+        wait_until(lambda: not is_alive(dog))
+
+
+def test_a_ping_is_answered_while_the_loop_stands_still_and_the_stall_is_told():
+    with Child() as child:
+        begin(child, "spin", seconds=3)
+
+        child.send(request(2, "ping"), call(3, "echo"))
+
+        assert [child.receive()["id"] for _ in range(3)] == [2, 1, 3]
+        wait_until(lambda: b"no call went on for" in child.stderr())
+        (stall,) = child.ask(call(4, "stalls"))["result"]["structuredContent"]["stalls"]
+        assert 1 < stall["seconds"] < BUSY * 3
+        assert stall["where"].startswith("server/calls.py:")
+
+
+def test_calls_that_wait_are_no_stall():
+    with Child() as child:
+        begin(child, "nap", seconds=2)
+
+        assert child.receive()["id"] == 1
+        assert child.ask(call(2, "stalls"))["result"]["structuredContent"]["stalls"] == []
+
+
+def is_alive(number: int) -> bool:
+    """Whether there is a process of this number that has not ended."""
+    listed = subprocess.run(["ps", "-o", "stat=", "-p", str(number)], capture_output=True, text=True, check=False)
+    return bool(listed.stdout.strip()) and not listed.stdout.startswith("Z")
+
+
+def children_of(number: int) -> list[int]:
+    """The processes that a process has started."""
+    listed = subprocess.run(["ps", "-A", "-o", "ppid=,pid="], capture_output=True, text=True, check=True)
+    pairs = [line.split() for line in listed.stdout.splitlines()]
+    return [int(child) for parent, child in pairs if parent == str(number)]
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait for what happens in another process; a test that waits in vain is ended by its own time."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end
+        threading.Event().wait(0.05)
 
 
 class Pipes:

@@ -350,7 +350,7 @@ def test_an_answer_in_memory_is_given_at_once(talk):
 
 def test_a_fast_path_that_fails_leaves_the_call_to_the_slow_one(talk):
     class Odd(Demo):
-        def call_now(self, name, arguments):
+        def call_now(self, name, arguments, request_id):
             raise RuntimeError
 
     talk.connection.backend = Odd()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from specloom.core.diagnostics import CODES, Place, Report, render
+from specloom.specs.library import parse_spec
 from specloom.specs.yaml import Listing, Map, Node, SourceText, YamlScalar, parse_source, to_plain
 
 
@@ -213,3 +215,36 @@ def test_a_key_of_the_root_can_be_passed_over_without_touching_the_rest() -> Non
     assert [entry.key for entry in whole] == ["spec", "examples", "after"]
     assert [entry.key for entry in part] == ["spec", "after"]
     assert part.get("after") == whole.get("after")
+
+
+HEAD = "spec: provider/1\nname: x\ntitle: X\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (f"{HEAD}a: [{','.join(['*a'] * 300_000)}]\n", "more than 100 problems in one file; what follows is not read"),
+        (
+            f"{HEAD}a: [{','.join(['!x 1'] * 100_000)}]\n",
+            "more than 100 problems in one file; what follows is not read",
+        ),
+        (HEAD + "k: 1\n" * 100_000, "more than 100 problems in one file; what follows is not read"),
+        (HEAD + "<<: 1\n" * 100_000, "more than 100 problems in one file; what follows is not read"),
+        (HEAD + "a: &a [*a, *a]\n", "&a names a value"),
+        (HEAD + "".join(f"b{at}: &b{at} [*b{at}, *b{at}]\n" for at in range(20_000)), "more than 100 problems"),
+        (f"{HEAD}a: [{','.join(['1'] * 400_000)}]\n", "more than 50,000 values"),
+        (f"{HEAD}a: {'[' * 500_000}", "more than 64 levels deep"),
+        (HEAD + "".join(f"key{at}: 1\n" for at in range(20_000)), "more than 100 problems in one file"),
+        (f"{HEAD}service: {{base: 0x{'f' * 900_000}}}\n", "`base` cannot be '0xfff"),
+    ],
+    ids=["aliases", "tags", "keys", "merges", "cycle", "laughs", "values", "depth", "unknown", "number"],
+)
+def test_a_file_that_is_made_to_be_much_is_refused_in_words_and_soon(text, sentence):
+    started = time.process_time()
+    report = Report()
+
+    assert parse_spec("x.yaml", text.encode(), report) is None
+    assert any(sentence in one.message for one in report.found)
+    assert max(len(render(one, {"x.yaml": text})) for one in report) < 3_000
+    assert len(report.found) <= 101
+    assert time.process_time() - started < 15  # at most 0.8 s where it was measured

@@ -6,6 +6,7 @@ import json
 import sys
 
 from specloom.server.protocol import Backend, Catalogue, NotFound, ProtocolError
+from specloom.server.stdio import GRACE, serve_stdio
 
 PROPERTIES = {
     "echo": {"text": {"type": "string"}},
@@ -14,6 +15,9 @@ PROPERTIES = {
     "wait": {"name": {"type": "string"}},
     "nap": {"seconds": {"type": "number"}},
     "block": {"seconds": {"type": "number"}},
+    "spin": {"seconds": {"type": "number"}},
+    "hold": {"signs": {"type": "integer"}},
+    "stalls": {},
     "release": {"name": {"type": "string"}},
     "fault": {"kind": {"type": "string"}},
     "crash": {},
@@ -56,8 +60,12 @@ class Demo(Backend):
         import asyncio
 
         self.gates: dict[str, asyncio.Event] = {}
+        self.stalls: list[dict] = []
 
-    def call_now(self, name, arguments):
+    def note_stall(self, seconds, where):
+        self.stalls.append({"seconds": seconds, "where": where})
+
+    def call_now(self, name, arguments, request_id):
         from specloom.server.frames import render_text
 
         body = json.dumps({"text": arguments.get("text", "")}, ensure_ascii=False)
@@ -104,6 +112,7 @@ class Demo(Backend):
 
         from specloom.server.frames import success
 
+        call.progress(1, 2)
         await asyncio.sleep(arguments["seconds"])
         return success({"rested": True})
 
@@ -114,6 +123,31 @@ class Demo(Backend):
         call.progress(1, 2)
         await asyncio.to_thread(time.sleep, arguments["seconds"])
         raise AssertionError
+
+    async def do_spin(self, arguments, call):
+        import time
+
+        from specloom.server.frames import success
+
+        call.progress(1, 2)
+        end = time.monotonic() + arguments["seconds"]
+        while time.monotonic() < end:
+            pass
+        return success({})
+
+    async def do_hold(self, arguments, call):
+        """Each sign doubles the time for which no other thread has a turn."""
+        import re
+
+        from specloom.server.frames import success
+
+        call.progress(1, 2)
+        return success({"match": bool(re.match("(a+)+$", "a" * arguments["signs"] + "c"))})
+
+    async def do_stalls(self, arguments, call):
+        from specloom.server.frames import success
+
+        return success({"stalls": self.stalls})
 
     async def do_fault(self, arguments, call):
         from specloom.core.faults import Fault
@@ -177,14 +211,16 @@ class Demo(Backend):
 
 def main(arguments: list[str]) -> int:
     """Serve the demo until the client leaves."""
-    grace = float(arguments[arguments.index("--grace") + 1]) if "--grace" in arguments else 10.0
+    grace = float(arguments[arguments.index("--grace") + 1]) if "--grace" in arguments else GRACE
     if "sdk" in arguments:
         from specloom.server.sdk_host import serve_sdk
 
         return serve_sdk(catalogue(), Demo)
-    from specloom.server.stdio import serve_stdio
 
-    return serve_stdio(catalogue(), Demo, grace=grace)
+    def warn(sentence: str) -> None:
+        print(sentence, file=sys.stderr, flush=True)
+
+    return serve_stdio(catalogue(), Demo, grace=grace, warn=warn)
 
 
 if __name__ == "__main__":

@@ -64,11 +64,15 @@ Handler = Callable[[Call], Reply]
 
 @dataclass
 class Loopback:
-    """A running server: its `url`, its `calls` so far, and with `tls` the CA file that signed it, `certificate`."""
+    """A running server: its `url`, its `calls` so far, and with `tls` the CA file that signed it, `certificate`.
+
+    With `any_name` it proves itself under whatever name it is asked for.
+    """
 
     handler: Handler
     tls: bool = False
     names: tuple[str, ...] = ("localhost", "127.0.0.1")
+    any_name: bool = False
     calls: list[Call] = field(default_factory=list)
     errors: list[Exception] = field(default_factory=list)
     host: str = "127.0.0.1"
@@ -141,7 +145,7 @@ class Loopback:
             if self._context is not None:
                 with self._lock:
                     self._open.discard(connection)
-                connection.settimeout(5)
+                connection.settimeout(20)
                 connection = self._context.wrap_socket(connection, server_side=True)
                 connection.settimeout(None)
                 with self._lock:
@@ -224,12 +228,31 @@ class Loopback:
         (folder / "cert.pem").write_bytes(certificate)
         (folder / "key.pem").write_bytes(key)
         self.certificate = str(folder / "cert.pem")
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+        context = _to_context(folder, "cert.pem", "key.pem")
+        if self.any_name:
+            contexts: dict[str, ssl.SSLContext] = {}
+
+            def choose(connection: Any, name: str | None, _: ssl.SSLContext) -> None:
+                with self._lock:
+                    if name and name not in contexts:
+                        own = _make_certificate((name,), issuer=(certificate, key))
+                        for file, data in zip(("name.pem", "name.key"), own, strict=True):
+                            (folder / file).write_bytes(data)
+                        contexts[name] = _to_context(folder, "name.pem", "name.key")
+                connection.context = contexts.get(name or "", context)
+
+            context.sni_callback = choose
         return context
 
 
-def _make_certificate(names: Iterable[str]) -> tuple[bytes, bytes]:
+def _to_context(folder: Path, certificate: str, key: str) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / certificate, folder / key)
+    return context
+
+
+def _make_certificate(names: Iterable[str], issuer: tuple[bytes, bytes] | None = None) -> tuple[bytes, bytes]:
+    """A certificate for names and its key, signed by the certificate and key of `issuer`, or a CA signed by itself."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -244,17 +267,23 @@ def _make_certificate(names: Iterable[str]) -> tuple[bytes, bytes]:
             others.append(x509.IPAddress(ipaddress.ip_address(name)))
         except ValueError:
             others.append(x509.DNSName(name))
+    signer, signing = subject, key
+    if issuer is not None:
+        subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "a name of the loopback")])
+        signing = serialization.load_pem_private_key(issuer[1], None)  # type: ignore[assignment]
     certificate = (
         x509.CertificateBuilder()
         .subject_name(subject)
-        .issuer_name(subject)
+        .issuer_name(signer)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - day)
         .not_valid_after(now + day)
         .add_extension(x509.SubjectAlternativeName(others), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .sign(key, hashes.SHA256())
+        .add_extension(
+            x509.BasicConstraints(ca=issuer is None, path_length=0 if issuer is None else None), critical=True
+        )
+        .sign(signing, hashes.SHA256())
     )
     pem = serialization.Encoding.PEM
     plain = serialization.PrivateFormat.PKCS8

@@ -120,6 +120,7 @@ class World:
         environ = {
             "DOIGET_STORE_ROOT": str(self.root),
             "DOIGET_LOG_PATH": str(self.log),
+            "DOIGET_FILE_ROOTS": str(self.folder),
             "UNPAYWALL_EMAIL": "ann@example.org",
             "OPENALEX_EMAIL": "ann@example.org",
             **self.environ,
@@ -135,6 +136,8 @@ class World:
 
 class Quiet:
     """A call whose progress nobody listens to."""
+
+    request_id = 1
 
     def __init__(self) -> None:
         self.told: list[tuple[float, float | None, str | None]] = []

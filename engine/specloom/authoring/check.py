@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from specloom import __version__
-from specloom.core import ENGINE_SUFFIXES, PROMPT_SUFFIX, PROMPTS, Diagnostic, Place, Report, cache_folder
+from specloom.core import ENGINE_SUFFIXES, PROMPT_SUFFIX, PROMPTS, Diagnostic, Place, Report, cache_folder, make_folder
 from specloom.model import Model
 from specloom.plugins import GROUP
 from specloom.specs import (
@@ -212,6 +212,7 @@ def _save_stamp(path: Path, digest: str, verdict: SpecVerdict) -> None:
     found = [[one.code, astuple(one.place), one.message, one.hint] for one in verdict.diagnostics]
     stamp = {"digest": digest, "counts": dict(verdict.counts), "found": found}
     with contextlib.suppress(OSError):
+        make_folder(path.parent)
         write_whole(path, json.dumps(stamp, ensure_ascii=False).encode())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,10 @@ from specloom.core import (
     Secret,
     cut,
     did_you_mean,
+    escape,
+    is_clean,
     redact,
+    redact_response,
     request_lines,
     request_to_json,
     row_lines,
@@ -27,6 +29,8 @@ from specloom.core import (
 )
 from specloom.model import Argument, Capability, Operation, Provider, Setting
 from specloom.runtime import (
+    STEP,
+    TOKEN_REPLY,
     Executor,
     Sender,
     drive,
@@ -34,6 +38,7 @@ from specloom.runtime import (
     missing_settings,
     perform,
     request_id,
+    secrets_of,
     to_recording,
     write_whole,
 )
@@ -156,19 +161,30 @@ async def attempt(
     done = LiveTry(provider, operation, capability, arguments, executor.clock(), secrets=secrets_in(settings))
 
     async def send(request: Request) -> Response:
+        secrets = [*done.secrets, *secrets_of(request)]
         try:
             response = await sender.send(request)
         except Fault as fault:
+            fault = _without(fault, secrets)
             done.exchanges.append(Exchange(request, fault=fault))
-            raise
-        done.exchanges.append(Exchange(request, response))
-        return response
+            raise fault from None
+        masked = redact_response(response, secrets)
+        if request.step == STEP:
+            # The operation needs the token, and nobody else.
+            done.exchanges.append(Exchange(request, replace(masked, body=TOKEN_REPLY)))
+            return response
+        done.exchanges.append(Exchange(request, masked))
+        return masked
 
     try:
         done.answer = await drive_live(perform(provider, operation, arguments, settings, done.now), send)
     except Fault as fault:
-        done.fault = fault
+        done.fault = _without(fault, done.secrets)
     return done
+
+
+def _without(fault: Fault, secrets: Sequence[Secret]) -> Fault:
+    return fault.told_as(message=redact(fault.message, secrets), detail=redact(fault.detail, secrets))
 
 
 def attempt_lines(done: LiveTry, paint: Paint, width: int) -> list[str]:
@@ -235,7 +251,7 @@ def example_of(done: LiveTry) -> dict[str, Any]:
         example["config"] = {name: reveal(value) for name, value in stand_ins.items()}
     now = float(int(done.now))
     example["now"] = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    cut_down = [_cut_down(exchange, done.secrets) for exchange in done.exchanges]
+    cut_down = [_cut_down(exchange) for exchange in done.exchanges]
     example["replies"] = _by_step((exchange.request.step, _reply(exchange)) for exchange in cut_down)
     defaults = {name: setting.default for name, setting in settings.items()}
     example["expect"] = _expectation(done, {**defaults, **stand_ins}, cut_down, now)
@@ -259,16 +275,14 @@ def _stand_in(setting: Setting) -> Any:
     return Secret("made-up") if setting.secret else "made-up"
 
 
-def _cut_down(exchange: Exchange, secrets: Sequence[Secret]) -> Exchange:
+def _cut_down(exchange: Exchange) -> Exchange:
     if exchange.response is None:
         return exchange
     try:
-        text = redact(exchange.response.body.decode("utf-8"), secrets)
-    except UnicodeDecodeError:
+        body = json.dumps(_short_lists(json.loads(exchange.response.body))).encode()
+    except (ValueError, RecursionError):
         return exchange
-    with contextlib.suppress(ValueError):  # what is no JSON stays as it is
-        text = json.dumps(_short_lists(json.loads(text)))
-    return replace(exchange, response=replace(exchange.response, body=text.encode()))
+    return replace(exchange, response=replace(exchange.response, body=body))
 
 
 def _short_lists(value: Any) -> Any:
@@ -328,5 +342,8 @@ def to_yaml(value: Any) -> str:
         def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the same object twice is written twice
             return True
 
-    text: str = yaml.dump(value, Dumper=Plain, sort_keys=False, allow_unicode=True, width=110)
-    return text
+    def represent(dumper: Plain, text: str) -> yaml.ScalarNode:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if is_clean(text) else '"')
+
+    Plain.add_representer(str, represent)
+    return escape(yaml.dump(value, Dumper=Plain, sort_keys=False, allow_unicode=True, width=110), pairs=False)

@@ -102,15 +102,15 @@ class AnswerCache:
             self._counts["misses" if entry is None else "hits"] += 1
         return entry
 
-    async def put(self, key: str, value: bytes, ttl: float, *, soon: bool = False) -> None:
-        """Remember the value for `ttl` seconds; nothing is remembered for zero seconds. Never fails.
+    async def put(self, key: str, value: bytes, ttl: float, *, age: float = 0.0, soon: bool = False) -> None:
+        """Remember the value until it is `ttl` seconds old, which `age` seconds are of already. Never fails.
 
         Afterwards it is in memory and on disk, or with `soon` in memory, and on disk with what else comes in the next
         twentieth of a second; the disk is waited for only where it falls behind.
         """
-        if not ttl > 0:
+        if not ttl > age:
             return
-        entry = CacheEntry(bytes(value), self._clock(), float(ttl))
+        entry = CacheEntry(bytes(value), self._clock() - age, float(ttl))
         with self._lock:
             if self._closed:
                 return

@@ -10,7 +10,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from specloom.core import seal, unseal
+from specloom.core import make_database, make_folder, seal, unseal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -143,11 +143,12 @@ class AnswerDisk:
 
     def _open(self) -> Any:
         if self._cache is None:
-            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self.directory, tighten=True)
             if not os.access(self.directory, os.W_OK):
                 raise PermissionError(errno.EACCES, "it is not writable")
             import diskcache
 
+            make_database(self.directory / "cache.db")
             _check_database(
                 str(self.directory / "cache.db"), self._lock_wait, {*diskcache.DEFAULT_SETTINGS, *_OWN_SETTINGS}
             )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from specloom import __version__
-from specloom.core import Fault, load_table
+from specloom.core import Fault, SafeStream, load_table
 from specloom.server import OUTPUT_SCHEMAS
 
 from .common import INTERRUPTED, PROBLEMS, READER_LEFT, USAGE, CommandError, say, tell, tell_fault
@@ -30,6 +30,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             # Answers hold what others wrote, and half a surrogate in it must not end the command.
             stream.reconfigure(errors="replace")
+    # No command need think of what steers a terminal.
+    with contextlib.redirect_stdout(SafeStream(sys.stdout)), contextlib.redirect_stderr(SafeStream(sys.stderr)):
+        return _run(argv)
+
+
+def _run(argv: Sequence[str] | None) -> int:
     try:
         options, strange = make_parser().parse_known_args(list(sys.argv[1:] if argv is None else argv))
         if strange:

@@ -6,14 +6,31 @@ import asyncio
 import json
 import os
 import sys
+import threading
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from specloom.core import Fault, answer_lines, columns, fault_line, table
+from specloom.core import Fault, answer_lines, columns, fault_line, printable, table
 
-from .common import EXITS, PROBLEMS, CommandError, answer, say, tell, tell_fault, to_pairs, to_raw, workbench, writing
+from .common import (
+    EXITS,
+    INTERRUPTED,
+    PROBLEMS,
+    CommandError,
+    answer,
+    say,
+    tell,
+    tell_fault,
+    to_pairs,
+    to_raw,
+    workbench,
+    writing,
+)
+
+LEAVING = 2.0
+"""Seconds after Ctrl-C until the command ends at the latest."""
 
 
 def serve(options: Namespace) -> int:
@@ -59,12 +76,14 @@ def _budget(selection: Any) -> int:
 
 def call(options: Namespace) -> int:
     from specloom.server import make_executor as make_live_executor
+    from specloom.server import make_presenter
 
     _check_replay(options)
     try:
         executor = make_live_executor(os.environ, replay=options.replay, disk_cache=options.cache)
     except ValueError as error:
         raise CommandError(str(error), PROBLEMS) from None
+    presenter = make_presenter(executor, os.environ)
     for problem in executor.problems:
         tell(f"specloom: {problem}")
     raw = to_raw(executor.tool(options.tool), options.pairs)
@@ -74,22 +93,33 @@ def call(options: Namespace) -> int:
 
     async def run() -> Any:
         try:
-            return await executor.call(options.tool, raw, progress=progress if sys.stderr.isatty() else None)
+            done = await executor.call(options.tool, raw, progress=progress if sys.stderr.isatty() else None)
+            return done, await presenter.present(options.tool, raw, done, "")
+        except asyncio.CancelledError:
+            # Somebody pressed Ctrl-C. A thread that waits for a name, or a browser, does not keep the process.
+            leaving = threading.Timer(LEAVING, lambda: os._exit(INTERRUPTED))
+            leaving.daemon = True
+            leaving.start()
+            raise
         finally:
             await executor.aclose()
 
     try:
-        done = asyncio.run(run())
+        done, presented = asyncio.run(run())
     except Fault as fault:
         tell_fault(fault)
         return EXITS.get(fault.kind, PROBLEMS)
     code = EXITS.get(done.fault, PROBLEMS) if done.fault else 0
     if options.raw:
-        say(done.body)
+        say(presented.body)
         return code
     return answer(
-        lambda: {"answer": done.answer, "_meta": done.meta},
-        lambda paint, width: answer_lines(done.answer, paint, width),
+        lambda: {"answer": json.loads(presented.body), "_meta": done.meta},
+        lambda paint, width: (
+            [printable(line) for line in presented.text.split("\n")]
+            if presented.text
+            else answer_lines(done.answer, paint, width)
+        ),
         as_json=options.json or not sys.stdout.isatty(),
         code=code,
     )

@@ -10,54 +10,62 @@ from .lazy import exports
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .dates import FORMATS, from_epoch, is_day, to_timestamp
-    from .diagnostics import CODES, Diagnostic, Place, Report, count_errors, did_you_mean, render
+    from .diagnostics import (
+        CODES, Diagnostic, Place, Report, TooManyProblemsError, count_errors, did_you_mean, find_nearest, render,
+    )
     from .environment import VARIABLES, Variable, VariableError, read_variable
-    from .faults import KINDS, Action, Fault, all_failed
+    from .faults import KINDS, Action, Fault, all_failed, to_plain
     from .garbage_collection import collect_seldom, keep
     from .limits import Limiter, Pacer, Rate, parse_duration, parse_rate, parse_size
-    from .messages import Answer, Header, Policy, Request, Response
+    from .messages import Answer, Header, Policy, Request, Response, redact_response
     from .paths import (
         ENGINE_SUFFIXES, NAME, PAGE_TEMPLATES, PROMPTS, PROMPT_SUFFIX, STATE_VARIABLE, cache_folder, config_folder,
-        shipped_folder, spec_layers, state_folder,
+        make_database, make_folder, make_own_folder, open_private, shipped_folder, spec_layers, state_folder,
     )
     from .process import Ended, end, restrict, run, start
+    from .sandbox import run_apart
     from .secrets import (
-        KEY_BYTES, KEY_FILE, KEY_VARIABLE, MASK, Secret, load_key, looks_issued, looks_secret, mask, mask_values,
-        redact, redact_body, seal, secret_forms, unseal,
+        KEY_BYTES, KEY_FILE, KEY_VARIABLE, MASK, Secret, holds_secret, load_key, looks_issued, looks_secret, mask,
+        mask_values, redact, redact_body, seal, unseal,
     )
     from .terminal import (
-        Paint, answer_lines, columns, cut, fault_line, printable, request_lines, request_to_json, row_lines,
+        Paint, SafeStream, answer_lines, columns, cut, fault_line, printable, request_lines, request_to_json, row_lines,
         secrets_in, table, to_json,
     )
     from .tables import load_table
     from .templates import PageTemplate, fill_template, template_environment, template_renderer, text_filter
-    from .text import canonical_url, clean
+    from .text import canonical_url, clean, cut_text, dump_clean, escape, is_clean, to_clean
+    from .tokens import count_tokens
 
 __getattr__ = exports(
     __name__,
     {
         "dates": "FORMATS from_epoch is_day to_timestamp",
-        "diagnostics": "CODES Diagnostic Place Report count_errors did_you_mean render",
+        "diagnostics": (
+            "CODES Diagnostic Place Report TooManyProblemsError count_errors did_you_mean find_nearest render"
+        ),
         "environment": "VARIABLES Variable VariableError read_variable",
-        "faults": "KINDS Action Fault all_failed",
+        "faults": "KINDS Action Fault all_failed to_plain",
         "garbage_collection": "collect_seldom keep",
         "limits": "Limiter Pacer Rate parse_duration parse_rate parse_size",
-        "messages": "Answer Header Policy Request Response",
+        "messages": "Answer Header Policy Request Response redact_response",
         "paths": (
             "ENGINE_SUFFIXES NAME PAGE_TEMPLATES PROMPTS PROMPT_SUFFIX STATE_VARIABLE cache_folder config_folder "
-            "shipped_folder spec_layers state_folder"
+            "make_database make_folder make_own_folder open_private shipped_folder spec_layers state_folder"
         ),
         "process": "Ended end restrict run start",
+        "sandbox": "run_apart",
         "secrets": (
-            "KEY_BYTES KEY_FILE KEY_VARIABLE MASK Secret load_key looks_issued looks_secret mask "
-            "mask_values redact redact_body seal secret_forms unseal"
+            "KEY_BYTES KEY_FILE KEY_VARIABLE MASK Secret holds_secret load_key looks_issued looks_secret mask "
+            "mask_values redact redact_body seal unseal"
         ),
         "terminal": (
-            "Paint answer_lines columns cut fault_line printable request_lines request_to_json row_lines "
+            "Paint SafeStream answer_lines columns cut fault_line printable request_lines request_to_json row_lines "
             "secrets_in table to_json"
         ),
         "tables": "load_table",
         "templates": "PageTemplate fill_template template_environment template_renderer text_filter",
-        "text": "canonical_url clean",
+        "text": "canonical_url clean cut_text dump_clean escape is_clean to_clean",
+        "tokens": "count_tokens",
     },
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 
 from .tables import load_table
@@ -48,6 +49,14 @@ CODES: Mapping[str, str] = MappingProxyType(load_table(__file__, "diagnostics.ya
 """Every code with what it means; codes are stable."""
 
 
+LONGEST_MESSAGE = 1_000
+"""Characters of a message that are kept; a spec may hold a name of a megabyte."""
+
+
+class TooManyProblemsError(Exception):
+    """A report has as many problems as it takes; what is left to look at is passed over."""
+
+
 @dataclass(slots=True)
 class Report:
     """All diagnostics of one run, in the order they were found."""
@@ -55,6 +64,9 @@ class Report:
     found: list[Diagnostic] = field(default_factory=list)
     left_out: set[str] = field(default_factory=set)
     """Names of specs that have problems of their own, so that who names one of them is not blamed for it."""
+    most: int = 0
+    """How many problems it takes before `add` raises TooManyProblemsError; 0 for any number."""
+    _seen: set[Diagnostic] = field(default_factory=set)
     checked: bool = False
     """These specs passed before, so a check that loads a library is left to the first use of what it checks."""
 
@@ -62,9 +74,15 @@ class Report:
         """Note one more problem; the code must be a documented one."""
         if code not in CODES:
             raise ValueError(f"undocumented diagnostic code {code}")
+        if len(message) > LONGEST_MESSAGE:
+            message = f"{message[: LONGEST_MESSAGE // 2]} … {message[-LONGEST_MESSAGE // 2 :]}"
         diagnostic = Diagnostic(code, place, message, hint)
-        if diagnostic not in self.found:
-            self.found.append(diagnostic)
+        if diagnostic in self._seen:
+            return
+        if self.most and len(self.found) >= self.most:
+            raise TooManyProblemsError
+        self._seen.add(diagnostic)
+        self.found.append(diagnostic)
 
     def __iter__(self) -> Iterator[Diagnostic]:
         return iter(sorted(self.found, key=lambda one: (one.place.file, one.place.line, one.place.column, one.code)))
@@ -86,12 +104,18 @@ def count_errors(report: Report) -> str:
     return f"{count} error{'s' if count != 1 else ''} in the specs"
 
 
+def find_nearest(word: str, known: Iterable[str]) -> str:
+    """The name that a mistyped word most likely stands for, whatever its case; "" where none is near."""
+    names = {name.casefold(): name for name in sorted(known, reverse=True)}
+    close = difflib.get_close_matches(word.casefold(), sorted(names), n=1, cutoff=0.6)
+    return names[close[0]] if close else ""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A suggestion for a mistyped word, or the list of what is known when that is short, or nothing."""
     names = sorted(set(known))
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
-    if close:
-        return f'did you mean "{close[0]}"?'
+    if near := find_nearest(word, names):
+        return f'did you mean "{near}"?'
     return f"known: {', '.join(names)}" if 0 < len(names) <= 16 else ""
 
 
@@ -105,23 +129,29 @@ def render(diagnostic: Diagnostic, sources: Mapping[str, str], *, colour: bool =
         f"{tint}{severity}[{diagnostic.code}]{plain}{bold}: {diagnostic.message}{plain}",
         f"  {blue}-->{plain} {place}",
     ]
-    text = sources.get(place.file, "").splitlines()
+    text = _split_lines(sources.get(place.file, ""))
     if 0 < place.line <= len(text):
-        # A file that is not text, or that means harm, may hold signs that a terminal obeys.
-        line = "".join(one if one.isprintable() else " " if one == "\t" else "·" for one in text[place.line - 1])
+        line = text[place.line - 1]
         number = str(place.line)
         pad = " " * len(number)
         width = max(1, min(place.width, len(line) - place.column + 1))
         start, stop = _window(len(line), place.column - 1)
+        # A file that is not text, or that means harm, may hold signs that a terminal obeys.
+        shown = "".join(one if one.isprintable() else " " if one == "\t" else "·" for one in line[start:stop])
         caret = " " * (place.column - 1 - start) + tint + "^" * min(width, stop - place.column + 1) + plain
         lines += [
             f"{pad} {blue}|{plain}",
-            f"{number} {blue}|{plain} {line[start:stop]}",
+            f"{number} {blue}|{plain} {shown}",
             f"{pad} {blue}|{plain} {caret}",
         ]
     if diagnostic.hint:
         lines.append(f"   = {diagnostic.hint}")
     return "\n".join(lines)
+
+
+@lru_cache(maxsize=2)
+def _split_lines(text: str) -> list[str]:
+    return text.splitlines()
 
 
 def _window(length: int, at: int, width: int = 110) -> tuple[int, int]:

@@ -11,7 +11,13 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 Action = Literal[
-    "retry_after_delay", "try_different_provider", "check_api_key", "broaden_query", "inform_user", "report_bug"
+    "retry_after_delay",
+    "try_different_provider",
+    "check_api_key",
+    "broaden_query",
+    "fix_arguments",
+    "inform_user",
+    "report_bug",
 ]
 Trip = Literal["at_once", "count", "ignore"]
 
@@ -38,7 +44,7 @@ _KINDS = {
     "auth_required": FaultKind("The key is missing or refused.", "check_api_key", "count"),
     "not_in_plan": FaultKind("The account does not include this product.", "check_api_key", wire="config"),
     "config": FaultKind("A name or a setting is wrong or missing.", "try_different_provider"),
-    "bad_request": FaultKind("The upstream refuses these arguments.", "inform_user", wire="validation"),
+    "bad_request": FaultKind("The upstream refuses these arguments.", "fix_arguments", wire="validation"),
     "validation": FaultKind("An argument is outside what is allowed.", "inform_user"),
     "not_found": FaultKind("The thing that was named does not exist.", "inform_user"),
     "blocked": FaultKind("The site refuses automated readers.", "inform_user", "count"),
@@ -61,7 +67,9 @@ _KINDS = {
 KINDS: Mapping[str, FaultKind] = MappingProxyType(
     {name: kind._replace(wire=kind.wire or name) for name, kind in _KINDS.items()}
 )
-"""Every kind of fault. The wire words, actions and delays are those of the tool contract."""
+"""Every kind of fault. The wire words, actions and delays are those of the tool contract, but for
+`fix_arguments`: who sent a wrong argument can mend it without asking anybody.
+"""
 
 
 class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's word for it
@@ -79,9 +87,13 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
         action: Action | None = None,
         size: int | None = None,
         ours: bool = False,
+        argument: str = "",
+        near: str = "",
     ) -> None:
         if kind not in KINDS:
             raise ValueError(f"unknown kind of fault {kind!r}; known: {', '.join(KINDS)}")
+        # A sentence may quote a page, an upstream or a caller.
+        message, detail = (to_plain(text) for text in (message, detail))
         super().__init__(message)
         self.kind = kind
         self.message = message
@@ -89,13 +101,21 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
         self.retry_after = retry_after if retry_after is not None else KINDS[kind].retry_after
         self.said_after = retry_after
         """The seconds that somebody named; None where `retry_after` is only what is usual for the kind."""
-        self.alternatives = tuple(alternatives)
+        self.alternatives = tuple(map(to_plain, alternatives))
         self.detail = detail
-        self.action: Action = action or KINDS[kind].action
+        self.action: Action = action or ("fix_arguments" if argument else KINDS[kind].action)
         self.size = size
         """The bytes of what is `too_large`: as many as were announced, else as many as had come; None where unknown."""
         self.ours = ours
         """This side would not ask, and nothing was learnt about the upstream."""
+        self.argument = to_plain(argument)
+        """The argument that is wrong, as its tool names it; "" where it is none, or not one alone."""
+        self.near = near
+        """The name or value nearest to the wrong one; "" where none is near."""
+        self.tried: tuple[str, ...] = ()
+        """Whom a plan has asked in vain, in that order."""
+        self.also: dict[str, Any] = {}
+        """What else the block tells, under published names: of something beside what failed."""
 
     def told_as(
         self,
@@ -107,7 +127,7 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
     ) -> Fault:
         """The same fault in other words, with all else that is known of it; another kind has delays of its own."""
         same = kind is None or kind == self.kind
-        return Fault(
+        told = Fault(
             self.kind if kind is None else kind,
             self.message if message is None else message,
             provider=self.provider if provider is None else provider,
@@ -117,7 +137,11 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
             action=self.action if same else None,
             size=self.size,
             ours=self.ours,
+            argument=self.argument,
+            near=self.near,
         )
+        told.tried, told.also = self.tried, self.also
+        return told
 
     def to_json(self) -> dict[str, Any]:
         """The contract's machine-readable block: `kind`, `retryable`, `suggestedAction`, and what else is known."""
@@ -127,13 +151,22 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
             block["reason"] = self.kind
         if kind.retryable and self.retry_after is not None:
             block["retryAfterSeconds"] = self.retry_after
-        if self.provider:
-            block["provider"] = self.provider
+        told = {"provider": self.provider, "argument": self.argument, "did_you_mean": self.near}
+        block |= {name: text for name, text in told.items() if text}
         if self.alternatives:
             block["alternatives"] = list(self.alternatives)
         if self.detail:
             block["detail"] = self.detail
-        return {"error": block}
+        return {"error": block | self.also}
+
+
+def to_plain(text: str) -> str:
+    """A sentence that may quote anybody, without controls and invisible characters."""
+    if text.isascii() and text.isprintable():
+        return text
+    from .text import clean  # what it compiles is for no start
+
+    return clean(text)[0]
 
 
 _HEADLINES = (

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .secrets import Secret
+from .secrets import Secret, redact, redact_body
 
 Header = str | Secret
 
@@ -25,6 +26,8 @@ class Policy:
     """The operator named this host in the configuration, so it may be private, loopback or plain http."""
     idle: float | None = None
     """How long nothing may come, where the whole may take longer: a large answer gets time, a silent host does not."""
+    truncate: bool = False
+    """A body of more than `max_bytes` is cut there instead of refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,15 @@ class Response:
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
     url: str = ""
+
+
+def redact_response(response: Response, secrets: Iterable[Secret]) -> Response:
+    """The response without any secret that the upstream gives back in its body or its headers."""
+    secrets = list(secrets)
+    headers = {name: redact(value, secrets) for name, value in response.headers.items()}
+    body = redact_body(response.body, secrets)
+    is_same = body is response.body and headers == response.headers
+    return response if is_same else replace(response, headers=headers, body=body)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,22 @@
 """Where configuration, cache, state and what is shipped live, worked out without an import: a start has to wait for it.
 
-The places are those of the platformdirs library, which takes longer to import than the whole start may take.
+The places are those of the platformdirs library, which takes longer to import than the whole start may take. What the
+engine keeps for a user is for that user alone, whatever the umask: folders are 0700 and files 0600.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 NAME = "specloom"
+CACHE_VARIABLE = "SPECLOOM_CACHE_DIR"
 STATE_VARIABLE = "SPECLOOM_STATE_DIR"
 PROMPTS = "templates/prompts"
 """Where in a layer its prompts are, a file each."""
@@ -35,7 +38,7 @@ def config_folder(environ: Mapping[str, str]) -> str:
 
 def cache_folder(environ: Mapping[str, str]) -> str:
     """What may be deleted at any time; `SPECLOOM_CACHE_DIR` names another place."""
-    chosen = environ.get("SPECLOOM_CACHE_DIR", "").strip()
+    chosen = environ.get(CACHE_VARIABLE, "").strip()
     if chosen:
         return os.path.expanduser(chosen)
     if sys.platform == "win32":
@@ -55,6 +58,71 @@ def state_folder(environ: Mapping[str, str]) -> str:
     if sys.platform == "darwin":
         return os.path.join(_home(environ), "Library", "Application Support", NAME, "State")
     return os.path.join(_xdg(environ, "XDG_STATE_HOME", ".local/state"), NAME)
+
+
+def make_folder(folder: str | os.PathLike[str], *, tighten: bool = False) -> None:
+    """Make a folder with mode 0700, and those above it that are missing; with `tighten`, one that is there is made so.
+
+    A folder that belongs to another user keeps its mode. OSError where it cannot be made.
+    """
+    try:
+        os.mkdir(folder, 0o700)
+    except FileNotFoundError:
+        above = os.path.dirname(os.path.abspath(folder))
+        if above == os.path.abspath(folder):
+            raise
+        make_folder(above)
+        make_folder(folder)
+    except OSError:
+        # What is there is said to be so in other words by some systems, as by one that can only be read.
+        if not os.path.isdir(folder):
+            raise
+        if tighten:
+            _tighten(folder, stat.S_ISDIR)
+
+
+def make_own_folder(folder: str, environ: Mapping[str, str]) -> None:
+    """Make the folder of the cache or the state for its owner alone, also where an older one is open to others.
+
+    One that a variable names and that is there keeps its mode: it may be anything, and others may have to enter it.
+    """
+    usual = {name: value for name, value in environ.items() if name not in (CACHE_VARIABLE, STATE_VARIABLE)}
+    make_folder(folder, tighten=folder in (cache_folder(usual), state_folder(usual)))
+
+
+def open_private(path: str | os.PathLike[str], flags: int) -> int:
+    """A descriptor of a file with mode 0600, which `flags` may make; one of ours that others could read is made so."""
+    handle = os.open(path, flags | getattr(os, "O_BINARY", 0), 0o600)
+    mode = os.fstat(handle).st_mode
+    if os.name != "nt" and stat.S_ISREG(mode) and mode & 0o077:
+        try:
+            os.fchmod(handle, 0o600)
+        except OSError:
+            return handle
+    return handle
+
+
+def make_database(path: str | os.PathLike[str]) -> None:
+    """An empty file for SQLite with mode 0600 where there is none, or that mode for the one that is there.
+
+    The journals take over its mode. OSError where it cannot be made.
+    """
+    try:
+        os.close(open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        # One that is there is not opened: to close it would give back the locks that this process has on it.
+        for name in (os.fspath(path), f"{os.fspath(path)}-wal", f"{os.fspath(path)}-shm"):
+            _tighten(name, stat.S_ISREG)
+
+
+def _tighten(path: str | os.PathLike[str], is_kind: Callable[[int], bool]) -> None:
+    """Take a path from the group and from others; nothing where it is another's, gone, or of another kind."""
+    try:
+        mode = os.stat(path).st_mode
+        if is_kind(mode) and mode & 0o077 and os.name != "nt":
+            os.chmod(path, mode & 0o700)
+    except OSError:
+        return
 
 
 def _xdg(environ: Mapping[str, str], variable: str, otherwise: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import re
 from collections.abc import Mapping
@@ -9,6 +11,8 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
+
+from .paths import make_folder, open_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +22,9 @@ if TYPE_CHECKING:
 MASK = "•••"
 """What stands in place of a secret."""
 LONGER_THAN_WORDS = 8
-"""Characters from which on a secret is looked for in the text of an upstream."""
+"""Characters from which on a secret is masked wherever it stands."""
+SHORTEST_ODD = 4
+"""Characters from which on a shorter one is masked without a name before it, where it is like no word."""
 
 KEY_VARIABLE = "SPECLOOM_CACHE_KEY"
 KEY_FILE = "cache.key"
@@ -62,45 +68,87 @@ class Secret:
 
 
 def redact(text: str, secrets: Iterable[Secret]) -> str:
-    """The text with every secret replaced, as it is, percent-encoded or escaped for JSON."""
-    forms = {form for secret in secrets for form in secret_forms(secret)}
-    # The longest first, so that a secret which begins with another one leaves no tail behind.
-    for form in sorted(forms, key=len, reverse=True):
-        text = text.replace(form, MASK)
-    return text
+    """The text with every secret replaced, in all the forms of `redact_body`."""
+    body = text.encode("utf-8", "surrogatepass")
+    masked = redact_body(body, secrets)
+    return text if masked is body else masked.decode("utf-8", "surrogatepass")
 
 
-def redact_body(
-    body: bytes, secrets: Iterable[Secret], *, least: int = LONGER_THAN_WORDS, mask: bytes = MASK.encode()
-) -> bytes:
-    """A body in which the upstream gives no secret back, whether as it is or in one of the forms of `redact`.
+def redact_body(body: bytes, secrets: Iterable[Secret], mask: bytes = MASK.encode()) -> bytes:
+    """A body in which the upstream gives no secret back, in whole or in part; the same object where it holds none.
 
-    Secrets of fewer than `least` characters could be words of the text. What follows a word such as Bearer is one too.
+    The parts of a secret are what follows a word such as Bearer, what Basic credentials are in the clear, and the
+    password of `user:password`. Each is masked as it is, percent-encoded, escaped for JSON or HTML, and in base64.
+    A part of fewer than `LONGER_THAN_WORDS` characters could be a word of the text: it is masked where a name such as
+    `key=` or `"password":` stands before it, and where it stands by itself and has what words and numbers do not have,
+    letters beside digits or a sign such as `/`.
     """
-    forms = {form for secret in secrets for form in _written(secret.reveal(), least)}
+    parts = {part for secret in secrets for part in _parts(secret.reveal())}
+    # The longest first, so that a secret which begins with another one leaves no tail behind.
+    forms = {form for part in parts if len(part) >= LONGER_THAN_WORDS for form in _forms(part)}
     for form in sorted(forms, key=len, reverse=True):
         if form in body:
             body = body.replace(form, mask)
+    for part in sorted((part for part in parts if len(part) < LONGER_THAN_WORDS), key=len, reverse=True):
+        if any(form in body for form in _forms(part)):
+            body = _pattern_of_short(part).sub(lambda match: (match["name"] or b"") + mask, body)
     return body
 
 
+def holds_secret(text: str, secrets: Iterable[Secret]) -> bool:
+    """Whether a text gives a secret away, as `redact` understands it."""
+    return redact(text, secrets) != text
+
+
 @lru_cache(maxsize=256)
-def _written(value: str, least: int) -> tuple[bytes, ...]:
-    """Everything that a secret may look like in a body; nothing where it is short."""
-    parts = (part for part in (value, value.partition(" ")[2]) if len(part) >= least)
-    return tuple({form.encode("utf-8", "replace") for part in parts for form in secret_forms(Secret(part))})
+def _parts(value: str) -> frozenset[str]:
+    """The credentials that a secret consists of, itself among them."""
+    scheme, _, word = value.partition(" ")
+    parts = {value}
+    if word and " " not in word:
+        parts.add(word)
+        # Behind another word than Basic the name is an access key, and no less secret.
+        parts |= set(word.split(":")) if scheme.lower() != "basic" else set()
+    if scheme.lower() == "basic":
+        with suppress(ValueError):
+            parts.add(base64.b64decode(word, validate=True).decode())
+    parts |= {password for part in parts for user, _, password in [part.partition(":")] if user}
+    return frozenset(parts - {""})
 
 
-def secret_forms(secret: Secret) -> set[str]:
-    """Everything that a secret may look like in a text: as it is, percent-encoded or escaped for JSON."""
-    value = secret.reveal()
-    if not value:
-        return set()
-    safe = value.encode("utf-8", "replace")
-    quoted = {quote(safe, safe=""), quote(safe), quote_plus(safe)}
-    lowered = {re.sub(r"%[0-9A-F]{2}", lambda found: found[0].lower(), form) for form in quoted}
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return {value, escaped} | quoted | lowered
+@lru_cache(maxsize=256)
+def _forms(part: str) -> frozenset[bytes]:
+    """Everything that a part of a secret may look like in a text, as UTF-8."""
+    import html
+
+    plain = part.encode("utf-8", "replace")
+    quoted = {quote(plain, safe=""), quote(plain), quote_plus(plain)}
+    quoted |= {quote(form, safe=safe) for form in quoted for safe in ("", "/")}
+    lowered = {re.sub(r"%[0-9A-F]{2}", lambda match: match[0].lower(), form) for form in quoted}
+    escaped = {part, *(json.dumps(part, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))}
+    escaped |= {form.replace("/", "\\/") for form in escaped}
+    escaped |= {html.escape(part), html.escape(part, quote=False), html.escape(part).replace("&#x27;", "&#39;")}
+    written = {form.encode("utf-8", "replace") for form in quoted | lowered | escaped}
+    return frozenset(written | _to_base64(plain))
+
+
+def _to_base64(plain: bytes) -> set[bytes]:
+    """What base64 makes of the bytes, by themselves and wherever they stand in something longer."""
+    forms = {base64.b64encode(plain)}
+    for before in range(3):
+        encoded = base64.b64encode(bytes(before) + plain)
+        # Six bits a character; those that also hold bits of a neighbour are left out.
+        forms.add(encoded[-(-before * 8 // 6) : (before + len(plain)) * 8 // 6])
+    return forms | {form.translate(bytes.maketrans(b"+/", b"-_")) for form in forms}
+
+
+@lru_cache(maxsize=256)
+def _pattern_of_short(part: str) -> re.Pattern[bytes]:
+    forms = b"(?:" + b"|".join(map(re.escape, sorted(_forms(part), key=len, reverse=True))) + b")(?![A-Za-z0-9])"
+    named = rf"(?<![\w-])(?P<name>(?i:{_NAMED})[\"']?\s{{0,8}}[=:]\s{{0,8}}[\"']?(?i:bearer\s|basic\s)?)".encode()
+    has_both = any(map(str.isalpha, part)) and any(map(str.isdigit, part))
+    is_odd = len(part) >= SHORTEST_ODD and (has_both or re.search(r"[^\w.,'’-]", part) is not None)
+    return re.compile(named + forms + (b"|(?<![A-Za-z0-9])" + forms if is_odd else b""))
 
 
 def load_key(directory: Path, environ: Mapping[str, str]) -> bytes:
@@ -158,7 +206,6 @@ def _check_key(key: bytes) -> None:
 
 
 def _parse_key(text: str) -> bytes | None:
-    import base64
     import binascii
 
     # Hex first: 64 hex digits are valid base64 as well, of 48 bytes.
@@ -176,7 +223,7 @@ def _parse_key(text: str) -> bytes | None:
 
 def _make_key_file(path: Path) -> None:
     """Put a new key at `path` unless somebody else does so first; a crash leaves no half-written key."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(path.parent)
     draft = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     text = os.urandom(KEY_BYTES).hex() + "\n"
     try:
@@ -194,7 +241,7 @@ def _make_key_file(path: Path) -> None:
 
 
 def _write_new(path: Path, text: str) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    handle = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     with os.fdopen(handle, "wb") as file:
         file.write(text.encode("ascii"))
         file.flush()
@@ -250,7 +297,7 @@ _FORMS = (
     ),
     (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}"), rf"\1 {MASK}"),
     # user:password@ in an address
-    (re.compile(r"(?i)(\b[a-z][a-z0-9+.-]*://)[^\s/@:]*:[^\s/@]*@"), rf"\1{MASK}@"),
+    (re.compile(r"(?i)(\b[a-z][a-z0-9+.-]{0,40}://)[^\s/@:]*:[^\s/@]*@"), rf"\1{MASK}@"),
     # A key of 32 bytes in hexadecimal digits, which digests look like as well
     (re.compile(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{64}(?![0-9A-Fa-f])"), MASK),
 )
@@ -259,7 +306,7 @@ _ISSUED = re.compile(
     r"AIza[\w-]{30,}|\bsk-[\w-]{16,}|\bBSA[\w-]{20,}"
     r"|\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,})"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bxox[abeoprs]-[\w-]{10,}|\b[rsp]k_(?:live|test)_\w{10,}"
-    r"|\b(?:hf|npm)_[A-Za-z0-9]{20,}|\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"
+    r"|\b(?:hf|npm)_[A-Za-z0-9]{20,}|\beyJ[\w-]{8,4000}+\.[\w-]{8,}(?:\.[\w-]*)?"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
 )
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 from urllib.parse import quote
@@ -38,8 +38,43 @@ def cut(text: str, width: int) -> str:
 
 
 def printable(text: str) -> str:
-    """The text without what would steer a terminal: escape sequences are somebody else's text."""
-    return "".join(" " if unicodedata.category(one) in {"Cc", "Cf", "Zl", "Zp"} else one for one in text)
+    """The text on one line, with whatever would steer a terminal escaped: it is somebody else's text."""
+    from .text import escape  # what it compiles is for no start
+
+    return escape(_BREAK.sub(" ", text))
+
+
+_BREAK = re.compile("[\t\n\r\v\f\x85\xad\u2028\u2029]")
+
+
+class SafeStream:
+    """A stream to people on which nothing of what is written steers a terminal, but colours and line ends.
+
+    What would is written as in JSON, so that JSON stays what it was. Whatever else is asked of it is the stream's.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._paints = stream.isatty()
+
+    def write(self, text: str) -> int:
+        """Write the text, escaped; the characters of it that were taken, which is all."""
+        if text.isascii() and text.replace("\n", "").isprintable():
+            return self._stream.write(text)
+        from .text import escape
+
+        parts = _TINTED.split(text) if self._paints and "\033" in text else [text]
+        # Every second one is a colour. A carriage return alone would put what follows in the place of what stands.
+        parts[::2] = [_RETURN.sub(r"\\r", escape(part)) for part in parts[::2]]
+        self._stream.write("".join(parts))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+_TINTED = re.compile("(\033\\[[0-9;]*m)")
+_RETURN = re.compile("\r(?!\n)")
 
 
 def columns() -> int:

@@ -9,10 +9,12 @@ import socket
 import ssl
 import sys
 import threading
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+import h11
 import httpcore
 
 from specloom.core import Fault
@@ -274,6 +276,104 @@ class PoolKey(NamedTuple):
     private: bool
 
 
+HEAD_BYTES = 32 * 1024
+"""Bytes of a head or of trailers; Node takes 16 KiB."""
+HEAD_READ, BODY_READ = 8 * 1024, 16 * 1024
+"""Bytes that are parsed at once: lines of a head cost most."""
+INTERIM_HEADS = 8
+"""Heads such as 103 Early Hints before an answer; Go takes 5."""
+PIECES = 20_000
+"""Pieces of a body, chunks or segments, that may be of any size."""
+PIECE_BYTES = 32
+"""Mean size that the pieces of a body must have beyond that."""
+TIME_SLICE = 0.005
+"""Seconds of parsing after which others get a turn of the loop."""
+
+
+def find_crumbs(host: str, pieces: int, size: int) -> Fault | None:
+    """The fault for a body of so many bytes that comes in more pieces than any honest one; nothing for any other."""
+    if pieces <= PIECES + size // PIECE_BYTES:
+        return None
+    return Fault("network", f"{host} sends its answer in tiny pieces: {size} bytes in {pieces} of them.")
+
+
+class _ChunkReader:
+    """h11's reader of chunks, which hands over all that is there at once: an event each costs ten times the parsing."""
+
+    def __init__(self, reader: Any) -> None:
+        self._reader = reader
+        self._end: Any = None
+        self.pieces = 0
+
+    def __call__(self, buffer: Any) -> Any:
+        if self._end is not None:
+            return self._end
+        data = bytearray()
+        while isinstance(event := self._reader(buffer), h11.Data):
+            data += event.data
+            self.pieces += 1
+        if not data:
+            return event
+        self._end = event
+        return h11.Data(data=bytes(data))
+
+    def read_eof(self) -> Any:
+        return self._reader.read_eof()
+
+
+class Http11Connection(httpcore.AsyncHTTP11Connection):
+    """An HTTP/1.1 connection whose peer cannot hold the loop, however much it sends that is quickly parsed.
+
+    Parsing waits for nothing while bytes are there, so no deadline could end it: here it pauses by the clock, and what
+    costs much and says little (interim heads, a body in tiny pieces) is counted and given up with a `network` fault.
+    """
+
+    MAX_INCOMPLETE_EVENT_SIZE = HEAD_BYTES
+
+    async def handle_async_request(self, request: httpcore.Request) -> httpcore.Response:
+        self._interim_heads = self._pieces = self._size = 0
+        self._chunks: _ChunkReader | None = None
+        self._resumed = time.monotonic()
+        self.READ_NUM_BYTES = HEAD_READ
+        return await super().handle_async_request(request)
+
+    async def _receive_event(self, timeout: float | None = None) -> h11.Event | type[h11.PAUSED]:  # noqa: ASYNC109
+        try:
+            event = await super()._receive_event(timeout)
+        except httpcore.RemoteProtocolError as error:
+            raise httpcore.RemoteProtocolError(self._describe(error)) from None
+        if isinstance(event, h11.Data):
+            self._pieces += 1
+            self._size += len(event.data)
+            pieces = self._chunks.pieces if self._chunks is not None else self._pieces
+            if fault := find_crumbs(self._origin.host.decode("ascii"), pieces, self._size):
+                raise fault
+        elif isinstance(event, h11.Response):
+            self.READ_NUM_BYTES = BODY_READ
+            reader = self._h11_state._reader  # noqa: SLF001
+            if type(reader).__name__ == "ChunkedReader":
+                self._chunks = self._h11_state._reader = _ChunkReader(reader)  # noqa: SLF001
+        elif isinstance(event, h11.InformationalResponse):
+            self._interim_heads += 1
+            if self._interim_heads > INTERIM_HEADS:
+                host = self._origin.host.decode("ascii")
+                raise Fault("network", f"{host} announced an answer more than {INTERIM_HEADS} times and sent none.")
+        if time.monotonic() - self._resumed > TIME_SLICE:
+            await asyncio.sleep(0)
+            self._resumed = time.monotonic()
+        return event
+
+    def _describe(self, error: httpcore.RemoteProtocolError) -> str:
+        """What the peer did wrong, in the words that follow its name."""
+        cause = error.__cause__
+        if cause is None:
+            return "closed the connection without an answer"
+        if getattr(cause, "error_status_hint", 0) == 431:
+            return f"sent a head of more than {HEAD_BYTES} bytes"
+        closed = self._h11_state.trailing_data[1]
+        return "closed the connection before its answer was complete" if closed else "sent something that is not HTTP"
+
+
 class Pool:
     """Lends HTTP/1.1 connections, and keeps at most `most` of them idle.
 
@@ -285,10 +385,10 @@ class Pool:
         self._dialer = dialer
         self._most = most
         # In the order in which they became idle.
-        self._idle: dict[httpcore.AsyncHTTP11Connection, PoolKey] = {}
-        self._places: dict[PoolKey, list[httpcore.AsyncHTTP11Connection]] = {}
+        self._idle: dict[Http11Connection, PoolKey] = {}
+        self._places: dict[PoolKey, list[Http11Connection]] = {}
 
-    async def find_idle(self, place: PoolKey) -> httpcore.AsyncHTTP11Connection | None:
+    async def find_idle(self, place: PoolKey) -> Http11Connection | None:
         """A connection that was used before, where one is left that still stands."""
         while kept := self._places.get(place):
             connection = kept[-1]
@@ -298,7 +398,7 @@ class Pool:
             await connection.aclose()
         return None
 
-    async def open(self, place: PoolKey) -> httpcore.AsyncHTTP11Connection:
+    async def open(self, place: PoolKey) -> Http11Connection:
         """A new connection."""
         for connection in [kept for kept in self._idle if kept.has_expired()]:
             self._forget(connection)
@@ -306,9 +406,9 @@ class Pool:
         scheme, host, port, private = place
         stream = await self._dialer.dial(host, port, secure=scheme == "https", allow_private=private)
         origin = httpcore.Origin(scheme.encode("ascii"), host.encode("ascii"), port)
-        return httpcore.AsyncHTTP11Connection(origin, stream, keepalive_expiry=KEEP_ALIVE)
+        return Http11Connection(origin, stream, keepalive_expiry=KEEP_ALIVE)
 
-    async def give_back(self, place: PoolKey, connection: httpcore.AsyncHTTP11Connection) -> None:
+    async def give_back(self, place: PoolKey, connection: Http11Connection) -> None:
         """Keeps a connection whose answer was read to its end, and closes any other."""
         # Bytes after the end of an answer would be taken for the answer to the next request.
         if not connection.is_idle() or connection._h11_state.trailing_data[0]:  # noqa: SLF001
@@ -327,7 +427,7 @@ class Pool:
             self._forget(connection)
             await connection.aclose()
 
-    def _forget(self, connection: httpcore.AsyncHTTP11Connection) -> None:
+    def _forget(self, connection: Http11Connection) -> None:
         place = self._idle.pop(connection)
         kept = self._places[place]
         kept.remove(connection)

@@ -17,9 +17,9 @@ from urllib.parse import quote, urljoin
 import httpcore
 
 from specloom import __version__
-from specloom.core import MASK, Fault, Policy, Request, Response, Secret, redact, secret_forms
+from specloom.core import MASK, Fault, Policy, Request, Response, Secret, holds_secret, redact
 
-from .connections import Dialer, Pool, PoolKey, Resolver, resolve_name
+from .connections import Dialer, Http11Connection, Pool, PoolKey, Resolver, resolve_name
 from .guard import ParsedUrl, check_url, host_matches
 
 if TYPE_CHECKING:
@@ -134,7 +134,8 @@ class Transport:
                     response = Response(answer.status, headers, body, url)
                 else:
                     response = Response(answer.status)
-                    if headers.get("content-length", "").isdecimal() and int(headers["content-length"]) <= SMALL:
+                    length = "" if "transfer-encoding" in headers else headers.get("content-length", "")
+                    if length.isdecimal() and int(length) <= SMALL:
                         async for _ in answer.aiter_stream():
                             pass
                 await answer.aclose()
@@ -142,17 +143,15 @@ class Transport:
                 await connection.aclose()
                 raise
             await self._pool.give_back(place, connection)
-        except httpcore.RemoteProtocolError:
-            raise Fault("network", f"{host} broke off or sent something that is not HTTP.") from None
+        except httpcore.RemoteProtocolError as error:
+            raise Fault("network", f"{host} {error}.") from None
         except httpcore.NetworkError:
             raise Fault("network", f"{host} closed the connection before its answer was complete.") from None
         except httpcore.LocalProtocolError:
             raise _refused(host, "it is not valid HTTP.") from None
         return response, location
 
-    async def _ask(
-        self, place: PoolKey, wire: httpcore.Request
-    ) -> tuple[httpcore.AsyncHTTP11Connection, httpcore.Response]:
+    async def _ask(self, place: PoolKey, wire: httpcore.Request) -> tuple[Http11Connection, httpcore.Response]:
         used = await self._pool.find_idle(place)
         if used is not None:
             try:
@@ -180,12 +179,10 @@ def _to_wire(hop: Hop) -> httpcore.Request:
 
 
 def _join(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
-    headers: dict[str, str] = {}
+    headers: dict[str, list[str]] = {}
     for name, value in raw:
-        key = name.decode("latin-1").lower()
-        text = value.decode("latin-1")
-        headers[key] = f"{headers[key]}, {text}" if key in headers else text
-    return headers
+        headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+    return {name: ", ".join(values) for name, values in headers.items()}
 
 
 class _Silence(Exception):  # noqa: N818 - it is a state of the connection, told as a fault
@@ -213,7 +210,7 @@ async def _read(answer: httpcore.Response, headers: Mapping[str, str], hop: Hop,
     # Compression may add a little to what cannot be compressed, and nothing more.
     most = max_bytes if inflater is None else max_bytes + max_bytes // 64 + 1024
     length = headers.get("content-length", "")
-    if length.isdecimal() and int(length) > most:
+    if length.isdecimal() and int(length) > most and not policy.truncate:
         raise _too_large(host, max_bytes, int(length))
     parts: list[bytes] = []
     received = size = 0
@@ -226,9 +223,11 @@ async def _read(answer: httpcore.Response, headers: Mapping[str, str], hop: Hop,
         received += len(chunk)
         part = chunk if inflater is None else inflater.feed(chunk, max_bytes - size)
         size += len(part)
-        if size > max_bytes or received > most:
-            raise _too_large(host, max_bytes, max(size, received))
         parts.append(part)
+        if size > max_bytes or received > most:
+            if policy.truncate:
+                return b"".join(parts)[:max_bytes]
+            raise _too_large(host, max_bytes, max(size, received))
     if inflater is not None and received:
         inflater.finish()
     return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -326,7 +325,7 @@ def next_hop(hop: Hop, status: int, location: str, request: Request, border: Bor
         headers = tuple(header for header in headers if not header.name.lower().startswith(b"content-"))
     if not _is_same_site(hop.url, url):
         headers = tuple(header for header in headers if not header.personal)
-        if any(form in joined for secret in find_secrets(request) for form in secret_forms(secret)):
+        if holds_secret(joined, find_secrets(request)):
             raise Fault(
                 "validation", f"{hop.url.host} redirects to {url.host} with a secret in the URL, which is refused."
             )
@@ -429,6 +428,10 @@ def _show(name: str) -> str:
 
 ACCEPTED = ("gzip", "deflate")
 """Codings that can be undone here with a bound on every piece, and so the only ones that are asked for."""
+MEMBERS = 1000
+"""Members of a gzip body that may be of any size."""
+MEMBER_BYTES = 256
+"""Compressed bytes that each member must have beyond that."""
 
 _FOREIGN = frozenset({"br", "zstd", "compress", "x-compress", "dcb", "dcz", "exi", "pack200-gzip"})
 _GZIP = 16 + zlib.MAX_WBITS
@@ -443,9 +446,11 @@ class Inflater:
         self._host = host
         self._zlib = zlib.decompressobj(_GZIP) if self._gzip else None
         self._held = b""
+        self._members = self._received = 0
 
     def feed(self, data: bytes, room: int) -> bytes:
         """What `data` unpacks to, but never more than one byte over `room`."""
+        self._received += len(data)
         data = self._held + data
         self._held = b""
         pieces: list[bytes] = []
@@ -456,6 +461,10 @@ class Inflater:
                     break
                 if self._gzip and not data.startswith(_MAGIC):
                     break  # Padding after the last member means nothing.
+                self._members += 1
+                if self._members > MEMBERS + self._received // MEMBER_BYTES:
+                    message = f"{self._host} sent a compressed body in pieces that are too small."
+                    raise Fault("upstream_unavailable", message)
                 self._zlib = zlib.decompressobj(_GZIP if self._gzip else _find_window(data))
             elif self._zlib.eof:
                 break

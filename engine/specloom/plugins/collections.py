@@ -61,6 +61,8 @@ class CollectionSpec:
     """What an owner has to have agreed to before a plan reads or writes anything of them; empty: nothing."""
     variables: tuple[tuple[str, str], ...] = ()
     """Environment variables by which an operator sets a bound: pairs of a field above and a name."""
+    missing: str = ""
+    """What a caller may do who names an item that is not there; a sentence."""
 
 
 @dataclass(frozen=True, slots=True)

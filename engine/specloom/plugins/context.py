@@ -8,7 +8,7 @@ through it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from specloom.core import Answer, Request, Response
@@ -22,6 +22,8 @@ class Kept:
 
     value: Any
     age: float = 0.0
+    ttl: float = 0.0
+    """For how many seconds it is kept in all; 0 when it was just made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,3 +165,7 @@ class CallRecord:
     seconds: float
     error: str
     arguments: Mapping[str, Any]
+    request: str = ""
+    """The id of the request, as its client knows it."""
+    routing: Mapping[str, Any] = field(default_factory=dict)
+    """Who was asked and who answered, as `_meta.routing` says it; empty where there was nothing to route."""

@@ -126,7 +126,10 @@ class ObservedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observer(Entry):
-    """Remembers calls: those with a session, or all where the setting `every` is on; its faults are dropped."""
+    """Remembers calls: those with a session, or all where the setting `every` is on.
+
+    Its faults fail no call: whoever named a session is told that it was not recorded there, and why.
+    """
 
     settings: Schemas = field(default_factory=dict)
     every: str = ""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any
 
-from specloom.core import Fault, did_you_mean
+from specloom.core import Fault, clean, did_you_mean, dump_clean, is_clean
 from specloom.model import Resource
 from specloom.plugins import PROCEDURES, Item
 from specloom.runtime import (
     Executor,
     LiveContext,
+    Presenter,
     ResourceContext,
     answer_resource,
     list_rows,
@@ -42,33 +42,34 @@ class ExecutorBackend(Backend):
         owner: str = "",
         prompts: Mapping[str, Prompt] = NO_PROMPTS,
         tools: Collection[str] | None = None,
+        presenter: Presenter | None = None,
     ) -> None:
         self._executor = executor
         self._owner = owner
+        self._presenter = presenter or Presenter(executor)
         self._resources = Resources(executor, owner)
         self._prompts = prompts
         self._tools = frozenset(executor.model.tools if tools is None else tools)
 
-    def call_now(self, name: str, arguments: dict[str, Any]) -> bytes | None:
-        outcome = self._executor.peek(name, arguments, owner=self._owner)
-        return render_text(outcome.body, outcome.meta) if outcome else None
+    def call_now(self, name: str, arguments: dict[str, Any], request_id: str | int = "") -> bytes | None:
+        outcome = self._executor.peek(name, arguments, owner=self._owner, request=str(request_id))
+        presented = self._presenter.present_now(name, arguments, outcome) if outcome else None
+        return render_text(presented.body, outcome.meta, text=presented.text) if outcome and presented else None
 
     async def call_tool(self, name: str, arguments: dict[str, Any], call: Call) -> bytes:
         try:
-            outcome = await self._executor.call(name, arguments, owner=self._owner, progress=call.progress)
+            outcome = await self._executor.call(
+                name, arguments, owner=self._owner, progress=call.progress, request=str(call.request_id)
+            )
         finally:
             self._tell_changes(name, arguments, call)
-        if outcome.linked is None:
-            return render_text(outcome.body, outcome.meta)
-        linked, title = outcome.linked, outcome.answer["summary"]
-        link = {
-            "uri": linked.uri,
-            "name": linked.name,
-            "title": title,
-            "mimeType": linked.mime_type,
-            "size": linked.size,
-        }
-        return render_text(outcome.body, outcome.meta, link)
+        presented = await self._presenter.present(name, arguments, outcome, self._owner)
+        if (whole := outcome.linked or presented.whole) is None:
+            return render_text(presented.body, outcome.meta, text=presented.text)
+        link = {"uri": whole.uri, "name": whole.name, "mimeType": whole.mime_type, "size": whole.size}
+        if outcome.linked is not None:
+            link["title"] = outcome.answer["summary"]
+        return render_text(presented.body, outcome.meta, link, text=presented.text)
 
     def _tell_changes(self, name: str, arguments: Mapping[str, Any], call: Call) -> None:
         """Tell whoever watches a resource that a call has changed it, such as a session by a source or by its end."""
@@ -82,7 +83,7 @@ class ExecutorBackend(Backend):
 
     async def get_prompt(self, name: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:  # noqa: ARG002
         prompt = self._prompt(name)
-        text = render_prompt(prompt, arguments, self._tools, self._catalogues)
+        text, _ = clean(render_prompt(prompt, arguments, self._tools, self._catalogues))
         return {
             "description": prompt.description,
             "messages": [{"role": "user", "content": {"type": "text", "text": text}}],
@@ -92,6 +93,9 @@ class ExecutorBackend(Backend):
         vocabulary = await self._vocabulary(ref, str(argument.get("name", "")))
         values = complete(vocabulary, str(argument.get("value", "")))
         return {"values": values[:MOST_VALUES], "total": len(values), "hasMore": len(values) > MOST_VALUES}
+
+    def note_stall(self, seconds: float, where: str) -> None:
+        self._executor.stalls.add(seconds, where, at=self._executor.clock())
 
     async def close(self, grace: float) -> None:  # noqa: ARG002
         await self._executor.aclose()
@@ -151,7 +155,8 @@ class Resources:
             return [str(row[hole]) for row in list_rows(resource, self._context(resource, {}))]
         completion = resource.complete.get(hole)
         items = await self._items(completion.collection, completion.limit) if completion else []
-        return [item.key for item in items]
+        # A key that holds what nobody sees can be completed by nobody.
+        return [item.key for item in items if is_clean(item.key)]
 
     def changed_by(self, arguments: Mapping[str, Any]) -> list[str]:
         """The addresses of what is changed by a call with these arguments that changes something."""
@@ -176,7 +181,7 @@ class Resources:
         if data is None:
             values = [str(row[source.name]) for row in list_rows(resource, context)]
             raise NotFound(uri, did_you_mean(holes[source.name], values) or resource.missing)
-        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+        text = dump_clean(data)
         return {
             "contents": [{"uri": uri, "mimeType": resource.mime_type, "text": text}],
             "ttlMs": round(resource.ttl * 1000),

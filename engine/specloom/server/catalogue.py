@@ -10,7 +10,15 @@ import json
 import os
 
 from specloom import __version__
-from specloom.core import ENGINE_SUFFIXES, PROMPT_SUFFIX, PROMPTS, cache_folder, shipped_folder, spec_layers
+from specloom.core import (
+    ENGINE_SUFFIXES,
+    PROMPT_SUFFIX,
+    PROMPTS,
+    cache_folder,
+    make_own_folder,
+    shipped_folder,
+    spec_layers,
+)
 
 from .protocol import Catalogue
 
@@ -154,7 +162,7 @@ def conditions(model: Model) -> Conditions:
 # --- The catalogue of the selected tools, and its image ---------------------------------------------------------------
 
 
-FORMAT = 6
+FORMAT = 7
 FOLDERS = (
     ("providers.d", ".yaml"),
     ("tools.d", ".yaml"),
@@ -211,8 +219,9 @@ def make_catalogue(
     *,
     prompts: Iterable[dict[str, Any]] = (),
     always_configured: bool = False,
+    left_out: str = "",
 ) -> Catalogue:
-    """The catalogue of a compiled model; see `select` for its tools.
+    """The catalogue of a compiled model; see `select` for its tools. What was `left_out` is told to every client.
 
     `prompts` are entries of `prompts/list`, of which those are kept that the toolsets of these tools offer.
     """
@@ -223,11 +232,13 @@ def make_catalogue(
     offered = {str(one["name"]): one for one in prompts}
     shown = served_prompts(model.toolsets.values(), model.tools, names, offered)
     declared = model.resources.values()
+    instructions = instructions_for(model.toolsets.values(), model.tools, names)
     return Catalogue(
         name="specloom",
         version=__version__,
         title="specloom",
-        instructions="\n".join([*instructions_for(model.toolsets.values(), model.tools, names), UNTRUSTED]),
+        instructions="\n".join(filter(None, (*instructions, left_out, UNTRUSTED))),
+        left_out=left_out,
         tools=_compact(tools),
         tool_names=frozenset(names),
         resources=_compact([listed_resource(one) for one in declared if not one.is_template]),
@@ -260,9 +271,12 @@ def _stamps(folder: str, suffix: str | tuple[str, ...], *, leave_out: str = "") 
         return
     for entry in entries:
         if entry.name.endswith(suffix):
-            stat = entry.stat()
+            try:
+                stat = entry.stat()
+            except OSError:  # a link that leads nowhere is no file
+                continue
             yield f"{entry.path} {stat.st_size} {stat.st_mtime_ns}"
-        elif entry.name != "__pycache__" and entry.path != leave_out and entry.is_dir():
+        elif entry.name != "__pycache__" and entry.path != leave_out and entry.is_dir(follow_symlinks=False):
             yield from _stamps(entry.path, suffix)
 
 
@@ -274,7 +288,7 @@ def image_path(environ: Mapping[str, str], selection: Selection) -> str:
     return os.path.join(cache_folder(environ), f"catalogue-{crc32(layers.encode()):08x}.json")
 
 
-_TEXTS = ("name", "version", "title", "instructions")
+_TEXTS = ("name", "version", "title", "instructions", "left_out")
 _BYTES = ("tools", "resources", "resource_templates", "prompts")
 
 
@@ -317,6 +331,7 @@ def save_image(
     image["subscribe"] = catalogue.subscribe
     image["conditions"] = (conditions or Conditions()).read(environ)
     try:
+        make_own_folder(cache_folder(environ), environ)
         write_whole(Path(image_path(environ, selection)), json.dumps(image, ensure_ascii=False).encode())
     except OSError:
         return False

@@ -329,7 +329,7 @@ class Connection:
         check_params("tools/call", params)
         if self.backend is not None:
             try:
-                answer = self.backend.call_now(name, params.get("arguments") or {})
+                answer = self.backend.call_now(name, params.get("arguments") or {}, request_id)
                 if answer is not None:
                     result = answer if isinstance(answer, bytes) else encode(answer)
                     return to_result(request_id, self.seal(result))

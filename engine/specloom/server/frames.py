@@ -57,12 +57,21 @@ def encode(result: dict[str, Any]) -> bytes:
     return to_bytes({"_meta": meta, **result})
 
 
-def render_text(body: str, meta: dict[str, Any] | None = None, link: dict[str, Any] | None = None) -> bytes:
-    """The result whose data is already JSON text, as kept answers are; with `link`, a `resource_link` beside it."""
+def render_text(
+    body: str,
+    meta: dict[str, Any] | None = None,
+    link: dict[str, Any] | None = None,
+    *,
+    text: str | None = None,
+) -> bytes:
+    """The result whose data is already JSON text, as kept answers are; with `link`, a `resource_link` beside it.
+
+    `text` is what stands in its text block; for None that is the data.
+    """
     head = f'{{"_meta":{_dump(meta)},"content":' if meta else '{"content":'
     more = "," + _dump({"type": "resource_link", **link}) if link else ""
-    text = f'{head}[{{"type":"text","text":{_dump(body)}}}{more}],"structuredContent":{body}}}'
-    return text.encode("utf-8", "replace")
+    block = _dump(body if text is None else text)
+    return f'{head}[{{"type":"text","text":{block}}}{more}],"structuredContent":{body}}}'.encode("utf-8", "replace")
 
 
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"

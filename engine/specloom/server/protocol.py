@@ -49,6 +49,11 @@ class ProtocolError(Exception):
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
+        if not (message.isascii() and message.isprintable()):
+            # Imported here: no plain message has the start of a server wait for it.
+            from specloom.core import to_plain
+
+            message = to_plain(message)
         self.code = code
         self.message = message
         self.data = data
@@ -111,6 +116,7 @@ class Catalogue:
         completions: bool = False,
         logging: bool = False,
         subscribe: tuple[str, ...] = (),
+        left_out: str = "",
         list_changed: frozenset[str] = frozenset(),
         ttl_ms: int = 3_600_000,
         scope: str = "public",
@@ -127,6 +133,7 @@ class Catalogue:
         self.completions = completions
         self.logging = logging
         self.subscribe = subscribe
+        self.left_out = left_out
         self.list_changed = list_changed
         self.ttl_ms = ttl_ms
         self.scope = scope
@@ -171,7 +178,7 @@ class Catalogue:
 class Call:
     """One running request as the backend sees it. Hosts implement it; every method is safe to call at any time."""
 
-    request_id: str | int
+    request_id: str | int = ""
     era: str
     """`legacy` (handshake) or `modern` (every request stands alone)."""
     protocol_version: str
@@ -202,7 +209,12 @@ class Call:
 class Backend:
     """What answers the calls of a catalogue. Every method runs on the host's event loop, except `call_now`."""
 
-    def call_now(self, name: str, arguments: dict[str, Any]) -> bytes | dict[str, Any] | None:  # noqa: ARG002
+    def call_now(
+        self,
+        name: str,  # noqa: ARG002
+        arguments: dict[str, Any],  # noqa: ARG002
+        request_id: str | int,  # noqa: ARG002
+    ) -> bytes | dict[str, Any] | None:
         """A complete tool result if the answer is in memory, else `None`. Runs on the reader's thread: never wait here.
 
         Bytes are taken as they are and must come from `frames.render_text` or `frames.encode`.
@@ -224,6 +236,9 @@ class Backend:
     async def complete(self, ref: dict[str, Any], argument: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
         """`{"values": […], "total": …, "hasMore": …}`, best first; more than a hundred values are cut off."""
         raise NotImplementedError
+
+    def note_stall(self, seconds: float, where: str) -> None:
+        """Count that the host's event loop stood still so long, at a place in the source. Runs on any thread."""
 
     async def close(self, grace: float) -> None:
         """End everything the backend started (browsers included) within `grace` seconds."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
+import threading
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
 
 SdkContext = ServerRequestContext[Any, Any]
 
+LEAVING = 1.5
+"""Seconds after the end of input until the process ends at the latest. Hosts wait two and kill."""
 CHANGES: dict[str, type[ToolsListChanged | PromptsListChanged | ResourcesListChanged]] = {
     "notifications/tools/list_changed": ToolsListChanged,
     "notifications/prompts/list_changed": PromptsListChanged,
@@ -160,8 +164,12 @@ async def _serve(host: Host) -> None:
     )
     async with stdio_server() as (read, write):
         await server.run(read, write, options)
+    # The SDK has cancelled what ran. A thread that waits for a name, or a browser, does not keep the process.
+    leaving = threading.Timer(LEAVING, lambda: os._exit(0))
+    leaving.daemon = True
+    leaving.start()
     if host.backend is not None:
-        await host.backend.close(1.0)
+        await host.backend.close(LEAVING)
 
 
 class Host:
@@ -267,7 +275,8 @@ class Host:
             check_params(context.method, params)
             if self.backend is None:
                 self.backend = self._load_backend()
-            answer = self.backend.call_now(str(name), params.get("arguments") or {}) if is_tool else None
+            asked = params.get("arguments") or {}
+            answer = self.backend.call_now(str(name), asked, call.request_id) if is_tool else None
             if answer is None:
                 answer = await ask_backend(self.backend, context.method, params, call)
             await call.settle()

@@ -11,13 +11,21 @@ from .catalogue import OUTPUT_SCHEMAS, Selection, conditions, load_image, make_c
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from specloom.cache import AnswerCache
-    from specloom.runtime import Executor
+    from specloom.core import Diagnostic
+    from specloom.runtime import Executor, Presenter
 
     from .protocol import Backend, Catalogue
+
+
+_LONGEST_DRAIN = 3600.0
+
+
+MOST_NAMED = 5
+"""How many files that are not served a client is told by name."""
 
 
 class ServeOptions:
@@ -52,15 +60,18 @@ def run(options: ServeOptions) -> int:
         return int(stop.code or 0)
 
     def load_backend() -> Backend:
-        # There is a catalogue, so the specs have no errors.
-        executor = make_executor(environ, replay=options.replay, record=options.record, checked=True)
+        # There is a catalogue, so the specs have no errors, but for those that were left out of it.
+        checked = not catalogue.left_out
+        executor = make_executor(environ, replay=options.replay, record=options.record, checked=checked)
         from specloom.compiler import served_prompts
         from specloom.specs import load_prompts
         from specloom.storage import local_owner
 
         from .backend import ExecutorBackend
 
-        read_switch(environ, "SPECLOOM_OUTPUT_SCHEMAS", executor.problems)
+        for name in ("SPECLOOM_OUTPUT_SCHEMAS", "SPECLOOM_DRAIN_SECONDS"):
+            read_switch(environ, name, executor.problems)
+        presenter = make_presenter(executor, environ)
         for problem in executor.problems:
             warn(problem)
         prompts = load_prompts(spec_layers(environ))
@@ -70,30 +81,37 @@ def run(options: ServeOptions) -> int:
             owner=local_owner(environ, []),
             prompts={name: prompts[name] for name in shown},
             tools=catalogue.tool_names,
+            presenter=presenter,
         )
 
     if options.host == "sdk":
         from .sdk_host import serve_sdk
 
         return serve_sdk(catalogue, load_backend)
-    from .stdio import serve_stdio
+    from .stdio import GRACE, serve_stdio
 
-    return serve_stdio(catalogue, load_backend, report=_report)
+    try:
+        # By hand, as in `default_selection`.
+        grace = min(max(float(environ.get("SPECLOOM_DRAIN_SECONDS") or GRACE), 0.0), _LONGEST_DRAIN)
+    except ValueError:
+        grace = GRACE
+    return serve_stdio(catalogue, load_backend, grace=grace, report=_report, warn=warn)
 
 
 def load_catalogue(environ: Mapping[str, str], selection: Selection, *, replay: bool = False) -> Catalogue:
     """The catalogue from its image, or compiled anew; a replay needs no keys, so all providers count as configured.
 
-    Specs with errors are shown and end the process: nothing is served half-compiled.
+    Shipped specs with errors are shown and end the process. Of folders that a user adds, files with errors are left out
+    with what names them, and the client is told.
     """
     catalogue = None if replay else load_image(environ, selection)
     if catalogue is not None:
         return catalogue
-    from specloom.compiler import weave_from
+    from specloom.compiler import weave_served
     from specloom.core import count_errors, render
     from specloom.specs import layer_roots, listed_prompt, load_prompts
 
-    model, library, report = weave_from(layer_roots(environ), examples=False)
+    model, library, report, lost = weave_served(layer_roots(environ))
     if report.errors:
         for one in report.errors:
             print(render(one, library.sources), file=sys.stderr)  # noqa: T201 - the way to the person who starts it
@@ -101,13 +119,32 @@ def load_catalogue(environ: Mapping[str, str], selection: Selection, *, replay: 
         raise SystemExit(1)
     try:
         prompts = [listed_prompt(one) for one in load_prompts(spec_layers(environ)).values()]
-        catalogue = make_catalogue(model, selection, environ, prompts=prompts, always_configured=replay)
+        catalogue = make_catalogue(
+            model, selection, environ, prompts=prompts, always_configured=replay, left_out=tell_lost(lost)
+        )
     except ValueError as error:
         print(f"specloom: {error}", file=sys.stderr)  # noqa: T201
         raise SystemExit(2) from None
     if not replay:
         save_image(catalogue, environ, selection, conditions(model))
     return catalogue
+
+
+def tell_lost(lost: Sequence[Diagnostic]) -> str:
+    """One sentence on the files of a user's folders that are not served; "" if all are."""
+    names = sorted({_shown_name(one.place.file) for one in lost})
+    if not names:
+        return ""
+    listed = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+    return (
+        f"Tell the user: {len(names)} of their own spec files {'has' if len(names) == 1 else 'have'} errors and "
+        f"{'is' if len(names) == 1 else 'are'} not served ({listed}); `specloom check` shows what to mend."
+    )
+
+
+def _shown_name(file: str) -> str:
+    """The name of a file as a sentence may hold it: what clients are told is read by models."""
+    return "".join(sign for sign in os.path.split(file)[1][:40] if sign.isalnum() or sign in "._-")
 
 
 def make_executor(
@@ -122,11 +159,11 @@ def make_executor(
 
     `checked` says that the specs passed a compile before; see `weave_from`.
     """
-    from specloom.compiler import weave_from
-    from specloom.core import count_errors
+    from specloom.compiler import weave_served
+    from specloom.core import count_errors, render
     from specloom.specs import layer_roots
 
-    model, _, report = weave_from(layer_roots(environ), examples=False, checked=checked)
+    model, library, report, lost = weave_served(layer_roots(environ), checked=checked)
     if report.errors:
         first = report.errors[0]
         raise ValueError(f"{count_errors(report)}, the first at {first.place}: {first.message}; run `specloom check`")
@@ -170,6 +207,10 @@ def make_executor(
         isolate=read_switch(environ, "CACHE_ISOLATION", problems) == "tenant",
         always_configured=bool(replay),
     )
+    if lost:
+        problems.insert(0, tell_lost(lost).removeprefix("Tell the user: "))
+        for one in lost:
+            print(render(one, library.sources), file=sys.stderr)  # noqa: T201 - the way to the person who wrote it
     executor.problems[:0] = problems
     executor.closing.append(memory.aclose)
     if audit is not None:
@@ -177,11 +218,19 @@ def make_executor(
     return executor
 
 
+def make_presenter(executor: Executor, environ: Mapping[str, str]) -> Presenter:
+    """What presents the answers of an executor, as the environment wants them; what cannot be read is a problem."""
+    from specloom.runtime import Presenter as Made
+
+    as_json = read_switch(environ, "SPECLOOM_TEXT", executor.problems) == "json"
+    return Made(executor, as_json=as_json, most=read_switch(environ, "SPECLOOM_MAX_TOKENS", executor.problems))
+
+
 def _make_cache(environ: Mapping[str, str], *, disk: bool, problems: list[str]) -> AnswerCache | None:
     from pathlib import Path
 
     from specloom.cache import AnswerCache
-    from specloom.core import cache_folder, load_key
+    from specloom.core import cache_folder, load_key, make_own_folder
 
     if not read_switch(environ, "SPECLOOM_CACHE", problems):
         return None
@@ -189,7 +238,7 @@ def _make_cache(environ: Mapping[str, str], *, disk: bool, problems: list[str]) 
     key: bytes | None = None
     if disk:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_own_folder(str(folder), environ)
             key = load_key(folder, environ)
         except (ValueError, OSError) as error:
             problems.append(f"answers are kept in memory only: {error}")
@@ -211,7 +260,9 @@ def read_switch(environ: Mapping[str, str], name: str, problems: list[str]) -> A
 
 def warn(sentence: str) -> None:
     """One line on stderr; never before the first list, so no client takes it for a failed start."""
-    print(f"specloom: {sentence}", file=sys.stderr, flush=True)  # noqa: T201
+    from specloom.core import to_plain
+
+    print(f"specloom: {to_plain(sentence)}", file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _report(error: BaseException) -> None:

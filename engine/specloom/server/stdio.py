@@ -14,6 +14,7 @@ from specloom.core import keep
 from .connection import Connection
 from .frames import STOPPED, to_error
 from .protocol import INVALID_REQUEST, ProtocolError
+from .watchdog import start_watchdog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,15 +24,26 @@ if TYPE_CHECKING:
 
     from .calls import LiveCall
     from .protocol import Backend, Catalogue, LoadBackend
+    from .stalls import StallWatch
 
 
 class Worker:
     """Runs calls on an event loop in a thread of its own, on a backend that is loaded in that thread."""
 
-    def __init__(self, connection: Connection, load_backend: LoadBackend, closing: float) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        load_backend: LoadBackend,
+        closing: float,
+        before: Callable[[], object] = lambda: None,
+        warn: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        """`before` runs in the thread before the backend is loaded; `warn` gets a line about a loop that stalls."""
         self._connection = connection
         self._load_backend = load_backend
         self._closing = closing
+        self._before = before
+        self._warn = warn
         self._changed = threading.Condition()
         self._waiting: list[LiveCall] = []
         self._active = 0
@@ -53,20 +65,30 @@ class Worker:
         with self._changed:
             self._active += 1
             self._waiting.append(call)
+            self._changed.notify_all()
             loop = self._loop
         if loop is None:
             self.start()
         else:
             loop.call_soon_threadsafe(self._take)
 
-    def drain(self, enough: Callable[[], bool], seconds: float) -> None:
-        """Wait until every call has ended, at most `seconds`, or until `enough()` says that it is no use."""
+    def drain(self, enough: Callable[[], bool], seconds: float, loading: float = 0.0) -> None:
+        """Wait until every call has ended, at most `seconds`, or until `enough()` says that it is no use.
+
+        While the backend is loaded, no call could have ended: up to `loading` seconds of that come before the others.
+        """
         import time
 
-        end = time.monotonic() + seconds
+        start = time.monotonic()
+        end = start + seconds
         with self._changed:
-            while self._active and not enough() and (left := end - time.monotonic()) > 0:
-                self._changed.wait(min(0.05, left))
+            while self._active and not enough():
+                now = time.monotonic()
+                if self._loop is None and now < start + loading:
+                    end = now + seconds
+                if now >= end:
+                    return
+                self._changed.wait(0.05)
 
     def stop(self, seconds: float) -> bool:
         """Cancel what still runs and close the backend; whether the thread is gone within `seconds`."""
@@ -85,6 +107,7 @@ class Worker:
         return not thread.is_alive()
 
     def _main(self) -> None:
+        self._before()
         try:
             backend = keep(self._load_backend)
         except BaseException as error:  # noqa: BLE001 - reported; the calls that wait are answered
@@ -117,17 +140,34 @@ class Worker:
             if self._stopped:
                 self._stop.set()
         self._connection.backend = backend
+        watch = self._watch(asyncio.get_running_loop(), backend)
         self._take()
         await self._stop.wait()
+        watch.stop()
         self._connection.backend = None
         for task in self._tasks:
             task.cancel()
         if self._tasks:
-            await asyncio.wait(self._tasks, timeout=self._closing / 2)
+            await asyncio.wait(self._tasks, timeout=self._closing / 3)
         try:
             await asyncio.wait_for(backend.close(self._closing / 2), self._closing / 2)
+        except TimeoutError:
+            pass  # what is not closed by then ends with the process
         except Exception as error:  # noqa: BLE001 - the process ends anyway
             self._connection.report(error)
+
+    def _watch(self, loop: asyncio.AbstractEventLoop, backend: Backend) -> StallWatch:
+        """Watch over the loop that runs here, for as long as there are calls."""
+        from .stalls import StallWatch
+
+        def note(seconds: float, where: str, *, is_over: bool) -> None:
+            if is_over:
+                backend.note_stall(seconds, where)
+                self._warn(f"a defect: no call went on for {seconds:.1f} s, held up at {where}")
+            else:
+                self._warn(f"a defect: no call has gone on for {seconds:.1f} s, held up at {where}")
+
+        return StallWatch(loop, self._changed, lambda: self._active > 0, note)
 
     def _take(self) -> None:
         """Start the calls that wait. Runs on the loop."""
@@ -170,8 +210,12 @@ class Worker:
 
 LONGEST_LINE = 16 * 1024 * 1024
 CHUNK = 65_536
-CLOSING = 3.0
+GRACE = 0.8
+"""Seconds that calls in flight have to answer when the server leaves. Hosts wait two seconds for all of it and kill."""
+CLOSING = 0.9
 """Seconds, at most, for cancelled calls to end and the backend to close."""
+LOADING = 10.0
+"""Seconds that the first calls may wait for the backend when the input has ended: a script closes it at once."""
 WARM_AFTER = 0.15
 """Seconds between the first list of tools and the loading of the backend; the list gets out first."""
 
@@ -268,18 +312,21 @@ def serve_stdio(
     catalogue: Catalogue,
     load_backend: LoadBackend,
     *,
-    grace: float = 10.0,
+    grace: float = GRACE,
     stdin: int | None = None,
     stdout: int | None = None,
     longest_line: int = LONGEST_LINE,
     warm_after: float | None = WARM_AFTER,
     report: Callable[[BaseException], object] = lambda _: None,
+    warn: Callable[[str], object] = lambda _: None,
 ) -> int:
     """Serve one client until it leaves, and return the exit code.
 
     Without descriptors the process's own are taken over: 0 then reads nothing and 1 goes to stderr, so that no print
-    reaches the client. `report` gets unexpected exceptions; nothing is printed by default, because some clients take
-    any text on stderr for a failure. When a thread cannot be ended in time, the process leaves without it.
+    reaches the client. `report` gets unexpected exceptions and `warn` a line about a stall; nothing is printed by
+    default, because some clients take any text on stderr for a failure. Calls in flight have `grace` seconds to answer
+    once the input has ended, and no more than `GRACE` after a signal. When a thread cannot be ended in time, the
+    process leaves without it.
     """
     own = stdin is None and stdout is None
     try:
@@ -290,23 +337,30 @@ def serve_stdio(
     wire = _Wire(way_out)
     reader = _LineReader(way_in, longest_line)
     connection = Connection(catalogue, wire.send, report)
-    worker = Worker(connection, load_backend, min(grace, CLOSING))
     signals = _Signals(reader) if own and threading.current_thread() is threading.main_thread() else None
+    watchdog = start_watchdog(way_in) if signals is not None else None
+    before = watchdog.start if watchdog is not None else lambda: None
+    worker = Worker(connection, load_backend, min(grace, CLOSING), before, warn)
     if signals is not None:
         wire.on_break = signals.wake
+    loading = LOADING
     try:
         _pump(reader, wire, connection, worker, warm_after)
     except _Stop:
         reader.stopped = True
+    if reader.stopped:
+        grace, loading = min(grace, GRACE), 0.0
     reader.stopped = True
     if signals is not None:
         signals.calm()
     if own:
         # A client that neither reads nor leaves must not keep the process.
-        _start_timer(grace + 2 * CLOSING, lambda: os._exit(0))
+        _start_timer(loading + grace + CLOSING + 0.1, lambda: os._exit(0))
     connection.hang_up()
-    worker.drain(lambda: wire.is_dead() or (signals is not None and signals.hurry), grace)
+    worker.drain(lambda: wire.is_dead() or (signals is not None and signals.hurry), grace, loading)
     gone = worker.stop(min(grace, CLOSING))
+    if watchdog is not None:
+        watchdog.end()
     if own and (not gone or _has_strays()):
         os._exit(0)
     if signals is not None:
@@ -360,7 +414,7 @@ def _take_over(fd: int, instead: str | None) -> int:
 class _Signals:
     """SIGTERM and SIGINT end the server like the end of input; a second one, or one while draining, at once.
 
-    A reader that is kept from stopping, by an answer that nobody reads, is left behind after `CLOSING` seconds.
+    A reader that is kept from stopping, by an answer that nobody reads, is left behind with what it would have had.
     """
 
     def __init__(self, reader: _LineReader) -> None:
@@ -379,19 +433,19 @@ class _Signals:
         if self.hurry or (self.pending and self._reader.stopped):
             os._exit(1)
         self.hurry = self._reader.stopped
-        if not self.hurry and hasattr(self._signal, "alarm"):
+        if hasattr(self._signal, "setitimer"):
             # The main thread may be waiting in a write, which goes on after the handler; another thread cannot be
             # begun from here, because the main thread may just be beginning one.
             self.pending = True
             self._signal.signal(self._signal.SIGALRM, lambda *_: os._exit(0))
-            self._signal.alarm(int(CLOSING))
+            self._signal.setitimer(self._signal.ITIMER_REAL, GRACE + CLOSING)
         self._reader.stop()
 
     def calm(self) -> None:
         """The reader has stopped, so nothing is left behind."""
         if self.pending:
             self.pending = False
-            self._signal.alarm(0)
+            self._signal.setitimer(self._signal.ITIMER_REAL, 0)
 
     def ignore(self) -> None:
         """What comes while the interpreter ends changes nothing; it would put the default back, which kills."""

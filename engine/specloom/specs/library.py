@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -22,7 +22,7 @@ from specloom.core import (
 )
 
 from .grammar import GRAMMARS, check
-from .yaml import Map, SourceText, YamlScalar, parse_source, to_plain
+from .yaml import MAX_BYTES, Map, SourceText, YamlScalar, parse_source, to_plain
 
 FOLDERS = ("providers.d", "tools.d", "lenses", "collections.d", "resources.d")
 
@@ -85,12 +85,12 @@ def spec_files(root: Path, folders: Sequence[str] = FOLDERS) -> list[Path]:
 
 def prompt_files(root: Path) -> list[Path]:
     """Every prompt under a layer's root, sorted."""
-    return sorted((root / PROMPTS).glob(f"*{PROMPT_SUFFIX}"))
+    return sorted(path for path in (root / PROMPTS).glob(f"*{PROMPT_SUFFIX}") if path.is_file())
 
 
 def template_files(root: Path) -> list[Path]:
     """Every template of pages under a layer's root, sorted."""
-    return sorted((root / PAGE_TEMPLATES).glob(f"*{PROMPT_SUFFIX}"))
+    return sorted(path for path in (root / PAGE_TEMPLATES).glob(f"*{PROMPT_SUFFIX}") if path.is_file())
 
 
 def load_library(
@@ -99,16 +99,26 @@ def load_library(
     *,
     skip: frozenset[str] = frozenset(),
     folders: Sequence[str] = FOLDERS,
+    without: Collection[str] = (),
 ) -> Library:
-    """Read these folders of every layer. What is not a spec is reported and left out; the rest is to be checked."""
+    """Read these folders of every layer. What is not a spec is reported and left out; the rest is to be checked.
+
+    Files and folders `without` which to load are passed over, by the names under which they are shown.
+    """
     library = Library()
     for at, root in enumerate(roots):
+        if str(root) in without:
+            continue
         if not root.exists():
             report.add("E001", Place(str(root)), "this folder of specs does not exist", "see SPECLOOM_PATH")
             continue
-        _load_layer(library, [(path, shown_as(path, root, at)) for path in spec_files(root, folders)], report, skip)
+        files = [(path, shown_as(path, root, at)) for path in spec_files(root, folders)]
+        _load_layer(library, [(path, shown) for path, shown in files if shown not in without], report, skip)
         for path in template_files(root):
-            shown, text = shown_as(path, root, at), path.read_text(encoding="utf-8", errors="replace")
+            shown = shown_as(path, root, at)
+            if shown in without:
+                continue
+            text = path.read_text(encoding="utf-8", errors="replace")
             library.sources[shown] = text
             library.templates[path.name.removesuffix(PROMPT_SUFFIX)] = PageTemplate(shown, text)
         library.prompts.update(path.name.removesuffix(PROMPT_SUFFIX) for path in prompt_files(root))
@@ -133,7 +143,8 @@ def _load_layer(
     layer: dict[tuple[str, str], Spec] = {}
     for path, shown in files:
         try:
-            data = path.read_bytes()
+            with path.open("rb") as file:
+                data = file.read(MAX_BYTES + 1)
         except OSError as error:
             report.add("E001", Place(shown), f"the file cannot be read: {error.strerror}")
             continue

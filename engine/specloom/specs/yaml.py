@@ -88,6 +88,8 @@ def to_plain(node: Node | None) -> Any:
 
 MAX_BYTES = 1024 * 1024  # the largest spec written so far has 40 KiB
 MAX_DEPTH = 64
+MAX_VALUES = 50_000  # the largest has 3,000
+MAX_PROBLEMS = 100
 
 YAML_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -115,7 +117,7 @@ def parse_source(file: str, data: bytes, report: Report, *, skip: frozenset[str]
     """
     start = Place(file)
     if len(data) > MAX_BYTES:
-        report.add("E008", start, f"the file has {len(data):,} bytes; a spec may have {MAX_BYTES:,}", "split it")
+        report.add("E008", start, f"the file is too large: a spec may have {MAX_BYTES:,} bytes", "split it")
         return SourceText(file, "", None)
     try:
         text = data.decode("utf-8-sig")
@@ -140,7 +142,7 @@ def parse_source(file: str, data: bytes, report: Report, *, skip: frozenset[str]
         place = Place(file, mark.line + 1, mark.column + 1) if mark else start
         report.add("E001", place, _sentence(error), _hint(error, text))
         return SourceText(file, text, None)
-    except _TooDeepError:
+    except _StopError:
         return SourceText(file, text, None)
     except yaml.YAMLError as error:
         report.add("E001", start, f"not valid YAML: {' '.join(str(error).split())}")
@@ -174,8 +176,8 @@ def _hint(error: yaml.MarkedYAMLError, text: str) -> str:
     return ""
 
 
-class _TooDeepError(Exception):
-    """Nothing below this point is read; it was reported."""
+class _StopError(Exception):
+    """Nothing behind this point is read; it was reported."""
 
 
 @dataclass(slots=True)
@@ -187,6 +189,8 @@ class _TreeBuilder:
     skip: frozenset[str] = frozenset()
     failed: bool = False
     depth: int = 0
+    values: int = 0
+    problems: int = 0
     documents: int = 0
     events: Iterator[Any] = field(default_factory=lambda: iter(()))
 
@@ -209,10 +213,19 @@ class _TreeBuilder:
 
     def _fail(self, code: str, place: Place, message: str, hint: str = "") -> None:
         self.failed = True
+        self.problems += 1
+        if self.problems > MAX_PROBLEMS:
+            message = f"more than {MAX_PROBLEMS} problems in one file; what follows is not read"
+            self.report.add("E008", place, message, "mend these first")
+            raise _StopError
         self.report.add(code, place, message, hint)
 
     def _node(self, event: Any) -> Node:
         place = self._place(event, max(1, event.end_mark.column - event.start_mark.column))
+        self.values += 1
+        if self.values > MAX_VALUES:
+            self._fail("E008", place, f"more than {MAX_VALUES:,} values", "split the file")
+            raise _StopError
         if isinstance(event, yaml.AliasEvent):
             self._fail("E003", place, f"*{event.anchor} stands for another value", "write the value out")
             return YamlScalar(None, place)
@@ -228,7 +241,7 @@ class _TreeBuilder:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             self._fail("E008", place, f"more than {MAX_DEPTH} levels deep")
-            raise _TooDeepError
+            raise _StopError
         node = self._sequence(place) if isinstance(event, yaml.SequenceStartEvent) else self._mapping(place)
         self.depth -= 1
         return node
@@ -308,7 +321,7 @@ def _resolve(text: str) -> Plain:
     if _INT.match(text):
         return int(text) if len(text) < 20 else text
     if _OCT_HEX.match(text):
-        return int(text, 0)
+        return int(text, 0) if len(text) < 20 else text
     if _FLOAT.match(text):
         number = float(text)
         return number if math.isfinite(number) else text

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from specloom.core import from_epoch, mask, mask_values, state_folder
+from specloom.core import from_epoch, make_folder, make_own_folder, mask, mask_values, open_private, state_folder
 from specloom.plugins import CallRecord, split_owner
 
 from .files import FileLock, append_whole
@@ -159,7 +159,7 @@ class LogFiles:
 
     def write(self, rows: Sequence[dict[str, Any]]) -> None:
         """Put rows at the end of the chain; all of them are on the disk afterwards, or none after an OSError."""
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(self.path.parent)
         with FileLock(self.path.with_name(self.path.name + ".lock"), wait=math.inf, poll=0.002):
             seal, size = self._resume()
             seal = self._look_at_ages(seal)
@@ -182,7 +182,7 @@ class LogFiles:
 
     def _write_seal(self, seal: Seal) -> None:
         draft = self.path.with_name(f"{self.path.name}.seal.{os.getpid()}")
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
+        with os.fdopen(open_private(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w", encoding="ascii") as file:
             fields = asdict(seal)
             file.write(json.dumps({**fields, "mac": _hash(self._keys[0], fields)}) + "\n")
         draft.replace(seal_path(self.path))
@@ -509,6 +509,9 @@ class AuditTrail:
         tenant, user = split_owner(call.owner)
         query = call.arguments.get("query")
         fingerprint = self._environ.get("AUDIT_INCLUDE_REQUEST_BODY", "").strip().lower() in {"1", "true", "yes", "on"}
+        metadata = describe_query(query, fingerprint=fingerprint) if isinstance(query, str) else {}
+        if call.routing:
+            metadata["routing"] = dict(call.routing)
         self._log.record(
             AuditRecord(
                 "tool_call",
@@ -517,16 +520,17 @@ class AuditTrail:
                 success=not call.error,
                 tool_name=call.tool,
                 session_id=call.session,
+                request_id=call.request,
                 duration_ms=round(call.seconds * 1000, 3),
                 error_code=call.error,
-                metadata=describe_query(query, fingerprint=fingerprint) if isinstance(query, str) else {},
+                metadata=metadata,
             )
         )
 
     def _open(self) -> None:
         try:
             folder = Path(state_folder(self._environ))
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_own_folder(str(folder), self._environ)
             self._log = open_audit(folder, self._environ, warn=self._warn)
         except (ValueError, OSError) as error:
             self._warn(f"calls are not audited: {error}")

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from specloom.core import open_private
+
 WAIT = 5.0
 """Seconds for which a lock is waited for."""
 POLL = 0.05
@@ -71,7 +73,7 @@ def write_whole(path: Path, data: bytes) -> None:
     beside = path.with_name(path.name + ".tmp")
     beside.unlink(missing_ok=True)
     try:
-        with beside.open("xb") as file:
+        with os.fdopen(open_private(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -85,7 +87,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def append_whole(path: Path, data: bytes) -> None:
     """Append bytes, flushed, whole or not at all: what a full disk cut off is taken back."""
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
+    handle = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
         size = os.fstat(handle).st_size
         try:
@@ -114,7 +116,7 @@ def sync_folder(folder: Path) -> None:
 
 def _open(path: Path) -> IO[bytes]:
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    file = os.fdopen(os.open(path, flags, 0o666), "r+b", buffering=0)
+    file = os.fdopen(open_private(path, flags), "r+b", buffering=0)
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise OSError(f"{path.name} is no plain file")

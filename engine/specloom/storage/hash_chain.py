@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from specloom.core import make_folder
+
 from .files import FileLock, append_whole, sync_folder, write_whole
 
 BEFORE = "prev_hash"
@@ -122,7 +124,7 @@ class ChainedLog:
 
     def append(self, fields: Mapping[str, Any], now: float) -> None:
         """Add one row, flushed; OSError or ValueError when that is not possible, and then nothing is written."""
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(self._path.parent)
         with FileLock(self._path.with_name(self._path.name + ".lock")):
             self._check()
             self._discard(now)

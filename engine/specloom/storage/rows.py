@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from specloom.core import KEY_BYTES, Fault
+from specloom.core import KEY_BYTES, Fault, make_database, make_folder
 from specloom.plugins import CollectionSpec, Event, Item, join_owner, split_owner
 
 from .keys import (
@@ -224,11 +224,9 @@ def open_database(folder: Path, *, max_bytes: int, lock_wait: float = LOCK_WAIT)
 
     It may be used by one thread at a time. Raises sqlite3.Error and OSError.
     """
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder)
     path = folder / FILE
-    if not path.exists():
-        # The journal takes over the mode of the file, so nobody else can read either.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    make_database(path)
     connection = sqlite3.connect(path, timeout=lock_wait, isolation_level=None, check_same_thread=False)
     try:
         _switch_to_wal(connection, lock_wait)

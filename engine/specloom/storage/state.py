@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specloom.core import Fault, state_folder
+from specloom.core import Fault, make_own_folder, state_folder
 from specloom.plugins import ARTIFACTS, Artifact, Collection, CollectionSpec, join_owner
 
 if TYPE_CHECKING:
@@ -69,7 +69,9 @@ class StateStores:
 
         try:
             if self._on_disk:
-                self._store = open_store(Path(state_folder(self._environ)), self._environ, self._collections)
+                folder = state_folder(self._environ)
+                make_own_folder(folder, self._environ)
+                self._store = open_store(Path(folder), self._environ, self._collections)
             else:
                 self._store = open_memory(self._collections)
         except (ValueError, OSError) as error:

@@ -258,7 +258,7 @@ async def _ended(future: Future[T]) -> T:
 # --- The bounds of a collection as an operator sets them by environment variables -------------------------------------
 
 
-_PART = re.compile(r"\d+(?:\.\d+)?(?:ms|s|m|h|d)")
+_PART = re.compile(r"(?<!\d)\d++(?:\.\d++)?(?:ms|s|m|h|d)")
 _LONGEST = 100 * 365 * 86_400.0
 
 

@@ -201,7 +201,8 @@ async def test_what_may_not_be_read_is_refused_before_anything_is_sent(
         sentence, block = await refused(client, "scrape_page", **{"mode": mode, **arguments})
 
     assert sentence.startswith(begins), sentence
-    assert (block["kind"], block["retryable"], block["suggestedAction"]) == ("validation", False, "inform_user")
+    action = "inform_user" if begins.startswith("URL") else "fix_arguments"
+    assert (block["kind"], block["retryable"], block["suggestedAction"]) == ("validation", False, action)
 
 
 async def test_nobody_listening_and_a_certificate_that_nobody_signed_are_network_faults() -> None:
@@ -219,7 +220,7 @@ async def test_nobody_listening_and_a_certificate_that_nobody_signed_are_network
 async def test_a_reader_that_is_not_installed_is_named_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    import specloom.domains.scrape.documents.sandbox as apart
+    import specloom.domains.scrape.documents.read as apart
     from specloom.domains.scrape.documents.read import read
 
     async def read_here(body: bytes, content_type: str, url: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from specloom.cache.cache import AnswerCache
 from specloom.core.faults import Fault
 from specloom.core.messages import Request, Response
 from specloom.runtime.executor import Executor
+from tests.support.clock import Clock
 from tests.support.shipped import shipped_model
 
 WORDS = (
@@ -67,11 +69,11 @@ class Web:
 SETTINGS = {"CHROME_PATH": "disabled", "SERPER_API_KEY": "k", "SEARCH_ROUTING": '{"web": "serper"}'}
 
 
-def make_executor(web: Web, *, cached: bool = False, **settings: str) -> Executor:
-    cache = AnswerCache(disk=None, key=None, warn=print) if cached else None
-    return Executor(
-        shipped_model(), environ={**SETTINGS, **settings}, sender=web, cache=cache, validate=True, is_live=False
-    )
+def make_executor(web: Web, *, cached: bool = False, clock: Clock | None = None, **settings: str) -> Executor:
+    now = clock or time.time
+    cache = AnswerCache(disk=None, key=None, warn=print, clock=now) if cached or clock else None
+    environ = {**SETTINGS, **settings}
+    return Executor(shipped_model(), environ=environ, sender=web, cache=cache, clock=now, validate=True, is_live=False)
 
 
 async def read(web: Web, url: str, **arguments: Any) -> dict[str, Any]:
@@ -235,6 +237,57 @@ async def test_a_page_is_remembered_for_every_tool_and_length_and_so_is_a_failur
     await executor.aclose()
 
     assert web.sent == [url, gone]
+
+
+MINUTE = 60.0
+
+
+async def test_an_answer_made_of_a_remembered_page_is_as_old_as_the_page_and_ends_with_it() -> None:
+    web, url, clock = Web(), "https://otters.example/a", Clock()
+    edition = 1
+
+    def page(request: Request) -> Response:
+        return Response(200, {"content-type": "text/html"}, to_html(f"Edition {edition}", *numbered(8)).encode(), url)
+
+    web.pages[url] = page
+    executor = make_executor(web, clock=clock)
+
+    async def scrape(**arguments: Any) -> tuple[str, dict[str, Any]]:
+        done = await executor.call("scrape_page", {"url": url, **arguments})
+        return done.answer["metadata"]["title"], {name: said for name, said in done.meta.items() if name != "routing"}
+
+    first = await scrape()
+    edition = 2
+    clock.now += 58 * MINUTE
+    remembered = await scrape(mode="preview")
+    clock.now += MINUTE
+    kept = await scrape(mode="preview")
+    clock.now += MINUTE + 1
+    anew = await scrape(mode="preview")
+    await executor.aclose()
+
+    assert first == ("Edition 1", {})
+    old = {"cached": True, "maxAgeSeconds": 3600, "freshness": "expiring"}
+    assert remembered == ("Edition 1", {**old, "ageSeconds": 58 * 60})
+    assert kept == ("Edition 1", {**old, "ageSeconds": 59 * 60})
+    assert anew == ("Edition 2", {})
+
+
+async def test_an_answer_about_several_pages_is_as_old_as_the_oldest_of_them() -> None:
+    web, clock = Web(), Clock()
+    three(web)
+    executor = make_executor(web, clock=clock)
+    await executor.call("scrape_page", {"url": "https://two.example/"})
+    clock.now += 10 * MINUTE
+    await executor.call("scrape_page", {"url": "https://one.example/"})
+    clock.now += 10 * MINUTE
+
+    done = await executor.call("search_and_scrape", {"query": "otters eat fish"})
+    await executor.aclose()
+
+    assert done.meta["ageSeconds"] == 20 * 60
+    assert done.meta["maxAgeSeconds"] == 3600
+    assert done.meta["cached"] is False
 
 
 # Several pages.

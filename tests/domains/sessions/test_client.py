@@ -258,6 +258,55 @@ async def test_a_session_that_is_not_there_is_told_with_what_is_known(server: Se
     assert lost["kind"] == "session_not_found"
     assert lost["retryable"] is False
     assert ignored["resultCount"] == 2, "a search does not fail for a session that is not there"
+    assert ignored["notices"] == [LOST]
+
+
+LOST = (
+    "Nothing of this call was recorded in a session. There is no such session, or it has expired: a session lasts 4 "
+    "hours from when it was last used. Check the sessionId, or begin anew: sequential_search with stepNumber 1, and "
+    "what is known so far as sessionSummary, gives a new one."
+)
+
+
+@pytest.mark.parametrize("tool", sorted(name for name, tool in shipped().tools.items() if tool.record))
+def test_every_tool_that_records_may_say_that_it_did_not(tool: str) -> None:
+    schema = shipped().tools[tool].output_schema
+
+    assert schema["properties"]["notices"] == {"type": "array", "items": {"type": "string"}}
+    assert "notices" not in schema["required"]
+
+
+async def test_a_session_in_which_nothing_was_recorded_is_told_in_the_answer_of_each_call(server: Server) -> None:
+    page = {"url": "https://page.example/otters"}
+    async with server.client(ADA) as ada, server.client(GRACE) as grace:
+        session = await begin(ada)
+        own = await ask(ada, "web_search", query="otters", sessionId=session)
+        none = await ask(ada, "web_search", query="otters")
+        answers = [
+            await ask(ada, "web_search", query="otters", sessionId="gone"),
+            await ask(ada, "web_search", query="nothing at all", sessionId="gone"),
+            await ask(ada, "scrape_page", **page, sessionId="gone"),
+            await ask(ada, "search_and_scrape", query="otters", sessionId="x" * 128),
+            await ask(grace, "web_search", query="otters", sessionId=session),
+        ]
+        fault = await refused(ada, "web_search", query="one", provider="serper", sessionId="gone")
+        server.now += 5 * 3600.0
+        answers.append(await ask(ada, "scrape_page", **page, sessionId=session))
+
+    assert "notices" not in own
+    assert "notices" not in none
+    assert [answer.get("notices") for answer in answers] == [[LOST]] * len(answers)
+    assert fault["notices"] == [LOST]
+
+
+async def test_a_server_that_keeps_nothing_says_so_to_who_names_a_session(server: Server) -> None:
+    executor = server.executor
+    executor._watch._drawers = None
+
+    done = await executor.call("web_search", {"query": "otters", "sessionId": "any"}, owner=ADA)
+
+    said = "Nothing of this call was recorded in a session. This server keeps no state."
+    assert done.answer["notices"] == [said]
 
 
 async def test_memories_spaces_and_counts_are_kept_for_those_who_agreed(server: Server) -> None:
@@ -540,15 +589,34 @@ async def test_every_call_is_audited_as_it_ended(tmp_path: Path) -> None:
     async with server.client(ADA) as client:
         session = await begin(client)
         await refused(client, "get_research_session", sessionId="gone")
+        await ask(client, "web_search", query="otters")
+        await refused(client, "news_search", query="otters", provider="serper")
+        server.web.failing = {"crabs"}
+        await refused(client, "web_search", query="crabs")
     await asyncio.to_thread(audit.close)
     called = [one for one in read_lines(tmp_path) if one.get("event_type") == "tool_call"]
 
     assert [(one["tool_name"], one["success"], one.get("error_code", "")) for one in called] == [
         ("sequential_search", True, ""),
         ("get_research_session", False, "session_not_found"),
+        ("web_search", True, ""),
+        ("news_search", False, "auth_required"),
+        ("web_search", False, "upstream_unavailable"),
     ]
     assert {one["tenant_id"] for one in called} == {"north"}
     assert session
+    assert all(one["request_id"] for one in called)
+    assert len({one["request_id"] for one in called}) == len(called)
+    routings = [one.get("metadata", {}).get("routing", {}) for one in called]
+    assert [routing.get("providers_attempted") for routing in routings] == [
+        None,
+        None,
+        ["brave"],
+        ["serper"],
+        ["brave"],
+    ]
+    assert (routings[2]["provider_used"], routings[2]["cache_hit"]) == ("brave", False)
+    assert audit._log.verify().problem == ""
 
 
 async def test_who_watches_a_session_hears_of_calls_that_change_it(server: Server) -> None:
@@ -612,3 +680,31 @@ async def test_who_is_erased_is_not_taken_to_agree_by_the_next_start(tmp_path: P
     assert saved["status"] == "ok"
     assert b"now refuses all of them" in erased.stderr
     assert (again["status"], recalled["status"]) == ("no_consent", "no_consent")
+
+
+# --- What a caller or an upstream wrote cannot steer a terminal or turn text round ------------------------------------
+
+HARM = "\x07\x1b[31m\x7f\x9b\x9d\u202e\u2066\u200b\ufeff\U000e0041"
+CONTROLS = {one for one in HARM if not one.isascii() or not one.isprintable()}
+
+
+async def test_no_control_comes_out_of_a_session_a_prompt_or_a_resource() -> None:
+    server = Server()
+    async with server.client(ADA) as client:
+        session = await begin(client, researchGoal=f"otter{HARM} diet", searchStep=f"Read{HARM} it")
+        exports = [
+            await ask(client, "research_export", sessionId=session, format=form) for form in ("markdown", "json")
+        ]
+        prompt = await client.get_prompt("fact-check", {"claim": f"Otters{HARM} eat crabs"})
+        resource = await client.read_resource(f"research://session/{session}")
+        with pytest.raises(MCPError) as missing:
+            await client.read_resource(f"research://session/none{HARM}")
+        with pytest.raises(MCPError) as unknown:
+            await client.get_prompt(f"fact{HARM}", {})
+
+    texts = [json.dumps(exports), prompt.messages[0].content.text, resource.contents[0].text]
+    for text in [*texts, missing.value.error.message, unknown.value.error.message]:
+        assert not CONTROLS & set(text)
+        assert not any(f"\\u{ord(one):04x}" in text for one in CONTROLS if ord(one) <= 0xFFFF)
+    assert "eat crabs" in texts[1]
+    assert "otter[31m diet" in texts[2]

@@ -167,6 +167,7 @@ async def research(server: Server, book: Notebook) -> None:
         rejectedApproaches=["fish"],
     )
     await book.ask("get_research_session", sessionId=session)
+    await book.ask("get_research_session", sessionId=session, limit=-1)
     await book.ask("get_research_session", sessionId=session, stepId=5)
     await book.ask("get_research_session", sessionId=session, stepId=4)
     server.web.failing = {"urchins"}

@@ -230,7 +230,8 @@ async def test_the_longest_note_is_kept_whatever_it_is_made_of(tools, sign):
     kept = await tools.ask("memory_save", note=note, topic='"' * 200, url="https://a.example/" + "x" * 2000)
 
     assert kept["status"] == "ok"
-    assert await tools.recall() == [note]
+    # What nobody sees is kept, and told to nobody.
+    assert await tools.recall() == [note.replace("\x00", "")]
 
 
 # --- shared -----------------------------------------------------------------------------------------------------------

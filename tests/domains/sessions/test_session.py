@@ -514,11 +514,43 @@ def test_the_answer_to_a_step_shows_the_newest_and_says_who_tells_all():
     assert [one["url"] for one in many["sources"]] == [f"https://a.example/{at}" for at in range(2, 52)]
     assert [one["stepNumber"] for one in many["stepIndex"]] == list(range(2, 52))
     assert many["warning"] == (
-        "Of 52 steps only the newest 50 are shown here; get_research_session tells all. "
-        "Of 52 sources only the newest 50 are shown here; get_research_session tells all."
+        "Of 52 steps only the newest 50 are shown here; get_research_session tells the others. "
+        "Of 52 sources only the newest 50 are shown here; get_research_session tells the others."
     )
     assert (len(full["steps"]), len(full["sources"])) == (52, 50)
-    assert (len(whole["stepIndex"]), len(whole["sources"])) == (52, 52)
+    assert (len(whole["stepIndex"]), len(whole["sources"]), whole["sourceCount"]) == (52, 50, 52)
+
+
+@pytest.mark.parametrize("length", [5, 1900])
+def test_all_sources_of_a_session_are_told_page_by_page_in_answers_of_a_bounded_size(length):
+    many = [make_source(f"https://a.example/{at}/{'x' * length}") for at in range(300)]
+    session, steps = sources.merge_sources(make_session(), many), [make_step(1)]
+    pages, offset = [], 0
+    while offset is not None:
+        pages.append(to_json(views.show_recovery(session, steps, offset)))
+        offset = pages[-1].get("nextOffset")
+
+    urls = [source["url"] for page in reversed(pages) for source in page["sources"]]
+    assert urls == [source.url for source in many]
+    assert max(len(json.dumps(page)) for page in pages) < views.PAGE_BYTES + 5_000
+    assert {page["sourceCount"] for page in pages} == {300}
+    told = len(pages[0]["sources"])
+    assert pages[0]["note"] == (
+        f"Of 300 sources {told} are shown, those that were found last. Those before them: offset {told}."
+    )
+    assert "note" not in pages[-1]
+    assert [("lastSteps" in page, page["responseMode"]) for page in pages[:2]] == [
+        (True, "summary"),
+        (False, "sources"),
+    ]
+
+
+def test_a_page_behind_the_last_source_is_empty():
+    session = sources.merge_sources(make_session(), [make_source("https://a.example/")])
+
+    page = to_json(views.show_recovery(session, [make_step(1)], 7))
+
+    assert (page["sources"], page["sourceCount"], "nextOffset" in page) == ([], 1, False)
 
 
 def test_a_patent_has_an_inventor_and_a_place_a_website():

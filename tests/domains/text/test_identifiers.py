@@ -1,5 +1,7 @@
 """Identifiers: one normal form for every way to write one, and nothing for what only looks like one."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -337,3 +339,24 @@ def test_long_repetitions_take_no_time_to_speak_of(piece):
 
     assert detect(text) == detect(text)
     assert find_parties(text) == find_parties(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "U.S. design patent application" + " " * 9_900,
+        "PubMed ID" + " " * 9_900,
+        "arXiv preprint" + " " * 9_900,
+        "ISBN" + " " * 9_900,
+        "PMID1." * 1_600,
+        "A" * 9_900,
+        "Roe " * 2_400,
+    ],
+)
+def test_what_begins_like_an_identifier_and_goes_on_like_none_is_read_in_linear_time(text: str) -> None:
+    began = time.process_time()
+
+    detect(text)
+    find_parties(text)
+
+    assert time.process_time() - began < 2

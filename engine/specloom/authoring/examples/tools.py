@@ -17,11 +17,13 @@ from specloom.runtime import (
     ProviderOutcome,
     Run,
     describe_large,
+    fit_to_budget,
     is_configured,
     missing_settings,
     parse_arguments,
     pursue,
     read_settings,
+    to_text,
 )
 from specloom.specs import Listing, Spec, to_plain
 
@@ -48,7 +50,7 @@ def check_tool(
         trace = run_tool_example(example, tool, model)
         if trace is None:
             continue
-        _compare(example, tool, trace)
+        _compare(example, tool, model, trace)
         if validate and trace.outcome is not None:
             _check_schema(example, tool, trace.outcome)
         traces.append((example, trace))
@@ -256,7 +258,7 @@ class _ToolExample:
         return Fault("network", f"{url.split('/')[2]} could not be reached: the name does not resolve.")
 
 
-def _compare(example: Example, tool: Tool, trace: ExampleTrace) -> None:
+def _compare(example: Example, tool: Tool, model: Model, trace: ExampleTrace) -> None:
     expect, outcome = example.expect, trace.outcome
     tried = list(dict.fromkeys(ask.provider for ask in trace.asked))
     if "tried" in expect and tried != expect["tried"]:
@@ -268,6 +270,11 @@ def _compare(example: Example, tool: Tool, trace: ExampleTrace) -> None:
     for key, what, mapping in (("answer", "the answer", outcome.answer), ("meta", "_meta", outcome.meta)):
         for sentence in differing_row(mapping, expect.get(key) or {}):
             example.wrong(key, f"{what} {sentence}")
+    if "text" in expect:
+        arguments = parse_arguments(tool, example.stated["args"])
+        text = to_text(tool, arguments, fit_to_budget(tool, model, arguments, outcome.answer)[0])
+        if text != expect["text"].rstrip("\n"):
+            example.wrong("text", f"the text is\n{text}\nnot\n{expect['text']}")
     if "link" in expect:
         body = json.dumps(outcome.answer, ensure_ascii=False, separators=(",", ":"))
         link = describe_large(tool, trace.arguments, body)

@@ -31,7 +31,7 @@ from specloom.specs import (
 )
 
 _TOKEN = re.compile(
-    r"""(?P<raw>'(?:\\.|[^'\\])*') | (?P<literal>`(?:\\.|[^`\\])*`) | (?P<quoted>"(?:\\.|[^"\\])*")
+    r"""(?<!\\)(?:(?P<raw>'(?:\\.|[^'\\])*+') | (?P<literal>`(?:\\.|[^`\\])*+`) | (?P<quoted>"(?:\\.|[^"\\])*+"))
       | (?P<name>[A-Za-z_]\w*) | (?P<number>-?\d+) | (?P<operator>&&|\|\||==|!=|<=|>=|<|>|!)
       | (?P<mark>[()\[\]{},.:])""",
     re.VERBOSE,

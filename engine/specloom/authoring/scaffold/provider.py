@@ -189,7 +189,7 @@ def converters(contract: Argument, leaf: Leaf) -> list[Any]:
     if kind == "url" and not str(value).startswith("http"):
         return ["absolute_http"]
     texts = [text for text in leaf.values if isinstance(text, str)]
-    has_markup = any(re.search(r"</?[a-z][^>]*>|&[a-z]+;", text) for text in texts)
+    has_markup = any(re.search(r"</?[a-z][^<>]*>|&[a-z]{1,40};", text) for text in texts)
     return ["strip_tags"] if kind == "text" and has_markup else []
 
 

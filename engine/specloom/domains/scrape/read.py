@@ -290,8 +290,7 @@ async def from_document(fetched: Fetched, *, apart: bool) -> Page:
     One with pages that are pictures is partial, however much text the others have.
     """
     from .documents.document import PAGES_WITHOUT_TEXT
-    from .documents.read import read
-    from .documents.sandbox import read_apart
+    from .documents.read import read, read_apart
 
     if apart:
         document = await read_apart(fetched.body, fetched.content_type, fetched.url)

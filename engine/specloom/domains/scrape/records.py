@@ -134,6 +134,10 @@ class SourceResult:
     scores: Scores
     key_sentences: Sequence[str] | None = None
     word_count: int | None = None
+    truncated: bool | None = None
+    """More is there than `content` has; left out where nothing is."""
+    lack: str | None = None
+    """What could not be read of it, in a sentence."""
 
 
 @record

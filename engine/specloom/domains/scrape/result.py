@@ -122,6 +122,8 @@ class TierOutcome:
     message: str
     fault: Fault | None = None
     """Where who looked into it says what it is, in a sentence of its own, and what to do: documents, pictures, APIs."""
+    by_service: bool = False
+    """A service that reads pages for us failed, which says nothing of the page while its own host was asked."""
 
 
 @dataclass(frozen=True, slots=True)

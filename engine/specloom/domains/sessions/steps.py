@@ -37,6 +37,15 @@ class StepOfSession:
 
 
 @record
+class SessionPage(StepOfSession):
+    """A session with a page of its sources, or one of its steps."""
+
+    offset: int = 0
+    """The newest sources that are passed over."""
+    limit: int = views.NEWEST
+
+
+@record
 class FoundSources:
     """What a session has found."""
 
@@ -75,7 +84,7 @@ def _check_lists(told: StepReport) -> None:
         for at, text in enumerate(texts or ()):
             if len(text) > LONGEST_ITEM:
                 message = f"{name}[{at}] has {len(text)} characters, and the most is {LONGEST_ITEM}: shorten it."
-                raise Fault("validation", message)
+                raise Fault("validation", message, argument=f"{name}[{at}]")
 
 
 async def _go_deeper(context: Context, session: ResearchSession, told: StepReport) -> views.DeeperLook:
@@ -133,11 +142,11 @@ async def _run(context: Context, session: str, query: str, step: int) -> views.R
 
 
 @procedure("recover_session", keeps=(SESSIONS,))
-async def recover(context: Context, wanted: StepOfSession) -> views.SessionRecovery:
-    """Tells everything that is needed to go on with a session, or one of its steps whole."""
+async def recover(context: Context, wanted: SessionPage) -> views.SessionRecovery:
+    """Tells everything that is needed to go on with a session, or one of its steps whole, or more of its sources."""
     trail = await store.find(context.state("sessions"), wanted.session_id)
     if not wanted.step_id:
-        return views.show_recovery(trail.session, trail.steps)
+        return views.show_recovery(trail.session, trail.steps, wanted.offset, wanted.limit)
     shown = views.show_one_step(trail.session, trail.steps, wanted.step_id)
     if shown is None:
         numbers = sorted(step.number for step in trail.steps)

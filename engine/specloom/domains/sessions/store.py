@@ -24,7 +24,7 @@ from .session import (
 from .sources import LONGEST, merge_sources, read_sources
 
 if TYPE_CHECKING:
-    from specloom.plugins import Collection, Collections, Json
+    from specloom.plugins import Collection, Collections, CollectionSpec, Json
 
 LIMIT_REACHED = "session_limit_reached"
 """The warning of a session that has all the steps it may have; the contract's word."""
@@ -40,13 +40,10 @@ RECENT = 10
 class SessionLost(Fault):
     """There is no such session for this owner, or it has expired."""
 
-    def __init__(self, lifetime: float | None, last_step: int = 0) -> None:
-        lasts = f"a session lasts {_say(lifetime)} from when it was last used" if lifetime else "it was deleted"
-        super().__init__(
-            "session_not_found",
-            f"There is no such session, or it has expired: {lasts}. Check the sessionId, or begin anew with "
-            "stepNumber 1 and what is known so far as sessionSummary.",
-        )
+    def __init__(self, spec: CollectionSpec, last_step: int = 0) -> None:
+        lasts = f"{_say(spec.lifetime)} from when it was last used" if spec.lifetime else "until it is deleted"
+        message = f"There is no such session, or it has expired: a session lasts {lasts}. {spec.missing}"
+        super().__init__("session_not_found", message.rstrip())
         self.last_step = max(0, last_step)
 
     def to_json(self) -> dict[str, Any]:
@@ -87,7 +84,7 @@ async def proceed(collection: Collection, id_: str, told: StepReport, *, now: fl
         item = await collection.append(id_, dump(step), change=change)
     except Fault as fault:
         if fault.kind == "not_found":  # it made room for another one since it was looked for
-            raise SessionLost(collection.spec.lifetime, told.step_number - 1) from None
+            raise SessionLost(collection.spec, told.step_number - 1) from None
         raise
     steps = trail.steps
     if item.last != len(steps) + 1:
@@ -100,7 +97,7 @@ async def find(collection: Collection, id_: str, *, last_step: int = 0) -> Trail
     """The session with its steps; SessionLost when there is none, `last_step` being all that the caller knows."""
     item = await collection.get(id_) if 0 < len(id_) <= LONGEST_ID else None
     if item is None:
-        raise SessionLost(collection.spec.lifetime, last_step)
+        raise SessionLost(collection.spec, last_step)
     events = await collection.events(id_, last=item.last)
     return Trail(load_session(item.value), [load(SessionStep, event.value) for event in events])
 
@@ -150,9 +147,15 @@ _COUNTED = "Whether calls of users who agreed are counted, for themselves to see
     keeps=(SESSIONS, CONSENTS, USAGE),
 )
 async def remember_call(collections: Collections, seen: ObservedCall) -> None:
-    """Put what a call found and met into its session, and count it for a user who agreed to that."""
-    rows = seen.rows if seen.kind else ()
-    if seen.session and (rows or seen.outcomes):
+    """Count a call for a user who agreed to that, and put what it found and met into its session.
+
+    SessionLost where the caller has no such session, whoever else has one.
+    """
+    if seen.config.get(ANALYTICS):
+        refusal = await find_refusal(collections.drawer(CONSENTS.name, seen.owner), seen.owner, "analytics")
+        if refusal is None:
+            await count_call(collections.drawer(USAGE.name, seen.owner), seen.tool, seen.at)
+    if seen.session:
         ended = [
             CallOutcome(
                 provider=str(outcome["provider"]),
@@ -163,11 +166,9 @@ async def remember_call(collections: Collections, seen: ObservedCall) -> None:
             )
             for outcome in seen.outcomes
         ]
-        await note(collections.drawer(SESSIONS.name, seen.owner), seen.session, seen.kind, rows, outcomes=ended)
-    if seen.config.get(ANALYTICS):
-        refusal = await find_refusal(collections.drawer(CONSENTS.name, seen.owner), seen.owner, "analytics")
-        if refusal is None:
-            await count_call(collections.drawer(USAGE.name, seen.owner), seen.tool, seen.at)
+        rows, drawer = seen.rows if seen.kind else (), collections.drawer(SESSIONS.name, seen.owner)
+        if not await note(drawer, seen.session, seen.kind, rows, outcomes=ended):
+            raise SessionLost(drawer.spec)
 
 
 async def count_call(usage: Collection, tool: str, now: float) -> None:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from specloom.core import from_epoch
-from specloom.plugins.records import inline, record
+from specloom.plugins.records import inline, record, to_json
 
-from .session import CallOutcome, Gap, OpenGap, ResearchSession, SessionSource, SessionStep, mark_superseded, narrow
+from .session import (
+    CallOutcome,
+    Gap,
+    OpenGap,
+    ResearchSession,
+    SessionSource,
+    SessionStep,
+    SitedSource,
+    mark_superseded,
+    narrow,
+)
 from .sources import SourceCoverage
 
 TRUST = "untrusted-external-content"
@@ -19,7 +30,10 @@ LAST_STEPS = 3
 """Newest steps that are always shown whole."""
 NEWEST = 50
 """Sources, and lines of the index in sum, that the answer to a step shows; whoever takes a session up is told all."""
-NEWEST_NOTE = "Of {all} {things} only the newest {shown} are shown here; get_research_session tells all."
+NEWEST_NOTE = "Of {all} {things} only the newest {shown} are shown here; get_research_session tells the others."
+PAGE_BYTES = 16_000
+"""Bytes of sources as JSON that one answer about a session holds, but for one source that is longer alone."""
+PAGE_NOTE = "Of {all} sources {shown} are shown, those that were found last{behind}. Those before them: offset {next}."
 _LINE, _SNIPPET, _SNIPPETS = 120, 80, 5
 """Characters of a step in the index, of a step in a generated summary, and steps in that."""
 PATTERN_FROM = 3
@@ -132,6 +146,9 @@ class SessionRecovery(SessionView):
 
     step_count: int
     resolved_gaps: Sequence[Gap] | None = None
+    source_count: int | None = None
+    next_offset: int | None = None
+    note: str | None = None
     sources_not_kept: int | None = None
     error_patterns: Sequence[ErrorPattern] | None = None
     provider_stats: Mapping[str, Mapping[str, int]] | None = None
@@ -154,16 +171,51 @@ def show_progress(
     )
 
 
-def show_recovery(session: ResearchSession, steps: Sequence[SessionStep]) -> SessionRecovery:
-    """Everything that is needed to take up a session again, and what its calls met so far."""
+def show_recovery(
+    session: ResearchSession, steps: Sequence[SessionStep], offset: int = 0, limit: int = NEWEST
+) -> SessionRecovery:
+    """Everything that is needed to take up a session again, and what its calls met so far; a page of its sources.
+
+    The page has at most `limit` sources, the newest but for `offset` of them; with an offset it is all that is told.
+    """
+    sources, following = page_sources(session.sources, offset, limit)
+    behind = f" before the newest {offset}" if offset else ""
+    note = PAGE_NOTE.format(all=len(session.sources), shown=len(sources), behind=behind, next=following)
+    page: dict[str, Any] = {
+        "step_count": len(steps),
+        "source_count": len(session.sources),
+        "next_offset": following,
+        "note": note if following is not None else None,
+    }
+    if offset:
+        head: dict[str, Any] = {"session_id": session.id, "response_mode": "sources", "research_goal": session.goal}
+        return SessionRecovery(**head, **page, sources=sources)
     return SessionRecovery(
-        **_show(session, steps, "summary"),
-        step_count=len(steps),
+        **{**_show(session, steps, "summary"), "sources": sources},
+        **page,
         resolved_gaps=[gap for gap in session.gaps if gap.settled_in] or None,
         sources_not_kept=session.more_sources or None,
         error_patterns=error_patterns(session.outcomes) or None,
         provider_stats=provider_stats(session.outcomes) or None,
     )
+
+
+def page_sources(sources: Sequence[SitedSource], offset: int, limit: int) -> tuple[list[SessionSource], int | None]:
+    """At most `limit` sources and PAGE_BYTES before the newest `offset`, as they were found; and the next offset.
+
+    That is None where no source is left.
+    """
+    end = max(0, len(sources) - offset)
+    page: list[SessionSource] = []
+    size = 0
+    for source in reversed(sources[max(0, end - limit) : end]):
+        shown = narrow(SessionSource, source)
+        size += len(json.dumps(to_json(shown), ensure_ascii=False).encode("utf-8", "surrogatepass"))
+        if page and size > PAGE_BYTES:
+            break
+        page.append(shown)
+    following = offset + len(page)
+    return page[::-1], following if page and following < len(sources) else None
 
 
 def show_one_step(session: ResearchSession, steps: Sequence[SessionStep], number: int) -> SessionRecovery | None:

@@ -13,6 +13,7 @@ from specloom.domains.scrape.browser.proxy import Proxy, Ticket
 from specloom.net.connections import Resolver, resolve_name
 from tests.support.loopback import Call, Loopback, Raw, Reply
 from tests.support.scrape_context import Names
+from tests.support.wire import FLOODS, endless
 
 
 class Client:
@@ -283,3 +284,12 @@ async def test_head_lines_without_end_are_not_collected() -> None:
         client.writer.write(b"GET http://example.org/ HTTP/1.1\r\n" + b"X: y\r\n" * 100_000)
         async with asyncio.timeout(10):
             assert await read_to_end(client.reader) == b""
+
+
+@pytest.mark.parametrize("name", ["100 Continue", "103 Early Hints", "lines of a head", "blank lines"])
+async def test_a_head_that_does_not_come_to_an_end_is_given_up(name: str) -> None:
+    start, block, _ = FLOODS[name]
+    with Loopback(lambda call: Raw(endless(start, block))) as server:
+        answer, _ = await through(f"GET {server.url}/")
+
+    assert answer.startswith(b"HTTP/1.1 502 ")

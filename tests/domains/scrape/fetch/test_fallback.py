@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,8 +14,9 @@ from specloom.core.faults import Fault
 from specloom.core.messages import Answer
 from specloom.domains.scrape.fetch import fallback
 from specloom.domains.scrape.result import Candidate, Fetched
+from specloom.net.connections import resolve_name
 from tests.support.loopback import RESET, Call, Loopback, Reply
-from tests.support.scrape_context import ARTICLE, HTML, OPTIONS, fail, open_desk, read, take_text
+from tests.support.scrape_context import ARTICLE, HTML, OPTIONS, Names, fail, open_desk, read, take_text
 
 SHELL = (
     "<html><head><title>App</title></head><body><div id='root'>Loading</div>" + "<script>x</script>" * 200 + "</body>"
@@ -222,6 +224,26 @@ async def test_the_most_definitive_kind_wins() -> None:
 
     assert fault.kind == "not_found"
     assert fault.detail.startswith("html: HTTP 403; stealth: HTTP 404")
+
+
+NOT_FOUND = "<html><head><title>Page not found</title></head><body><h1>404</h1><p>{}</p></body></html>"
+"""A page for people that says that it is not there."""
+
+
+async def test_a_page_for_people_that_says_404_is_asked_for_once() -> None:
+    text = "Sorry, the page you are looking for does not exist."
+    with Loopback(lambda call: (404, HTML, NOT_FOUND.format(text))) as server:
+        fault = await fail(server.url + "/gone")
+
+    assert (fault.kind, len(server.calls)) == ("not_found", 1)
+
+
+@pytest.mark.parametrize("body", ["", "no", NOT_FOUND.format("<div id=root></div>")])
+async def test_a_404_without_such_a_page_may_be_for_robots_alone(body: str) -> None:
+    with Loopback(by_identity((404, HTML, body), (200, HTML, ARTICLE))) as server:
+        reading = await read(server.url + "/otters")
+
+    assert (reading.tier, reading.quality) == ("stealth", "complete")
 
 
 async def test_no_listener_is_a_network_fault_after_one_try() -> None:
@@ -584,6 +606,38 @@ async def test_a_document_that_cannot_be_parsed_is_told_and_not_fetched_again() 
     assert caught.value.kind == "content_empty"
     assert caught.value.detail.startswith("html: the PDF is encrypted")
     assert len(server.calls) == 1
+
+
+@pytest.mark.parametrize("kind", ["not_found", "content_empty", "blocked", "quota_exhausted", "network"])
+@pytest.mark.parametrize("state", ["no name", "refused", "500", "429", "403"])
+async def test_what_a_paid_service_says_never_takes_the_place_of_what_the_host_said(kind: str, state: str) -> None:
+    """The kind, what to do and when to come back are those of the same page without a service."""
+
+    def refuse(arguments: Mapping[str, Any]) -> Answer:
+        raise Fault(kind, "the page does not exist, says the service")
+
+    status = int(state) if state.isdigit() else 200
+    names = Names([]) if state == "no name" else resolve_name
+    with Loopback(lambda call: (status, {**HTML, "Retry-After": "90"}, "no")) as server:
+        url = "http://otters.example/" if state == "no name" else server.url
+        if state != "refused":
+            alone = await fail(url, resolve=names)
+            told = await fail(url, resolve=names, services={"contents": refuse})
+    if state == "refused":
+        alone, told = await fail(url), await fail(url, services={"contents": refuse})
+
+    assert told.kind == alone.kind != "not_found"
+    assert told.to_json()["error"] | {"detail": ""} == alone.to_json()["error"] | {"detail": ""}
+    assert told.message == alone.message
+    assert told.detail.endswith("exa: the page does not exist, says the service")
+
+
+async def test_a_page_that_a_service_gives_and_that_says_it_is_missing_is_not_missing_for_that() -> None:
+    services = {"contents": say(text="# Page not found\n\nSorry, the page does not exist.", source="cached")}
+    with Loopback(lambda call: (500, HTML, "no")) as server:
+        fault = await fail(server.url, services=services)
+
+    assert fault.kind == "network"
 
 
 @pytest.mark.parametrize("frame", ["https://www.googletagmanager.com/ns.html", "http://[", "ftp://a.example/", ""])

@@ -9,7 +9,9 @@ import pytest
 
 from specloom.core.messages import Answer
 from specloom.domains.scrape.fetch import fallback
+from specloom.domains.scrape.fetch.robots import LONGEST_DELAY
 from specloom.domains.scrape.options import to_options
+from specloom.net.guard import check_url
 from tests.support.loopback import RESET, Call, Loopback, Reply
 from tests.support.scrape_context import ARTICLE, HTML, OPTIONS, fail, open_desk, read, take_text
 
@@ -22,6 +24,8 @@ def site(rules: Reply | str) -> Callable[[Call], Reply]:
     def reply(call: Call) -> Reply:
         if call.path == "/robots.txt":
             return (200, TEXT, rules) if isinstance(rules, str) else rules
+        if call.path == "/other.txt":
+            return 200, TEXT, "User-agent: *\nDisallow: /closed"
         if call.path == "/leads":
             return 302, {"Location": "/closed"}, ""
         return 200, HTML, ARTICLE
@@ -55,8 +59,25 @@ async def test_nobody_asks_for_it_unless_it_is_to_be_obeyed() -> None:
         ("<html>not rules at all</html>", "/open", False),
         ((404, HTML, ""), "/open", False),
         ((403, HTML, ""), "/open", False),
+        ((304, HTML, ""), "/open", False),
         ((500, HTML, ""), "/open", True),
+        ((429, HTML, ""), "/open", True),
         (RESET, "/open", True),
+        # Where it leads somebody else's rules count, unless it leads nowhere (RFC 9309, 2.3.1.2).
+        ((302, {"Location": "/other.txt"}, ""), "/closed", True),
+        ((302, {"Location": "/other.txt"}, ""), "/open", False),
+        ((302, {"Location": "/robots.txt"}, ""), "/open", False),
+        ((302, {}, ""), "/open", False),
+        ((302, {"Location": "http://169.254.169.254/robots.txt"}, ""), "/open", True),
+        ((302, {"Location": "http://[/"}, ""), "/open", True),
+        ((302, {"Location": "ftp://127.0.0.1/"}, ""), "/open", True),
+        # Of a file that is too large the beginning counts, and not nothing.
+        ("User-agent: *\nDisallow: /closed\n" + "# " + "x" * 600_000, "/closed", True),
+        ("User-agent: *\nDisallow: /closed\n" + "# " + "x" * 600_000, "/open", False),
+        ((200, TEXT, b"\xef\xbb\xbfUser-agent: *\nDisallow: /closed"), "/closed", True),
+        ((200, TEXT, "User-agent: *\nDisallow: /closed".encode("utf-16")), "/closed", True),
+        ((200, TEXT, b"\xff\0\nUser-agent: *\nDisallow: /closed\n\xfe"), "/closed", True),
+        ((200, {**TEXT, "Content-Encoding": "gzip"}, b"no gzip"), "/open", True),
     ],
 )
 async def test_rules_are_kept(rules: Reply | str, path: str, closed: bool) -> None:
@@ -69,6 +90,28 @@ async def test_rules_are_kept(rules: Reply | str, path: str, closed: bool) -> No
             assert not {"/closed", "/open", "/a.html"} & set(paths(server))
         else:
             assert (await read(server.url + path, robots=True)).quality == "complete"
+
+
+async def test_a_file_that_leads_inside_is_not_told_as_a_page_that_may_not_be_asked_for() -> None:
+    with Loopback(site((302, {"Location": "http://169.254.169.254/robots.txt"}, ""))) as server:
+        fault = await fail(server.url + "/open", robots=True)
+
+    assert fault.kind == "blocked"
+    assert fault.message == (
+        f"Blocked: {server.url}/open is not read, because the robots.txt of 127.0.0.1 leads where nobody may ask, "
+        "so its pages are left alone. Try an alternative source."
+    )
+
+
+@pytest.mark.parametrize("delay", ["nan", "-5", "inf", "1e400"])
+async def test_a_delay_that_is_none_keeps_no_page_waiting(delay: str) -> None:
+    with Loopback(site(f"User-agent: *\nCrawl-delay: {delay}")) as server:
+        async with open_desk() as (context, session):
+            allow = session.robots_for(context, to_options({"SCRAPE_ROBOTS": True}, allow_private=True))
+            assert allow is not None
+            seconds = await allow(check_url(server.url + "/a", allow_private=True))
+
+    assert seconds in {None, LONGEST_DELAY}
 
 
 async def test_a_closed_page_is_not_read_by_others_either() -> None:
@@ -98,8 +141,6 @@ async def test_it_is_asked_for_once_however_many_pages_are_read() -> None:
 async def test_a_delay_is_the_distance_between_two_pages() -> None:
     with Loopback(site("User-agent: *\nCrawl-delay: 7")) as server:
         async with open_desk() as (context, session):
-            from specloom.net.guard import check_url
-
             allow = session.robots_for(context, to_options({"SCRAPE_ROBOTS": True}, allow_private=True))
             assert allow is not None
             seconds = await allow(check_url(server.url + "/a", allow_private=True))

@@ -94,7 +94,7 @@ def test_an_address_may_say_that_it_is_a_document(url: str, document: bool) -> N
     ],
 )
 def test_markdown_shows_two_signs(text: str, markdown: bool) -> None:
-    assert is_markdown(text) is markdown
+    assert is_markdown(text.encode()) is markdown
 
 
 @given(st.binary(max_size=600), st.text(max_size=40), st.text(max_size=40))
@@ -117,7 +117,7 @@ def test_a_text_of_a_million_signs_is_told_in_linear_time(part: str) -> None:
     # Where each of them is the beginning of a search to the end, as once, this takes hours and not a blink.
     text = part * (1_000_000 // len(part))
 
-    assert is_markdown(text) is False
+    assert is_markdown(text.encode()) is False
 
 
 _VERSION = re.compile(r"Chrome/(\d+)")

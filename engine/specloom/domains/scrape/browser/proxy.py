@@ -148,16 +148,19 @@ async def forward(
 
 async def _read_head(upstream: Stream, ticket: Ticket) -> tuple[bytes, bytes]:
     data = b""
+    received = 0
     while True:
         head, end, rest = data.partition(b"\r\n\r\n")
-        if end and not head.startswith((b"HTTP/1.1 10", b"HTTP/1.0 10")):
+        if end and head.startswith(b"HTTP/1.") and head[9:11] != b"10":
             return head, rest
-        if end:
+        if end and head.startswith(b"HTTP/1."):
             data = rest
             continue
-        more = await _read(upstream, ticket)
-        if not more or len(data) > MOST_HEAD:
+        more = b"" if end else await _read(upstream, ticket)
+        # What announces an answer counts as well, so that it does not go on without end.
+        if not more or received > MOST_HEAD:
             raise Refused(502, "the host sent something that is not HTTP")
+        received += len(more)
         data += more
 
 

@@ -89,7 +89,7 @@ _ROOT = re.compile(
     rb"""|<app-root\b|\bng-version=|\bdata-reactroot\b""",
     re.IGNORECASE,
 )
-_PLAIN_TAG = re.compile(rb"\s*<(/?)(?:div|main|section|span|app-root)\b[^<>]{0,500}>", re.IGNORECASE)
+_PLAIN_TAG = re.compile(rb"(?:(?<!\s)\s++)?<(/?)(?:div|main|section|span|app-root)\b[^<>]{0,500}>", re.IGNORECASE)
 _DEMAND = re.compile(
     rb"(?:enable|requires?|need)[^<]{0,60}javascript|javascript[^<]{0,60}(?:enabled?|required)", re.IGNORECASE
 )

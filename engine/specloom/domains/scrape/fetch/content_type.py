@@ -149,10 +149,15 @@ def find_kind(body: bytes, content_type: str, url: str = "") -> Kind:
     return "html" if is_unsaid and _HTML_PIECE.search(head) and not _XML_HEAD.match(head) else "text"
 
 
-def is_markdown(text: str) -> bool:
-    """Whether a text is written in Markdown: 50 bytes or more, and two different signs of it."""
-    if len(text.encode("utf-8", "replace")) < 50:
+LOOKED_AT = 65_536
+"""Bytes of a text in which signs of Markdown are looked for: who writes Markdown does so from the start."""
+
+
+def is_markdown(body: bytes) -> bool:
+    """Whether a text is written in Markdown: 50 bytes or more, and two different signs of it near its beginning."""
+    if len(body) < 50:
         return False
+    text = body[:LOOKED_AT].decode("utf-8", "replace")
     signs = sum(1 for sign in _MARKDOWN_SIGNS if sign.search(text))
     # A second-level heading counts for two: nothing but Markdown (and a few comments) starts a line with it.
     return signs >= 2 or bool(_MARKDOWN_SIGNS[1].search(text))

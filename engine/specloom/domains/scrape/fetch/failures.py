@@ -72,9 +72,6 @@ _AS_SEEN = {
     "circuit_open": "network",
     "upstream_unavailable": "network",
 }
-_OF_SERVICES = dict.fromkeys(
-    ("auth_required", "rate_limited", "network", "validation", "too_large", "browser_unavailable"), "content_empty"
-)
 
 
 def find_kind_of_status(status: int) -> str | None:
@@ -98,10 +95,11 @@ def to_outcome(tier: str, kind: str, message: str) -> TierOutcome:
 
 
 def from_fault(tier: str, fault: Fault, *, service: bool = False) -> TierOutcome:
-    """The outcome that a fault means. What a service says of our account or of itself says nothing about the page."""
-    kind = _AS_SEEN.get(fault.kind, fault.kind)
-    if service:
-        kind = _OF_SERVICES.get(kind, kind)
+    """The outcome that a fault means.
+
+    What a service says is of our account, of itself, or of what it could see, and never that a page is not there.
+    """
+    kind = "content_empty" if service else _AS_SEEN.get(fault.kind, fault.kind)
     return to_outcome(tier, kind, fault.message)
 
 
@@ -114,12 +112,13 @@ def from_reader(tier: str, fault: Fault) -> TierOutcome:
 def to_fault(
     url: str, outcomes: Sequence[TierOutcome], *, retry_after: int | None = None, scripted: bool = False
 ) -> Fault:
-    """The fault of a page that no tier could read: its kind is the most definitive one that was seen.
+    """The fault of a page that no tier could read: the most definitive kind that was seen of the page itself.
 
     `scripted` says that the page has nothing to read before its scripts ran.
     """
     details = "; ".join(f"{outcome.tier}: {outcome.message}" for outcome in outcomes)
-    real = [outcome for outcome in outcomes if outcome.kind in _PRIORITY]
+    seen_by_us = [outcome for outcome in outcomes if outcome.kind in _PRIORITY and not outcome.by_service]
+    real = seen_by_us or [outcome for outcome in outcomes if outcome.kind in _PRIORITY]
     kind = max((outcome.kind for outcome in real), key=_PRIORITY.__getitem__, default="content_empty")
     # A missing browser is why nothing was read only where it was needed and nothing else came in the way.
     seen = {outcome.kind for outcome in real}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from specloom.core import Fault
 
 from ..result import Candidate, Fetched, Mode, Quality, Reading
-from .block_pages import ENOUGH, Verdict, is_useless_frame, judge, judge_raw, score
+from .block_pages import ENOUGH, Verdict, is_app, is_useless_frame, judge, judge_raw, score
 from .content_type import is_document_url
 from .failures import find_kind_of_status, from_fault, from_reader, to_fault, to_outcome
 from .http import check_target
@@ -67,7 +67,11 @@ async def read(
     try:
         async with asyncio.timeout(options.deadline) as clock:
             for tier in choose_tiers(attempt):
+                before = len(attempt.outcomes)
                 found = await _try(attempt, tier)
+                if not tier.local:
+                    made = attempt.outcomes[before:]
+                    attempt.outcomes[before:] = [replace(outcome, by_service=True) for outcome in made]
                 if found is None and attempt.frames and depth == 0:
                     found = await _follow_frames(attempt)
                 if found is not None:
@@ -96,7 +100,8 @@ async def _try(attempt: Attempt, tier: Tier) -> Reading | None:
         return None
     kind = find_kind_of_status(fetched.status)
     if kind is not None:
-        note_status(attempt, tier, fetched, kind)
+        is_final = fetched.status == 404 and await _says_not_found(attempt, fetched)
+        note_status(attempt, tier, fetched, kind, is_final=is_final)
         return None
     if tier.local and fetched.body and fetched.body == attempt.last_body:
         attempt.outcomes.append(to_outcome(fetched.tier, "content_empty", "the same answer as before"))
@@ -142,6 +147,17 @@ async def _try(attempt: Attempt, tier: Tier) -> Reading | None:
         attempt.frames = candidate.frames
         attempt.scripted = attempt.scripted or b"<script" in fetched.body.lower()
     return None
+
+
+async def _says_not_found(attempt: Attempt, fetched: Fetched) -> bool:
+    """Whether the text of an answer with a 404 is a page for people that says so, and no script makes another of it."""
+    if attempt.mode == "raw" or fetched.kind != "html" or not fetched.body or is_app(fetched.body):
+        return False
+    try:
+        candidate = await _extract(attempt, fetched)
+    except Fault:
+        return False
+    return judge(candidate.text, title=candidate.title, html=fetched.body, url=fetched.url) == "missing"
 
 
 def _open(fetched: Fetched, most: int) -> Fetched:

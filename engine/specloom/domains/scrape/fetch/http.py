@@ -81,8 +81,8 @@ BAD_PORTS = frozenset(
 # fmt: on
 
 _REFRESH = re.compile(
-    rb"""<meta\b[^>]*http-equiv\s*=\s*["']?refresh\b[^>]*\bcontent\s*=\s*["']?\s*(\d{1,2})(?:\.\d*)?\s*[;,]\s*"""
-    rb"""(?:url\s*=\s*)?["']?([^"'>\s]{1,2000})""",
+    rb"""<meta\b(?>[^<>]*?http-equiv\s*+=\s*+["']?refresh\b)[^<>]*?\bcontent\s*+=\s*+["']?\s*+(\d{1,2})(?:\.\d*+)?\s*+[;,]\s*+"""
+    rb"""(?:url\s*+=\s*+)?["']?([^"'>\s]{1,2000})""",
     re.IGNORECASE,
 )
 
@@ -160,7 +160,7 @@ async def fetch(
             left -= loop.time() - began
         politeness.note(target.host, response.status, response.headers.get("retry-after", ""), now=now())
         jar.take(target.host, response.headers.get("set-cookie", ""))
-        where = _find_next(response, target, follow_pages=follow_pages)
+        where = find_next(response, target, follow_pages=follow_pages)
         if where is None:
             kind = find_kind(response.body, response.headers.get("content-type", ""), str(target))
             return Fetched(response.body, str(target), way.tier, kind, response.headers, response.status)
@@ -215,7 +215,8 @@ async def _ask_for_part(request: Request, way: Way, last: int) -> Response | Non
         return None
 
 
-def _find_next(response: Response, at: ParsedUrl, *, follow_pages: bool) -> str | None:
+def find_next(response: Response, at: ParsedUrl, *, follow_pages: bool) -> str | None:
+    """Where an answer leads on to, by its status or, with `follow_pages`, a page that only refreshes; else nothing."""
     location = response.headers.get("location", "") if response.status in REDIRECTS else ""
     if not location and follow_pages and response.status == 200 and len(response.body) <= SMALL_PAGE:
         refresh = _REFRESH.search(response.body)

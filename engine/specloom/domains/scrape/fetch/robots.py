@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from specloom.core import Fault, Policy, Request
 
 from .failures import ROBOTS
-from .http import load_persona
+from .http import check_target, find_next, load_persona
 from .politeness import Politeness
 
 if TYPE_CHECKING:
+    from protego import Protego
+
     from specloom.net import ParsedUrl
     from specloom.plugins import Context
 
@@ -24,7 +26,11 @@ AGENT = "specloom"
 LIFETIME = 3600.0
 """Seconds for which a file is believed; RFC 9309 allows a day."""
 MOST_BYTES = 512 * 1024
-"""RFC 9309 asks for 500 KiB or more."""
+"""What is parsed of a file; RFC 9309 asks for 500 KiB or more."""
+REDIRECTS = 5
+"""RFC 9309 asks for five or more."""
+FAILURE_LIFETIME = 60.0
+"""Seconds after which a file that could not be had is asked for again."""
 MOST_SITES = 1000
 LONGEST_DELAY = 30.0
 """Seconds between two requests that a site may ask for."""
@@ -32,9 +38,10 @@ LONGEST_DELAY = 30.0
 
 @dataclass(frozen=True, slots=True)
 class _SiteRules:
-    parsed: Any
+    parsed: Protego | None
     """A parsed file, or None where everything is allowed."""
-    closed: bool
+    closed: str
+    """Why nothing is allowed, as the beginning of a sentence; empty where that is not so."""
     until: float
 
 
@@ -54,15 +61,15 @@ class Robots:
         """
         rules = await self._find(target, context, options, politeness)
         if rules.closed:
-            message = f"{target.host} gives no readable robots.txt at the moment, so its pages are left alone"
-            raise Fault("blocked", message, detail=ROBOTS)
+            raise Fault("blocked", f"{rules.closed}, so its pages are left alone", detail=ROBOTS)
         if rules.parsed is None:
             return None
         if not rules.parsed.can_fetch(str(target), AGENT):
             message = f"the robots.txt of {target.host} closes this page to robots"
             raise Fault("blocked", message, detail=ROBOTS)
         delay = rules.parsed.crawl_delay(AGENT)
-        return None if delay is None else min(float(delay), LONGEST_DELAY)
+        # "nan" is a number to who parses it, and no delay.
+        return min(float(delay), LONGEST_DELAY) if delay is not None and delay >= 0 else None
 
     async def _find(self, target: ParsedUrl, context: Context, options: Options, politeness: Politeness) -> _SiteRules:
         site = f"{target.scheme}://{target.authority}"
@@ -84,20 +91,44 @@ class Robots:
 
 
 async def _ask(site: str, host: str, context: Context, options: Options, politeness: Politeness) -> _SiteRules:
+    """What a site says: its rules, nothing where it has none (4xx, §2.3.1.3), or why it cannot be told (§2.3.1.4)."""
+
+    def close(why: str) -> _SiteRules:
+        return _SiteRules(None, f"the robots.txt of {host} {why}", context.now() + FAILURE_LIFETIME)
+
+    headers = (("User-Agent", load_persona("honest").user_agent), ("Accept", "text/plain, */*;q=0.5"))
+    policy = Policy(timeout=10.0, max_bytes=MOST_BYTES, truncate=True, redirects=0, allow_private=options.allow_private)
+    target = check_target(f"{site}/robots.txt", options)
+    until = context.now() + LIFETIME
+    for hop in range(REDIRECTS + 1):
+        try:
+            async with politeness.turn(target.host, owner=context.owner, follows=hop > 0):
+                response = await context.send(Request("GET", str(target), headers=headers, policy=policy))
+        except Fault as fault:
+            if fault.kind == "rate_limited" or (fault.kind == "validation" and hop == 0):
+                # The page itself may not be asked for, or not now.
+                raise
+            return close("leads where nobody may ask" if fault.kind == "validation" else "cannot be read at the moment")
+        try:
+            where = find_next(response, target, follow_pages=False)
+            if where is None:
+                break
+            target = check_target(where, options)
+        except Fault:
+            return close("leads where nobody may ask")
+    else:
+        # What leads on and on is a file that is not there (RFC 9309, 2.3.1.2).
+        return _SiteRules(None, "", until)
+    if response.status >= 500 or response.status == 429:
+        return close(f"answers HTTP {response.status}")
+    if not 200 <= response.status < 300:
+        return _SiteRules(None, "", until)
+    # A hostile file of the largest size takes half a second.
+    return _SiteRules(await asyncio.to_thread(_parse, response.body), "", until)
+
+
+def _parse(body: bytes) -> Protego:
     from protego import Protego
 
-    policy = Policy(timeout=10.0, max_bytes=MOST_BYTES, redirects=5, any_host=True, allow_private=options.allow_private)
-    headers = (("User-Agent", load_persona("honest").user_agent), ("Accept", "text/plain, */*;q=0.5"))
-    until = context.now() + LIFETIME
-    try:
-        async with politeness.turn(host, owner=context.owner):
-            response = await context.send(Request("GET", f"{site}/robots.txt", headers=headers, policy=policy))
-    except Fault as fault:
-        if fault.kind == "validation":
-            raise
-        return _SiteRules(None, fault.kind != "too_large", context.now() + 60.0)
-    if response.status >= 500 or response.status == 429:
-        return _SiteRules(None, closed=True, until=context.now() + 60.0)
-    if response.status >= 400:
-        return _SiteRules(None, closed=False, until=until)
-    return _SiteRules(Protego.parse(response.body.decode("utf-8", "replace")), closed=False, until=until)
+    codec = "utf-16" if body.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    return Protego.parse(body.decode(codec, "replace"))

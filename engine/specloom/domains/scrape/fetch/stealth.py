@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import Fault, Request, Response, Secret
-from specloom.net import ParsedUrl, Resolver, check_url, find_addresses
+from specloom.net import ParsedUrl, Resolver, check_url, find_addresses, find_crumbs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,11 +31,19 @@ CODINGS = b"gzip, deflate, br, zstd"
 
 _ABORT = 0xFFFFFFFF
 # https://curl.se/libcurl/c/libcurl-errors.html
-_REASONS = {
-    7: "the connection was refused.",
-    28: "the connection timed out.",
-    35: "the TLS handshake failed.",
-    60: "its certificate is not valid.",
+_OUTCOMES = {
+    1: "sent something that is not HTTP",
+    7: "could not be reached: the connection was refused",
+    8: "sent something that is not HTTP",
+    18: "closed the connection before its answer was complete",
+    23: "sent a body that cannot be decompressed",
+    28: "could not be reached: the connection timed out",
+    35: "could not be reached: the TLS handshake failed",
+    52: "closed the connection without an answer",
+    56: "closed the connection before its answer was complete",
+    60: "could not be reached: its certificate is not valid",
+    61: "sent a body that cannot be decompressed",
+    100: "sent a head that is too large",
 }
 
 
@@ -76,6 +84,7 @@ class _Answer:
     headers: dict[str, str] = field(default_factory=dict)
     parts: list[bytes] = field(default_factory=list)
     size: int = 0
+    pieces: int = 0
     header_bytes: int = 0
     fault: Fault | None = None
 
@@ -99,8 +108,12 @@ class _Answer:
 
     def take_body(self, data: bytes) -> int:
         self.size += len(data)
+        self.pieces += 1
         if self.size > self.most:
             self.fault = Fault("too_large", f"{self.host} sent more than the {self.most} bytes that are allowed.")
+            return _ABORT
+        self.fault = find_crumbs(self.host, self.pieces, self.size)
+        if self.fault is not None:
             return _ABORT
         self.parts.append(data)
         return len(data)
@@ -146,9 +159,8 @@ async def _perform(url: ParsedUrl, addresses: Sequence[str], request: Request) -
         except CurlError as error:
             if answer.fault is not None:
                 raise answer.fault from None
-            why = _REASONS.get(int(error.code))
-            outcome = f"could not be reached: {why}" if why else f"broke off (curl error {int(error.code)})."
-            raise Fault("network", f"{url.host} {outcome}") from None
+            outcome = _OUTCOMES.get(int(error.code), f"broke off (curl error {int(error.code)})")
+            raise Fault("network", f"{url.host} {outcome}.") from None
     finally:
         await multi.close()
         handle.close()

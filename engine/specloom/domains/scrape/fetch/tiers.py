@@ -106,7 +106,7 @@ async def ask_plainly(attempt: Attempt) -> Fetched:
         return fetched
     if fetched.kind == "markdown" or (fetched.kind == "text" and "text/plain" in fetched.content_type):
         source = fetched.kind == "text" and is_source_url(fetched.url)
-        if not source and is_markdown(fetched.body.decode("utf-8", "replace")):
+        if not source and is_markdown(fetched.body):
             return replace(fetched, tier="markdown", kind="markdown")
         return replace(fetched, kind="text")
     return fetched
@@ -188,8 +188,11 @@ def note_fault(attempt: Attempt, tier: Tier, fault: Fault) -> None:
         attempt.local = False
 
 
-def note_status(attempt: Attempt, tier: Tier, fetched: Fetched, kind: str) -> None:
-    """An answer whose status says that it is none, which means `kind`."""
+def note_status(attempt: Attempt, tier: Tier, fetched: Fetched, kind: str, *, is_final: bool = False) -> None:
+    """An answer whose status says that it is none, which means `kind`.
+
+    `is_final` says of one with a 404 that its text says the same: people are shown it too.
+    """
     outcome = from_status(fetched.tier, fetched.status, kind)
     if kind in ("rate_limited", "network") and is_challenge(fetched.body, fetched.headers):
         # However often and whenever one asks again, this is what comes.
@@ -204,8 +207,8 @@ def note_status(attempt: Attempt, tier: Tier, fetched: Fetched, kind: str) -> No
     # A page that is gone is gone for everyone; one that is missing may only be missing for robots, so it is asked for
     # once more under the other identity, and then believed.
     missing = sum(1 for outcome in attempt.outcomes if outcome.kind == "not_found")
-    if kind == "not_found" and (fetched.status == 410 or missing > 1 or attempt.options.identity == "honest"):
-        attempt.stopped = True
+    is_final = is_final or fetched.status == 410 or missing > 1 or attempt.options.identity == "honest"
+    attempt.stopped = attempt.stopped or (kind == "not_found" and is_final)
 
 
 def note_missing(attempt: Attempt, fetched: Fetched) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 INLINE = 64 * 1024
 """Bytes of a page that is made in this process when it is the only one: sending it away would take longer."""
+INLINE_SIGNS = 6000
+"""Tags and commas of such a page: it takes up to 0.2 s of the event loop then, and one of nothing else takes 0.8 s."""
 PATIENCE = 30.0
 """Seconds for one task, the start of the process included."""
 MOST = 4
@@ -51,7 +53,7 @@ class Workers:
 
         A task that takes too long is a `too_large` fault, and its process is killed; so is one that breaks a process.
         """
-        if len(body) <= INLINE and self._coming < 2 and not self._inline and not self._running:
+        if _is_light(body) and self._coming < 2 and not self._inline and not self._running:
             self._inline += 1
             try:
                 # One turn of the loop, so that what came in meanwhile sees that this process is taken.
@@ -98,6 +100,10 @@ class Workers:
         """End every process."""
         await asyncio.gather(*map(end, (*self._idle, *self._running)))
         self._idle.clear()
+
+
+def _is_light(body: bytes) -> bool:
+    return len(body) <= INLINE and body.count(b"<") + body.count(b",") <= INLINE_SIGNS
 
 
 async def _exchange(worker: Process, frame: bytes) -> dict[str, Any] | None:

@@ -181,10 +181,11 @@ def _tell(source: _GatheredSource, text: str, request: SourcesRequest) -> Source
     page, row = source.page, source.row
     labels = classify(page.url, citation=has_citation(page), types=page.types)
     claim = _assess_claim(request.claim, page.content)
+    cut = truncate(text, request.max_length_per_source)
     return SourceResult(
         url=_name(source),
         title=page.title or row.get("title") or None,
-        content=truncate(text, request.max_length_per_source).text,
+        content=cut.text,
         content_type=page.content_type,
         trust=TRUST,
         source_type=labels.source_type,
@@ -199,6 +200,8 @@ def _tell(source: _GatheredSource, text: str, request: SourcesRequest) -> Source
         scores=source.scores,
         key_sentences=(list(claim.evidence) if claim else None) or None,
         word_count=source.words,
+        truncated=cut.truncated or page.truncated or None,
+        lack=page.lack or None,
     )
 
 
