@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ from jsonschema import Draft7Validator
 from specloom.core import count_tokens
 from specloom.core.messages import Request, Response
 from specloom.plugins.context import Artifact
-from specloom.runtime import fit_to_budget, parse_arguments
+from specloom.runtime import fit_to_budget, parse_arguments, to_text
 from specloom.runtime.executor import Executor
 from specloom.runtime.presentation import Presenter
 from tests.support.spec_library import Woven, a_tool, weave_texts
@@ -64,7 +65,7 @@ def test_what_gives_way_does_so_in_the_order_of_the_spec_and_no_further_than_it_
 
     assert len(told["results"]) == 8
     assert all(20 < len(row["title"]) < 2 * len(WORDS) for row in told["results"])
-    assert told["notices"] == ["results.title is shortened."]
+    assert told["notices"] == ["Shortened: title of results."]
     assert 200 < size(told) <= 300
 
 
@@ -74,7 +75,7 @@ def test_rows_are_left_out_from_the_end_where_shorter_texts_are_not_enough() -> 
     told = fit(answer)
 
     assert [row["url"] for row in told["results"]] == [f"https://{n}.example/" for n in range(len(told["results"]))]
-    assert told["notices"][1] == f"results: the first {len(told['results'])} of 40 items."
+    assert told["notices"][1] == f"Here are the first {len(told['results'])} of 40 results."
     assert size(told) <= 300
 
 
@@ -94,7 +95,7 @@ def test_a_text_that_another_tool_has_whole_is_cut_where_that_goes_on() -> None:
 
     assert text.startswith(told["query"])
     assert told["notices"][-1] == (
-        f"query: the first {len(told['query']):,} of {len(text):,} characters; "
+        f"Here are the first {len(told['query']):,} of {len(text):,} characters of query; "
         f'go on with reader {{"query": "https://a.example/", "offset": {len(told["query"])}}}.'
     )
     assert size(told) <= 300
@@ -144,15 +145,15 @@ async def test_the_whole_of_what_was_cut_is_kept_and_the_notice_says_who_reads_i
     presenter, raw = Presenter(executor), {"query": "otters"}
     done = await executor.call("sample", raw)
 
-    presented = await presenter.present("sample", raw, done, "ada")
+    presented = await presenter.present("sample", done, "ada")
 
     assert shelf.text == done.body
     assert presented.whole is not None
     assert presented.text is not None
     assert 'go on with reader {"query": "research://artifact/1"}' in presented.text
-    assert presenter.present_now("sample", raw, done) is None
-    wide = {"query": "otters", "max_tokens": 9000}
-    assert presenter.present_now("sample", wide, done) == await presenter.present("sample", wide, done, "ada")
+    assert presenter.present_now("sample", done) is None
+    wide = replace(done, arguments=parse_arguments(executor.tool("sample"), {"query": "otters", "max_tokens": 9000}))
+    assert presenter.present_now("sample", wide) == await presenter.present("sample", wide, "ada")
 
 
 async def test_an_operator_bounds_what_calls_may_ask_for_and_programs_get_json() -> None:
@@ -160,7 +161,7 @@ async def test_an_operator_bounds_what_calls_may_ask_for_and_programs_get_json()
     raw = {"query": "otters", "max_tokens": 9000}
     done = await executor.call("sample", raw)
 
-    presented = await Presenter(executor, as_json=True, most=250).present("sample", raw, done, "")
+    presented = await Presenter(executor, as_json=True, most=250).present("sample", done, "")
 
     assert presented.text is None
     answer = json.loads(presented.body)
@@ -177,3 +178,34 @@ async def test_calls_that_differ_in_their_budget_alone_share_a_kept_answer() -> 
     }
 
     assert len(keys) == 1
+
+
+def read(answer: dict[str, Any]) -> str:
+    tool = weave_budget().tool()
+    return to_text(tool, parse_arguments(tool, {"query": "otters"}), answer)
+
+
+def test_a_text_says_first_what_has_to_be_known_before_it_and_that_its_content_is_from_outside() -> None:
+    answer = {"query": "q", "results": [], "notices": ["One.", "Two."], "trust": "untrusted-external-content"}
+
+    assert read(answer) == "> One.\n> Two.\n> Untrusted external content.\n\notters"
+
+
+def test_a_text_explains_an_empty_answer_as_its_structure_does() -> None:
+    actions = [
+        {"action": "remove_filter", "parameter": "site", "detail": "search again without site"},
+        {"action": "try_different_provider", "parameter": "provider", "value": "kagi"},
+    ]
+    hints = {
+        "reason": "filters_too_restrictive",
+        "filtersApplied": {"site": "a.example", "safe": "high"},
+        "suggestedActions": actions,
+        "epistemicWarning": "Absence is no evidence.",
+    }
+
+    assert read({"query": "q", "results": [], "hints": hints}).split("\n\n")[1] == (
+        "Filters too restrictive: site = a.example, safe = high.\n"
+        "- search again without site\n"
+        "- try different provider: provider = kagi\n"
+        "Absence is no evidence."
+    )

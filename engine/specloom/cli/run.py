@@ -94,7 +94,7 @@ def call(options: Namespace) -> int:
     async def run() -> Any:
         try:
             done = await executor.call(options.tool, raw, progress=progress if sys.stderr.isatty() else None)
-            return done, await presenter.present(options.tool, raw, done, "")
+            return done, await presenter.present(options.tool, done, "")
         except asyncio.CancelledError:
             # Somebody pressed Ctrl-C. A thread that waits for a name, or a browser, does not keep the process.
             leaving = threading.Timer(LEAVING, lambda: os._exit(INTERRUPTED))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from specloom.language import Maybe, Shape, may_be_null, to_schema
-from specloom.model import NOTICES, AnswerKey, Field, Input, LinkPolicy
+from specloom.model import HINTS, NOTICES, AnswerKey, Field, Input, LinkPolicy
 from specloom.plugins import Envelope
 
 HINTS_SCHEMA: dict[str, Any] = {"type": "object"}
@@ -102,7 +102,7 @@ def output_schema(
         if not may_be_null(key.value.shape):
             needed.append(key.name)
     if with_hints:
-        properties["hints"] = HINTS_SCHEMA
+        properties[HINTS] = HINTS_SCHEMA
     if noted:
         properties[NOTICES] = NOTICES_SCHEMA
     if age_as:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .tables import BreakerRow, CallCounts, FailureRow, LensRow, Pace, ProviderRow, StallsRow, Tables, TenantRow
     from .answer_text import SEPARATOR, AnswerBody, AnswerGroup, AnswerLine, AnswerPart
     from .tool import (
-        BUDGET, NOTICES, Access, Advice, Again, AnswerBudget, AnswerKey, Cache, Hints, Input,
+        BUDGET, HINTS, NOTICES, TRUST, Access, Advice, Again, AnswerBudget, AnswerKey, Cache, Hints, Input,
         LinkPolicy, Part, Reads, Shortening, Stage, Strategy, Tool, questions, stages_of,
     )
     from .values import NULL_KEPT, Field, Pair, Row, Setting, Uses, Value, make_setting
@@ -37,7 +37,7 @@ __getattr__ = exports(
         "tables": "BreakerRow CallCounts FailureRow LensRow Pace ProviderRow StallsRow Tables TenantRow",
         "answer_text": "SEPARATOR AnswerBody AnswerGroup AnswerLine AnswerPart",
         "tool": (
-            "BUDGET NOTICES Access Advice Again AnswerBudget AnswerKey Cache Hints Input LinkPolicy "
+            "BUDGET HINTS NOTICES TRUST Access Advice Again AnswerBudget AnswerKey Cache Hints Input LinkPolicy "
             "Part Reads Shortening Stage Strategy Tool questions stages_of"
         ),
         "values": "NULL_KEPT Field Pair Row Setting Uses Value make_setting",

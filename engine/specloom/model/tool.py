@@ -200,6 +200,10 @@ BUDGET = "max_tokens"
 """The input by which a caller sets how many tokens an answer may have; every tool with a budget takes it."""
 NOTICES = "notices"
 """The key of an answer that says what its reader has to know before it: what was cut, moved or answered by others."""
+HINTS = "hints"
+"""The key of an empty answer that explains it."""
+TRUST = "trust"
+"""The key of an answer that says where its content comes from, such as `untrusted-external-content`."""
 
 
 @dataclass(frozen=True, slots=True)

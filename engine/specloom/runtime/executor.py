@@ -230,6 +230,8 @@ class Done:
     """The kind of the fault that the answer tells in the envelope of its tool."""
     warning: str = ""
     """What the caller is told whose session recorded nothing of the call; never kept."""
+    arguments: Arguments | None = None
+    """What was asked; None where the answer is a fault."""
 
     @property
     def answer(self) -> dict[str, Any]:
@@ -440,7 +442,7 @@ class Executor:
         meta = dict(fresh.meta)
         if "routing" in meta:
             meta["routing"] = {**meta["routing"], "latency_ms": round((time.perf_counter() - began) * 1000)}
-        return Done(fresh.body, meta), fresh
+        return Done(fresh.body, meta, arguments=arguments), fresh
 
     def cache_key(self, tool: Tool, arguments: Arguments, owner: str = "") -> str:
         """Under which key the answer to these arguments is kept."""
@@ -463,7 +465,7 @@ class Executor:
         if tool.cache is not None and tool.cache.age_as:
             aged = {**json.loads(body), tool.cache.age_as: int(entry.age(now))}
             body = json.dumps(aged, ensure_ascii=False, separators=(",", ":"))
-        return Done(body, meta)
+        return Done(body, meta, arguments=arguments)
 
     async def _answer(self, tool: Tool, arguments: Arguments, key: str, owner: str, progress: Progress | None) -> Fresh:
         try:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import count_tokens, cut_text
 from specloom.language import MISSING, evaluate
-from specloom.model import BUDGET, NOTICES, Model, Shortening, Tool
+from specloom.model import BUDGET, HINTS, NOTICES, TRUST, Model, Shortening, Tool
 
 from .answer_text import render_answer
-from .arguments import Arguments, parse_arguments
+from .arguments import Arguments
 
 if TYPE_CHECKING:
     from specloom.plugins import Artifact
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 
 SLACK = 10
 """Tokens of a budget that are left free where the notices of what was cut were too much for it."""
-MOST_KEPT = 256
-"""Presented answers that are remembered, because kept answers are asked for again."""
+MOST_KEPT, MOST_CHARACTERS = 256, 32_768
+"""Presented answers that are remembered, because kept answers are asked for again; and how long one of them may be."""
 ELLIPSIS = " …"
 """What ends a shortened text that nobody reads on."""
 ARTIFACT_TYPE = "application/json"
@@ -42,6 +44,7 @@ class Omission:
     """The address under which a reader has the whole; empty for the answer's own."""
 
 
+_JOINTS = re.compile(r"[-_]+|(?<=[a-z])(?=[A-Z])")
 NOTHING_CUT: tuple[Omission, ...] = ()
 
 
@@ -66,38 +69,41 @@ class Presenter:
         self._executor = executor
         self._as_json = as_json
         self._most = most
-        self._kept: OrderedDict[tuple[str, str, str], Presented] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str, bytes], Presented] = OrderedDict()
 
-    def present_now(self, name: str, raw: Mapping[str, Any], done: Done) -> Presented | None:
+    def present_now(self, name: str, done: Done) -> Presented | None:
         """The answer as it is sent; None where something was cut whose whole has to be kept first."""
-        key = (name, repr(raw), done.body)
+        tool = self._executor.model.tools[name]
+        if done.arguments is None or done.linked is not None or not (tool.text or tool.budget):
+            return Presented(done.body, None)
+        digest = hashlib.blake2b(done.body.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        key = (name, repr((done.arguments.given, done.arguments.requested)), digest)
         presented = self._kept.get(key)
         if presented is not None:
+            self._kept.move_to_end(key)
             return presented
-        presented = self._present(name, raw, done)
+        presented = self._present(tool, done.arguments, done)
         if any(not cut.source for cut in presented.cuts):
             return None
-        self._kept[key] = presented
-        if len(self._kept) > MOST_KEPT:
-            self._kept.popitem(last=False)
+        if len(presented.body) <= MOST_CHARACTERS:
+            self._kept[key] = presented
+            if len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
         return presented
 
-    async def present(self, name: str, raw: Mapping[str, Any], done: Done, owner: str) -> Presented:
+    async def present(self, name: str, done: Done, owner: str) -> Presented:
         """The answer as it is sent, its whole kept as an artifact where a part of it was cut that is nowhere else."""
-        presented = self.present_now(name, raw, done)
+        presented = self.present_now(name, done)
         if presented is not None:
             return presented
+        assert done.arguments is not None
         keeper, whole = self._executor.artifacts, None
         if keeper is not None:
             whole = await keeper.keep(owner, done.body, name=name, mime_type=ARTIFACT_TYPE)
-        return self._present(name, raw, done, whole)
+        return self._present(self._executor.model.tools[name], done.arguments, done, whole)
 
-    def _present(self, name: str, raw: Mapping[str, Any], done: Done, whole: Artifact | None = None) -> Presented:
+    def _present(self, tool: Tool, arguments: Arguments, done: Done, whole: Artifact | None = None) -> Presented:
         model = self._executor.model
-        if done.fault or done.linked is not None:
-            return Presented(done.body, None)
-        tool = model.tools[name]
-        arguments = parse_arguments(tool, raw)
         answer, cuts = fit_to_budget(tool, model, arguments, done.answer, self._most, whole)
         is_changed = bool(cuts) or NOTICES in answer
         body = json.dumps(answer, ensure_ascii=False, separators=(",", ":")) if is_changed else done.body
@@ -132,11 +138,33 @@ def _with_notices(answer: dict[str, Any], notices: list[str]) -> dict[str, Any]:
 
 
 def to_text(tool: Tool, arguments: Arguments, answer: Mapping[str, Any]) -> str:
-    """The answer as Markdown, what has to be known before it first."""
+    """The answer as Markdown: what has to be known before it first, and behind it why nothing was found."""
     context = {"args": arguments.given, "requested": arguments.requested, "answer": answer}
-    text = render_answer(tool.text, context)
-    notices = "\n".join(f"> {notice}" for notice in answer.get(NOTICES, ()))
-    return f"{notices}\n\n{text}" if notices else text
+    trust = answer.get(TRUST)
+    before = [*answer.get(NOTICES, ()), *([f"{_to_words(trust).capitalize()}."] if trust else [])]
+    parts = (
+        "\n".join(f"> {sentence}" for sentence in before),
+        render_answer(tool.text, context),
+        "\n".join(say_hints(answer.get(HINTS) or {})),
+    )
+    return "\n\n".join(part for part in parts if part)
+
+
+def say_hints(hints: Mapping[str, Any]) -> Iterator[str]:
+    """Lines that explain an empty answer: why it may be, with which filters, what to try, and what it does not mean."""
+    if reason := hints.get("reason"):
+        filters = ", ".join(f"{name} = {value}" for name, value in (hints.get("filtersApplied") or {}).items())
+        yield f"{_to_words(reason).capitalize()}{f': {filters}' if filters else ''}."
+    for one in hints.get("suggestedActions") or ():
+        said = " = ".join(str(one[key]) for key in ("parameter", "value") if key in one)
+        yield "- " + (one.get("detail") or f"{_to_words(one['action'])}: {said}")
+    if warning := hints.get("epistemicWarning"):
+        yield warning
+
+
+def _to_words(name: str) -> str:
+    """A name of a key, a code or a value as people write it: `extraSnippets`, `no_match`, `user-asserted-content`."""
+    return _JOINTS.sub(" ", name).lower()
 
 
 # --- Fitting: what the spec says gives way first, as much as is needed ------------------------------------------------
@@ -241,11 +269,14 @@ def say_cuts(cuts: tuple[Omission, ...], model: Model, whole: Artifact | None) -
     """A sentence for what was left out, and the call that reads on where a tool does."""
     sentences = []
     for cut in cuts:
-        if cut.total:
-            reads = _reading_call(model, cut.source or (whole.uri if whole else ""), cut)
-            sentences.append(f"{cut.of}: the first {cut.kept:,} of {cut.total:,} {cut.unit}{reads}.")
+        reads = _reading_call(model, cut.source or (whole.uri if whole else ""), cut)
+        key, _, field = map(_to_words, cut.of.partition("."))
+        if field:
+            sentences.append(f"Shortened: {field} of {key}{reads}.")
+        elif cut.unit == "items":
+            sentences.append(f"Here are the first {cut.kept:,} of {cut.total:,} {key}{reads}.")
         else:
-            sentences.append(f"{cut.of} is shortened{_reading_call(model, whole.uri if whole else '', cut)}.")
+            sentences.append(f"Here are the first {cut.kept:,} of {cut.total:,} characters of {key}{reads}.")
     return sentences
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from specloom.core import KINDS, Answer, Fault, all_failed
 from specloom.language import Bindings, Layer, build, evaluate, how_many, may_be_null, truthy
-from specloom.model import Access, Again, AnswerKey, Model, Pair, Part, Row, Strategy, Tool, Value, questions
+from specloom.model import HINTS, Access, Again, AnswerKey, Model, Pair, Part, Row, Strategy, Tool, Value, questions
 from specloom.plugins import HOOKS, NOT_MEMBER, PROCEDURES, REASONS, Collection, Context, Item, find_refusal, is_member
 
 from .arguments import Arguments
@@ -41,7 +41,7 @@ def pursue(
     outcome.answer = answer_of(tool.answer, tool.whole, context)
     searched = any(questions(tool.plan))
     if tool.hints is not None and not outcome.rows and (searched or not context.result):
-        outcome.answer["hints"] = make_hints(tool, arguments, context, offer, outcome)
+        outcome.answer[HINTS] = make_hints(tool, arguments, context, offer, outcome)
     if tool.cache is not None and tool.cache.age_as:
         outcome.answer[tool.cache.age_as] = 0
     if tool.cache is not None and tool.cache.unless is not None:

@@ -53,7 +53,7 @@ class ExecutorBackend(Backend):
 
     def call_now(self, name: str, arguments: dict[str, Any], request_id: str | int = "") -> bytes | None:
         outcome = self._executor.peek(name, arguments, owner=self._owner, request=str(request_id))
-        presented = self._presenter.present_now(name, arguments, outcome) if outcome else None
+        presented = self._presenter.present_now(name, outcome) if outcome else None
         return render_text(presented.body, outcome.meta, text=presented.text) if outcome and presented else None
 
     async def call_tool(self, name: str, arguments: dict[str, Any], call: Call) -> bytes:
@@ -63,7 +63,7 @@ class ExecutorBackend(Backend):
             )
         finally:
             self._tell_changes(name, arguments, call)
-        presented = await self._presenter.present(name, arguments, outcome, self._owner)
+        presented = await self._presenter.present(name, outcome, self._owner)
         if (whole := outcome.linked or presented.whole) is None:
             return render_text(presented.body, outcome.meta, text=presented.text)
         link = {"uri": whole.uri, "name": whole.name, "mimeType": whole.mime_type, "size": whole.size}

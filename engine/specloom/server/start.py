@@ -220,10 +220,12 @@ def make_executor(
 
 def make_presenter(executor: Executor, environ: Mapping[str, str]) -> Presenter:
     """What presents the answers of an executor, as the environment wants them; what cannot be read is a problem."""
-    from specloom.runtime import Presenter as Made
+    from specloom import runtime
 
     as_json = read_switch(environ, "SPECLOOM_TEXT", executor.problems) == "json"
-    return Made(executor, as_json=as_json, most=read_switch(environ, "SPECLOOM_MAX_TOKENS", executor.problems))
+    return runtime.Presenter(
+        executor, as_json=as_json, most=read_switch(environ, "SPECLOOM_MAX_TOKENS", executor.problems)
+    )
 
 
 def _make_cache(environ: Mapping[str, str], *, disk: bool, problems: list[str]) -> AnswerCache | None:
