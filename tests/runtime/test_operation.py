@@ -10,6 +10,7 @@ import pytest
 from specloom.core.faults import Fault
 from specloom.core.messages import Response
 from specloom.core.secrets import Secret
+from specloom.runtime.operation import drive, perform
 from specloom.runtime.response import interleave, nearest
 from tests.support.spec_library import a_provider, find, weave_texts
 
@@ -606,6 +607,16 @@ def test_a_step_whose_condition_does_not_hold_is_not_sent() -> None:
 
     assert len(run.sent) == 1
     assert len(run.rows) == 1
+
+
+def test_an_operation_says_whether_it_has_sent_anything() -> None:
+    step = "{get: /s, query: {q: =args.query}, when: args.query == 'x', json: {each: items, map: {url: url}}}"
+    provider = weave_texts(a_provider(f"input: [query]\nsteps: [{step}]\n")).provider()
+    operation = provider.operations["find"]
+
+    answers = [drive(perform(provider, operation, {"query": word}, {}, 0.0), lambda _: items("a")) for word in "xy"]
+
+    assert [answer.asked for answer in answers] == [True, False]
 
 
 SHARD = (

@@ -138,6 +138,33 @@ def test_an_empty_answer_leads_to_the_next_and_is_the_answer_when_all_are_empty(
     assert found.outcome.served_by == "one"
 
 
+def test_who_had_nothing_to_ask_for_does_not_hide_that_the_others_failed() -> None:
+    silent = Answer(asked=False)
+    broken = Fault("upstream_unavailable", "it is gone")
+
+    found = run({"one": broken, "two": silent, "three": broken})
+    alone = run({"one": silent, "two": silent, "three": silent}, plan=PLAN % ("", "error: next, empty: stop"))
+    beside = run({"one": broken, "two": silent, "three": rows()})
+
+    assert found.fault is not None
+    assert found.fault.kind == "upstream_unavailable"
+    for empty in (alone, beside):
+        assert empty.outcome is not None
+        assert empty.urls == []
+    assert alone.names == list(NAMES)
+
+
+def test_in_a_gathering_who_had_nothing_to_ask_for_does_not_hide_that_the_others_failed() -> None:
+    plan = "- name: all\n  gather: {providers: =route.find, operation: find}\n  on: {error: next, empty: next}\n"
+    broken = Fault("upstream_unavailable", "it is gone")
+
+    found = run({"one": broken, "two": Answer(asked=False), "three": broken}, plan=plan)
+    beside = run({"one": broken, "two": Answer(asked=False), "three": rows()}, plan=plan)
+
+    assert found.fault is not None
+    assert beside.outcome is not None
+
+
 def test_an_empty_answer_stops_where_the_spec_says_so() -> None:
     assert run({"one": rows()}, plan=PLAN % ("", "error: next, empty: stop")).names == ["one"]
 

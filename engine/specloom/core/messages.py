@@ -75,3 +75,5 @@ class Answer:
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     meta: dict[str, Any] = field(default_factory=dict)
+    asked: bool = True
+    """Whether anything was sent; an operation may see from its arguments that there is nothing to ask for."""

@@ -62,7 +62,7 @@ def perform(
     if len(answers) == 1:
         return answers[0]
     meta = {name: value for answer in reversed(answers) for name, value in answer.meta.items()}
-    return Answer(interleave([answer.rows for answer in answers]), meta)
+    return Answer(interleave([answer.rows for answer in answers]), meta, asked=any(one.asked for one in answers))
 
 
 def first_requests(
@@ -108,12 +108,14 @@ def _shards(
 def _once(provider: Provider, operation: Operation, context: OperationContext) -> Running:
     steps = context.steps
     last: str | None = None
+    asked = False
     for step in operation.steps:
         if not step.optional:
             last = step.name
         if step.when is not None and not truthy(evaluate(step.when, context)):
             steps[step.name] = None
             continue
+        asked = True
         try:
             steps[step.name] = yield from _step(provider, operation, step, context)
         except Empty:
@@ -124,7 +126,7 @@ def _once(provider: Provider, operation: Operation, context: OperationContext) -
             steps[step.name] = None
     rows = arrange(operation, context, steps.get(last) if last else None)
     meta = build(operation.meta, context)
-    return Answer(conform(operation, rows), meta)
+    return Answer(conform(operation, rows), meta, asked)
 
 
 Steps = Generator[Request | Wait, Response | None, list[Row]]

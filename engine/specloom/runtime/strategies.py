@@ -99,7 +99,7 @@ def _in_turn(strategy: Strategy, run: PlanRun) -> Ran:
     """`call` and `first_of`, one after the other: rows or None, and whether the next strategy may try after none."""
     context, outcome = run.context, run.outcome
     empty_rule = strategy.outcomes.get("empty", "stop")
-    empty_from = ""
+    empty_from = silent = ""
     first_failure: Fault | None = None
     names = name_providers(strategy.providers, context)
     for name in names:
@@ -125,14 +125,20 @@ def _in_turn(strategy: Strategy, run: PlanRun) -> Ran:
         outcome.meta = dict(answer.meta)
         if rows:
             return rows, False
+        if not answer.asked:
+            silent = silent or name
+            continue
         if empty_rule == "stop" and first_failure is None:
             return [], False
         empty_from = empty_from or name
+    if not outcome.failed:
+        # Who had nothing to ask for is no answer beside others that failed.
+        empty_from = empty_from or silent
     if empty_from and first_failure is not None:
         raise first_failure
     if empty_from:
         outcome.served_by = empty_from
-        return [], True
+        return [], empty_rule == "next"
     return None, True
 
 
@@ -162,6 +168,8 @@ def _gather(strategy: Strategy, run: PlanRun) -> Ran:
     got: list[Answer | Fault] = (yield AskAll(tuple(asks))) if asks else []
     answers = [(ask.provider, one) for ask, one in zip(asks, got, strict=True) if isinstance(one, Answer)]
     faults = [one for one in got if isinstance(one, Fault)]
+    if faults and not any(one.asked or one.rows for _, one in answers):
+        answers = []
     outcome.failed.extend(faults)
     outcome.notes.extend(fault.message for fault in faults)
     outcome.partial = outcome.partial or any(KINDS[fault.kind].retryable for fault in faults)
