@@ -66,6 +66,10 @@ class Judgement:
 # --- Whether the authors of a citation are those of a record ----------------------------------------------------------
 
 
+_MOST_OTHERS = 100
+"""Authors of each side that are compared beside the first one of the reference, who is looked for among all."""
+
+
 def compare_authors(reference: Reference, record: WorkRecord) -> Judgement:
     """Whether the authors of a reference are authors of a record; the order of the later ones does not matter."""
     supplied, recorded = (tuple(filter(_is_named, names)) for names in (reference.authors, record.authors))
@@ -75,8 +79,8 @@ def compare_authors(reference: Reference, record: WorkRecord) -> Judgement:
     # What reads as a name in loose text may be more than one ("as Doe et al. showed"), or none.
     # A name that is a word of the title (Brown, on brown rice) does not count.
     loose = () if reference.title_sign == "field" else recorded
-    titled = (name for name in loose if not any(stands_in(name, title) for title in record.titles))
-    inside = next((name for name in titled if stands_in(name, reference.text)), None)
+    named = (name for name in loose if stands_in(name, reference.text))
+    inside = next((name for name in named if not any(stands_in(name, title) for title in record.titles)), None)
     if not supplied:
         if inside is not None:
             return Judgement("authors", "match", inside.family, listed, "the text names an author of the record")
@@ -85,7 +89,7 @@ def compare_authors(reference: Reference, record: WorkRecord) -> Judgement:
         first = same_person(supplied[0], recorded[0])
         reason = "the first author is the same" if first else "the first author supplied is a later one of the record"
         return Judgement("authors", "match", signed, listed, reason)
-    if any(same_person(one, two) for one in supplied for two in recorded):
+    if any(same_person(one, two) for one in supplied[1:_MOST_OTHERS] for two in recorded[:_MOST_OTHERS]):
         return Judgement("authors", "match", signed, listed, "a later author is the same")
     if inside is not None:
         return Judgement("authors", "match", inside.family, listed, "the text names an author of the record")
@@ -124,8 +128,11 @@ _LIKE = 0.75
 UNLIKE_IN_PROSE = 0.34
 
 
-def compare_title(reference: Reference, record: WorkRecord) -> Judgement:
-    """Whether a reference gives the title of a record, another title, or none that could be told."""
+def compare_title(reference: Reference, record: WorkRecord, authors: Judgement) -> Judgement:
+    """Whether a reference gives the title of a record, another title, or none that could be told.
+
+    `authors` is what comparing these gave.
+    """
     # What may be the title of a reference, the likeliest first.
     loose = reference.title or (reference.text if terms(reference.text) else "")
     candidates = cut_title(reference.title) if reference.title_sign == "field" else [loose] if loose else []
@@ -143,7 +150,7 @@ def compare_title(reference: Reference, record: WorkRecord) -> Judgement:
         return Judgement("title", "match", reference.text, title, "the recorded title stands in the text", partial=True)
     supplied = candidates[0]
     title = max(recorded, key=lambda each: to_share(supplied, each))
-    verdict, reason = _judge_difference(reference, record, supplied, recorded)
+    verdict, reason = _judge_difference(reference, record, supplied, recorded, authors)
     return Judgement("title", verdict, supplied, title, reason)
 
 
@@ -161,16 +168,17 @@ def cut_title(title: str) -> list[str]:
 
 
 def _judge_difference(
-    reference: Reference, record: WorkRecord, supplied: str, recorded: Sequence[str]
+    reference: Reference, record: WorkRecord, supplied: str, recorded: Sequence[str], authors: Judgement
 ) -> tuple[Verdict, str]:
     """What titles that do not match are: another work's, or not comparable."""
     if find_script(supplied) not in {find_script(title) for title in recorded}:
         return "not_checked", "the titles are in different scripts; one may be a translation of the other"
-    words = [word for word in terms(supplied) if not _is_explained(word, record)]
+    names = frozenset(tokens(" ".join(f"{name.family} {name.given}" for name in record.authors)))
+    words = [word for word in terms(supplied) if word not in names and not _is_explained(word, record)]
     absent = [word for word in words if not any(to_share(word, title) for title in recorded)]
     if len(absent) < 2:
         return "not_checked", "fewer than two words of the supplied title are missing from the record"
-    others = compare_authors(reference, record).verdict == "mismatch"
+    others = authors.verdict == "mismatch"
     if is_translated(supplied, recorded) and not others:
         return "not_checked", "the titles are in different languages; one may be a translation of the other"
     nearest = max(recorded, key=lambda each: to_share(supplied, each))
@@ -208,12 +216,11 @@ def _looks_like_title(text: str, words: Sequence[str], record: WorkRecord) -> bo
 
 
 def _is_explained(word: str, record: WorkRecord) -> bool:
-    """Whether a word of a text is no title's because it is of the record's authors, years or venues."""
+    """Whether a word of a text is no title's because it is of the record's years or venues."""
     if len(word) < 3 and word.isupper():
         return True
-    names = tokens(" ".join(f"{name.family} {name.given}" for name in record.authors))
     years = [str(year) for year in record.years]
-    return word in _ABOUT or word in names or word in years or any(is_part(word, venue) for venue in record.venues)
+    return word in _ABOUT or word in years or any(is_part(word, venue) for venue in record.venues)
 
 
 # The share of the substantive words from which two titles are probably one, calibrated on tests/corpus/gold.
@@ -254,8 +261,8 @@ def match_fields(
 
 def match_reference(reference: Reference, record: WorkRecord) -> Match:
     """A reference against a record, field by field."""
-    title = compare_title(reference, record)
     authors = compare_authors(reference, record)
+    title = compare_title(reference, record, authors)
     year = compare_year(reference, record)
     venue = compare_venue(reference, record)
     return Match(title, authors, year, venue, _to_confidence(reference, record, title, authors, year))

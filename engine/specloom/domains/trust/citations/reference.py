@@ -75,6 +75,10 @@ _VENUE_LIKE = re.compile(
 _STOP = re.compile(r"(?<=\w[\w)\]’'])(?<!\svs)(?<!\sal)(?<!\sspp)(?<!\ssp)(?<!\sno)[.?!]\s+(?=\S)|(?<=\w)[?!]\s+")
 
 
+LONGEST_REFERENCE = 4000
+"""Characters of a reference, or of a part of one, that are read; the longest that lists print have a quarter of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
     """What a reference says; "" and () for what is not there or not certain. `text` is the reference as it was read.
@@ -95,13 +99,13 @@ def from_fields(
     *, title: str = "", authors: tuple[Name, ...] = (), year: int | None = None, venue: str = ""
 ) -> Reference:
     """A reference whose parts are known."""
-    title = strip_markup(title)
+    title = strip_markup(title[:LONGEST_REFERENCE])
     return Reference(
         text=title,
         title=title,
         authors=authors,
         years=(year,) if year else (),
-        venue=strip_markup(venue),
+        venue=strip_markup(venue[:LONGEST_REFERENCE]),
         title_sign="field" if title else "",
     )
 
@@ -111,7 +115,7 @@ def parse_reference(text: str) -> Reference:
 
     Those are APA, MLA, Chicago, IEEE, Vancouver, Harvard, ISO 690, GB/T 7714 and law reviews' after the Bluebook.
     """
-    text = strip_markup(text)
+    text = strip_markup(text[:LONGEST_REFERENCE])
     text = text[item.end() :] if (item := _ITEM.match(text)) and any(map(str.isalpha, text[item.end() :])) else text
     years = tuple(dict.fromkeys(int(year) for year in _ANY_YEAR.findall(text)))
     if (match := _APA.match(text)) and (authors := _parse_authors(match["authors"])):

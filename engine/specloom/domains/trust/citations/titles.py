@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import lru_cache
 from typing import NamedTuple
 
 from specloom.core import load_table
@@ -182,16 +183,47 @@ def _negated(title: str) -> tuple[bool, frozenset[str]]:
 
 def to_share(supplied: str, recorded: str) -> float:
     """The share of the substantive words of one title that the other has, slips of the pen allowed for."""
-    left, right = terms(supplied), frozenset(terms(recorded))
-    if not left:
-        return 0.0
-    joined = compact(recorded)
-    # "nano-metre" and "nanometre": a long word may stand in the other title as two.
-    hits = sum(
-        word in right or any(is_near(word, other) for other in right) or (len(word) >= 6 and word in joined)
-        for word in left
-    )
-    return hits / len(left)
+    left, right = terms(supplied), _to_lookup(recorded)
+    return sum(map(right.has, left)) / len(left) if left else 0.0
+
+
+_LONG = 6
+"""Letters of a word in which a slip makes no other word; see `is_near`."""
+
+
+class _Lookup(NamedTuple):
+    """The substantive words of a title, for many words to be looked up in."""
+
+    words: frozenset[str]
+    by_ends: Mapping[str, Sequence[str]]
+    """Words of six letters or more by their first two and by their last three: one slip leaves one of the two whole."""
+    joined: str
+
+    def has(self, word: str) -> bool:
+        """Whether the title has this word, perhaps with a slip of the pen."""
+        if word in self.words:
+            return True
+        if len(word) < _LONG:
+            return False
+        if any(is_near(word, other) for end in _to_ends(word) for other in self.by_ends.get(end, ())):
+            return True
+        # "nano-metre" and "nanometre": a long word may stand in the other title as two.
+        return word in self.joined
+
+
+@lru_cache(maxsize=64)
+def _to_lookup(title: str) -> _Lookup:
+    words = frozenset(terms(title))
+    by_ends: dict[str, list[str]] = {}
+    for word in words:
+        if len(word) >= _LONG and not is_number(word):
+            for end in _to_ends(word):
+                by_ends.setdefault(end, []).append(word)
+    return _Lookup(words, by_ends, compact(title))
+
+
+def _to_ends(word: str) -> tuple[str, str]:
+    return f"{word[:2]}…", f"…{word[-3:]}"
 
 
 def find_inside(text: str, recorded: Sequence[str], around: Iterable[str] = ()) -> str:
@@ -203,13 +235,15 @@ def find_inside(text: str, recorded: Sequence[str], around: Iterable[str] = ()) 
     folded = fold(text)
     places = [at for at, character in enumerate(folded) if character.isalnum()]
     joined = "".join(folded[at] for at in places)
-    around_words = {word for name in around for word in re.findall(r"\w+", fold(name))}
+    around_words: set[str] | None = None
     for title in recorded:
         name = compact(_MARKER.sub("", title))
         if len(terms(title)) < DISTINCTIVE or not name:
             continue
         start = joined.find(name)
         while start >= 0:
+            if around_words is None:
+                around_words = {word for name in around for word in re.findall(r"\w+", fold(name))}
             before, after = folded[: places[start]], folded[places[start + len(name) - 1] + 1 :]
             if _ends_before(before, around_words) and _begins_after(after, around_words):
                 return title

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from specloom.core import load_table
 from specloom.domains.text import to_word_set
@@ -18,6 +19,7 @@ _EDITION = re.compile(
 )
 
 
+@lru_cache(maxsize=256)
 def normalize_venue(text: str) -> str:
     """A venue as its words: small letters, no accents, punctuation or leading article, without year and edition."""
     text = re.sub(r"\([^()]*\)|\[[^\[\]]*\]", " ", fold(text))

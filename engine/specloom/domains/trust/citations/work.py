@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from specloom.domains.text import Name, parse_name, strip_markup, to_address, to_display, to_doi
@@ -14,7 +15,14 @@ from .match import Match, WorkRecord
 
 MOST_AUTHORS = 30
 """Authors of a record that are told."""
-_LONGEST_ABSTRACT = 1000
+MOST_SIGNED = 3000
+"""Authors of a record that are compared; the largest collaborations have some five thousand."""
+_MOST_LINES = 6
+"""Titles of a record that are compared, and names of its venues."""
+_LONGEST_TITLE, _LONGEST_VENUE, _LONGEST_NAME, _LONGEST_ABSTRACT = 1000, 300, 200, 1000
+"""Characters of each that are read: a registry may answer anything."""
+_MARKED_UP = 5
+"""How much longer a text may be with its markup."""
 _RESOLVERS = ("https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/")
 
 
@@ -36,7 +44,7 @@ class Work:
     @property
     def title(self) -> str:
         """Its title without markup, "" when the record has none."""
-        return strip_markup(str(self.row.get("title") or ""))
+        return _to_text(self.row.get("title"), _LONGEST_TITLE)
 
     def to_json(self) -> dict[str, Any]:
         """The record as the tools tell it; what is not known is left out.
@@ -44,18 +52,19 @@ class Work:
         Collaborations sign with thousands of names: of more than MOST_AUTHORS the first are told, and their number.
         """
         row, authors = self.row, self.record.authors
+        count = len(authors) + len((row.get("authors") or ())[MOST_SIGNED:])
         fields = {
             "title": self.title,
             "authors": [to_display(name) for name in authors[:MOST_AUTHORS]],
-            "authorCount": len(authors) if len(authors) > MOST_AUTHORS else None,
+            "authorCount": count if count > MOST_AUTHORS else None,
             "year": row.get("year"),
             "journal": self.record.venues[0] if self.record.venues else None,
-            "publisher": strip_markup(str(row.get("publisher") or "")),
+            "publisher": _to_text(row.get("publisher"), _LONGEST_VENUE),
             "type": row.get("type"),
             "doi": self.doi,
             "url": row.get("url"),
             "pdfUrl": row.get("pdf_url"),
-            "abstract": strip_markup(str(row.get("abstract") or ""))[:_LONGEST_ABSTRACT],
+            "abstract": _to_text(row.get("abstract"), _LONGEST_ABSTRACT),
             "citationCount": row.get("citation_count"),
             "openAccess": row.get("open_access"),
             "source": self.provider,
@@ -69,6 +78,7 @@ def to_work(row: Mapping[str, Any], provider: str) -> Work:
     years = (row.get("year"), *(row.get("other_years") or ()))
     venues = (row.get("venue") or row.get("journal"), *(row.get("other_venues") or ()), row.get("container"))
     organisations = frozenset(row.get("organisations") or ())
+    signed = (row.get("authors") or ())[:MOST_SIGNED]
     status = row.get("status")
     notice = from_json(Retraction, status) if isinstance(status, Mapping) else None
     if row.get("retracted"):
@@ -76,10 +86,10 @@ def to_work(row: Mapping[str, Any], provider: str) -> Work:
     return Work(
         provider,
         WorkRecord(
-            titles=_to_lines(titles),
-            authors=tuple(filter(None, (_to_name(author, organisations) for author in row.get("authors") or ()))),
+            titles=_to_lines(titles, _LONGEST_TITLE),
+            authors=tuple(filter(None, (_to_name(author, organisations) for author in signed))),
             years=tuple(dict.fromkeys(int(year) for year in years if year and str(year).isdecimal())),
-            venues=_to_lines(venues),
+            venues=_to_lines(venues, _LONGEST_VENUE),
         ),
         row,
         to_doi(str(row.get("doi") or "")),
@@ -88,14 +98,20 @@ def to_work(row: Mapping[str, Any], provider: str) -> Work:
     )
 
 
-def _to_lines(values: Iterable[object]) -> tuple[str, ...]:
-    """Each value once and without markup, which registries keep as it was handed in."""
-    return tuple(dict.fromkeys(filter(None, (strip_markup(str(value)) for value in values if value))))
+def _to_text(value: object, longest: int) -> str:
+    """A value without markup, which registries keep as it was handed in; its first characters where it is long."""
+    return strip_markup(str(value or "")[: longest * _MARKED_UP])[:longest]
+
+
+def _to_lines(values: Iterable[object], longest: int) -> tuple[str, ...]:
+    """The first values, each once."""
+    lines = filter(None, (_to_text(value, longest) for value in values))
+    return tuple(islice(dict.fromkeys(islice(lines, 5 * _MOST_LINES)), _MOST_LINES))
 
 
 def _to_name(text: str, organisations: Set[str]) -> Name | None:
     is_organisation = text in organisations
-    text = strip_markup(str(text))
+    text = _to_text(text, _LONGEST_NAME)
     if is_organisation:
         return Name(text)
     family, comma, given = text.partition(", ")
