@@ -35,8 +35,8 @@ test: setup ## all checks and the tests that a change waits for: at most four mi
 test-deep: setup ## the tests that `make test` leaves out, and property tests with 200 examples instead of 25
 	$(PYTEST) -m "$(DEEP) or hypothesis" --hypothesis-profile ci
 
-slow: setup ## the fault matrix with all its tries: kills, damage, full disks, clocks, bad upstreams
-	$(PYTEST) -m faults --many tests/faults
+slow: setup ## faults, kills and made-up input with all their tries: disks, clocks, bad upstreams, hostile bodies
+	$(PYTHON_IN) -m pytest -m "faults or slow" --many
 
 test-all: test test-deep ## all checks and all tests
 

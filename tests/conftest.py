@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tests.support.clock import Clock
     from tests.support.paper_store import Turns, World
@@ -58,7 +58,9 @@ def find_node_problem() -> str:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--many", action="store_true", help="run the fault matrix with all its tries, as `make slow` does")
+    parser.addoption(
+        "--many", action="store_true", help="try faults, kills and made-up input as often as `make slow` does"
+    )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -88,6 +90,13 @@ def a_machine_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
         for name, folder in (("CONFIG", ".config"), ("DATA", ".local/share"), ("CACHE", ".cache"), ("STATE", ".state")):
             patch.setenv(f"XDG_{name}_HOME", str(home / folder))
         yield home
+
+
+@pytest.fixture
+def tries(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
+    """How often: the first number in a whole run (`--many`), else the second."""
+    many = bool(request.config.getoption("--many"))
+    return lambda whole, short: whole if many else short
 
 
 @pytest.fixture

@@ -29,13 +29,6 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def tries(request: pytest.FixtureRequest) -> Tries:
-    """How often: the first number in a whole run (`--many`), else the second."""
-    many = bool(request.config.getoption("--many"))
-    return lambda whole, short: whole if many else short
-
-
-@pytest.fixture
 def cell(record_property: Callable[[str, object], None]) -> Cell:
     """A row of the matrix that is printed at the end: fault, what it hits, tries, outcome."""
     return lambda fault, hit, count, outcome: record_property("fault", (fault, hit, count, outcome))

@@ -92,7 +92,7 @@ async def test_a_client_gets_rows_and_a_text_that_tells_of_them(
         news = await client.call_tool("news_search", {"query": "otter"})
 
     assert {"web_search", "image_search", "news_search"} <= {tool.name for tool in tools}
-    assert text_of(web).startswith("Results for otters: 2")
+    assert text_of(web).startswith("> Untrusted external content.\n\nResults for otters: 2")
     assert web.structured_content["urls"] == ["https://otters.example.org/sea", "https://otters.example.org/river"]
     first = web.structured_content["results"][0]
     assert first["title"] == "Sea otters"

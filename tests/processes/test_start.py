@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +54,16 @@ def conversation(messages: list[tuple[str, dict[str, Any]]]) -> bytes:
 
 
 def serve(
-    environ: dict[str, str], messages: list[tuple[str, dict[str, Any]]] = START
+    environ: dict[str, str], messages: list[tuple[str, dict[str, Any]]] = START, options: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        SERVE, input=conversation(messages), env=environ, capture_output=True, timeout=60, check=False
+        [*SERVE, *options], input=conversation(messages), env=environ, capture_output=True, timeout=60, check=False
     )
+
+
+def by_id(line: bytes) -> int:
+    number: int = json.loads(line)["id"]
+    return number
 
 
 def tools_of(done: subprocess.CompletedProcess[bytes]) -> list[dict[str, Any]]:
@@ -169,6 +175,19 @@ def test_a_word_that_says_nothing_about_schemas_is_told_and_all_is_listed(enviro
     assert done.stderr.decode() == (
         "specloom: SPECLOOM_OUTPUT_SCHEMAS is 'short'; write one of full, brief, none. full is used\n"
     )
+
+
+def test_a_list_to_be_searched_has_few_tools_and_the_others_are_called_through_one(environ: dict[str, str]) -> None:
+    words = ("tools/call", {"name": "find_tool", "arguments": {"query": "demo"}})
+    through = ("tools/call", {"name": "call_tool", "arguments": {"name": "demo_other", "arguments": {"count": "no"}}})
+    for _ in ("compiled", "from the image"):
+        done = serve({**environ, **CONFIGURED}, [*START, words, through], ["--catalogue", "search"])
+
+        assert listed(done) == ["demo_find", "find_tool", "call_tool"]
+        found, refused = (json.loads(line)["result"] for line in sorted(done.stdout.splitlines(), key=by_id)[2:])
+        assert "demo_other" in [tool["name"] for tool in found["structuredContent"]["tools"]]
+        assert refused["isError"]
+        assert "demo_other has no argument 'count'" in refused["content"][0]["text"]
 
 
 def test_the_list_from_the_image_is_the_list_that_was_compiled(environ: dict[str, str]) -> None:

@@ -18,7 +18,7 @@ from specloom.storage.keys import MasterKeys
 from specloom.storage.store import StateStore
 from tests.support.crash_writer import KEY, SPEC
 
-ROUNDS = 200
+ROUNDS, FEW_ROUNDS = 200, 20
 STEPS = 20
 """Steps that every client is asked for in a round; one that is to be killed gets as many again, and is at work then."""
 CLIENTS = ("a", "b", "c", "d")
@@ -63,15 +63,16 @@ async def check(folder, acknowledged):
 
 
 @pytest.mark.slow
-def test_every_acknowledged_step_survives_200_kills_while_four_clients_write(tmp_path):
+def test_every_acknowledged_step_survives_kills_while_four_clients_write(tmp_path, tries):
     """Each round ends one to four clients with SIGKILL at a random moment; every tenth checks everything."""
     folder = tmp_path / "state"
+    rounds = tries(ROUNDS, FEW_ROUNDS)
     chance = random.Random(20_261_122)
     outs = {name: (tmp_path / name).open("ab") for name in CLIENTS}
     children = {name: start(folder, name, outs[name]) for name in CLIENTS}
     written = []
     try:
-        for round_ in range(1, ROUNDS + 1):
+        for round_ in range(1, rounds + 1):
             victims = chance.sample(CLIENTS, chance.choice((1, 1, 2, 4)))
             for child in children.values():
                 ask(child)
@@ -99,7 +100,7 @@ def test_every_acknowledged_step_survives_200_kills_while_four_clients_write(tmp
             out.close()
 
     assert written == sorted(written)
-    assert written[-1] > ROUNDS
+    assert written[-1] > rounds
 
 
 def whole_lines(path):

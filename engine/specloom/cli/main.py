@@ -14,7 +14,7 @@ from typing import Any
 
 from specloom import __version__
 from specloom.core import Fault, SafeStream, load_table
-from specloom.server import OUTPUT_SCHEMAS
+from specloom.server import CATALOGUES, OUTPUT_SCHEMAS
 
 from .common import INTERRUPTED, PROBLEMS, READER_LEFT, USAGE, CommandError, say, tell, tell_fault
 
@@ -142,6 +142,6 @@ def _share(text: str) -> float:
 
 _NAMED: Mapping[str, Mapping[str, Any]] = {
     "type": {"path": Path, "share": _share},
-    "choices": {"output schemas": OUTPUT_SCHEMAS},
+    "choices": {"output schemas": OUTPUT_SCHEMAS, "catalogues": CATALOGUES},
 }
 """What the words of `commands.yaml` stand for."""

@@ -42,7 +42,8 @@ def serve(options: Namespace) -> int:
         toolsets if toolsets or tools else usual.toolsets,
         tools,
         exclude,
-        output_schemas=options.output_schemas or usual.output_schemas,
+        output_schemas=options.output_schemas or ("" if options.catalogue else usual.output_schemas),
+        catalogue=options.catalogue or usual.catalogue,
     )
     _check_replay(options)
     if options.budget:
@@ -60,16 +61,24 @@ def _names(lists: Sequence[str]) -> list[str]:
 
 
 def _budget(selection: Any) -> int:
+    from specloom.core import count_tokens
     from specloom.server import make_catalogue
 
     executor = workbench()
     try:
-        listed = json.loads(make_catalogue(executor.model, selection).tools)
+        catalogue = make_catalogue(executor.model, selection, os.environ)
     except ValueError as error:
         raise CommandError(str(error)) from None
-    sizes = {one["name"]: len(json.dumps(one, ensure_ascii=False, separators=(",", ":")).encode()) for one in listed}
-    rows = [[name, f"{size:>7} bytes", f"about {size // 4} tokens"] for name, size in sizes.items()]
-    rows.append(["all", f"{sum(sizes.values()):>7} bytes", f"about {sum(sizes.values()) // 4} tokens"])
+    texts = {
+        one["name"]: json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in json.loads(catalogue.tools)
+    }
+    texts["instructions"] = catalogue.instructions
+    counts = {name: (len(text.encode()), count_tokens(text)) for name, text in texts.items()}
+    counts[f"all {len(texts) - 1} tools"] = (
+        sum(one for one, _ in counts.values()),
+        sum(one for _, one in counts.values()),
+    )
+    rows = [[name, f"{size:>9,} bytes", f"about {tokens:>6,} tokens"] for name, (size, tokens) in counts.items()]
     say("\n".join(table(rows, columns())))
     return 0
 

@@ -9,13 +9,13 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .catalogue import OUTPUT_SCHEMAS, Selection, make_catalogue
+    from .catalogue import CATALOGUES, OUTPUT_SCHEMAS, Selection, make_catalogue
     from .start import ServeOptions, default_selection, make_executor, make_presenter, read_switch, run
 
 __getattr__ = exports(
     __name__,
     {
-        "catalogue": "OUTPUT_SCHEMAS Selection make_catalogue",
+        "catalogue": "CATALOGUES OUTPUT_SCHEMAS Selection make_catalogue",
         "start": "ServeOptions default_selection make_executor make_presenter read_switch run",
     },
 )

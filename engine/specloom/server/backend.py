@@ -24,6 +24,7 @@ from specloom.specs import Prompt, complete, render_prompt
 from .connection import UPDATED
 from .frames import render_text
 from .protocol import INVALID_PARAMS, Backend, Call, NotFound, ProtocolError
+from .tool_search import CALL_TOOL, FIND_TOOL, ToolSearch
 
 MOST_VALUES = 100
 NO_PROMPTS: Mapping[str, Prompt] = {}
@@ -50,13 +51,26 @@ class ExecutorBackend(Backend):
         self._resources = Resources(executor, owner)
         self._prompts = prompts
         self._tools = frozenset(executor.model.tools if tools is None else tools)
+        self._search: ToolSearch | None = None
+        if {FIND_TOOL, CALL_TOOL} <= self._tools:
+            self._search = ToolSearch({name: one for name, one in executor.model.tools.items() if name in self._tools})
 
     def call_now(self, name: str, arguments: dict[str, Any], request_id: str | int = "") -> bytes | None:
+        if self._search is not None:
+            if name == FIND_TOOL:
+                return self._search.answer(arguments)
+            if name == CALL_TOOL:
+                name, arguments = self._search.unpack(arguments)
         outcome = self._executor.peek(name, arguments, owner=self._owner, request=str(request_id))
         presented = self._presenter.present_now(name, outcome) if outcome else None
         return render_text(presented.body, outcome.meta, text=presented.text) if outcome and presented else None
 
     async def call_tool(self, name: str, arguments: dict[str, Any], call: Call) -> bytes:
+        if self._search is not None:
+            if name == FIND_TOOL:
+                return self._search.answer(arguments)
+            if name == CALL_TOOL:
+                name, arguments = self._search.unpack(arguments)
         try:
             outcome = await self._executor.call(
                 name, arguments, owner=self._owner, progress=call.progress, request=str(call.request_id)

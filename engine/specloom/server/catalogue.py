@@ -36,15 +36,19 @@ if TYPE_CHECKING:
 DEFAULT_TOOLSETS = ("research",)
 OUTPUT_SCHEMAS = ("full", "brief", "none")
 """How much of the schemas of answers is listed: every key, those at the top, or nothing."""
+CATALOGUES = ("full", "search")
+"""Whether all tools are listed, or the core ones with one that finds and one that calls the others."""
+CORE = "core"
 
 
 class Selection:
     """Which tools are served: whole toolsets and single tools, less those that are left out; and how they are listed.
 
-    `output_schemas` is one of `OUTPUT_SCHEMAS`.
+    `output_schemas` is one of `OUTPUT_SCHEMAS`, `catalogue` one of `CATALOGUES`; a list that is to be searched has no
+    schemas of answers unless they are asked for.
     """
 
-    __slots__ = ("exclude", "output_schemas", "tools", "toolsets")
+    __slots__ = ("catalogue", "exclude", "output_schemas", "tools", "toolsets")
 
     def __init__(
         self,
@@ -52,16 +56,19 @@ class Selection:
         tools: Iterable[str] = (),
         exclude: Iterable[str] = (),
         *,
-        output_schemas: str = OUTPUT_SCHEMAS[0],
+        output_schemas: str = "",
+        catalogue: str = CATALOGUES[0],
     ) -> None:
         self.toolsets = tuple(sorted(set(toolsets)))
         self.tools = tuple(sorted(set(tools)))
         self.exclude = tuple(sorted(set(exclude)))
-        self.output_schemas = output_schemas
+        self.output_schemas = output_schemas or OUTPUT_SCHEMAS[-1 if catalogue == "search" else 0]
+        self.catalogue = catalogue
 
     def key(self) -> str:
         """The selection as text, for the fingerprint and the file's name."""
-        return f"{','.join(self.toolsets)};{','.join(self.tools)};{','.join(self.exclude)};{self.output_schemas}"
+        lists = (",".join(names) for names in (self.toolsets, self.tools, self.exclude))
+        return ";".join((*lists, self.output_schemas, self.catalogue))
 
 
 class Conditions:
@@ -103,7 +110,8 @@ def select(
     for name in (*selection.tools, *selection.exclude):
         if name not in model.tools:
             raise ValueError(f"there is no tool {name!r}; {did_you_mean(name, model.tools)}".rstrip("; "))
-    toolsets = selection.toolsets or (() if selection.tools else DEFAULT_TOOLSETS)
+    usual = ("all",) if selection.catalogue == "search" else DEFAULT_TOOLSETS
+    toolsets = selection.toolsets or (() if selection.tools else usual)
     off = {}
     if environ is not None:
         off = {tool.name: _why_off(model, tool, environ, always_configured) for tool in model.tools.values()}
@@ -117,7 +125,7 @@ def select(
         and ("all" in toolsets or set(toolsets) & set(tool.toolsets) or tool.name in selection.tools)
         and tool.name not in selection.exclude
     ]
-    return [tool.name for tool in sorted(chosen, key=lambda tool: ("core" not in tool.toolsets, tool.name))]
+    return [tool.name for tool in sorted(chosen, key=lambda tool: (CORE not in tool.toolsets, tool.name))]
 
 
 def _why_off(model: Model, tool: Tool, environ: Mapping[str, str], always_configured: bool) -> str:
@@ -162,7 +170,7 @@ def conditions(model: Model) -> Conditions:
 # --- The catalogue of the selected tools, and its image ---------------------------------------------------------------
 
 
-FORMAT = 7
+FORMAT = 8
 FOLDERS = (
     ("providers.d", ".yaml"),
     ("tools.d", ".yaml"),
@@ -228,11 +236,20 @@ def make_catalogue(
     from specloom.compiler import instructions_for, served_prompts
 
     names = select(model, selection, environ, always_configured=always_configured)
-    tools = [listed_tool(model, name, selection.output_schemas) for name in names]
+    listed = names
+    if selection.catalogue == "search":
+        listed = [name for name in names if CORE in model.tools[name].toolsets]
+    tools = [listed_tool(model, name, selection.output_schemas) for name in listed]
+    served = frozenset(names)
+    if selection.catalogue == "search":
+        from .tool_search import CALL_TOOL, FIND_TOOL, list_search
+
+        tools += list_search([model.tools[name] for name in names], len(names) - len(listed))
+        served |= {FIND_TOOL, CALL_TOOL}
     offered = {str(one["name"]): one for one in prompts}
-    shown = served_prompts(model.toolsets.values(), model.tools, names, offered)
+    shown = served_prompts(model.toolsets.values(), model.tools, listed, offered)
     declared = model.resources.values()
-    instructions = instructions_for(model.toolsets.values(), model.tools, names)
+    instructions = instructions_for(model.toolsets.values(), model.tools, listed)
     return Catalogue(
         name="specloom",
         version=__version__,
@@ -240,7 +257,7 @@ def make_catalogue(
         instructions="\n".join(filter(None, (*instructions, left_out, UNTRUSTED))),
         left_out=left_out,
         tools=_compact(tools),
-        tool_names=frozenset(names),
+        tool_names=served,
         resources=_compact([listed_resource(one) for one in declared if not one.is_template]),
         resource_templates=_compact([listed_resource(one) for one in declared if one.is_template]),
         prompts=_compact([offered[name] for name in shown]),

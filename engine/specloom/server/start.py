@@ -7,7 +7,7 @@ import sys
 
 from specloom.core import spec_layers
 
-from .catalogue import OUTPUT_SCHEMAS, Selection, conditions, load_image, make_catalogue, save_image
+from .catalogue import CATALOGUES, OUTPUT_SCHEMAS, Selection, conditions, load_image, make_catalogue, save_image
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .protocol import Backend, Catalogue
 
 
+LISTING = ("SPECLOOM_OUTPUT_SCHEMAS", "SPECLOOM_CATALOGUE")
+"""The variables that say how tools are listed."""
 _LONGEST_DRAIN = 3600.0
 
 
@@ -43,12 +45,16 @@ class ServeOptions:
 
 
 def default_selection(environ: Mapping[str, str]) -> Selection:
-    """What `SPECLOOM_TOOLSETS` names, or the default toolset, listed as `SPECLOOM_OUTPUT_SCHEMAS` says."""
+    """What `SPECLOOM_TOOLSETS` names, or the default toolset, listed as two more variables say."""
     toolsets = [part.strip() for part in environ.get("SPECLOOM_TOOLSETS", "").split(",") if part.strip()]
     # Read by hand, because the module of the variables would take its time before the first list; what cannot be read
     # is told when the backend is loaded.
-    schemas = environ.get("SPECLOOM_OUTPUT_SCHEMAS", "").strip().lower()
-    return Selection(toolsets, output_schemas=schemas if schemas in OUTPUT_SCHEMAS else OUTPUT_SCHEMAS[0])
+    schemas, catalogue = (environ.get(name, "").strip().lower() for name in LISTING)
+    return Selection(
+        toolsets,
+        output_schemas=schemas if schemas in OUTPUT_SCHEMAS else "",
+        catalogue=catalogue if catalogue in CATALOGUES else CATALOGUES[0],
+    )
 
 
 def run(options: ServeOptions) -> int:
@@ -63,19 +69,20 @@ def run(options: ServeOptions) -> int:
         # There is a catalogue, so the specs have no errors, but for those that were left out of it.
         checked = not catalogue.left_out
         executor = make_executor(environ, replay=options.replay, record=options.record, checked=checked)
-        from specloom.compiler import served_prompts
+        import json
+
         from specloom.specs import load_prompts
         from specloom.storage import local_owner
 
         from .backend import ExecutorBackend
 
-        for name in ("SPECLOOM_OUTPUT_SCHEMAS", "SPECLOOM_DRAIN_SECONDS"):
+        for name in (*LISTING, "SPECLOOM_DRAIN_SECONDS"):
             read_switch(environ, name, executor.problems)
         presenter = make_presenter(executor, environ)
         for problem in executor.problems:
             warn(problem)
         prompts = load_prompts(spec_layers(environ))
-        shown = served_prompts(executor.model.toolsets.values(), executor.model.tools, catalogue.tool_names, prompts)
+        shown = [str(one["name"]) for one in json.loads(catalogue.prompts or b"[]")]
         return ExecutorBackend(
             executor,
             owner=local_owner(environ, []),
