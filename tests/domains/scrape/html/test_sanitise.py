@@ -99,6 +99,10 @@ def test_text_hidden_by_a_style_of_its_own_is_taken_out(style: str) -> None:
         "clip:rect(0 0 0 0)",
         "content:'display:none'",
         "--display:none",
+        "line-height:1;overflow:hidden",
+        "letter-spacing:-2%",
+        "font-size:96px;letter-spacing:-12px",
+        "position:absolute;left:50%;translate:-50% -50%",
     ],
 )
 def test_text_that_is_shown_stays(style: str) -> None:
@@ -191,6 +195,11 @@ def test_embedded_sheets_hide(sheet: str, element: str) -> None:
         (".xx{display:none}", "<p class=x>{}</p>"),
         (".x{color:#fff}", "<div style='background:#000'><p class=x>{}</p></div>"),
         (".x{color:#fff;background:#06c}", "<p class=x>{}</p>"),
+        ("[data-x]{background:#06c} i{color:#fff}", "<div data-x><i>{}</i></div>"),
+        (".x{display:none} @media (min-width:768px){.x{display:block}}", "<p class=x>{}</p>"),
+        (".x:not(.on){display:none} @media screen and (min-width:60em){.y.x{display:flex}}", "<p class='x y'>{}</p>"),
+        ("[v-cloak]{display:none}", "<p v-cloak style='margin:0'>{}</p>"),
+        (".lazyload:not(.done){opacity:0}", "<p class=lazyload>{}</p>"),
     ],
 )
 def test_embedded_sheets_that_do_not_apply_hide_nothing(sheet: str, element: str) -> None:
@@ -228,6 +237,24 @@ def test_a_page_that_waits_for_its_script_is_read() -> None:
     text, _ = clean(f'<div style="visibility:hidden">{words}</div>')
 
     assert words.strip() in text
+
+
+@pytest.mark.parametrize(
+    "dialog", ["<div role=dialog>{}</div>", "<div id=cookie-consent>{}</div>", "<nav>{}</nav>", "<form>{}</form>"]
+)
+def test_a_long_dialog_that_is_hidden_is_not_the_page(dialog: str) -> None:
+    text, stripped = clean(dialog.format(f'<div style="display:none">{"SECRET words. " * 200}</div>'))
+
+    assert "SECRET" not in text
+    assert stripped.hidden == 1
+
+
+def test_what_waits_for_a_script_elsewhere_is_read() -> None:
+    element = '<p style="visibility:var(--ready, hidden)">SECRET</p>'
+
+    assert not is_hidden(element, '<script src="reviews.js"></script>')
+    assert is_hidden(element, "<script>start()</script>")
+    assert is_hidden('<p style="display:var(--ready, none)">SECRET</p>', '<script src="reviews.js"></script>')
 
 
 def test_a_long_hidden_text_off_the_screen_is_not_the_page() -> None:

@@ -67,6 +67,7 @@ _RESTYLED: Final = {
     "colour": ("color", "background", "background-color"),
     "font-size": ("font-size", "font"),
     "letter-spacing": ("letter-spacing",),
+    "line-height": ("line-height", "font", "height"),
     "visibility": ("visibility",),
 }
 
@@ -173,7 +174,7 @@ def _drop_hidden(root: etree._Element, sheet: Sheet, attributes: Attributes) -> 
             if reason in _OPENED and is_openable(element, controlled):
                 continue
             may_be_page = reason in _REVEALED and pages < MAX_PAGES and element not in wordless
-            if may_be_page and _is_page(element, size_of_page):
+            if may_be_page and _is_page(element, size_of_page) and not _stands_apart(element):
                 pages += 1
                 continue
             if _is_formula(element):
@@ -302,14 +303,17 @@ def is_openable(element: etree._Element, controlled: Callable[[], frozenset[str]
     is_named = element.get("role") == "tabpanel" or _NAMED.search(_names(element)) is not None
     if not is_named and (not ident or ident not in controlled()):
         return False
+    return not _stands_apart(element)
+
+
+def _stands_apart(element: etree._Element) -> bool:
+    """Whether it is, or stands in, a menu, a dialog or a form."""
     at: etree._Element | None = element
     while at is not None and at.tag not in ("body", "html"):
-        if at.tag in _APART_TAGS or at.get("role") in _APART_ROLES:
-            return False
-        if _APART.search(_names(at)):
-            return False
+        if at.tag in _APART_TAGS or at.get("role") in _APART_ROLES or _APART.search(_names(at)):
+            return True
         at = at.getparent()
-    return True
+    return False
 
 
 def _names(element: etree._Element) -> str:

@@ -1,8 +1,9 @@
 """What the embedded style sheets and the inline styles of a page say about its elements, as far as it can hide them.
 
 An own bounded reader stands here, not a CSS library: tokenizing all style sheets of a page in Python takes longer than
-the rest of the work on it, and only rules that can hide something or undo that are of interest. Rules for print and
-rules that depend on the size of the window are passed over; so is what is loaded from elsewhere.
+the rest of the work on it, and only rules that can hide something or undo that are of interest. Rules for print are
+passed over, and so is what is loaded from elsewhere; rules that depend on the size of the window hide nothing, and show
+what they show in a wide one.
 """
 
 from __future__ import annotations
@@ -324,11 +325,30 @@ def _judge_shift(value: str, _: Style) -> str:
 def _judge_overflow(value: str, style: Style) -> str:
     if "hidden" not in value and "clip" not in value:
         return ""
-    sizes = (to_pixels(style.get(name)) for name in ("width", "height", "max-width", "max-height", "line-height"))
+    sizes = (to_pixels(style.get(name)) for name in ("width", "height", "max-width", "max-height"))
     if any(size is not None and 0 <= size <= 1 for size in sizes):
-        return "size" if style.get("line-height") is None or "height" not in style else ""
+        return "size"
+    if "height" not in style and _is_flat(style.get("line-height", "")):
+        return "line-height"
     indent = style.get("text-indent", "")
     return "off-screen" if indent.endswith("%") and (to_pixels(indent) or 0) >= WHOLE else ""
+
+
+def _is_flat(height: str) -> bool:
+    """Whether lines have no height; one without a unit counts in heights of the font."""
+    size = to_pixels(height)
+    return size is not None and 0 <= size <= (TINY_SHARE if height[-1:].isdigit() else 1)
+
+
+def _judge_spacing(value: str, style: Style) -> str:
+    """Letters that stand on one another. Of a font whose size is not said here, 16 pixels are taken."""
+    match = _LENGTH.match(value)
+    if match is None:
+        return ""
+    stated = _LENGTH.match(style.get("font-size", ""))
+    size = float(stated[1]) * _PIXELS[stated[2]] if stated and stated[2] in _FIXED else 16.0
+    share = float(match[1]) / 100 if match[2] == "%" else (to_pixels(value) or 0) / (16 if match[2] == "em" else size)
+    return "letter-spacing" if share <= CRAMPED else ""
 
 
 def _judge_contain(value: str, style: Style) -> str:
@@ -378,7 +398,12 @@ def _judge_scale(value: str, _: Style) -> str:
 
 
 def _judge_translate(value: str, _: Style) -> str:
-    return "off-screen" if any(length <= FAR_TRANSLATED for length in _to_lengths(value)[:2]) else ""
+    return "off-screen" if any(_is_far(part) for part in value.split()[:2]) else ""
+
+
+def _is_far(part: str) -> bool:
+    # A share is one of the element, which layouts use to centre it.
+    return (to_pixels(part) or 0) <= (-WHOLE * 10 if part.endswith("%") else FAR_TRANSLATED)
 
 
 def _judge_transform(value: str, style: Style) -> str:
@@ -389,9 +414,7 @@ def _judge_transform(value: str, style: Style) -> str:
             if name != "scalez" and _judge_scale(" ".join(parts), style):
                 return "off-screen"
         elif name.startswith("translate"):
-            if any(
-                (to_pixels(part) or 0) <= (-WHOLE * 10 if part.endswith("%") else FAR_TRANSLATED) for part in parts[:2]
-            ):
+            if any(_is_far(part) for part in parts[:2]):
                 return "off-screen"
         elif name in ("rotatex", "rotatey", "rotate3d") and parts[-1].endswith("deg"):
             degrees = to_pixels(parts[-1].removesuffix("deg"))
@@ -414,6 +437,9 @@ FAR_TRANSLATED: Final = -100
 """Pixels by which something is moved from where it stands, so that it is meant to be away."""
 TINY_SHARE: Final = 0.05
 """The share of its size to which text is made smaller that nobody reads."""
+CRAMPED: Final = -0.6
+"""The space between letters, in sizes of their font, from which on they stand on one another."""
+_FIXED: Final = frozenset(("px", "pt", "pc", "in", "cm", "mm", "rem"))
 
 
 _JUDGES: Final[Mapping[str, Callable[[str, Style], str]]] = {
@@ -431,7 +457,7 @@ _JUDGES: Final[Mapping[str, Callable[[str, Style], str]]] = {
     "mask": _judge_mask,
     "contain": _judge_contain,
     "zoom": lambda value, _: "size" if 0 < (to_pixels(value) or 0) <= (50 if value.endswith("%") else 0.1) else "",
-    "letter-spacing": lambda value, _: "letter-spacing" if (to_pixels(value) or 0) <= -10 else "",
+    "letter-spacing": _judge_spacing,
     **dict.fromkeys(("overflow", "overflow-x", "overflow-y"), _judge_overflow),
 }
 
@@ -663,7 +689,11 @@ MAX_LOOKS: Final = 1_000_000
 
 Selector = tuple[str, list[str]]
 """A selector as it is written, and the classes and ids in it."""
+Rule = tuple[tuple[Selector, ...], str, bool]
+"""Selectors, declarations as they are written, and whether they hold in a wide window alone."""
 
+_WAITING: Final = re.compile(VOCABULARY["styles"]["waiting"])
+_FADING: Final = re.compile(VOCABULARY["styles"]["fading"])
 _NOT: Final = re.compile(r":not\([^()]*\)")
 _VARIABLE: Final = re.compile(r"var\(\s{0,9}(--[\w-]{1,100})\s{0,9}(?:,\s{0,9}([^(),]{0,100}(?:\([^()]{0,60}\))?))?\)")
 _COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
@@ -673,21 +703,47 @@ _PLAIN: Final = re.compile(
     r"@(?:media\s(?P<query>[^{]*+)|layer\b[^{]*+|supports\b(?!\s*+not\b)[^{]*+)$", re.IGNORECASE | re.DOTALL
 )
 _SCREEN: Final = re.compile(r"(?:only\s+)?(?:all|screen)|not\s+print")
-_ALWAYS: Final = re.compile(r"\(\s*(min|max)-(?:device-)?(?:width|height)\s*:\s*([\d.]+(?:px|em|rem)?)\s*\)")
-NARROWEST, WIDEST = 240, 8000
+_SIZE: Final = re.compile(
+    r"\(\s*(?:(?P<bound>min|max)-(?:device-)?(?P<side>width|height)\s*:|(?P<ranged>width|height)\s*(?P<sign>[<>])=?)"
+    r"\s*(?P<size>\d++(?:\.\d*+)?(?:px|em|rem)?)\s*\)"
+)
+WIDTHS: Final = {"width": (240, 8000), "height": (240, 8000)}
 """Pixels between which all windows are: what asks for less or more always holds."""
+WINDOW: Final = {"width": (1280, 1280), "height": (800, 800)}
+"""The pixels of a wide window: what is shown in one is shown, and what is hidden in one may be shown in others."""
+WIDE_ONLY: Final = "@"
+"""Stands for the condition of a block that holds in a wide window alone."""
+_SHOWS: Final = re.compile("display|visibility", re.IGNORECASE)
 
 
-def is_for_screens(query: str) -> bool:
-    """Whether a media query holds in every window; one that depends on its size does not."""
-    parts = [part.strip() for part in query.strip().lower().split(" and ")]
-    return all(_SCREEN.fullmatch(part) or _holds_always(part) for part in parts)
+@lru_cache(maxsize=1024)
+def is_for_screens(query: str, *, wide: bool = False) -> bool:
+    """Whether a media query holds in every window, or in a wide one."""
+    sizes = WINDOW if wide else WIDTHS
+    return any(
+        all(_SCREEN.fullmatch(part) or _holds_for(part, sizes) for part in each.strip().split(" and "))
+        for each in " ".join(query.lower().split()).split(",")
+    )
 
 
-def _holds_always(feature: str) -> bool:
-    match = _ALWAYS.fullmatch(feature)
-    size = to_pixels(match[2]) if match else None
-    return match is not None and size is not None and (size <= NARROWEST if match[1] == "min" else size >= WIDEST)
+def _holds_for(feature: str, sizes: Mapping[str, tuple[int, int]]) -> bool:
+    match = _SIZE.fullmatch(feature)
+    size = to_pixels(match["size"]) if match else None
+    if match is None or size is None:
+        return False
+    least, most = sizes[match["side"] or match["ranged"]]
+    return size <= least if match["bound"] == "min" or match["sign"] == ">" else size >= most
+
+
+def _judge_condition(head: str) -> str | None:
+    """`WIDE_ONLY`, "" for what always holds, nothing for what is not for a wide window, or not known."""
+    match = _PLAIN.match(head)
+    if match is None:
+        return None
+    query = match["query"]
+    if query is None or is_for_screens(query):
+        return ""
+    return WIDE_ONLY if is_for_screens(query, wide=True) else None
 
 
 @dataclass(slots=True)
@@ -697,6 +753,7 @@ class Sheet:
     names: frozenset[str]
     """The classes and ids of the page."""
     has_external: bool
+    scripts: Sequence[etree._Element] = ()
     _rules: dict[str, list[StyleRule]] = field(default_factory=dict)
     """By the `#id`, the `.class` or the tag that their last step asks for."""
     _suspect: dict[str, list[Compound]] = field(default_factory=dict)
@@ -715,10 +772,10 @@ class Sheet:
     def read(self, text: str) -> None:
         """Take in one style sheet."""
         if may_hide(text):
-            for selectors, body in (parse_sheet if len(text) <= MAX_KNOWN else parse_sheet.__wrapped__)(text):
-                self._add(selectors, body)
+            for rule in (parse_sheet if len(text) <= MAX_KNOWN else parse_sheet.__wrapped__)(text):
+                self._add(*rule)
 
-    def _add(self, selectors: Sequence[Selector], body: str) -> None:
+    def _add(self, selectors: Sequence[Selector], body: str, is_wide: bool) -> None:
         # Most rules of a sheet are about classes that this page does not use.
         present = self.names.issuperset
         used = [selector for selector, names in selectors if present(names)]
@@ -733,21 +790,29 @@ class Sheet:
         if all(name[:2] == "--" for name in known):
             return
         self._uses_variables = self._uses_variables or "var(" in body
-        suspect = bool(hides(known)) or may_be_lost(known, None if self.has_external else WHITE)
+        reason = hides(known)
+        suspect = bool(reason) or may_be_lost(known, None if self.has_external else WHITE)
+        if is_wide:
+            declarations = {name: value for name, value in declarations.items() if name in ("display", "visibility")}
+            important &= declarations.keys()
+            if suspect or not declarations:
+                return
+        fades = reason == "opacity" and not hides({name: known[name] for name in known if name != "opacity"})
         for selector in used:
+            # What waits for a script is no more hidden than what a script writes.
+            if (reason and _WAITING.search(selector)) or (fades and _FADING.search(selector)):
+                continue
             rule = parse_rule(selector, declarations, important, self._count, strict=suspect)
             if rule is None:
                 continue
             self._count += 1
             last = rule.steps[-1]
             key = f"#{last.ident}" if last.ident else f".{max(last.classes, key=len)}" if last.classes else last.tag
-            if not key and last.attributes and suspect:
+            if not key and last.attributes:
                 key = f"[{last.attributes[0][0]}"
-                # What waits for a script is no more hidden than what a script writes.
-                suspect = suspect and "cloak" not in key
+                self._by_attribute = True
             if key:
                 self._rules.setdefault(key, []).append(rule)
-                self._by_attribute = self._by_attribute or key[0] == "["
                 if suspect:
                     lasts = self._suspect.setdefault(key, [])
                     if last not in lasts[:MAX_LASTS]:
@@ -762,7 +827,16 @@ class Sheet:
             value: str | None = style.get(match[1], self._variables.get(match[1], match[2]))
             return match[0] if not value or "var(" in value else value
 
-        return {name: _VARIABLE.sub(value_of, value) for name, value in style.items()}
+        resolved = {name: _VARIABLE.sub(value_of, value) for name, value in style.items()}
+        for name in ("visibility", "opacity"):
+            match = _VARIABLE.match(style.get(name, ""))
+            if match and match[1] not in style and match[1] not in self._variables and self._may_set(match[1]):
+                resolved[name] = style[name]
+        return resolved
+
+    def _may_set(self, variable: str) -> bool:
+        """Whether a script may show what is unseen until the variable is set: one from elsewhere, or that names it."""
+        return any(script.get("src") or variable in (script.text or "") for script in self.scripts)
 
     def find_suspects(self, attributes: Attributes) -> Iterator[etree._Element]:
         """Elements of the tree that an attribute, a style of their own or a rule may hide; some of them twice.
@@ -877,19 +951,19 @@ class Sheet:
 
 
 @lru_cache(maxsize=KNOWN)
-def parse_sheet(text: str) -> tuple[tuple[tuple[Selector, ...], str], ...]:
-    """The rules of a style sheet that apply to a screen: their selectors, and their declarations as they are written.
+def parse_sheet(text: str) -> tuple[Rule, ...]:
+    """The rules of a style sheet that apply to a screen.
 
     What the pages of a site have in common, and many sites that are made alike, is parsed once.
     """
     if "/*" in text or "<!--" in text:
         text = _COMMENT.sub(" ", text)
-    rules: list[tuple[tuple[Selector, ...], str]] = []
+    rules: list[Rule] = []
     # The heads of the blocks that are open; nothing for one that does not apply.
     heads: list[str | None] = []
     # The selectors around what is in each of them.
     outer = [""]
-    barred = nested = 0
+    barred = nested = wide = 0
     # The end of the text ends a rule, too.
     for part in text.split("}"):
         *opened, body = part.split("{")
@@ -897,24 +971,26 @@ def parse_sheet(text: str) -> tuple[tuple[tuple[Selector, ...], str], ...]:
             declarations, _, written = before.rpartition(";")
             head: str | None = written.strip()
             around = outer[-1]
-            if around and declarations and heads[-1] and not barred:
-                rules.append((to_selectors(around), declarations))
+            if around and declarations and heads[-1] and not barred and (not wide or _SHOWS.search(declarations)):
+                rules.append((to_selectors(around), declarations, wide > 0))
             if head and head.startswith("@"):
-                plain = _PLAIN.match(head)
-                head = "" if plain and is_for_screens(plain["query"] or "all") else None
+                head = _judge_condition(head)
+                wide += head == WIDE_ONLY
                 barred += head is None
             elif head and around:
                 head = nest(around, head) if nested < MAX_RULES else None
                 nested += head.count(",") + 1 if head else 0
                 barred += head is None
             heads.append(head)
-            outer.append(head or around)
+            outer.append(head if head and head != WIDE_ONLY else around)
         if heads:
             last, around = heads.pop(), outer.pop()
             if last is None:
                 barred -= 1
-            elif around and not barred:
-                rules.append((to_selectors(around), body))
+            else:
+                if around and not barred and (not wide or _SHOWS.search(body)):
+                    rules.append((to_selectors(around), body, wide > 0))
+                wide -= last == WIDE_ONLY
     return tuple(rules)
 
 
@@ -994,7 +1070,7 @@ def read_sheets(root: etree._Element, attributes: Attributes) -> Sheet:
     has_external = any("stylesheet" in (link.get("rel") or "").lower() for link in root.iter("link"))
     named = attributes.named if texts else ()
     names = {name for _, attribute, value in named for name in ((value,) if attribute == "id" else value.split())}
-    sheet = Sheet(frozenset(names), has_external)
+    sheet = Sheet(frozenset(names), has_external, list(root.iter("script")))
     for text in texts:
         sheet.read(text)
     return sheet
