@@ -11,6 +11,7 @@ from figures import Figure
 from specs import environment, roots
 
 from specloom.compiler.build import weave_from
+from specloom.core import count_tokens
 from specloom.server.catalogue import OUTPUT_SCHEMAS, Selection, make_catalogue
 
 if TYPE_CHECKING:
@@ -22,13 +23,13 @@ BUDGETS = {"core": 2500.0, "research": 12_000.0, "all": None}
 
 
 def find_counter() -> tuple[str, Callable[[str], float]]:
-    """A real tokenizer where one is installed, else a quarter of the characters."""
+    """A real tokeniser where one is installed, else the estimate of the engine."""
     try:
         import tiktoken  # type: ignore[import-not-found,unused-ignore]
 
         encoding = tiktoken.get_encoding("o200k_base")
     except Exception:  # the package is not there, or its table is not at hand
-        return "tokens (characters / 4)", lambda text: len(text) / 4
+        return "tokens (estimated)", lambda text: float(count_tokens(text))
     return "tokens", lambda text: float(len(encoding.encode(text)))
 
 
@@ -46,7 +47,7 @@ def measure() -> list[Figure]:
         group = f"catalogue: toolset {toolset}, {len(listed['full'])} tools"
         found.append(Figure(group, "the list", "bytes", (float(len(_text(listed["full"]).encode())),)))
         for said, tools in listed.items():
-            held = budget if said in ("full", "none") else None
+            held = budget if said != "full" else None
             found.append(Figure(group, f"the list, output schemas {said}", unit, (count(_text(tools)),), budget=held))
     group = f"catalogue: {unit} by tool; the other side is without its output schema"
     tools = _list(model, "all", "full")

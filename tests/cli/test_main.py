@@ -122,7 +122,7 @@ def test_the_budget_of_a_selection_is_shown_without_serving(specs: Path, capsys:
     code, out, _ = run(capsys, "serve", "--tools", "demo_find", "--budget")
 
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()] == ["demo_find", "all"]
+    assert [line.split()[0] for line in out.splitlines()] == ["demo_find", "instructions", "all"]
 
 
 @pytest.mark.parametrize("words", [["--toolset", "nope", "--budget"], ["--replay", "/nowhere/at/all"]])

@@ -79,7 +79,7 @@ def test_every_tool_answers_whatever_its_upstreams_do(
 
     upstream.handler = answer
     problems, outcomes = [], Counter[str]()
-    with Served(home, {**upstream.environ(), **settings()}) as server:
+    with Served(home, {**upstream.environ(), **settings(), "SPECLOOM_OUTPUT_SCHEMAS": "full"}) as server:
         tools = server.tools()
         deadlines = {name: min(tool.deadline, LONGEST) for name, tool in shipped_specs().model.tools.items()}
         began, took = time.monotonic(), dict[int, float]()

@@ -137,27 +137,21 @@ def test_the_environment_names_a_selection() -> None:
     assert default_selection({}).key() == Selection().key()
 
 
+AT_THE_TOP = {
+    "count": {"type": "integer"},
+    "field": {"type": "string"},
+    "pages": {"type": "array"},
+    "notices": {"type": "array"},
+}
+
+
 @pytest.mark.parametrize(
-    ("said", "schema"),
-    [
-        ("", "full"),
-        ("full", "full"),
-        (
-            " Brief ",
-            {
-                "count": {"type": "integer"},
-                "field": {"type": "string"},
-                "pages": {"type": "array"},
-                "notices": {"type": "array"},
-            },
-        ),
-        ("none", None),
-    ],
+    ("said", "schema"), [("", AT_THE_TOP), ("full", "full"), (" Brief ", AT_THE_TOP), ("none", None)]
 )
 def test_the_environment_says_how_much_of_the_schemas_of_answers_is_listed(
     environ: dict[str, str], said: str, schema: Any
 ) -> None:
-    full = tools_of(serve(environ))[0]
+    full = tools_of(serve({**environ, "SPECLOOM_OUTPUT_SCHEMAS": "full"}))[0]
 
     tool = tools_of(serve({**environ, "SPECLOOM_OUTPUT_SCHEMAS": said}))[0]
 
@@ -173,7 +167,7 @@ def test_a_word_that_says_nothing_about_schemas_is_told_and_all_is_listed(enviro
 
     assert "outputSchema" in tools_of(done)[0]
     assert done.stderr.decode() == (
-        "specloom: SPECLOOM_OUTPUT_SCHEMAS is 'short'; write one of full, brief, none. full is used\n"
+        "specloom: SPECLOOM_OUTPUT_SCHEMAS is 'short'; write one of brief, full, none. brief is used\n"
     )
 
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 
 DEFAULT_TOOLSETS = ("research",)
-OUTPUT_SCHEMAS = ("full", "brief", "none")
-"""How much of the schemas of answers is listed: every key, those at the top, or nothing."""
+OUTPUT_SCHEMAS = ("brief", "full", "none")
+"""How much of the schemas of answers is listed: the keys at the top (the default), every key, or nothing."""
 CATALOGUES = ("full", "search")
 """Whether all tools are listed, or the core ones with one that finds and one that calls the others."""
 CORE = "core"
