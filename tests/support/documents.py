@@ -35,13 +35,15 @@ def make_pdf(
     image: bool = False,
     catalog: str = "",
     fields: Sequence[str] = (),
+    more: Mapping[int, bytes] | None = None,
 ) -> bytes:
     """A PDF file with texts at places; `outline` has (page from 0, title).
 
     `picture` draws one on all pages or on those named, and `image` gives it the name `Im` without drawing it; `drawn`
     has what else is drawn on a page (its operators), `bold` are texts set in bold letters, `resources` are more of
-    those of a page, `catalog` is what else the catalog says, `fields` are those of a form on the first page, `mode` is
-    the rendering mode of text (3 for unseen), and `turned` the degrees by which pages are turned when shown.
+    those of a page, `catalog` is what else the catalog says, `fields` are those of a form on the first page, `more` are
+    objects by number, `mode` is the rendering mode of text (3 for unseen), and `turned` the degrees by which pages are
+    turned when shown.
     """
     objects: dict[int, bytes] = {}
     first = 10 + len(outline)
@@ -67,7 +69,7 @@ def make_pdf(
         )
     named = "/XObject << /Im 6 0 R >>" if picture or image else ""
     if picture or image:
-        objects[6] = _stream(
+        objects[6] = pdf_stream(
             b"\x00", "/Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8"
         )
     for at, (number, texts) in enumerate(zip(numbers, pages, strict=True)):
@@ -83,8 +85,8 @@ def make_pdf(
             f" /Resources << /Font << /F1 3 0 R /F2 7 0 R >> {named} {resources} >>"
             f" {f'/Annots {shown}' if fields and at == 0 else ''} >>".encode()
         )
-        objects[number + 1] = _stream(content.encode("cp1252"), "")
-    return _assemble(objects, trailer)
+        objects[number + 1] = pdf_stream(content.encode("cp1252"), "")
+    return assemble_pdf(objects | dict(more or {}), trailer)
 
 
 def lines(
@@ -276,11 +278,13 @@ def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
 
 
-def _stream(data: bytes, entries: str) -> bytes:
+def pdf_stream(data: bytes, entries: str) -> bytes:
+    """A stream of a PDF file, with the entries of its dictionary."""
     return f"<< {entries} /Length {len(data)} >>\nstream\n".encode() + data + b"\nendstream"
 
 
-def _assemble(objects: Mapping[int, bytes], trailer: str) -> bytes:
+def assemble_pdf(objects: Mapping[int, bytes], trailer: str = "") -> bytes:
+    """A PDF file of objects by number, of which 1 is the catalog."""
     body = bytearray(b"%PDF-1.4\n")
     places = {}
     for number, content in sorted(objects.items()):

@@ -12,6 +12,9 @@ from specloom.core import Fault
 PAGES_WITHOUT_TEXT: Final = "PagesWithoutText"
 """The name under which the metadata of a PDF file says which pages are pictures, when there is text on others."""
 
+PAGES_NOT_READ: Final = "PagesNotRead"
+"""The name under which the metadata of a PDF file says which pages would take too long to draw, beside others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

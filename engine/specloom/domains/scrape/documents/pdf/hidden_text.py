@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
@@ -79,6 +79,8 @@ class PageDrawing:
     """How many more things may be looked at."""
     is_known: bool = True
     """Whether everything was looked at; a drawing of very many things is not."""
+    may_draw: Callable[[], bool] = lambda: True
+    """Whether parts of the page can be drawn in a bearable time to look at them; asked when that is wanted."""
     tiled: dict[int, bool] = field(default_factory=dict)
     white: dict[int, bool] = field(default_factory=dict)
 
@@ -123,7 +125,7 @@ class PageDrawing:
         address = ctypes.addressof(handle.contents)
         if address not in self.tiled:
             ask = getattr(raw, "FPDFPageObj_GetRenderedFillPattern", None)
-            bitmap = ask(self.document.raw, handle) if ask is not None else None
+            bitmap = ask(self.document.raw, handle) if ask is not None and self.may_draw() else None
             if bitmap:
                 raw.FPDFBitmap_Destroy(bitmap)
             self.tiled[address] = bool(bitmap)
@@ -136,7 +138,8 @@ class PageDrawing:
         """
         address = ctypes.addressof(handle.contents)
         if address not in self.white:
-            self.white[address] = len(self.white) >= _MOST_DRAWN or is_pale(self.page, box)
+            is_known = len(self.white) < _MOST_DRAWN and self.may_draw()
+            self.white[address] = not is_known or is_pale(self.page, box)
         return self.white[address]
 
     def _near(self, box: Box) -> Sequence[_Drawn]:
@@ -147,9 +150,11 @@ class PageDrawing:
         return drawn if self.is_known else ()
 
 
-def read_grounds(document: Any, page: Any, texts: Collection[int]) -> PageDrawing:
+def read_grounds(
+    document: Any, page: Any, texts: Collection[int], may_draw: Callable[[], bool] = lambda: True
+) -> PageDrawing:
     """What is drawn on an open page of the reader; `texts` are the addresses of the text objects that are asked for."""
-    drawing = PageDrawing(document, page)
+    drawing = PageDrawing(document, page, may_draw=may_draw)
     written: list[tuple[int, Any]] = []
     try:
         for order, (kind, each, matrix) in enumerate(walk_objects(page)):
@@ -238,17 +243,17 @@ class _Look:
     size: float
 
 
-def find_unseen(document: Any, page: Any, letters: Letters) -> list[Span]:
+def find_unseen(document: Any, page: Any, letters: Letters, may_draw: Callable[[], bool] = lambda: True) -> list[Span]:
     """The stretches of letters of an open page that are not seen, in the order of the file.
 
-    What stands between two of them is seen.
+    What stands between two of them is seen. Where `may_draw` says no, patterns count as one colour.
     """
     looks: dict[int, _Look] = {}
     spans = list(_spans(letters, looks))
     if not spans:
         return []
     edges = _read_box(page)
-    grounds = read_grounds(document, page, looks)
+    grounds = read_grounds(document, page, looks, may_draw)
     keeps_unpainted = _is_scan(spans, looks, grounds, edges)
 
     def is_unseen(each: tuple[Span, int]) -> bool:

@@ -90,6 +90,7 @@ FEW_LETTERS: Final = 8
 """Letters a page below which nothing was written on it: a stamp or a page number."""
 _PICTURE: Final = "(This page is a picture without text.)"
 _REST: Final = "(The rest of this page is a picture.)"
+_UNREAD: Final = "(This page was not read: what it draws is repeated too often.)"
 
 _HEADING_SIZE: Final = 1.15
 _LONGEST_HEADING: Final = 150
@@ -104,7 +105,7 @@ class PdfPage:
     """A page as its lines in reading order, its height in points, and whether it is a picture with next to no text.
 
     `hidden` counts the stretches of text on it that are not among its lines because nobody sees them; `fields` are what
-    is filled into its form.
+    is filled into its form. `is_unread` is one that was not opened because it would take too long.
     """
 
     lines: tuple[TextLine, ...]
@@ -112,6 +113,7 @@ class PdfPage:
     is_picture: bool = False
     hidden: int = 0
     fields: tuple[str, ...] = ()
+    is_unread: bool = False
 
     def texts(self) -> Iterator[str]:
         """What the page says: its lines, the cells of its tables, and the fields of its form."""
@@ -142,6 +144,8 @@ def to_markdown(pages: Sequence[PdfPage], outline: Mapping[int, Mapping[str, int
         blocks = _to_blocks([line for line in page.lines if line not in heads], body, outline.get(number, {}))
         if page.is_picture:
             blocks.append(_REST if blocks else _PICTURE)
+        if page.is_unread:
+            blocks.append(_UNREAD)
         if page.fields:
             blocks.append("\n".join(["Filled in:", "", *(f"- {field}" for field in page.fields)]))
         texts.append("\n\n".join([f"--- Page {number + 1} ---", *blocks]))

@@ -22,9 +22,11 @@ from pypdfium2 import raw
 from specloom.core import Fault
 
 from ...metadata.fields import to_iso, to_names, to_text
-from ..document import PAGES_WITHOUT_TEXT, Document, Limits, refuse, to_title
+from ..document import PAGES_NOT_READ, PAGES_WITHOUT_TEXT, Document, Limits, refuse, to_title
+from .expansion import Expansion, measure
 from .hidden_text import find_unseen
 from .layout import FEW_LETTERS, PdfPage, find_title, order_down, to_key, to_markdown
+from .object_store import TooLargeError
 from .tables import find_tables, place
 from .text import Letters, clean, part_columns
 
@@ -43,8 +45,11 @@ _DATE: Final = re.compile(
 def read_pdf(body: bytes, limits: Limits) -> Document:
     """The text of a PDF file with a line `--- Page n ---` above each page, and a remark on one that is a picture.
 
+    A page whose forms and glyphs draw each other more often than anybody can wait for is not opened, and says so.
+
     A text that is not shown, as character recognition lays under a scan, is read like any other. Fault
-    `auth_required` when it needs a password, `content_empty` when it is broken or has no text but pictures of it.
+    `auth_required` when it needs a password, `content_empty` when it is broken or has no text but pictures of it,
+    `too_large` when it has too many objects or no page can be opened.
     """
     if body.count(b" obj") > _MOST_OBJECTS:
         raise Fault("too_large", f"This PDF file is refused because it has more than {_MOST_OBJECTS} objects.")
@@ -52,7 +57,7 @@ def read_pdf(body: bytes, limits: Limits) -> Document:
     with _ONE_AT_A_TIME:
         document = _open(body)
         try:
-            return _read(document, limits, deadline)
+            return _read(document, _measure(document, body, limits), limits, deadline)
         finally:
             document.close()
 
@@ -69,13 +74,25 @@ def _open(body: bytes) -> Any:
     if count == 0:
         document.close()
         raise refuse("This PDF file has no pages.")
-    # Before any page is loaded; a form that cannot be opened is a file without one.
-    with suppress(pdfium.PdfiumError):
-        document.init_forms()
     return document
 
 
-def _read(document: Any, limits: Limits, deadline: float) -> Document:
+def _measure(document: Any, body: bytes, limits: Limits) -> Expansion:
+    """How much each page draws; the form of the document is opened, where it has one that can be."""
+    try:
+        expansion = measure(document, len(body), limits.pages)
+    except TooLargeError:
+        raise Fault(
+            "too_large", "This PDF file is refused because its objects are far more than its size tells."
+        ) from None
+    # Before any page is loaded; a form that cannot be opened is a file without one.
+    if expansion.has_few_fields():
+        with suppress(pdfium.PdfiumError):
+            document.init_forms()
+    return expansion
+
+
+def _read(document: Any, expansion: Expansion, limits: Limits, deadline: float) -> Document:
     count = len(document)
     pages: list[PdfPage] = []
     size = letters = 0
@@ -84,13 +101,16 @@ def _read(document: Any, limits: Limits, deadline: float) -> Document:
         if pages and (time.monotonic() > deadline or size > limits.text):
             is_cut = True
             break
-        page = _read_page(document, number)
+        page = _read_page(document, number, expansion)
         pages.append(page)
         size += sum(map(len, page.texts()))
         letters += page.count_letters()
     pictures = [number for number, page in enumerate(pages, start=1) if page.is_picture]
+    unread = [number for number, page in enumerate(pages, start=1) if page.is_unread]
     hidden = sum(page.hidden for page in pages)
     is_scan = any(page.is_picture and not page.lines for page in pages) and letters < FEW_LETTERS * min(len(pages), 5)
+    if letters == 0 and unread:
+        raise Fault("too_large", f"This PDF file is refused because {_to_reason(len(unread), len(pages))}.")
     if letters == 0 or is_scan:
         raise refuse(_to_sentence(len(pictures), len(pages), count, is_hidden=hidden > 0))
     texts = to_markdown(pages, _read_outline(document))
@@ -98,6 +118,8 @@ def _read(document: Any, limits: Limits, deadline: float) -> Document:
     properties = _read_properties(document)
     if pictures:
         properties[PAGES_WITHOUT_TEXT] = _to_ranges(pictures)
+    if unread:
+        properties[PAGES_NOT_READ] = _to_ranges(unread)
     return Document(
         "pdf",
         text[: limits.text],
@@ -109,13 +131,15 @@ def _read(document: Any, limits: Limits, deadline: float) -> Document:
         pages=count,
         pages_read=len(pages),
         metadata=properties,
-        truncated=is_cut or len(text) > limits.text,
+        truncated=is_cut or bool(unread) or len(text) > limits.text,
         stripped={"hidden": hidden} if hidden else {},
     )
 
 
-def _read_page(document: Any, number: int) -> PdfPage:
+def _read_page(document: Any, number: int, expansion: Expansion) -> PdfPage:
     """The lines of a page, none for one that is broken, and whether it has a picture instead of text."""
+    if not expansion.is_readable(number):
+        return PdfPage((), 0.0, is_unread=True)
     try:
         page = document[number]
     except pdfium.PdfiumError:
@@ -125,7 +149,7 @@ def _read_page(document: Any, number: int) -> PdfPage:
         text_page = page.get_textpage()
         try:
             letters = Letters(text_page)
-            unseen = find_unseen(document, page, letters)
+            unseen = find_unseen(document, page, letters, lambda: expansion.is_drawable(number))
             letters.blank(unseen)
             placed = order_down(letters.lines())
             tables = find_tables(page, letters, placed)
@@ -140,6 +164,12 @@ def _read_page(document: Any, number: int) -> PdfPage:
         return PdfPage((), 0.0)
     finally:
         page.close()
+
+
+def _to_reason(unread: int, read: int) -> str:
+    """Why a file without text has none, when so many pages were not opened of so many."""
+    pages = "its only page" if read == 1 else "its pages" if unread == read else f"{unread} of its {read} pages"
+    return f"{pages} would draw the same things over and over, more often than anybody can wait for"
 
 
 def _to_sentence(pictures: int, read: int, count: int, *, is_hidden: bool) -> str:
