@@ -39,7 +39,7 @@ def weave_answer(answer: str, more: str = "") -> Woven:
 def test_the_fields_stand_in_their_order_and_a_key_that_is_named_keeps_its_place() -> None:
     schema = weave_answer("trust: =upper('x')\n...: =result\nnotes: =result.notes").tool().output_schema
 
-    assert list(schema["properties"]) == ["trust", "bookTitle", "pageCount", "entityQID", "notes"]
+    assert list(schema["properties"]) == ["trust", "bookTitle", "pageCount", "entityQID", "notes", "notices"]
     assert schema["required"] == ["trust", "bookTitle", "pageCount"]
     assert schema["properties"]["pageCount"] == {"type": "integer"}
 

@@ -16,6 +16,7 @@ ALWAYS = {
 }
 SOMETIMES = {
     "completedAt",
+    "notices",
     "warning",
     "steps",
     "summary",

@@ -74,7 +74,12 @@ def test_parts_are_asked_side_by_side_and_each_fails_by_itself() -> None:
     asked, outcome = run(plan, by_name(one=rows("a"), two=broken("two"), three=rows("b", "c")))
 
     assert whom(asked) == [["one", "two", "three"]]
-    assert outcome.answer == {"first": ["a"], "failed": ["two is down"], "all": ["a", "b", "c"]}
+    assert outcome.answer == {
+        "notices": ["Two failed; missing: finding."],
+        "first": ["a"],
+        "failed": ["two is down"],
+        "all": ["a", "b", "c"],
+    }
     assert (outcome.served_by, outcome.tried) == ("one", ["one", "two", "three"])
 
 
@@ -82,6 +87,7 @@ def test_nothing_but_faults_is_still_an_answer() -> None:
     plan = plan_of(first=PART % ("one", ""), second=PART % ("two", ""))
     _, outcome = run(plan, by_name(one=broken("one"), two=broken("two")))
 
+    assert outcome.answer.pop("notices") == ["One failed; missing: finding.", "Two failed; missing: finding."]
     assert outcome.answer == {"first": [], "failed": ["one is down", "two is down"], "all": []}
     assert outcome.served_by == ""
 
@@ -99,6 +105,7 @@ def test_providers_of_a_part_follow_one_another_while_other_parts_are_done() -> 
     asked, outcome = run(plan, by_name(one=broken("one"), two=rows("b"), three=rows("c")))
 
     assert whom(asked) == [["one", "three"], ["two"]]
+    assert outcome.answer.pop("notices") == ["One failed; Two answered for finding instead."]
     assert outcome.answer == {"first": ["b"], "failed": [], "all": ["b", "c"]}
 
 
@@ -117,6 +124,7 @@ def test_nothing_found_is_not_undone_by_a_later_failure() -> None:
     plan = plan.replace("=[route.find[0], route.find[1]]", '"=[route.find[0], route.find[1]]"')
     _, outcome = run(plan, by_name(one=rows(), two=broken("two")))
 
+    assert outcome.answer.pop("notices") == ["Two failed; missing: finding."]
     assert outcome.answer == {"first": [], "failed": [], "all": []}
     assert outcome.served_by == "one"
 

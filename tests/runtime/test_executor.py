@@ -550,3 +550,35 @@ async def test_an_unknown_tool_is_a_fault_with_the_names_that_exist(tmp_path: Pa
         await executor.call("demo_fnd", {})
 
     assert caught.value.alternatives == ("demo_find",)
+
+
+# --- what an answer says of itself ----------------------------------------------------------------------------------
+
+
+async def test_who_failed_is_told_in_the_answer_and_stays_in_meta(tmp_path: Path) -> None:
+    def answer(request: Request) -> Any:
+        return Fault("network", "no route") if request.provider == "demo" else PAGE
+
+    executor = two_providers(tmp_path, sender=Stub(answer), cache=memory())
+
+    done = await executor.call("demo_find", {"query": "otters"})
+    again = await executor.call("demo_find", {"query": "otters"})
+
+    assert done.answer["notices"] == ["Demo failed; Spare answered instead."]
+    assert done.meta["routing"]["fallback_reason"] == "primary_unavailable"
+    assert done.body.startswith('{"notices":')
+    assert again.body == done.body, "a kept answer still is of whom it is"
+
+
+async def test_a_provider_that_does_not_answer_in_its_time_is_late_and_one_that_fails_is_not(tmp_path: Path) -> None:
+    async def never(_: Request) -> Any:
+        await asyncio.Event().wait()
+
+    slow = demo_executor(write_demo(tmp_path / "slow"), sender=Stub(never))
+    down = demo_executor(write_demo(tmp_path / "down"), sender=Stub(lambda _: Fault("network", "no route")))
+
+    for executor, is_late in ((slow, True), (down, False)):
+        with pytest.raises(Fault) as caught:
+            await executor.upstreams.ask("demo", "demo_pages", {"query": "x"}, within=0.05)
+        assert caught.value.late is is_late
+        assert caught.value.told_as(message="other").late is is_late

@@ -10,7 +10,7 @@ from jsonschema import Draft7Validator
 
 from specloom.core.messages import Request, Response
 from specloom.plugins.context import Artifact
-from specloom.runtime.executor import Executor
+from specloom.runtime.executor import Executor, link_large
 from specloom.server.backend import ExecutorBackend
 from specloom.server.protocol import Call, NotFound
 from tests.support.spec_library import Woven, a_tool, weave_texts
@@ -155,3 +155,15 @@ async def test_an_address_under_which_nothing_is_says_what_there_is(address: str
 
     assert caught.value.message == f"Resource not found: {address}" + (f"; {hint}" if hint else "")
     assert caught.value.data == {"uri": address}
+
+
+async def test_what_stands_for_a_large_answer_has_its_notices() -> None:
+    woven = weave_linked()
+    body = json.dumps({"notices": ["One failed; Two answered instead."], "urls": ["https://long.example/" + "x" * 500]})
+
+    made = await link_large(woven.tool(), {"query": "otters"}, body, Shelf(), "")
+
+    assert made is not None
+    told = json.loads(made[0])
+    assert list(told)[:2] == ["notices", "resource"]
+    assert told["notices"] == ["One failed; Two answered instead."]

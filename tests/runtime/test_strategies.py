@@ -560,7 +560,8 @@ def test_nothing_is_left_out_where_nobody_answered() -> None:
     with pytest.raises(StopIteration) as stopped:
         next(running)
 
-    assert stopped.value.value.answer == {"left": []}
+    notice = "Nobody is configured for finding, so it is missing."
+    assert stopped.value.value.answer == {"notices": [notice], "left": []}
 
 
 def test_a_key_with_else_null_stays_and_publishes_no_type() -> None:

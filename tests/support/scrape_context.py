@@ -69,6 +69,12 @@ class TestDesk:
         self.asked.append((operation, arguments))
         return self.services[operation](arguments)
 
+    def notice(self, sentence: str) -> None:
+        """Nobody reads it."""
+
+    def lack(self, operation: str, fault: Fault) -> None:
+        """Nobody reads it."""
+
     async def send(self, request: Request) -> Response:
         self.sent.append(request)
         return await self.transport.send(request)

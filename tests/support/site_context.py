@@ -88,6 +88,12 @@ class SiteDesk:
                 return answer
             give = None if isinstance(asked, Wait) else self._reply(asked)
 
+    def notice(self, sentence: str) -> None:
+        """Nobody reads it."""
+
+    def lack(self, operation: str, fault: Fault) -> None:
+        """Nobody reads it."""
+
     async def send(self, request: Request) -> Response:
         reply = self._reply(request)
         if isinstance(reply, Fault):

@@ -150,7 +150,9 @@ class SpecUse:
             also = tuple(replace(advice, when=self._when(advice.when, advice.when.place)) for advice in hints.also)
             hints = replace(hints, also=also)
         checks = tuple((self._when(refuse, refuse.place), message) for refuse, message in tool.checks)
-        return replace(tool, plan=tuple(plan), after=self._watch_stages(tool.after), checks=checks, hints=hints)
+        notices = tuple((self._when(when, when.place), say) for when, say in tool.notices)
+        stages = self._watch_stages(tool.after)
+        return replace(tool, plan=tuple(plan), after=stages, checks=checks, hints=hints, notices=notices)
 
     def _watch_stages(self, stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
         # A stage without rows to work on is not shown by that.
@@ -361,7 +363,7 @@ def _cover_tool(spec: Spec, tool: Tool, traces: _Traces, use: SpecUse, report: R
 
 
 def _cover_plan(tool: Tool, use: SpecUse, report: Report, *, twice: bool) -> None:
-    """Strategies, second tries, stages and advice are reached by an example (W304), and checks refuse one (W303)."""
+    """Examples reach strategies, second tries, stages, advice and notices (W304); checks refuse one (W303)."""
 
     def cover(place: Place, what: str, hint: str = "", *, code: str = "W304", unless: bool = True) -> None:
         if not (unless and place in use.worked):
@@ -380,6 +382,8 @@ def _cover_plan(tool: Tool, use: SpecUse, report: Report, *, twice: bool) -> Non
         cover(stage.place, f"has rows at the stage `{stage.kind}`")
     for advice in tool.hints.also if tool.hints else ():
         cover(advice.when.place, f"is given the advice {advice.action!r}")
+    for when, _ in tool.notices:
+        cover(when.place, "has this notice")
 
 
 def _cover_answer(tool: Tool, stated: Sequence[Mapping[str, Any]], report: Report) -> None:

@@ -123,6 +123,16 @@ def compile_hints(
     return Hints(tuple(plain["filters"]), tuple(plain.get("always", ())), tuple(advice))
 
 
+def compile_notices(node: Node | None, scope: Scope, tracker: DependencyTracker) -> tuple[tuple[Value, Value], ...]:
+    """What is said at the head of an answer, each sentence behind when it is said."""
+    found = []
+    for item in maps_of(node):
+        when, say = tracker.text("a notice", "when", item, scope), tracker.text("a notice", "say", item, scope)
+        if when and say:
+            found.append((when, say))
+    return tuple(found)
+
+
 def _told(answer: Iterable[AnswerKey]) -> RecordType:
     """The answer as those see it who come after it."""
     return RecordType({key.name: ANY if key.fields is not None else key.value.shape for key in answer})

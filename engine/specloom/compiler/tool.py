@@ -11,7 +11,15 @@ from specloom.model import BUDGET, AnswerKey, Cache, Hints, Input, Setting, Stra
 from specloom.plugins import ENVELOPES, Envelope
 from specloom.specs import Listing, Map, Node, Spec, YamlScalar, to_plain
 
-from .answer import compile_answer, compile_checks, compile_hints, compile_link, compile_recorded, compile_verbatim
+from .answer import (
+    compile_answer,
+    compile_checks,
+    compile_hints,
+    compile_link,
+    compile_notices,
+    compile_recorded,
+    compile_verbatim,
+)
 from .answer_text import answer_shape, budget_input, compile_answer_text, compile_budget, compile_reads
 from .inputs import check_names, compile_inputs
 from .provider import compile_settings, compile_tables, settings_shape
@@ -62,6 +70,7 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     answer, returned = compile_answer(root.get("answer"), done, row_shape, tracker)
     told_as = _envelope(root.get("envelope"), report)
     hints = compile_hints(root.get("hints"), done, inputs, tracker)
+    notices = compile_notices(root.get("notices"), done.plus(failures=maybe(TEXT)), tracker)
     cache = _cache(root.get("cache"), done, inputs)
     record = _record(root.get("record"), inputs, report)
     failures = _failures(root.get("record"), answer, report)
@@ -83,7 +92,13 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
             report.add("W307", one.place, f"input {one.name!r} is declared but changes nothing")
     if len(report.errors) > before:
         return None
-    noted = budget is not None or record is not None
+    capabilities = tuple(
+        dict.fromkeys([*(one.operation for one in questions(plan)), *asked_by(procedures, around.providers.values())])
+    )
+    lookups = tuple(dict.fromkeys(one.operation for one in stages_of(plan, after) if one.operation))
+    # Failures of a tool that answers in an envelope are told in there.
+    asks = (capabilities or lookups or procedures) and told_as is None
+    noted = bool(budget or record or notices or asks)
     return Tool(
         spec.name,
         plain["title"],
@@ -104,12 +119,8 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
         record,
         parse_duration(plain["deadline"]) if "deadline" in plain else DEFAULT_DEADLINE,
         row_shape,
-        tuple(
-            dict.fromkeys(
-                [*(one.operation for one in questions(plan)), *asked_by(procedures, around.providers.values())]
-            )
-        ),
-        tuple(dict.fromkeys(one.operation for one in stages_of(plan, after) if one.operation)),
+        capabilities,
+        lookups,
         input_schema(inputs.values()),
         output_schema(answer, hints is not None, link, cache.age_as if cache else "", noted=noted)
         if returned is None
@@ -125,6 +136,7 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
         text,
         budget,
         reads,
+        notices,
     )
 
 

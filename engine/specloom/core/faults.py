@@ -87,6 +87,7 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
         action: Action | None = None,
         size: int | None = None,
         ours: bool = False,
+        late: bool = False,
         argument: str = "",
         near: str = "",
     ) -> None:
@@ -108,6 +109,8 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
         """The bytes of what is `too_large`: as many as were announced, else as many as had come; None where unknown."""
         self.ours = ours
         """This side would not ask, and nothing was learnt about the upstream."""
+        self.late = late
+        """No answer came within the time that there was."""
         self.argument = to_plain(argument)
         """The argument that is wrong, as its tool names it; "" where it is none, or not one alone."""
         self.near = near
@@ -137,6 +140,7 @@ class Fault(Exception):  # noqa: N818 - a fault is an answer, and the domain's w
             action=self.action if same else None,
             size=self.size,
             ours=self.ours,
+            late=self.late,
             argument=self.argument,
             near=self.near,
         )

@@ -282,6 +282,8 @@ class Tool:
     budget: AnswerBudget | None = None
     reads: Reads | None = None
     """For the tool that reads on what others have cut."""
+    notices: tuple[tuple[Value, Value], ...] = ()
+    """Sentences at the head of its answer, each behind when it is said."""
 
     @property
     def sources(self) -> tuple[str, ...]:

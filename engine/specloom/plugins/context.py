@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from specloom.core import Answer, Request, Response
+from specloom.core import Answer, Fault, Request, Response
 
 from .collections import Collection
 
@@ -98,6 +98,15 @@ class Context(Protocol):
 
         Goes through breaker, limits, key rotation and retries. Arguments that the provider does not take are left out.
         Without `provider`, faults lead to the next one; the last fault is raised when nobody answers.
+        """
+
+    def notice(self, sentence: str) -> None:
+        """Say what the reader has to know before the answer; it stands at its head, in the words of the procedure."""
+
+    def lack(self, operation: str, fault: Fault) -> None:
+        """Say at the head of the answer that a fault is why what the operation would have told is missing.
+
+        Nothing is said where nobody is configured for it, or where there is nothing to be had.
         """
 
     async def run(self, procedure: str, parameters: Mapping[str, Any]) -> dict[str, Any]:

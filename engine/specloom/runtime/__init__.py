@@ -11,12 +11,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .arguments import Arguments, parse_arguments
     from .circuit_breaker import Breakers
+    from .degradation import NO_FAILURE, PHRASES, with_notices
     from .configuration import is_configured, missing_settings, read_settings
     from .executor import Executor, describe_large
     from .live_context import LiveContext
     from .notices import none_configured, resolve
     from .operation import drive, drive_live, first_requests, perform
-    from .plan import Ask, AskAll, Offer, PlanContext, ProviderOutcome, Pursuit, Run, plan_context
+    from .plan import Ask, AskAll, Offer, PlanContext, ProviderOutcome, Pursuit, Run, Shortfall, plan_context
     from .presentation import Presented, Presenter, fit_to_budget, to_text
     from .pages import PageIndex, PageMatch, make_page, settle
     from .recordings import TOKEN_REPLY, RecordingSender, ReplaySender, Sender, request_id, to_recording, write_whole
@@ -34,7 +35,8 @@ __getattr__ = exports(
         "live_context": "LiveContext",
         "notices": "none_configured resolve",
         "operation": "drive drive_live first_requests perform",
-        "plan": "Ask AskAll Offer PlanContext ProviderOutcome Pursuit Run plan_context",
+        "degradation": "NO_FAILURE PHRASES with_notices",
+        "plan": "Ask AskAll Offer PlanContext ProviderOutcome Pursuit Run Shortfall plan_context",
         "presentation": "Presented Presenter fit_to_budget to_text",
         "pages": "PageIndex PageMatch make_page settle",
         "recordings": "TOKEN_REPLY RecordingSender ReplaySender Sender request_id to_recording write_whole",

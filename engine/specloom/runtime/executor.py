@@ -32,6 +32,7 @@ from specloom.plugins import (
 from .arguments import Arguments, answer_key, key_prefix, parse_arguments
 from .circuit_breaker import Breakers
 from .configuration import RoutingError, configure, plan_routes, read_settings
+from .degradation import with_notices
 from .live_context import LiveContext
 from .metrics import Count, Stalls, Tallies
 from .pages import PageIndex
@@ -100,7 +101,7 @@ async def link_large(
         "linked": True,
         **described,
     }
-    return dump_clean(said), kept
+    return dump_clean(with_notices(said, json.loads(body).get(NOTICES, ()))), kept
 
 
 # --- Those who look at calls, such as sessions and analytics, are told how a call went --------------------------------
@@ -370,7 +371,7 @@ class Executor:
                 linked = await link_large(tool, arguments.given, done.body, self.artifacts, owner)
                 done = replace(done, body=linked[0], linked=linked[1]) if linked else done
             if done.warning:
-                warned = {**done.answer, NOTICES: [*done.answer.get(NOTICES, ()), done.warning]}
+                warned = with_notices(done.answer, [done.warning])
                 done = replace(done, body=json.dumps(warned, ensure_ascii=False, separators=(",", ":")))
             error, routing = "", done.meta.get("routing")
         except Exception as raised:
@@ -519,7 +520,7 @@ class Executor:
         contexts: list[LiveContext] = []
 
         async def run(one: Run) -> Row:
-            contexts.append(LiveContext(self, tool, owner, progress))
+            contexts.append(LiveContext(self, tool, owner, progress, one.told))
             return await one.function(contexts[-1], one.parameters)
 
         running = pursue(tool, self.model, arguments, self.tool_settings[tool.name], self.offer(), self.clock(), owner)

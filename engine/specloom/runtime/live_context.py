@@ -11,9 +11,10 @@ from specloom.core import Answer, Fault, Request, Response, all_failed, redact_r
 from specloom.model import Model, Operation, Tool
 from specloom.plugins import PROCEDURES, ArtifactKeeper, Collection, Collections, Kept, SitePage, SiteRoute
 
+from .degradation import NO_FAILURE
 from .notices import none_configured, resolve
 from .pages import PageIndex, make_page
-from .plan import Offer, Progress
+from .plan import Offer, Progress, Shortfall
 from .providers import Upstreams
 from .recordings import Sender
 from .request import secrets_of
@@ -44,8 +45,16 @@ class LiveEngine(Protocol):
 class LiveContext:
     """One call's `specloom.plugins.context.Context` over an executor."""
 
-    def __init__(self, engine: LiveEngine, tool: Tool, owner: str, progress: Progress | None) -> None:
+    def __init__(
+        self,
+        engine: LiveEngine,
+        tool: Tool,
+        owner: str,
+        progress: Progress | None,
+        told: list[Shortfall | str] | None = None,
+    ) -> None:
         self._engine = engine
+        self._told = [] if told is None else told
         self._tool = tool
         self._progress = progress
         self._owner = owner
@@ -87,10 +96,21 @@ class LiveContext:
             taken = model.providers[name].operations[operation].input
             given = {key: arguments[key] for key in taken if arguments.get(key) is not None}
             try:
-                return await self._engine.upstreams.ask(name, operation, given)
+                answer = await self._engine.upstreams.ask(name, operation, given)
             except Fault as fault:
                 failed.append(fault)
+                continue
+            if failed:
+                self._told.append(Shortfall(tuple(failed), operation, name))
+            return answer
         raise all_failed(failed) if failed else none_configured(self._tool, model, offer, (operation,))
+
+    def notice(self, sentence: str) -> None:
+        self._told.append(sentence)
+
+    def lack(self, operation: str, fault: Fault) -> None:
+        if fault.kind not in NO_FAILURE:
+            self._told.append(Shortfall((fault,), operation))
 
     def find_site(self, url: str) -> SiteRoute | None:
         match = self._engine.sites.find(url)

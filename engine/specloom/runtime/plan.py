@@ -37,12 +37,31 @@ class AskAll:
 
 
 @dataclass(frozen=True, slots=True)
+class Shortfall:
+    """What was not had from whom it should have come: who failed, of what, and who stood in."""
+
+    failed: tuple[Fault, ...]
+    """Empty where nobody is configured."""
+    capability: str = ""
+    """Of what; empty for the rows of the answer."""
+    instead: str = ""
+    """The provider that answered in their place; empty where nobody did, so that something is missing."""
+    missing: int = 0
+    of: int = 0
+    """For how many of how many rows or items it is missing, where there are several."""
+    is_main: bool = False
+    """What the plan itself asked for, and nothing beside it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """Run a procedure, or reach into a collection: the record of it, or its fault, is wanted."""
 
     procedure: str
     parameters: Mapping[str, Any]
     function: ProcedureFunction
+    told: list[Shortfall | str] = field(default_factory=list)
+    """What the reader of the answer has to know, which who runs it puts in here: shortfalls and sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +98,21 @@ class ProviderOutcome:
     """The spec allows this answer to be cached."""
     notes: list[str] = field(default_factory=list)
     """What the answer lacks because somebody failed or took too long, a sentence each; told in `_meta.incomplete`."""
+    passed_over: list[Fault] = field(default_factory=list)
+    """Of `failed` those after whom the next one was asked."""
+    shortfalls: list[Shortfall] = field(default_factory=list)
+    """What was not had from whom it should have come; told in the answer's notices."""
+    notices: list[str] = field(default_factory=list)
+    """What else the reader has to know before the answer, a sentence each."""
     partial: bool = False
     """Something is left out that may be there again soon."""
     lives: list[tuple[float, float]] = field(default_factory=list)
     """Of each part that came from the cache, when it was made and when it ends, in seconds since the epoch."""
+
+    def take_in(self, run: Run) -> None:
+        """Take in what a procedure had to say to the reader."""
+        self.shortfalls += [one for one in run.told if isinstance(one, Shortfall)]
+        self.notices += [one for one in run.told if isinstance(one, str)]
 
 
 Pursuit = Generator[Ask | AskAll | Run, Any, ProviderOutcome]
@@ -133,6 +163,8 @@ class PlanContext(RunBindings):
     served_by: str | None = None
     served_operation: str | None = None
     not_applied: list[str] = field(default_factory=list)
+    failures: str | None = None
+    """How those failed who were asked before whoever answered, as a clause."""
     meta: dict[str, Any] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     result: Any = None
@@ -244,7 +276,7 @@ async def _ask_all(
 async def _ask(one: Ask, ask: Callable[[Ask, float], Awaitable[Answer]], within: float) -> Answer | Fault:
     if within <= 0:
         message = f"there was no time left to ask {one.provider}"
-        return Fault("upstream_unavailable", message, provider=one.provider, ours=True)
+        return Fault("upstream_unavailable", message, provider=one.provider, ours=True, late=True)
     try:
         return await ask(one, within)
     except Fault as fault:

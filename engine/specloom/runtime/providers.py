@@ -138,7 +138,7 @@ class Upstreams:
             if seconds is None:
                 raise
             sentence = f"{provider.title} gave no answer in {seconds:.3g} seconds"
-            raise Fault("upstream_unavailable", sentence) from None
+            raise Fault("upstream_unavailable", sentence, late=True) from None
         assert spent is not None
         raise spent
 

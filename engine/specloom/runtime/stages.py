@@ -10,7 +10,7 @@ from specloom.language import Bindings, Layer, as_list, build, evaluate, how_man
 from specloom.model import Row, Stage, Value
 from specloom.plugins import HOOKS, PROCEDURES
 
-from .plan import Ask, AskAll, PlanContext, PlanRun, ProviderOutcome, Run
+from .plan import Ask, AskAll, PlanContext, PlanRun, ProviderOutcome, Run, Shortfall
 
 # --- Which rows are about the same thing, and in which order rows come ------------------------------------------------
 
@@ -96,7 +96,9 @@ def run_stages(
             continue
         if stage.kind == "procedure":
             given, function = build(stage.parameters, Layer(context, rows=rows)), PROCEDURES[stage.hook].function
-            context.result = {**(context.result or {}), **(yield Run(stage.hook, given, function))}
+            running = Run(stage.hook, given, function)
+            context.result = {**(context.result or {}), **(yield running)}
+            run.outcome.take_in(running)
             continue
         rows = _stage(stage, rows, context, run.outcome)
     return rows
@@ -150,6 +152,7 @@ def _stage(stage: Stage, rows: list[Row], context: PlanContext, outcome: Provide
         if not stage.optional:
             raise
         outcome.notes.append(fault.message)
+        outcome.notices.append(f"{fault.message.rstrip('.')}.")
         return rows
 
 
@@ -159,11 +162,13 @@ def _look_up(stage: Stage, rows: list[Row], run: PlanRun) -> Generator[Ask | Ask
     names = able_providers(stage.operation, stage.providers, Layer(context, rows=rows), run)
     found = [dict(row) for row in rows]
     waiting: dict[int, dict[str, Any]] = {}
+    helped = ""
     for at, row in enumerate(found):
         inside = Layer(context, rows=rows, row=row)
         if stage.when is None or truthy(evaluate(stage.when, inside)):
             waiting[at] = build(stage.parameters, inside)
     failed: list[Fault] = []
+    wanted = len(waiting)
     for name in names:
         if not waiting:
             break
@@ -177,6 +182,7 @@ def _look_up(stage: Stage, rows: list[Row], run: PlanRun) -> Generator[Ask | Ask
                 failed.append(one)
                 continue
             del waiting[at]
+            helped = name if failed else helped
             for field_name, source in stage.fields if one.rows else ():
                 value = one.rows[0].get(source)
                 if value is not None and (stage.names or found[at].get(field_name) is None):
@@ -184,5 +190,8 @@ def _look_up(stage: Stage, rows: list[Row], run: PlanRun) -> Generator[Ask | Ask
     if waiting and failed and not stage.optional:
         raise failed[-1]
     outcome.notes.extend(dict.fromkeys(fault.message for fault in failed))
+    if failed:
+        instead = "" if waiting else helped
+        outcome.shortfalls.append(Shortfall(tuple(failed), stage.operation, instead, len(waiting), wanted))
     outcome.partial = outcome.partial or (bool(waiting) and any(KINDS[fault.kind].retryable for fault in failed))
     return found

@@ -12,8 +12,9 @@ from specloom.model import HINTS, Access, Again, AnswerKey, Model, Pair, Part, R
 from specloom.plugins import HOOKS, NOT_MEMBER, PROCEDURES, REASONS, Collection, Context, Item, find_refusal, is_member
 
 from .arguments import Arguments
+from .degradation import note_degradation, say_wider, tell_failures
 from .notices import LEFT_OUT, find_unheld, make_hints, none_configured, point_to_others, resolve
-from .plan import Ask, AskAll, Offer, PlanRun, ProviderOutcome, Pursuit, Run, plan_context
+from .plan import Ask, AskAll, Offer, PlanRun, ProviderOutcome, Pursuit, Run, Shortfall, plan_context
 from .response import interleave, map_row
 from .stages import able_providers, name_providers, run_stages
 
@@ -32,10 +33,12 @@ def pursue(
     outcome = ProviderOutcome()
     run = PlanRun(tool, model, offer, context, outcome)
     rows = yield from _strategies(run)
+    _note_passed_over(outcome, rows)
     context.served_by = outcome.served_by or None
     context.served_operation = outcome.operation or None
     context.not_applied = find_unheld(tool, model, arguments, context, outcome)
     outcome.meta.pop(LEFT_OUT, None)
+    context.failures = tell_failures(outcome, model)
     context.meta = outcome.meta
     context.rows = outcome.rows = yield from run_stages(tool.after, rows, run)
     outcome.answer = answer_of(tool.answer, tool.whole, context)
@@ -46,7 +49,19 @@ def pursue(
         outcome.answer[tool.cache.age_as] = 0
     if tool.cache is not None and tool.cache.unless is not None:
         outcome.keep = not truthy(evaluate(tool.cache.unless, context))
+    note_degradation(tool, model, context, outcome)
     return outcome
+
+
+def _note_passed_over(outcome: ProviderOutcome, rows: list[Row]) -> None:
+    """Note who was passed over because of a failure, and who answered in their place."""
+    failed = tuple(outcome.passed_over)
+    if not failed:
+        return
+    instead = outcome.served_by if rows else ""
+    # Who stood in for itself did so with something else.
+    capability = outcome.operation if any(fault.provider == instead for fault in failed) else ""
+    outcome.shortfalls.insert(0, Shortfall(failed, capability, instead, is_main=True))
 
 
 def _strategies(run: PlanRun) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
@@ -62,9 +77,12 @@ def _strategies(run: PlanRun) -> Generator[Ask | AskAll | Run, Any, list[Row]]:
         if strategy.kind == "procedure":
             try:
                 given, function = build(strategy.overrides, context), PROCEDURES[strategy.hook].function
-                context.result = yield Run(strategy.hook, given, function)
+                running = Run(strategy.hook, given, function)
+                context.result = yield running
+                outcome.take_in(running)
             except Fault as fault:
                 outcome.failed.append(fault)
+                outcome.passed_over.append(fault)
                 if _rule(strategy.outcomes, fault) == "stop":
                     raise
                 continue
@@ -112,6 +130,7 @@ def _in_turn(strategy: Strategy, run: PlanRun) -> Ran:
             answer: Answer = yield Ask(name, strategy.operation, arguments)
         except Fault as fault:
             outcome.failed.append(fault)
+            outcome.passed_over.append(fault)
             if strategy.first_decides and name == names[0]:
                 first_failure = fault
             outcome.fallback_reason = "circuit_open" if fault.kind == "circuit_open" else "primary_unavailable"
@@ -147,13 +166,17 @@ def _try_again(
 ) -> Generator[Ask | AskAll, Any, list[Row]]:
     overrides = (*strategy.overrides, *again.overrides)
     arguments = _arguments(run, name, strategy.operation, overrides, Layer(run.context, rows=rows))
-    if arguments == _arguments(run, name, strategy.operation, strategy.overrides, run.context):
+    before = _arguments(run, name, strategy.operation, strategy.overrides, run.context)
+    if arguments == before:
         return rows
     try:
         answer: Answer = yield Ask(name, strategy.operation, arguments, again=True)
     except Fault:
         return rows
-    return answer.rows if len(answer.rows) > len(rows) else rows
+    if len(answer.rows) <= len(rows):
+        return rows
+    run.outcome.notices.append(say_wider(len(rows), before, arguments))
+    return answer.rows
 
 
 def _gather(strategy: Strategy, run: PlanRun) -> Ran:
@@ -174,7 +197,10 @@ def _gather(strategy: Strategy, run: PlanRun) -> Ran:
     outcome.notes.extend(fault.message for fault in faults)
     outcome.partial = outcome.partial or any(KINDS[fault.kind].retryable for fault in faults)
     if not answers:
+        outcome.passed_over.extend(faults)
         return None, True
+    if faults:
+        outcome.shortfalls.append(Shortfall(tuple(faults), is_main=True))
     outcome.served_by = next((name for name, answer in answers if answer.rows), answers[0][0])
     outcome.operation = strategy.operation
     for _, answer in reversed(answers):
@@ -280,6 +306,10 @@ def _ask_side_by_side(parts: list[Part], run: PlanRun) -> Generator[Ask | AskAll
             raise one.fault
         if one.fault is not None:
             run.outcome.notes.append(one.fault.message)
+        if one.fault is not None or one.failed:
+            # Nobody who is configured is no failure of anybody.
+            instead = one.provider if one.fault is None and one.rows else ""
+            run.outcome.shortfalls.append(Shortfall(tuple(one.failed), one.part.operation, instead))
         rows = yield from run_stages(one.part.after, one.rows, run)
         run.context.parts[one.part.name] = {
             "rows": rows,

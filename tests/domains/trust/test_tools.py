@@ -192,6 +192,12 @@ class SlowArchive:
     def tell(self, done: float, total: float | None, message: str) -> None:
         """Nobody listens."""
 
+    def notice(self, sentence: str) -> None:
+        """Nobody reads it."""
+
+    def lack(self, operation: str, fault: Fault) -> None:
+        """Nobody reads it."""
+
     async def ask(self, operation: str, arguments: Mapping[str, Any], *, provider: str = "") -> Answer:
         if operation == "archive":
             await asyncio.sleep(3600)

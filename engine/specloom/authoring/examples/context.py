@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from specloom.core import Answer, Fault, Request, Response, all_failed
 from specloom.model import Model, Operation, Row, Tool
 from specloom.plugins import PROCEDURES, Collection, CollectionSpec, Item, Kept, SitePage, SiteRoute
-from specloom.runtime import Ask, Offer, PageIndex, Run, make_page, none_configured, resolve
+from specloom.runtime import NO_FAILURE, Ask, Offer, PageIndex, Run, Shortfall, make_page, none_configured, resolve
 
 if TYPE_CHECKING:
     from specloom.storage import StateStore
@@ -64,6 +64,7 @@ class ExampleContext:
     call_state: ExampleState
     answer: Callable[[Ask], Answer | Fault]
     reply: Callable[[Request], Response | Fault]
+    told: list[Shortfall | str] = field(default_factory=list)
     allow_private: bool = False
     is_live: bool = False
 
@@ -89,9 +90,18 @@ class ExampleContext:
             passed = {key: arguments[key] for key in taken if arguments.get(key) is not None}
             answer = self.answer(Ask(name, operation, passed))
             if isinstance(answer, Answer):
+                if failed:
+                    self.told.append(Shortfall(tuple(failed), operation, name))
                 return answer
             failed.append(answer)
         raise all_failed(failed) if failed else none_configured(self.tool, self.model, self.offer, (operation,))
+
+    def notice(self, sentence: str) -> None:
+        self.told.append(sentence)
+
+    def lack(self, operation: str, fault: Fault) -> None:
+        if fault.kind not in NO_FAILURE:
+            self.told.append(Shortfall((fault,), operation))
 
     def find_site(self, url: str) -> SiteRoute | None:
         match = PageIndex(self.model.pages).find(url)

@@ -185,7 +185,8 @@ class _ToolExample:
             while True:
                 effect = plan.throw(result) if isinstance(result, Fault) else plan.send(result)
                 if isinstance(effect, Run):
-                    result = run_procedure(effect, ExampleContext(tool, model, offer, config, state, answer, reply))
+                    context = ExampleContext(tool, model, offer, config, state, answer, reply, effect.told)
+                    result = run_procedure(effect, context)
                 elif isinstance(effect, AskAll):
                     result = [answer(one) for one in effect.asks]
                 else:

@@ -108,10 +108,11 @@ def find_page_doi(page: Page, labels: Classification) -> str:
 
 
 async def find_retraction(context: Context, doi: str) -> Retraction | None:
-    """The most severe notice about a work; None when there is none or nobody could be asked."""
+    """The most severe notice about a work; None when there is none or nobody could be asked, which is then said."""
     try:
         answer = await context.ask("retractions", {"doi": doi})
-    except Fault:
+    except Fault as fault:
+        context.lack("retractions", fault)
         return None
     status = answer.rows[0].get("status") if answer.rows else None
     return from_json(Retraction, status) if status is not None else None

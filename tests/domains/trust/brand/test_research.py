@@ -49,6 +49,12 @@ class BrandDesk:
     def offering(self, operation: str) -> tuple[str, ...]:
         return ("demo",) if operation in self.services else ()
 
+    def notice(self, sentence: str) -> None:
+        """Nobody reads it."""
+
+    def lack(self, operation: str, fault: Fault) -> None:
+        """Nobody reads it."""
+
     async def ask(self, operation: str, arguments: Mapping[str, Any]) -> Answer:
         if operation not in self.services:
             raise Fault("config", f"nobody offers {operation}")

@@ -40,6 +40,12 @@ class Desk:
             raise reply
         return reply
 
+    def notice(self, sentence: str) -> None:
+        """Nobody reads it."""
+
+    def lack(self, operation: str, fault: Fault) -> None:
+        """Nobody reads it."""
+
     async def ask(self, operation: str, arguments: Mapping[str, Any], *, provider: str = "") -> Answer:
         self.asked.append(arguments)
         if "archive down" in self.copies:

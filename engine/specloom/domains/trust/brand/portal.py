@@ -219,7 +219,8 @@ async def find_domain(context: Context, name: str) -> str:
     if context.offering("brand_domains"):
         try:
             answer = await context.ask("brand_domains", {"company": name})
-        except Fault:
+        except Fault as fault:
+            context.lack("brand_domains", fault)
             answer = None
         if answer is not None and answer.rows:
             return to_domain(str(answer.rows[0]["domain"]), allow_private=context.allow_private)
@@ -274,6 +275,9 @@ async def search_pages(context: Context, name: str, site: str, known: Collection
     faults = [one for one in answers if isinstance(one, BaseException)]
     if len(faults) == len(answers) or any(not isinstance(one, Fault) for one in faults):
         raise faults[-1]
+    for fault in faults:
+        assert isinstance(fault, Fault)
+        context.lack("web", fault)
     seen = {url.rstrip("/") for url in known}
     fresh = [url for url in urls if url.rstrip("/") not in seen][:MOST_PAGES]
     pages = await asyncio.gather(*[choose(context, (url,), ("", "")) for url in fresh])

@@ -161,7 +161,8 @@ async def find_copy(context: Context, link: LinkCheck, date: str = "") -> LinkCh
     """
     try:
         return await _ask_for_copy(context, link, date)
-    except Fault:
+    except Fault as fault:
+        context.lack("snapshots", fault)
         return link
 
 

@@ -174,7 +174,8 @@ async def _find_owner(context: Context, url: str) -> Ownership | None:
         return None
     try:
         answer = await context.ask("ownership", {"company": token})
-    except Fault:
+    except Fault as fault:
+        context.lack("ownership", fault)
         return None
     # The best-known thing of a name is often another one: only its official website makes it this brand.
     row = next((row for row in answer.rows if to_registrable(to_host(str(row.get("website") or ""))) == domain), None)
