@@ -10,6 +10,7 @@ import pytest
 from specloom.model.model import Model
 from specloom.server.catalogue import Conditions, Selection, conditions, load_image, make_catalogue, save_image, select
 from tests.support.demo_specs import TOOL, codes, weave_demo, write_demo
+from tests.support.shipped import shipped_model
 
 ALL = Selection(["all"])
 KEYS = {"DEMO_URL": "http://127.0.0.1:9", "DEMO_KEY": "made-up"}
@@ -103,3 +104,24 @@ def test_an_image_is_stale_when_a_key_came_or_went_and_holds_none(tmp_path: Path
     assert other is not None
     assert gone is None
     assert all(b"made-up" not in path.read_bytes() for path in (tmp_path / "cache").rglob("*") if path.is_file())
+
+
+def test_a_tool_that_is_never_asked_for_by_itself_is_absent_until_the_routing_names_one() -> None:
+    model = shipped_model()
+    news = Selection(["research"])
+
+    assert "news_search" not in select(model, news, {})
+    assert "news_search" in select(model, news, {"SEARCH_ROUTING": '{"news": "hackernews"}'})
+    assert "news_search" in select(model, news, {"SERPER_API_KEY": "made-up"})
+
+
+def test_an_input_that_names_a_provider_lists_those_that_are_configured() -> None:
+    model = shipped_model()
+
+    def listed(environ: dict[str, str]) -> object:
+        tools = json.loads(make_catalogue(model, Selection(tools=["econ_search"]), environ).tools)
+        return tools[0]["inputSchema"]["properties"]["provider"].get("enum")
+
+    assert listed({}) == ["worldbank", "oecd", "eurostat"]
+    assert "fred" in str(listed({"FRED_API_KEY": "made-up"}))
+    assert "FRED_API_KEY" in conditions(model).given

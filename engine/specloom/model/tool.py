@@ -270,7 +270,7 @@ class Tool:
     opt_in: str = ""
     """The switch without which the tool does not exist for clients."""
     needs_provider: bool = False
-    """Whether it exists for clients only where a provider of one of `sources` is configured."""
+    """Whether it exists for clients only where somebody is in the route of one of `sources`."""
     failures: str = ""
     """The key of its answer that lists what could not be read, for the session that records it; "" for none."""
     recorded: Value | None = None

@@ -11,8 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .arguments import Arguments, parse_arguments
     from .circuit_breaker import Breakers
+    from .configuration import (
+        ROUTING, SINGLE, RoutingError, configure, is_configured, missing_settings, plan_routes, read_settings,
+    )
     from .degradation import NO_FAILURE, PHRASES, with_notices
-    from .configuration import is_configured, missing_settings, read_settings
     from .executor import Executor, describe_large
     from .live_context import LiveContext
     from .notices import none_configured, resolve
@@ -30,7 +32,9 @@ __getattr__ = exports(
     {
         "arguments": "Arguments parse_arguments",
         "circuit_breaker": "Breakers",
-        "configuration": "is_configured missing_settings read_settings",
+        "configuration": (
+            "ROUTING SINGLE RoutingError configure is_configured missing_settings plan_routes read_settings"
+        ),
         "executor": "Executor describe_large",
         "live_context": "LiveContext",
         "notices": "none_configured resolve",

@@ -24,7 +24,7 @@ from .protocol import Catalogue
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from specloom.model import Model, Provider, Resource, Tool
@@ -39,6 +39,8 @@ OUTPUT_SCHEMAS = ("brief", "full", "none")
 CATALOGUES = ("full", "search")
 """Whether all tools are listed, or the core ones with one that finds and one that calls the others."""
 CORE = "core"
+MOST_NAMED = 6
+"""Of how many providers at most an input that names one lists all that are configured."""
 
 
 class Selection:
@@ -114,7 +116,8 @@ def select(
     toolsets = selection.toolsets or (() if selection.tools else usual)
     off = {}
     if environ is not None:
-        off = {tool.name: _why_off(model, tool, environ, always_configured) for tool in model.tools.values()}
+        orders = None if always_configured else _find_orders(model, environ)
+        off = {tool.name: _why_off(model, tool, environ, orders) for tool in model.tools.values()}
     for name in selection.tools:
         if off.get(name):
             raise ValueError(f"the tool {name!r} is off; {off[name]}")
@@ -128,43 +131,78 @@ def select(
     return [tool.name for tool in sorted(chosen, key=lambda tool: (CORE not in tool.toolsets, tool.name))]
 
 
-def _why_off(model: Model, tool: Tool, environ: Mapping[str, str], always_configured: bool) -> str:
-    """What to do for a tool to exist for clients; "" if it does. A switch that cannot be read is off."""
-    from specloom.runtime import is_configured, missing_settings, read_settings
+def _find_orders(model: Model, environ: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
+    """Who is asked for each capability in an environment; its mistakes are told when the engine starts."""
+    from specloom.runtime import RoutingError, configure, plan_routes
+
+    configured = configure(model.providers.values(), environ).names
+    try:
+        return plan_routes(model, configured, environ).orders
+    except RoutingError:
+        return plan_routes(model, configured, {}).orders
+
+
+def _why_off(model: Model, tool: Tool, environ: Mapping[str, str], orders: Mapping[str, Sequence[str]] | None) -> str:
+    """What to do for a tool to exist for clients; "" if it does. A switch that cannot be read is off.
+
+    `orders` is who is asked for each capability; None where everybody is.
+    """
+    from specloom.runtime import ROUTING, missing_settings, read_settings
 
     if tool.opt_in and not read_settings({tool.opt_in: tool.settings[tool.opt_in]}, environ)[0][tool.opt_in]:
         return f"set {tool.opt_in}=true"
-    if not tool.needs_provider or always_configured:
+    if not tool.needs_provider or orders is None or any(orders.get(source) for source in tool.sources):
         return ""
     needed = []
     for provider in _providers(model, tool):
         values = read_settings(provider.settings, environ)[0]
-        if is_configured(provider, values):
-            return ""
-        needed.append(" and ".join(missing_settings(provider, values)))
+        needed.append(" and ".join(missing_settings(provider, values)) or f"{ROUTING} to {provider.name}")
     return f"set {' or '.join(dict.fromkeys(needed))}" if needed else "no provider offers what it asks"
 
 
 def _providers(model: Model, tool: Tool) -> list[Provider]:
-    """Who can answer for a tool, each once."""
+    """Who can answer for a tool, each once, as they are ranked."""
     names = dict.fromkeys(name for source in tool.sources for name in model.offering(source))
     return [model.providers[name] for name in names]
 
 
+def _can_be_named(model: Model, tool: Tool) -> Mapping[str, list[str]]:
+    """The inputs that name a provider, with those that there are."""
+    inputs = tool.inputs.values()
+    kinds = {one.name: one.catalogue.partition(".")[2] for one in inputs if one.catalogue.startswith("providers.")}
+    return {name: list(model.offering(kind)) for name, kind in kinds.items()}
+
+
+def _name_configured(model: Model, name: str, schema: dict[str, Any], configured: Collection[str]) -> dict[str, Any]:
+    """The schema of a tool's inputs in which those that name a provider list who is configured, if they are few."""
+    able = {
+        one: [name for name in names if name in configured]
+        for one, names in _can_be_named(model, model.tools[name]).items()
+    }
+    named = {
+        one: {**schema["properties"][one], "enum": names} for one, names in able.items() if 0 < len(names) <= MOST_NAMED
+    }
+    return {**schema, "properties": {**schema["properties"], **named}} if named else schema
+
+
 def conditions(model: Model) -> Conditions:
-    """The variables on which it depends which tools exist."""
+    """The variables on which it depends which tools exist, and which providers they name."""
+    from specloom.runtime import ROUTING, SINGLE
+
     tools = model.tools.values()
     needed = {
         name
         for tool in tools
-        if tool.needs_provider
-        for provider in _providers(model, tool)
+        for provider in (
+            *(_providers(model, tool) if tool.needs_provider else ()),
+            *(model.providers[name] for names in _can_be_named(model, tool).values() for name in names),
+        )
         for one in provider.settings.values()
         if one.required
         for name in (one.name, one.stand_in)
         if name
     }
-    return Conditions(sorted({tool.opt_in for tool in tools if tool.opt_in}), sorted(needed))
+    return Conditions(sorted({ROUTING, SINGLE, *(tool.opt_in for tool in tools if tool.opt_in)}), sorted(needed))
 
 
 # --- The catalogue of the selected tools, and its image ---------------------------------------------------------------
@@ -240,6 +278,12 @@ def make_catalogue(
     if selection.catalogue == "search":
         listed = [name for name in names if CORE in model.tools[name].toolsets]
     tools = [listed_tool(model, name, selection.output_schemas) for name in listed]
+    if environ is not None and not always_configured:
+        from specloom.runtime import configure
+
+        configured = configure(model.providers.values(), environ).names
+        for tool in tools:
+            tool["inputSchema"] = _name_configured(model, tool["name"], tool["inputSchema"], configured)
     served = frozenset(names)
     if selection.catalogue == "search":
         from .tool_search import CALL_TOOL, FIND_TOOL, list_search
