@@ -259,6 +259,8 @@ def _with_those_they_run(names: Iterable[str], around: Symbols) -> list[Procedur
         if name in around.procedures and name not in found:
             found[name] = around.procedures[name]
             waiting += found[name].runs
+            if found[name].reads_sources:
+                waiting += [one.name for one in around.procedures.values() if one.reads]
     return list(found.values())
 
 

@@ -80,6 +80,13 @@ class Model:
         found = next((one for one in self.resources.values() if one.source.kind == "artifact"), None)
         return "" if found is None else found.fill({found.source.name: identifier})
 
+    def find_artifact(self, address: str) -> tuple[Resource, str] | None:
+        """The resource that reads kept texts, and the identifier in an address of one; None for other addresses."""
+        for one in self.resources.values():
+            if one.source.kind == "artifact" and (holes := one.match(address)) is not None:
+                return one, holes[one.source.name]
+        return None
+
     @property
     def reader(self) -> Tool | None:
         """The tool that reads on in what others have cut; None where none does."""

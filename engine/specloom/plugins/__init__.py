@@ -15,10 +15,11 @@ if TYPE_CHECKING:
         find_decision, find_refusal, is_anonymous, is_member, join_owner, member_key, split_owner,
     )
     from .context import Artifact, ArtifactKeeper, CallRecord, Context, Kept, SitePage, SiteRoute
+    from .reading import WholeText
     from .records import JsonObject, from_json, inline, key, keys_of, schema_of, to_json
     from .registry import (
         CLOSERS, ENVELOPES, GROUP, HOOKS, OBSERVERS, PLACES, PROCEDURES, Envelope, Hook, ObservedCall,
-        Observer, Procedure, ProcedureFunction, Row, StoragePlace, load_hooks, procedure,
+        Observer, Procedure, ProcedureFunction, Row, StoragePlace, find_reader, load_hooks, procedure,
     )
     from .schemas import FLAG, NUMBER, OBJECT, TEXT, WHOLE, closed, listed, record, texts
 
@@ -31,10 +32,11 @@ __getattr__ = exports(
             "find_decision find_refusal is_anonymous is_member join_owner member_key split_owner"
         ),
         "context": "Artifact ArtifactKeeper CallRecord Context Kept SitePage SiteRoute",
+        "reading": "WholeText",
         "records": "JsonObject from_json inline key keys_of schema_of to_json",
         "registry": (
             "CLOSERS ENVELOPES GROUP HOOKS OBSERVERS PLACES PROCEDURES Envelope Hook ObservedCall "
-            "Observer Procedure ProcedureFunction Row StoragePlace load_hooks procedure"
+            "Observer Procedure ProcedureFunction Row StoragePlace find_reader load_hooks procedure"
         ),
         "schemas": "FLAG NUMBER OBJECT TEXT WHOLE closed listed record texts",
     },

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from specloom.core import Answer, Fault, Request, Response
 
 from .collections import Collection
+from .reading import WholeText
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,12 @@ class Context(Protocol):
 
     async def keep_artifact(self, text: str, *, name: str, mime_type: str) -> str:
         """Keep a text for this owner for a short time; gives its address, or "" where nothing is kept."""
+
+    async def read_artifact(self, address: str) -> WholeText | None:
+        """The text that was kept for this owner under an address; None for an address of anything else.
+
+        A `not_found` fault for one that is gone, was never there, or is somebody else's.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,8 @@ class Procedure(Entry):
     capabilities that it may ask and `runs` the procedures that it may run, so that routing, dry runs and pages know.
     `settings` are declared as under `config` of a tool, and become settings of every tool that runs it. `keeps` says
     which collections it opens, and what it relies on in them. `needs` names the parameters that a plan has to pass.
+    `reads` are beginnings of addresses, such as `https://`: what stands under one it gives whole, as a
+    `specloom.plugins.reading.WholeText`, to whoever passes `address`. With `reads_sources` it may run all of those.
     """
 
     parameters: Schemas
@@ -105,6 +107,8 @@ class Procedure(Entry):
     needs: tuple[str, ...] = ()
     reads_pages: bool = False
     """It reads pages of sites, so it may ask what the `pages` of providers ask."""
+    reads: tuple[str, ...] = ()
+    reads_sources: bool = False
     function: ProcedureFunction = _LATER
 
 
@@ -183,6 +187,8 @@ def procedure(
     settings: Schemas = MappingProxyType({}),
     keeps: tuple[CollectionNeed, ...] = (),
     reads_pages: bool = False,
+    reads: tuple[str, ...] = (),
+    reads_sources: bool = False,
     **stated: Any,
 ) -> Callable[[F], F]:
     """Register an async function `(context, …) -> record`; what it takes and gives is read from its signature.
@@ -194,10 +200,18 @@ def procedure(
         said = {"function": function, **stated} if stated else signature_of(function)
         doc = (function.__doc__ or "").strip()
         declared: dict[str, Any] = {"asks": asks, "runs": runs, "settings": settings, "keeps": keeps}
-        PROCEDURES.add(Procedure(name, doc=doc, reads_pages=reads_pages, **declared, **said))
+        declared |= {"reads_pages": reads_pages, "reads": reads, "reads_sources": reads_sources}
+        PROCEDURES.add(Procedure(name, doc=doc, **declared, **said))
         return function
 
     return take
+
+
+def find_reader(address: str) -> str:
+    """The name of the procedure that reads what stands under an address: who knows most of it; "" where nobody does."""
+    beginnings = {beginning: one.name for one in PROCEDURES.values() for beginning in one.reads}
+    fitting = [beginning for beginning in beginnings if address.casefold().startswith(beginning)]
+    return beginnings[max(fitting, key=len)] if fitting else ""
 
 
 def load_hooks() -> Mapping[str, Hook]:

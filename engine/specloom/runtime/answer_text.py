@@ -17,25 +17,42 @@ _EMPTY_LINES = re.compile(r"\n{3,}")
 
 
 def render_answer(nodes: Iterable[AnswerPart], context: Bindings) -> str:
-    """The text, without empty lines at its ends and with one at most between two lines."""
-    return _EMPTY_LINES.sub("\n\n", "\n".join(_lines(nodes, context))).strip("\n")
+    """The text, without empty lines at its ends and with one at most between two lines; Markdown is as it came."""
+    pieces: list[str] = []
+    lines: list[str] = []
+    for line, is_body in _lines(nodes, context):
+        if is_body:
+            pieces += [_tidy(lines, pieces), line.strip("\n").rstrip()]
+            lines = []
+        else:
+            lines.append(line)
+    pieces.append(_tidy(lines, pieces).rstrip("\n"))
+    return "".join(pieces).rstrip("\n")
 
 
-def _lines(nodes: Iterable[AnswerPart], context: Bindings) -> Iterator[str]:
+def _tidy(lines: list[str], before: list[str]) -> str:
+    """Lines with one empty line at most between two of them, parted from what stands before and behind them."""
+    text = _EMPTY_LINES.sub("\n\n", "\n".join(["", *lines] if before else lines))
+    text = text if before else text.lstrip("\n")
+    return f"{text}\n" if lines or before else ""
+
+
+def _lines(nodes: Iterable[AnswerPart], context: Bindings) -> Iterator[tuple[str, bool]]:
+    """Each line, and whether it is Markdown that stays as it is."""
     for node in nodes:
         if isinstance(node, AnswerLine):
             line = _line(node, context)
             if line is not None:
-                yield line
+                yield line, False
         elif isinstance(node, AnswerBody):
             body = evaluate(node.value, context)
             if body not in MISSING:
-                yield str(body)
+                yield str(body), True
         else:
             yield from _group(node, context)
 
 
-def _group(group: AnswerGroup, context: Bindings) -> Iterator[str]:
+def _group(group: AnswerGroup, context: Bindings) -> Iterator[tuple[str, bool]]:
     if group.when is not None and not truthy(evaluate(group.when, context)):
         return
     if group.each is None:

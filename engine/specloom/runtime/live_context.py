@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from specloom.cache import AnswerCache
 from specloom.core import Answer, Fault, Request, Response, all_failed, redact_response, to_plain
 from specloom.model import Model, Operation, Tool
-from specloom.plugins import PROCEDURES, ArtifactKeeper, Collection, Collections, Kept, SitePage, SiteRoute
+from specloom.plugins import PROCEDURES, ArtifactKeeper, Collection, Collections, Kept, SitePage, SiteRoute, WholeText
 
 from .degradation import NO_FAILURE
 from .notices import none_configured, resolve
@@ -186,3 +186,14 @@ class LiveContext:
         if keeper is None:
             return ""
         return (await keeper.keep(self._owner, text, name=name, mime_type=mime_type)).uri
+
+    async def read_artifact(self, address: str) -> WholeText | None:
+        found = self._engine.model.find_artifact(address)
+        if found is None:
+            return None
+        resource, identifier = found
+        keeper = self._engine.artifacts
+        kept = await keeper.read(self._owner, identifier) if keeper is not None else None
+        if kept is None:
+            raise Fault("not_found", f"Nothing is kept under {address[:200]}; {resource.missing}")
+        return WholeText(text=kept[0], kind=kept[1])

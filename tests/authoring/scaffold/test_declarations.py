@@ -147,7 +147,7 @@ def test_a_tool_that_runs_a_procedure_passes_at_once_and_needs_what_the_procedur
 
     assert said_of(layer, "tool", "page_read", text, "nature") == []
     assert (
-        "procedure: {name: read_page, with: {url: =args.url, mode: =args.mode, max_length: =args.max_length}}" in text
+        "procedure: {name: read_page, with: {url: =args.url, mode: =args.mode, max_length: =args.max_length, " in text
     )
     assert "max_length: {type: integer, required: true" in text
     assert "content: =result.content" in text

@@ -98,7 +98,7 @@ async def test_a_service_is_asked_for_more_than_one_call_wants() -> None:
     answer = {"results": [{"url": "https://otters.example/", "text": text}], "statuses": [{"source": "cached"}]}
     service = Service({"https://otters.example/": refusal, "https://api.exa.ai/contents": answer})
     async with connected(sender=service, EXA_API_KEY="k") as client:
-        said = await ask(client, "scrape_page", url="https://otters.example/", max_length=150_000)
+        said = await ask(client, "scrape_page", url="https://otters.example/", max_length=150_000, max_tokens=100_000)
 
     assert wanted == [1_000_000]
     assert (said["truncated"], said["extractedBy"]) == (True, "exa:cached")

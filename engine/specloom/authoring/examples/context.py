@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from specloom.core import Answer, Fault, Request, Response, all_failed
 from specloom.model import Model, Operation, Row, Tool
-from specloom.plugins import PROCEDURES, Collection, CollectionSpec, Item, Kept, SitePage, SiteRoute
+from specloom.plugins import (
+    ARTIFACTS,
+    PROCEDURES,
+    Collection,
+    CollectionSpec,
+    Item,
+    Kept,
+    SitePage,
+    SiteRoute,
+    WholeText,
+)
 from specloom.runtime import NO_FAILURE, Ask, Offer, PageIndex, Run, Shortfall, make_page, none_configured, resolve
 
 if TYPE_CHECKING:
@@ -146,6 +156,16 @@ class ExampleContext:
 
     async def keep_artifact(self, text: str, *, name: str, mime_type: str) -> str:  # noqa: ARG002
         return self.model.address_artifact(hashlib.sha256(text.encode()).hexdigest()[:32])
+
+    async def read_artifact(self, address: str) -> WholeText | None:
+        found = self.model.find_artifact(address)
+        if found is None:
+            return None
+        resource, identifier = found
+        item = await self.state(ARTIFACTS.name).get(identifier)
+        if item is None:
+            raise Fault("not_found", f"Nothing is kept under {address}; {resource.missing}")
+        return WholeText(text=item.value["text"], kind=item.value["mime_type"])
 
 
 def run_procedure(run: Run, context: ExampleContext) -> Row | Fault:

@@ -157,7 +157,11 @@ def _question_of(name: str) -> Question:
 
 def _keeps(procedure: Procedure) -> bool:
     """Whether it, or what it runs, keeps something of its caller, whose answers are for nobody else."""
-    return bool(procedure.keeps) or any(_keeps(PROCEDURES[name]) for name in procedure.runs if name in PROCEDURES)
+    return (
+        bool(procedure.keeps)
+        or procedure.reads_sources
+        or any(_keeps(PROCEDURES[name]) for name in procedure.runs if name in PROCEDURES)
+    )
 
 
 def _parameter(name: str, procedure: Procedure) -> dict[str, Any]:

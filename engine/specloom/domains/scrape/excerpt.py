@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from specloom.domains.text import follow_fence
+
 NOTE: Final = "\n\n[Cut here: the page goes on.]"
 FEW_WORDS: Final = 150
 """Below this a page carries too little to lean on (the tool contract's figure)."""
@@ -26,7 +28,6 @@ _LONG_BLOCK: Final = 60
 _STRUCTURE: Final = re.compile(r"#{1,6} |\||>|[-*+] |\d{1,9}[.)] |    |\t|!\[|(?:[-*_] ?){3,}$")
 _HEADING: Final = re.compile(r"(#{1,6}) ")
 _HEADING_LINE: Final = re.compile(r"(#{1,6}) ++(.*)")
-_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ALIKE: Final = str.maketrans("\u201c\u201d\u2018\u2019\u2013\u2014", "\"\"''--")
 _LINK: Final = re.compile(r"\[([^\[\]]{0,200})\]\([^()\s]{1,2000}\)")
 _LINKS_ALONE: Final = re.compile(r"(?:\[[^\[\]]{0,200}\]\([^()\s]{1,2000}\)[\s|·•,–-]*){1,20}")
@@ -133,7 +134,7 @@ def blocks(text: str) -> Iterator[tuple[str, bool]]:
     fence = ""
     may_be_fenced = "```" in text or "~~~" in text
     for line in text.split("\n"):
-        before, fence = fence, _follow_fence(line, fence) if may_be_fenced else ""
+        before, fence = fence, follow_fence(line, fence) if may_be_fenced else ""
         if fence and not before and lines:
             yield "\n".join(lines), False
             lines = []
@@ -247,18 +248,8 @@ def _find_open_fence(text: str) -> str:
     """The fence that is open at the end of a text, "" for none."""
     fence = ""
     for line in text.split("\n"):
-        fence = _follow_fence(line, fence)
+        fence = follow_fence(line, fence)
     return fence
-
-
-def _follow_fence(line: str, fence: str) -> str:
-    """The fence that is open behind a line, by that before it; "" for none."""
-    match = _FENCE.match(line)
-    if match is None:
-        return fence
-    if not fence:
-        return match[1]
-    return "" if match[1].startswith(fence) and not line[match.end() :].strip() else fence
 
 
 def split_sections(markdown: str) -> tuple[str, list[dict[str, str]]]:
@@ -270,7 +261,7 @@ def split_sections(markdown: str) -> tuple[str, list[dict[str, str]]]:
     title, fence = "", ""
     sections: list[tuple[int, str, list[str]]] = [(0, "", [])]
     for line in markdown.split("\n"):
-        before, fence = fence, _follow_fence(line, fence)
+        before, fence = fence, follow_fence(line, fence)
         match = None if before or fence else _HEADING_LINE.fullmatch(line)
         if match is None:
             sections[-1][2].append(line)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import Fault
-from specloom.domains.text import find_doi
+from specloom.core import Fault, count_tokens
+from specloom.domains.text import find_doi, open_text, to_cost
 from specloom.domains.trust import Classification, Retraction, cite_for_bibliography, classify
 from specloom.plugins import from_json, to_json
 
 from .excerpt import (
     count_bytes,
     count_words,
-    drop_copies,
     estimate_tokens,
     to_size_category,
     to_sparsity_warning,
-    truncate,
 )
 from .html.charset import decode
 from .metadata.read import find_front_doi
-from .read import read_page, read_raw
+from .read import read_page, read_raw, whole_text
 from .records import PageCitation, PageResult
 from .result import Page
 
@@ -31,28 +31,61 @@ if TYPE_CHECKING:
 
 PREVIEW = 5000
 """Bytes of a preview (the tool contract's figure)."""
+RESERVE = 120
+"""Tokens of a budget that are left for what is told of the content itself: its size, and how to read on."""
+EMBEDDED = "jsonLd"
+"""The key of what a page embeds as data, which may be longer than its text."""
 PROMOTION_BYTES = 50_000
 """Bytes of a page in which a ranking of itself is looked for."""
 
 
-async def tell_page(context: Context, url: str, *, mode: str, most: int) -> PageResult:
-    """What is told of one page; `most` is in bytes of content, and 5000 in preview mode."""
+async def tell_page(context: Context, url: str, *, mode: str, most: int, budget: int = 0) -> PageResult:
+    """What is told of one page; `most` is in bytes of content, and 5000 in preview mode.
+
+    `budget` is in tokens of all that is told, 0 for no bound. Where the content was cut, an outline of the page and the
+    arguments that read on stand beside it.
+    """
     if mode == "raw":
         return await _tell_raw(context, url, most)
     page = await read_page(context, url)
-    text = drop_copies(page.content) if page.content_type in {"html", "markdown"} else page.content
-    cut = truncate(text, min(most, PREVIEW) if mode == "preview" else most)
-    words, length = count_words(text), count_bytes(cut.text)
+    text = whole_text(page)
+    facts = await _tell_facts(context, page, text)
+    room = max(budget * 2 // 5, budget - _count_facts(facts) - to_cost(url) - RESERVE) if budget else 0
+    window = open_text(text, url, room, most=min(most, PREVIEW) if mode == "preview" else most)
+    length = count_bytes(window.content)
+    return replace(
+        facts,
+        content=window.content,
+        content_length=length,
+        total_characters=len(text),
+        truncated=window.onward is not None or page.truncated,
+        estimated_tokens=estimate_tokens(length),
+        size_category=to_size_category(length),
+        outline=list(window.outline) or None,
+        read_on=window.onward,
+    )
+
+
+def _count_facts(facts: PageResult) -> int:
+    """Tokens of what stands beside the content, without what a page embeds as data, which is the first to give way."""
+    told = to_json(facts)
+    told["structuredData"] = {name: said for name, said in (facts.structured_data or {}).items() if name != EMBEDDED}
+    return count_tokens(json.dumps(told, ensure_ascii=False))
+
+
+async def _tell_facts(context: Context, page: Page, text: str) -> PageResult:
+    """All that is told of a page but its content and the size of that."""
+    words = count_words(text)
     labels = classify(page.url, citation=has_citation(page), types=page.types)
     doi = find_page_doi(page, labels)
     return PageResult(
         url=page.url,
-        content=cut.text,
+        content="",
         content_type=page.content_type,
-        content_length=length,
-        truncated=cut.truncated or page.truncated,
-        estimated_tokens=estimate_tokens(length),
-        size_category=to_size_category(length),
+        content_length=0,
+        truncated=False,
+        estimated_tokens=0,
+        size_category="",
         word_count=words,
         sparsity_warning=" ".join(filter(None, (to_sparsity_warning(words), page.lack))) or None,
         citation=_cite(context, page.url, page),

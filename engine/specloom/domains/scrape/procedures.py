@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from specloom.plugins import CLOSERS, Context, procedure
+from specloom.plugins import CLOSERS, Context, WholeText, procedure
 
 from . import sites  # noqa: F401 - registers the filter that templates of pages use
 from .options import SETTINGS
@@ -13,14 +13,24 @@ ASKS = ("reader", "contents")
 
 
 @procedure("read_page", asks=(*ASKS, "retractions"), settings=SETTINGS, reads_pages=True)
-async def read_page(context: Context, url: str, *, mode: str, max_length: int) -> PageResult:
+async def read_page(context: Context, url: str, *, mode: str, max_length: int, max_tokens: int = 0) -> PageResult:
     """Reads one address: through its site's API, or through the tiers; `mode` is full, preview or raw.
 
-    `max_length` is in bytes of content. A page is remembered for an hour, and for a while that it cannot be read.
+    `max_length` is in bytes of content, `max_tokens` in tokens of the whole answer (0 for no bound). A page is
+    remembered for an hour, and for a while that it cannot be read.
     """
     from .present import tell_page
 
-    return await tell_page(context, url, mode=mode, most=max_length)
+    return await tell_page(context, url, mode=mode, most=max_length, budget=max_tokens)
+
+
+@procedure("page_text", asks=ASKS, settings=SETTINGS, reads_pages=True, reads=("https://", "http://"))
+async def page_text(context: Context, address: str) -> WholeText:
+    """The whole text of the page or document at an address, from what is kept of it for an hour, else read anew."""
+    from .read import read_kept, whole_text
+
+    page, is_anew = await read_kept(context, address)
+    return WholeText(text=whole_text(page), title=page.title, kind=page.content_type, is_anew=is_anew)
 
 
 @procedure("read_markup", settings=SETTINGS)

@@ -6,9 +6,10 @@ from dataclasses import asdict, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import Fault
+from specloom.core import Fault, clean
 
 from .browser.browser import find_browser
+from .excerpt import drop_copies
 from .options import to_options
 from .result import Page, from_json
 
@@ -88,6 +89,11 @@ MOST = 1_000_000
 
 async def read_page(context: Context, url: str) -> Page:
     """The whole page, read now or within the last hour; a fault that tells how every tier fared where there is none."""
+    return (await read_kept(context, url))[0]
+
+
+async def read_kept(context: Context, url: str) -> tuple[Page, bool]:
+    """The whole page as `read_page` gives it, and whether it was fetched now."""
     options = to_options(context.config, allow_private=context.allow_private, max_length=MOST)
     key = to_key(url, options)
 
@@ -99,10 +105,16 @@ async def read_page(context: Context, url: str) -> Page:
                 await context.keep(key, {FAILED: from_fault(fault)}, ttl)
             raise
 
-    remembered = (await context.remember(key, TTL, make)).value
-    if FAILED in remembered:
-        raise to_fault(remembered[FAILED])
-    return from_json(remembered)
+    kept = await context.remember(key, TTL, make)
+    if FAILED in kept.value:
+        raise to_fault(kept.value[FAILED])
+    return from_json(kept.value), not kept.ttl
+
+
+def whole_text(page: Page) -> str:
+    """The text of a page of which offsets count the characters: clean, and without what the page has twice."""
+    text = drop_copies(page.content) if page.content_type in {"html", "markdown"} else page.content
+    return clean(text)[0]
 
 
 async def read_raw(context: Context, url: str, most: int) -> Reading:

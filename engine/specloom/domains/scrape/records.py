@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from specloom.domains.text import Onward
 from specloom.domains.trust import Retraction
 from specloom.plugins import JsonObject, key
 from specloom.plugins.records import record
@@ -68,6 +69,12 @@ class PageResult:
     content_type: str
     content_length: int
     truncated: bool
+    total_characters: int | None = None
+    """Characters of the whole text."""
+    outline: Sequence[str] | None = None
+    """Of a text that was cut: the number, the heading and the tokens of each section."""
+    read_on: Onward | None = None
+    """The arguments that read on where the content ends."""
     estimated_tokens: int
     size_category: str
     word_count: int | None = None

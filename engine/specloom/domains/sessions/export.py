@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from specloom.core import from_epoch, template_renderer
-from specloom.plugins import Context, procedure, split_owner
+from specloom.plugins import Context, WholeText, procedure, split_owner
 from specloom.plugins.records import inline, record
 
 from .session import CallOutcome, Gap, SessionStep, SitedSource, mark_superseded
@@ -85,6 +85,10 @@ class ExportedSession:
     trust: str = TRUST
 
 
+ADDRESS = "research://session/"
+"""With what the address of a session begins."""
+
+
 @procedure("export_session", asks=("snapshots",), keeps=(SESSIONS,))
 async def export(
     context: Context,
@@ -100,6 +104,16 @@ async def export(
     links = await _look_at(context, trail.session.sources) if verify_links else NO_LINKS
     tenant = split_owner(context.owner)[0]
     return export_session(trail, format, now=context.now(), tenant=tenant, links=links)
+
+
+@procedure("session_text", keeps=(SESSIONS,), reads=(ADDRESS,))
+async def read_session(context: Context, address: str) -> WholeText:
+    """The whole of a session of the caller as Markdown, by its address."""
+    from urllib.parse import unquote
+
+    trail = await find(context.state("sessions"), unquote(address[len(ADDRESS) :]))
+    document = export_session(trail, "markdown", now=context.now(), tenant=split_owner(context.owner)[0]).document
+    return WholeText(text=str(document), title=trail.session.goal, kind="session")
 
 
 async def _look_at(context: Context, sources: Sequence[SitedSource]) -> Mapping[str, LinkState]:

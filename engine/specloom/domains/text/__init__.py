@@ -1,4 +1,4 @@
-"""Shared text tools: words, sentences, languages, identifiers of works, hosts, names of people.
+"""Shared text tools: words, sentences, outlines, windows, passages, languages, identifiers of works, hosts, people.
 
 Imports `core`, `plugins` and `net`.
 """
@@ -17,14 +17,18 @@ if TYPE_CHECKING:
         to_arxiv_doi, to_isbn13, to_paper_name,
     )
     from .language import UNKNOWN, LanguageProfile, find_language, is_function_word, load_languages, looks_foreign
+    from .outline import Section, find_section, find_sections, follow_fence, show_outline
     from .paper_refs import (
         ARXIV, PaperId, arxiv_at, find_ref, parse_ref, preprint_of, pubmed_number,
     )
+    from .passages import Passage, choose_passages, quote_passages, split_passages
     from .people import Name, parse_name, parse_names, same_person, stands_in, to_display, to_initials
+    from .reading import FirstWindow, Onward, open_text, to_digest
     from .soft_404 import find_missing, is_called_missing, is_missing
     from .tables import invert, to_alternatives, to_word_set
     from .tokens import is_irregular, is_number, is_stop_word, sentences, stem, terms, to_american
     from .visible_text import find_links, join, parse, to_text, to_title
+    from .windows import find_end, to_cost
 
 __getattr__ = exports(
     __name__,
@@ -37,11 +41,15 @@ __getattr__ = exports(
             "to_address to_arxiv_doi to_isbn13 to_paper_name"
         ),
         "language": "UNKNOWN LanguageProfile find_language is_function_word load_languages looks_foreign",
+        "outline": "Section find_section find_sections follow_fence show_outline",
         "paper_refs": "ARXIV PaperId arxiv_at find_ref parse_ref preprint_of pubmed_number",
+        "passages": "Passage choose_passages quote_passages split_passages",
         "people": "Name parse_name parse_names same_person stands_in to_display to_initials",
+        "reading": "FirstWindow Onward open_text to_digest",
         "soft_404": "find_missing is_called_missing is_missing",
         "tables": "invert to_alternatives to_word_set",
         "tokens": "is_irregular is_number is_stop_word sentences stem terms to_american",
         "visible_text": "find_links join parse to_text to_title",
+        "windows": "find_end to_cost",
     },
 )

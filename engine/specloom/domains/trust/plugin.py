@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from specloom.domains.text import hosts
+from specloom.domains.text import hosts, reading
 
 from . import procedures
 from .claims import coverage
 
-__all__ = ["coverage", "hosts", "procedures"]
+__all__ = ["coverage", "hosts", "procedures", "reading"]

@@ -1,0 +1,20 @@
+"""What stands under an address, whole, so that what an answer cut can be read on: one form for whatever it is.
+
+A room says of a procedure which addresses it `reads`; artifacts are read by the context itself.
+"""
+
+from __future__ import annotations
+
+from .records import record
+
+
+@record
+class WholeText:
+    """The whole text under an address. `text` is Markdown where `kind` does not say otherwise."""
+
+    text: str
+    title: str = ""
+    kind: str = ""
+    """What it was before it was text, in a word such as `html`, `pdf` or `application/json`."""
+    is_anew: bool = False
+    """Whether it was fetched now, because nothing was kept of it; it may be another text than before."""

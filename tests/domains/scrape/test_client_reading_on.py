@@ -1,0 +1,112 @@
+"""A client that does only what answers say reads what was cut to its end, with nothing repeated or lost."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from specloom.cache.cache import AnswerCache
+from specloom.core import count_tokens
+from tests.support.documents import lines, make_pdf
+from tests.support.loopback import Loopback
+from tests.support.scrape_client import ask, connected, refused
+
+CALL = re.compile(r"\[.*read_more (\{.*\})\]$", re.MULTILINE)
+SENTENCE = "In section {number} the otters of river {number} are counted once more, and there are {number} of them. "
+SECTIONS = 400
+PAGE = (
+    "<html><head><title>All rivers</title></head><body><article><h1>All rivers</h1>"
+    + "".join(f"<h2>River {n}</h2><p>{SENTENCE.format(number=n) * 4}</p>" for n in range(1, SECTIONS + 1))
+    + "</article></body></html>"
+)
+PDF = make_pdf(
+    [
+        lines([f"Page {n} begins with a line about bridges,", *[f"and goes on with line {n}.{k}." for k in range(30)]])
+        for n in range(1, 81)
+    ],
+    info={"Title": "On bridges"},
+)
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+
+
+async def read_to_the_end(client: Client, url: str) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+    """The text and the structure of each answer, from the first to that which names no further call."""
+    name, arguments = "scrape_page", {"url": url}
+    for _ in range(100):
+        result = await client.call_tool(name, arguments)
+        assert not result.is_error, result.content[0].text
+        yield result.content[0].text, result.structured_content
+        calls = CALL.findall(result.content[0].text)
+        if not calls:
+            return
+        name, arguments = "read_more", json.loads(calls[-1])
+    raise AssertionError("the answers name no end")
+
+
+@pytest.mark.parametrize(("kind", "body"), [("text/html; charset=utf-8", PAGE), ("application/pdf", PDF)])
+async def test_a_long_text_is_read_to_its_end_by_the_calls_that_its_answers_name(kind: str, body: bytes | str) -> None:
+    with Loopback(lambda _: (200, {"Content-Type": kind}, body)) as server:
+        async with connected(cached=True) as client:
+            pieces = [piece async for piece in read_to_the_end(client, f"{server.url}/long")]
+            whole = await ask(client, "scrape_page", url=f"{server.url}/long", max_length=5_000_000, max_tokens=100_000)
+
+    texts, told = [text for text, _ in pieces], [structure for _, structure in pieces]
+    assert whole["truncated"] is False
+    assert "".join(one["content"] for one in told) == whole["content"]
+    assert all(one["content"].strip() in text for text, one in pieces)
+    assert len(pieces) > 2
+    assert all(count_tokens(text) <= 6_600 for text in texts)
+    assert all(count_tokens(json.dumps(one, ensure_ascii=False)) <= 6_600 for one in told)
+    assert min(count_tokens(text) for text in texts[:-1]) > 4_000
+    assert len([call for call in server.calls if call.path == "/long"]) <= 2
+
+
+async def test_a_page_is_read_on_after_a_restart_and_a_change_of_it_is_said(tmp_path: Path) -> None:
+    body = ["Otters eat fish. " * 2000]
+    key = b"k" * 32
+    with Loopback(lambda _: (200, {"Content-Type": "text/plain"}, body[0])) as server:
+        url, path = f"{server.url}/long", tmp_path / "cache"
+        async with connected(cache=AnswerCache(disk=path, key=key, warn=print)) as client:
+            first = await ask(client, "scrape_page", url=url)
+        body[0] = "Beavers eat wood. " * 2000
+        async with connected(cache=AnswerCache(disk=path, key=key, warn=print)) as client:
+            kept = await ask(client, "read_more", **first["readOn"])
+        async with connected(cache=AnswerCache(disk=None, key=None, warn=print)) as client:
+            changed = await ask(client, "read_more", **first["readOn"])
+
+    assert first["content"].startswith("Otters")
+    assert kept["content"].startswith("Otters eat fish.")
+    assert "note" not in kept
+    assert "Beavers" in changed["content"]
+    assert changed["note"].startswith("This has changed since")
+
+
+async def test_a_section_and_a_query_are_read_without_what_stands_around_them() -> None:
+    with Loopback(lambda _: (200, HTML, PAGE)) as server:
+        async with connected(cached=True) as client:
+            url = f"{server.url}/long"
+            section = await ask(client, "read_more", source=url, section="River 77")
+            onward = await ask(client, "read_more", **section["readOn"])
+            found = await ask(client, "read_more", source=url, query="river 311", max_tokens=600)
+
+    assert section["content"].startswith("## River 77\n\nIn section 77")
+    assert "River 78" not in section["content"]
+    assert onward["content"].startswith("## River 78\n")
+    assert "In section 311 the otters of river 311" in found["content"]
+    assert re.match(r"@\d+ ", found["content"])
+
+
+async def test_what_cannot_be_read_on_says_what_can() -> None:
+    async with connected() as client:
+        unknown, block = await refused(client, "read_more", source="page 2")
+        gone, _ = await refused(client, "read_more", source=f"research://artifact/{'0' * 64}")
+
+    assert "scrape_page" in unknown
+    assert block["suggestedAction"] == "fix_arguments"
+    assert "repeat the call" in gone
