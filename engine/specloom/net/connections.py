@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import socket
 import ssl
@@ -28,6 +29,10 @@ MAX_ADDRESSES = 8
 HIGH_WATER = 256 * 1024
 PATIENCE = 2.0
 """Seconds for one address while others are left to try."""
+NO_DESCRIPTOR = "this server has no file descriptor left; give it more (ulimit -n)"
+_FEWEST_CONNECTIONS = 4
+_SHARE = 10
+"""Connections in use may take this part of the descriptors, and idle ones as much."""
 
 
 async def resolve_name(host: str, port: int) -> Sequence[str]:
@@ -70,11 +75,40 @@ def build_tls_context() -> ssl.SSLContext:
         else:
             return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context = ssl.create_default_context()
-    if not named and not context.cert_store_stats()["x509_ca"]:
-        import certifi
-
-        context.load_verify_locations(certifi.where())
+    folder, file = os.environ.get("SSL_CERT_DIR"), os.environ.get("SSL_CERT_FILE")
+    if context.cert_store_stats()["x509_ca"] or (folder and not file):
+        return context
+    # A list that cannot be read is passed over in silence up to here, and then no certificate would be valid.
+    file = file or _find_packaged_list()
+    try:
+        context.load_verify_locations(file)
+    except OSError as error:
+        if folder and not is_out_of_descriptors(error):
+            return context
+        why = NO_DESCRIPTOR if is_out_of_descriptors(error) else str(error.strerror).lower()
+        raise Fault("network", f"no certificate can be checked, for their list {file} cannot be read: {why}.") from None
     return context
+
+
+def _find_packaged_list() -> str:
+    import certifi
+
+    return certifi.where()
+
+
+def is_out_of_descriptors(error: OSError) -> bool:
+    """Whether an operation failed because this process, or the system, may open nothing more."""
+    return error.errno in (errno.EMFILE, errno.ENFILE)
+
+
+def count_room(most: int) -> int:
+    """How many connections, of `most`, this process has descriptors for; its stores and processes want some too."""
+    try:
+        import resource
+    except ImportError:  # Windows, where they do not end
+        return most
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return most if limit == resource.RLIM_INFINITY else min(most, max(_FEWEST_CONNECTIONS, limit // _SHARE))
 
 
 class Stream(asyncio.Protocol, httpcore.AsyncNetworkStream):
@@ -220,8 +254,8 @@ class Dialer:
                 why = "the connection was refused"
             except TimeoutError:
                 why = "the connection timed out"
-            except OSError:
-                why = "the connection failed"
+            except OSError as error:
+                why = NO_DESCRIPTOR if is_out_of_descriptors(error) else "the connection failed"
             else:
                 return stream
         raise Fault("network", f"{host} could not be reached: {why}.")
@@ -236,7 +270,9 @@ async def find_addresses(resolve: Resolver, host: str, port: int, *, allow_priva
             addresses = await resolve(host, port)
         except TimeoutError:
             raise
-        except OSError:
+        except OSError as error:
+            if is_out_of_descriptors(error):
+                raise Fault("network", f"{host} could not be reached: {NO_DESCRIPTOR}.") from None
             addresses = ()
     if not addresses:
         raise Fault("network", f"{host} could not be reached: the name does not resolve.")

@@ -19,7 +19,7 @@ import httpcore
 from specloom import __version__
 from specloom.core import MASK, Fault, Policy, Request, Response, Secret, holds_secret, redact
 
-from .connections import Dialer, Http11Connection, Pool, PoolKey, Resolver, resolve_name
+from .connections import Dialer, Http11Connection, Pool, PoolKey, Resolver, count_room, resolve_name
 from .guard import ParsedUrl, check_url, host_matches
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ class Transport:
     """Sends requests to public hosts only, over connections that are kept open and reused.
 
     `allow_private` (for everything) and a request's own `policy.allow_private` (for its own host) admit private and
-    loopback addresses and relax nothing else. `max_connections` bounds the requests in flight.
+    loopback addresses and relax nothing else. `max_connections` bounds the requests in flight, which are
+    fewer where the process has few file descriptors.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Transport:
         connect_timeout: float = 10.0,
         max_connections: int = 64,
     ) -> None:
+        max_connections = count_room(max_connections)
         self._border = Border(allow_private, tuple(allowed_domains))
         self._defaults = (
             Header(b"User-Agent", user_agent.encode("latin-1")),
