@@ -63,7 +63,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("many"):
+        rare = [item for item in items if item.get_closest_marker("many")]
+        items[:] = [item for item in items if item not in rare]
+        config.hook.pytest_deselected(items=rare)
     for item in items:
         if item.get_closest_marker("block_network") is None:
             item.add_marker(pytest.mark.block_network(allowed_hosts=LOOPBACK))

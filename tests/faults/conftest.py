@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,12 @@ from tests.support.upstream import Upstream, web
 
 Tries = Callable[[int, int], int]
 Cell = Callable[[str, str, int, str], None]
+MANY = pytest.mark.many
+
+
+def often(values: Iterable[Any], *chosen: Any) -> list[Any]:
+    """Parameters of which the chosen are tried in every run, and the others with `--many`."""
+    return [value if value in chosen else pytest.param(value, marks=MANY) for value in values]
 
 
 @pytest.fixture

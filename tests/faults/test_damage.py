@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.conftest import Cell, Tries
+from tests.faults.conftest import Cell, Tries, often
 from tests.support.served import STEP, RefusedError, Served, content, use_every_store
 from tests.support.server_process import request
 from tests.support.upstream import EVERY_STORE, Upstream
@@ -115,7 +115,7 @@ def look(server: Served, kept: dict[str, str]) -> dict[str, str]:
     return problems
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", often(TARGETS, "state", "provenance log"))
 def test_a_damaged_file_takes_only_what_it_held(
     target: str, used: tuple[Path, dict[str, str]], tmp_path: Path, upstream: Upstream, tries: Tries, cell: Cell
 ) -> None:

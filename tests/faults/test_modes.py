@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.conftest import MANY
 from tests.support.served import Served, use_every_store
 from tests.support.upstream import EVERY_STORE, Upstream
 
@@ -31,6 +32,7 @@ def test_under_an_umask_of_nothing_nobody_else_reads_what_any_store_holds(home: 
     assert list(open_to_others(home)) == []
 
 
+@MANY
 def test_what_an_older_version_left_open_is_closed_by_the_next_that_uses_it(home: Path, upstream: Upstream) -> None:
     environ = {**upstream.environ(), **EVERY_STORE}
     with Served(home, environ) as server:

@@ -16,7 +16,7 @@ import pytest
 
 from specloom.core.faults import KINDS
 from specloom.specs import to_plain
-from tests.faults.conftest import Cell, Tries
+from tests.faults.conftest import Cell, Tries, often
 from tests.support.loopback import RESET, Call, Raw
 from tests.support.served import ROOT, Served
 from tests.support.shipped import shipped_specs
@@ -70,7 +70,7 @@ def example_arguments(home: Path, most: int) -> Iterator[tuple[str, dict[str, An
                 yield name, json.loads(text.replace("{folder}", str(home)))
 
 
-@pytest.mark.parametrize("kind", REPLIES)
+@pytest.mark.parametrize("kind", often(REPLIES, "500"))
 def test_every_tool_answers_whatever_its_upstreams_do(
     kind: str, home: Path, upstream: Upstream, tries: Tries, cell: Cell
 ) -> None:
