@@ -5,6 +5,7 @@ Without the sums each of these takes a gigabyte or half a minute; see `scrape/do
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 
 import pytest
@@ -215,3 +216,46 @@ def test_a_text_under_tiles_stays_unless_they_cannot_be_drawn_to_look_through_th
 
     assert "A text below it" in documents.read(sparse, "", "").text
     assert "A text below it" not in documents.read(READ["a tile that is filled with itself"], "", "").text
+
+
+LAUGHS = make(f"{TEXT} /X Do", to_x(10), chain(30, 2))
+
+
+@pytest.mark.parametrize(
+    ("how", "body"),
+    [
+        ("changed later", LAUGHS.replace(b"%%EOF", b"%%EOF\n10 0 obj\n<< >>\nendobj\n")),
+        ("a comment in a number", LAUGHS.replace(b"11 0 obj", b"11 %\n 0 obj")),
+        ("a comment in a dictionary", LAUGHS.replace(b"/Subtype /Form", b"/Subtype %\n /Form")),
+        ("an escaped name", LAUGHS.replace(b"/XObject", b"/#58Object")),
+        ("a second catalog beside the first", LAUGHS.replace(b"/Root 1 0 R", b"/R#6fot 1 0 R /Note (/Root 9 0 R)")),
+    ],
+)
+def test_the_way_in_which_a_file_is_written_hides_nothing(how: str, body: bytes) -> None:
+    with pytest.raises(Fault, match=r"its only page would draw the same things over and over"):
+        documents.read(body, "", "")
+
+
+def test_objects_that_are_packed_are_looked_at() -> None:
+    resources = b"<< /XObject << /X 10 0 R >> >>"
+    packed = zlib.compress(b"20 0 " + resources)
+    objects = {
+        1: b"<< /Type /Catalog /Pages 2 0 R >>",
+        2: b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        3: b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Resources 20 0 R >>",
+        4: pdf_stream(b"/X Do", ""),
+        10: pdf_stream(b"/X Do " * 10, "/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources 20 0 R"),
+        30: pdf_stream(packed, "/Type /ObjStm /N 1 /First 5 /Filter /FlateDecode"),
+    }
+    body = assemble_pdf(objects)
+    table = b"".join(
+        bytes([2, 0, 0, 30, 0]) if number == 20 else bytes([1]) + body.index(b"\n%d 0 obj" % number).to_bytes(3) + b"\0"
+        for number in [*objects, 20]
+    )
+    index = " ".join(f"{number} 1" for number in [*objects, 20])
+    kind = f"/Type /XRef /Size 31 /Root 1 0 R /W [1 3 1] /Index [{index}]"
+    start = body.index(b"xref\n0")
+    streamed = body[:start] + b"31 0 obj\n" + pdf_stream(table, kind) + b"\nendobj\nstartxref\n%d\n%%%%EOF" % start
+
+    with pytest.raises(Fault, match=r"its only page would draw the same things over and over"):
+        documents.read(streamed, "", "")

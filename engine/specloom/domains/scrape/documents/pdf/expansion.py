@@ -11,10 +11,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from .object_store import ObjectStore, PdfReference, PdfStream, TooLargeError, decode_name, open_store
+from .object_store import (
+    ObjectStore,
+    PdfReference,
+    PdfStream,
+    TooLargeError,
+    UnsureError,
+    copy_objects,
+    decode_name,
+    index_objects,
+)
 
 # PDFium follows forms so deep (kMaxFormLevel), and the fields of a form (kMaxRecursion).
 _DEEPEST: Final = 41
@@ -29,6 +39,8 @@ _FORM: Final = 500
 _RATIO: Final = 1032
 _MOST_EDGES: Final = 200_000
 _MOST_UNPACKED: Final = 256 * 1024 * 1024
+# Of that, for a first look at all pages of a file.
+_LITTLE: Final = 32 * 1024 * 1024
 _MOST_NODES: Final = 50_000
 _MOST_FIELDS: Final = 100_000
 _MOST_PARENTS: Final = 32
@@ -49,16 +61,16 @@ _PATTERN: Final = re.compile(rb"scn|SCN")
 class _Scan:
     """What a content stream does: its length, how often it draws what by name, and by a name that cannot be told.
 
-    And whether it may show letters, use patterns and set masks, and how often it paints.
+    And how often it paints, and whether it may show letters, use patterns and set masks, where that is asked for.
     """
 
     length: int
     named: Mapping[bytes, int]
     unnamed: int
-    paints: int
-    shows: bool
-    has_patterns: bool
-    has_masks: bool
+    paints: int = 0
+    shows: bool = False
+    has_patterns: bool = False
+    has_masks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +117,25 @@ class Expansion:
     pages: list[dict[bytes, Any]]
     is_ordered: bool
     """Whether the pages are certainly those that the reader has, in its order; else all there are must be bearable."""
-    _scans: dict[int, _Scan] = field(default_factory=dict)
+    _scans: dict[tuple[int, bool], _Scan] = field(default_factory=dict)
     _resources: dict[int, _Resources] = field(default_factory=dict)
     _unpacked: int = 0
     _edges: int = 0
     _verdict: bool | None = None
 
+    def is_harmless(self) -> bool:
+        """Whether every page can certainly be loaded in a bearable time, which took little to find out.
+
+        `UnsureError` or `TooLargeError` where it cannot be said.
+        """
+        self.has_few_fields()
+        self._verdict = self.is_ordered and all(map(self._is_bearable, self.pages))
+        return self._verdict
+
     def is_readable(self, number: int) -> bool:
         """Whether a page can be loaded in a bearable time."""
+        if self._verdict:
+            return True
         if self.is_ordered:
             self._edges = 0
             return number >= len(self.pages) or self._is_bearable(self.pages[number])
@@ -132,7 +155,7 @@ class Expansion:
         self._edges = 0
         try:
             return self._weigh_page(page, _Walk(resources, is_drawn=True)) <= _MOST_DRAWN
-        except TooLargeError:
+        except (TooLargeError, UnsureError):
             return False
 
     def has_few_fields(self) -> bool:
@@ -168,7 +191,7 @@ class Expansion:
             return walk.sums.get(key, 0)
         walk.sums[key] = 0
         own = outer if depth == 0 else self._read_resources(stream.entries.get(b"Resources")) or outer
-        scan = self._scan(number, stream)
+        scan = self._scan(number, stream, is_drawn=walk.is_drawn)
         walk.lengths[number] = scan.length
         forms = own.forms if own.has_forms else walk.page.forms
         total = scan.length + _FORM * (depth > 0)
@@ -224,21 +247,25 @@ class Expansion:
         fonts = (self.store.get_dict(PdfReference(number)) for number in resources.fonts)
         return any(self._read_resources(font.get(b"Resources")).forms for font in fonts)
 
-    def _scan(self, number: int, stream: PdfStream) -> _Scan:
-        if number not in self._scans:
+    def _scan(self, number: int, stream: PdfStream, *, is_drawn: bool) -> _Scan:
+        key = number, is_drawn
+        if key not in self._scans:
             data = self.store.unpack(stream, _MOST)
             if data is None:
                 raise TooLargeError
             self._unpacked += len(data)
-            if self._unpacked > _MOST_UNPACKED:
+            if self._unpacked > (_MOST_UNPACKED if self.store.is_copy else _LITTLE):
                 raise TooLargeError
-            named = Counter(map(decode_name, _DO.findall(data)))
-            unnamed = len(_ODD_DO.findall(data))
-            shows = _SHOW.search(data) is not None
-            paints = len(_PAINT.findall(data)) + shows
-            uses = _PATTERN.search(data) is not None, b"gs" in data
-            self._scans[number] = _Scan(len(data), named, unnamed, paints, shows, *uses)
-        return self._scans[number]
+            has_any = b"Do" in data
+            named = Counter(map(decode_name, _DO.findall(data) if has_any else ()))
+            unnamed = len(_ODD_DO.findall(data)) if has_any else 0
+            scan = _Scan(len(data), named, unnamed)
+            if is_drawn:
+                shows = _SHOW.search(data) is not None
+                uses = _PATTERN.search(data) is not None, b"gs" in data
+                scan = _Scan(len(data), named, unnamed, len(_PAINT.findall(data)) + shows, shows, *uses)
+            self._scans[key] = scan
+        return self._scans[key]
 
     def _contents(self, page: dict[bytes, Any]) -> list[tuple[int, PdfStream]]:
         """The streams of a page with their numbers."""
@@ -305,12 +332,19 @@ def _is_reference(value: Any) -> bool:
     return isinstance(value, PdfReference)
 
 
-def measure(document: Any, size: int, most: int) -> Expansion:
-    """The sums for an open document of the reader whose file has so many bytes and of which `most` pages are read.
+def measure(document: Any, body: bytes, most: int) -> Expansion:
+    """The sums for an open document of the reader, of whose file `most` pages are read.
 
     `TooLargeError` when its objects are too many to be looked at.
     """
-    store = open_store(document, size)
+    with suppress(UnsureError, TooLargeError):
+        expansion = _list_pages(document, index_objects(body), most)
+        if expansion.is_harmless():
+            return expansion
+    return _list_pages(document, copy_objects(document, len(body)), most)
+
+
+def _list_pages(document: Any, store: ObjectStore, most: int) -> Expansion:
     count = min(len(document), most)
     pages: list[dict[bytes, Any]] = []
     root = store.get_dict(store.trailer.get(b"Root")).get(b"Pages")

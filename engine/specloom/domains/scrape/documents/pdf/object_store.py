@@ -1,7 +1,9 @@
 """The objects of an open PDF file as PDFium has them: dictionaries, arrays, streams, by number; parsed when asked for.
 
-They are read from the copy that PDFium writes of a document: cross-references, object streams and encryption are undone
-by the same code that will draw the pages, so there is no second opinion about what the file says.
+They are read from the file where it can be read in one way only: every object there is once, whatever the
+cross-references say. Else they are read from the copy that PDFium writes of a document: there cross-references, object
+streams and encryption are undone by the same code that will draw the pages. So no second opinion about what the file
+says can be played off against that of PDFium.
 """
 
 from __future__ import annotations
@@ -10,7 +12,9 @@ import base64
 import ctypes
 import re
 import zlib
+from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -26,12 +30,16 @@ _MOST_STEPS: Final = 16
 _SPACE: Final = rb"[\0\t\n\f\r ]*+"
 _TOKEN: Final = re.compile(
     _SPACE + rb"(?:(?P<open><<|\[)|(?P<close>>>|\])|/(?P<name>[^\0\t\n\f\r /<>\[\](){}%]*+)"
-    rb"|(?P<number>\d{1,10}) \d{1,5} R\b|(?P<figure>[+-]?[\d.]++)|\((?P<string>(?:[^\\()]|\\.)*+)\)"
+    rb"|(?P<number>\d{1,10})[\0\t\n\f\r ]++\d{1,5}[\0\t\n\f\r ]++R\b"
+    rb"|(?P<figure>[+-]?[\d.]++)|\((?P<string>(?:[^\\()]|\\.)*+)\)"
     rb"|<(?P<hex>[0-9A-Fa-f\s]*+)>|(?P<word>[A-Za-z]++))",
     re.DOTALL,
 )
 _ENTRY: Final = re.compile(rb"(\d{10}) \d{5} n")
 _SECTION: Final = re.compile(rb"\s*(\d+) (\d+)\s+(?=\d{10} )")
+_START_OF_STREAM: Final = re.compile(_SPACE + rb"stream(?:\r\n|\n|(?=\r))")
+_END_OF_STREAM: Final = re.compile(_SPACE + rb"endstream")
+_WORDS: Final = frozenset({b"true", b"false", b"null", b"endobj"})
 _ESCAPE: Final = re.compile(rb"#([0-9A-Fa-f]{2})")
 
 
@@ -54,6 +62,10 @@ class TooLargeError(Exception):
     """The copy, or what a stream unpacks to, is more than may be looked at."""
 
 
+class UnsureError(Exception):
+    """The file could be read in more than one way, or in none."""
+
+
 @dataclass(slots=True)
 class ObjectStore:
     """The objects of a document.
@@ -65,6 +77,10 @@ class ObjectStore:
     data: bytes
     offsets: dict[int, int]
     trailer: dict[bytes, Any] = field(default_factory=dict)
+    is_copy: bool = True
+    """Whether this is what PDFium wrote, and not the file itself."""
+    packed: dict[int, tuple[bytes, int]] = field(default_factory=dict)
+    """Of the objects in object streams: what these unpack to, and where they begin in it."""
     _kept: dict[int, Any] = field(default_factory=dict)
 
     def get(self, value: Any) -> Any:
@@ -106,7 +122,10 @@ class ObjectStore:
 
     def size(self, stream: PdfStream) -> int:
         """How many bytes a stream has as it is packed."""
-        return max(0, min(int(self.get_figure(stream.entries.get(b"Length"))), len(self.data) - stream.start))
+        size = max(0, min(int(self.get_figure(stream.entries.get(b"Length"))), len(self.data) - stream.start))
+        if not self.is_copy and not _END_OF_STREAM.match(self.data, stream.start + size):
+            raise UnsureError
+        return size
 
     def is_plain(self, stream: PdfStream) -> bool:
         """Whether a stream is packed by at most one filter, and so not beyond a thousand times its size."""
@@ -136,15 +155,24 @@ class ObjectStore:
 
     def _load(self, number: int) -> Any:
         if number not in self._kept:
-            offset = self.offsets.get(number)
             self._kept[number] = None
-            if offset is not None:
-                self._kept[number] = _parse(self.data, self.data.find(b"obj", offset, offset + 32) + 3)
+            # What PDFium wrote in a way that cannot be parsed is nothing that it draws.
+            with suppress(*([UnsureError] if self.is_copy else [])):
+                self._kept[number] = self._parse(number)
         return self._kept[number]
 
+    def _parse(self, number: int) -> Any:
+        offset = self.offsets.get(number)
+        if offset is not None:
+            return parse(self.data, offset)
+        value = parse(*self.packed[number]) if number in self.packed else None
+        if isinstance(value, PdfStream):
+            raise UnsureError
+        return value
 
-def open_store(document: Any, size: int) -> ObjectStore:
-    """The objects of an open document of the reader, whose file has so many bytes.
+
+def copy_objects(document: Any, size: int) -> ObjectStore:
+    """The objects of an open document of the reader, whose file has so many bytes, as the reader has them.
 
     `TooLargeError` when they are many times that, or cannot be had.
     """
@@ -159,10 +187,10 @@ def open_store(document: Any, size: int) -> ObjectStore:
         number, place = int(section[1]), section.end()
         for entry in range(number, number + int(section[2])):
             if match := _ENTRY.match(data, place):
-                offsets[entry] = int(match[1])
+                offsets[entry] = data.find(b"obj", int(match[1])) + 3
             place += 20
     start = data.find(b"trailer", place - 2)
-    trailer = _parse(data, start + 7) if start >= 0 else {}
+    trailer = parse(data, start + 7) if start >= 0 else {}
     return ObjectStore(data, offsets, trailer if isinstance(trailer, dict) else {})
 
 
@@ -186,17 +214,84 @@ def _copy(document: Any, most: int) -> bytes:
     return b"".join(parts)
 
 
+# --- A file that can be read in one way only --------------------------------------------------------------------------
+
+
+def _spell(name: bytes) -> bytes:
+    """A pattern for a name, whichever letters of it are escaped."""
+    letters = (b"(?:%c|#(?i:%x))" % (letter, letter) for letter in name)
+    return b"/" + b"".join(letters) + rb"(?![^\0\t\n\f\r /<>\[\](){}%])"
+
+
+_ENCRYPTED: Final = re.compile(_spell(b"Encrypt"))
+_OBJECT_STREAM: Final = re.compile(_spell(b"ObjStm"))
+_ROOT: Final = re.compile(_spell(b"Root") + rb"(?:[\0\t\n\f\r ]++(\d{1,10})[\0\t\n\f\r ]++\d{1,5}[\0\t\n\f\r ]++R\b)?")
+_OBJECT: Final = re.compile(rb"obj\b")
+_HEAD: Final = re.compile(rb"(?<!\d)(\d{1,10})[\0\t\n\f\r ]++\d{1,5}[\0\t\n\f\r ]++$")
+_LONGEST_HEAD: Final = 24
+_BLANKS: Final = frozenset(b"\0\t\n\f\r ")
+_MOST_PACKED: Final = 64 * 1024 * 1024
+
+
+def index_objects(body: bytes) -> ObjectStore:
+    """The objects of a file, each of which is in it once.
+
+    `UnsureError` where one is there twice, as after a later change, or where something is written in an odd way: a file
+    may then say one thing here and another to PDFium. `TooLargeError` for object streams that unpack to too much.
+    """
+    roots = {match[1] for match in _ROOT.finditer(body)}
+    if len(roots) != 1 or None in roots or _ENCRYPTED.search(body):
+        raise UnsureError
+    offsets: dict[int, int] = {}
+    for match in _OBJECT.finditer(body):
+        at = match.start()
+        if at and body[at - 1] in _BLANKS:
+            head = _HEAD.search(body[max(0, at - _LONGEST_HEAD) : at])
+            if head is None or int(head[1]) in offsets:
+                raise UnsureError
+            offsets[int(head[1])] = match.end()
+    store = ObjectStore(body, offsets, {b"Root": PdfReference(int(roots.pop()))}, is_copy=False)
+    starts = sorted((offset, number) for number, offset in offsets.items())
+    room = _MOST_PACKED
+    for match in _OBJECT_STREAM.finditer(body):
+        before = bisect_right(starts, (match.start(), 0)) - 1
+        stream = store.get(PdfReference(starts[before][1])) if before >= 0 else None
+        if not isinstance(stream, PdfStream) or stream.start <= match.start():
+            raise UnsureError
+        data = store.unpack(stream, room)
+        if data is None:
+            raise UnsureError
+        room -= len(data)
+        store.packed |= _list_packed(store, stream, data)
+    return store
+
+
+def _list_packed(store: ObjectStore, stream: PdfStream, data: bytes) -> dict[int, tuple[bytes, int]]:
+    """Where the objects of an object stream begin in what it unpacks to."""
+    first, count = (stream.entries.get(key) for key in (b"First", b"N"))
+    if not isinstance(first, float) or not isinstance(count, float):
+        raise UnsureError
+    figures = data[: int(first)].split()
+    if len(figures) != 2 * int(count) or not all(map(bytes.isdigit, figures)):
+        raise UnsureError
+    numbers = [int(number) for number in figures[::2]]
+    if len(set(numbers)) < len(numbers) or any(each in store.offsets or each in store.packed for each in numbers):
+        raise UnsureError
+    places = (int(first) + int(offset) for offset in figures[1::2])
+    return {number: (data, place) for number, place in zip(numbers, places, strict=True)}
+
+
 # --- Parsing ----------------------------------------------------------------------------------------------------------
 
 
-def _parse(data: bytes, at: int) -> Any:
-    """The object that begins at a place; None for what is none."""
+def parse(data: bytes, at: int) -> Any:
+    """The object that begins at a place. `UnsureError` for what is none, or is written in an odd way."""
     values: list[Any] = []
     holders: list[list[Any]] = []
     for _ in range(_MOST_TOKENS):
         match = _TOKEN.match(data, at)
         if match is None:
-            return None
+            raise UnsureError
         at = match.end()
         kind = match.lastgroup
         if kind == "open":
@@ -206,7 +301,7 @@ def _parse(data: bytes, at: int) -> Any:
         value: Any = None
         if kind == "close":
             if not holders:
-                return None
+                raise UnsureError
             value = values if match[0].endswith(b"]") else _to_dict(values)
             values = holders.pop()
         elif kind == "name":
@@ -217,15 +312,15 @@ def _parse(data: bytes, at: int) -> Any:
             value = _to_figure(match["figure"])
         elif kind in ("string", "hex"):
             value = _to_string(match)
-        elif match["word"] in (b"endobj", b"endstream"):
-            return None
+        elif match["word"] not in _WORDS:
+            raise UnsureError
         if holders:
             values.append(value)
-        elif isinstance(value, dict) and (start := re.compile(rb"\s*stream\r?\n").match(data, at)):
+        elif isinstance(value, dict) and (start := _START_OF_STREAM.match(data, at)):
             return PdfStream(value, start.end())
         else:
             return value
-    return None
+    raise UnsureError
 
 
 def _to_dict(values: list[Any]) -> dict[bytes, Any]:

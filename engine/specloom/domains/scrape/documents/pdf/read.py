@@ -80,7 +80,7 @@ def _open(body: bytes) -> Any:
 def _measure(document: Any, body: bytes, limits: Limits) -> Expansion:
     """How much each page draws; the form of the document is opened, where it has one that can be."""
     try:
-        expansion = measure(document, len(body), limits.pages)
+        expansion = measure(document, body, limits.pages)
     except TooLargeError:
         raise Fault(
             "too_large", "This PDF file is refused because its objects are far more than its size tells."
