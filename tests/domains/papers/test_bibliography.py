@@ -272,6 +272,13 @@ def test_a_hundred_papers_are_the_most(world: World) -> None:
     assert world.asked == []
 
 
+def test_a_file_of_thousands_of_records_is_refused_where_it_is_read(world: World) -> None:
+    told = world.call("batch_from_bibliography", path=written(world, "a\n" * 2_500))
+
+    assert told["error"]["code"] == "INVALID_REF"
+    assert "2500 records, and 2000 are read at most; split it" in told["error"]["message"]
+
+
 def test_a_file_is_only_read(world: World) -> None:
     known(world)
     path = Path(written(world, DOI))

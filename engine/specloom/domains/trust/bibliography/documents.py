@@ -321,9 +321,16 @@ async def read_records_apart(context: Context, text: str, format_: str) -> tuple
     return told_format, [from_json(BibliographyRecord, record) for record in records]
 
 
+MOST_RECORDS = 2000
+"""Records that are told of one text: each is looked at on the event loop once it is here."""
+
+
 def records_json(body: bytes, format_: str) -> tuple[str, list[dict[str, Any]]]:
-    """The same as JSON data, of a text in UTF-8."""
+    """The same as JSON data, of a text in UTF-8; a `validation` fault for more than MOST_RECORDS."""
     told_format, records = read_records(body.decode(), format_)
+    if len(records) > MOST_RECORDS:
+        message = f"the bibliography has {len(records)} records, and {MOST_RECORDS} are read at most; split it"
+        raise Fault("validation", message, action="fix_arguments")
     return told_format, [to_json(record) for record in records]
 
 
