@@ -232,3 +232,16 @@ def test_notices_stand_first_and_each_once() -> None:
     assert list(with_notices({"a": 1, "notices": ["x"]}, ["y", "x"])) == ["notices", "a"]
     assert with_notices({"a": 1, "notices": ["x"]}, ["y", "x"])["notices"] == ["x", "y"]
     assert with_notices({"a": 1}, []) == {"a": 1}
+
+
+def test_more_pages_than_were_read_and_parts_that_failed_are_told_with_what_is_known_of_the_whole() -> None:
+    page = Answer([{"url": "a"}], {"total": 1200}, pages=1)
+    pages = Answer([{"url": "a"}], pages=3, failed=(broken("one", "rate_limited"), broken("one", "not_found")))
+
+    assert notices({"one": page}) == ["One has more: only the first page of it was read, 1 of 1,200 rows."]
+    assert notices({"one": pages}) == [
+        "One may have more: only the first 3 pages of it were read.",
+        "One answered in part: asked for more, it asked to slow down.",
+    ]
+    assert notices({"one": Answer([{"url": "a"}], {"total": 1}, pages=1)}) == []
+    assert notices({"one": page, "two": rows("b"), "three": rows()}, plan=AT_ONCE) == notices({"one": page})

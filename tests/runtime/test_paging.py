@@ -207,3 +207,28 @@ def test_the_name_of_a_page_is_one_segment_of_the_path() -> None:
         "https://sample.example/parts/a%3Fb%23c",
         "https://sample.example/parts/%2F%2Felsewhere.example%2F",
     ]
+
+
+@pytest.mark.parametrize(
+    ("paging", "replies", "pages"),
+    [
+        ("{page: {parameter: page}, most: 2}", ("a", "b", "c"), 2),
+        ("{page: {parameter: page}, most: 1}", ("a", "b"), 1),
+        ("{page: {parameter: page}, most: 2, enough: length(rows) >= `2`}", ("a", "b", "c"), 0),
+        ("{page: {parameter: page}, most: 3}", ("a", "b", "b"), 0),
+    ],
+)
+def test_an_answer_says_of_how_many_pages_it_is_only_where_the_upstream_has_more(
+    paging: str, replies: tuple[str, ...], pages: int
+) -> None:
+    done = run(paging, *map(page, replies))
+
+    assert done.answer is not None
+    assert done.answer.pages == pages
+
+
+def test_a_last_page_without_rows_is_the_end_and_no_cut() -> None:
+    done = run("{offset: {parameter: start, by: 1}, most: 2}", page("a"), page())
+
+    assert done.answer is not None
+    assert done.answer.pages == 0

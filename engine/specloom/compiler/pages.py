@@ -38,7 +38,7 @@ from .templates import find_problems, place_in
 from .values import Scope, compile_definitions, compile_text, compile_value, entries_of, items_of, whole
 
 FACTS: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(("title", "by", "url", "published", "missing", "fallback"), frozenset({"string"})),
+    **dict.fromkeys(("title", "by", "url", "published", "extent", "missing", "fallback"), frozenset({"string"})),
     **dict.fromkeys(("truncated", "markdown"), frozenset({"boolean"})),
     "authors": frozenset({"string", "array"}),
     "forum": frozenset({"object"}),

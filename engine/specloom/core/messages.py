@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from .faults import Fault
 from .secrets import Secret, redact, redact_body
 
 Header = str | Secret
@@ -77,3 +78,7 @@ class Answer:
     meta: dict[str, Any] = field(default_factory=dict)
     asked: bool = True
     """Whether anything was sent; an operation may see from its arguments that there is nothing to ask for."""
+    pages: int = 0
+    """How many pages were read where its spec reads no more of them and the upstream has more; 0 where it has not."""
+    failed: tuple[Fault, ...] = ()
+    """How requests failed without which there is an answer all the same."""

@@ -56,6 +56,8 @@ class SitePage:
     """RFC 3339 in UTC."""
     truncated: bool = False
     """More comments, stories or text are there than `content` has."""
+    extent: str = ""
+    """How much of what is there `content` has, such as `10 of 340 comments`; empty where it has all."""
     is_markdown: bool = False
     """Whether the content was written in Markdown by its author, so that HTML in it is HTML."""
     forum: Mapping[str, Any] | None = None

@@ -10,7 +10,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from specloom.core import KINDS, Fault, cut_text
+from specloom.core import KINDS, Answer, Fault, cut_text
 from specloom.language import evaluate, truthy
 from specloom.model import NOTICES, Model, Tool
 
@@ -94,6 +94,27 @@ def say_shortfall(one: Shortfall, model: Model) -> str:
         return f"{failures}; missing: {what}{of}."
     names = {fault.provider for fault in one.failed}
     return f"{failures}; {'its' if len(names) == 1 else 'their'} rows are missing."
+
+
+def say_parts(provider: str, answer: Answer, model: Model) -> list[str]:
+    """What an answer of a provider is only a part of: sentences for pages that were not read and requests that failed.
+
+    It is said how many rows there are where the answer tells it as `total`.
+    """
+    sentences, title = [], _title(provider, model)
+    if answer.pages:
+        total, count = answer.meta.get("total"), len(answer.rows)
+        pages = f"{answer.pages} pages of it were" if answer.pages > 1 else "page of it was"
+        if not isinstance(total, int):
+            # A page that is full says nothing about the next one.
+            sentences.append(f"{title} may have more: only the first {pages} read.")
+        elif total > count:
+            sentences.append(f"{title} has more: only the first {pages} read, {count:,} of {total:,} rows.")
+    failed = [fault for fault in answer.failed if fault.kind != NOTHING]
+    if failed:
+        phrases = dict.fromkeys(LATE if fault.late else PHRASES[fault.kind] for fault in failed)
+        sentences.append(f"{title} answered in part: asked for more, it {' and '.join(phrases)}.")
+    return sentences
 
 
 def say_wider(found: int, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:

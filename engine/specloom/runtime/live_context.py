@@ -11,7 +11,7 @@ from specloom.core import Answer, Fault, Request, Response, all_failed, redact_r
 from specloom.model import Model, Operation, Tool
 from specloom.plugins import PROCEDURES, ArtifactKeeper, Collection, Collections, Kept, SitePage, SiteRoute, WholeText
 
-from .degradation import NO_FAILURE
+from .degradation import NO_FAILURE, say_parts
 from .notices import none_configured, resolve
 from .pages import PageIndex, make_page
 from .plan import Offer, Progress, Shortfall
@@ -102,6 +102,7 @@ class LiveContext:
                 continue
             if failed:
                 self._told.append(Shortfall(tuple(failed), operation, name))
+            self._told += say_parts(name, answer, model)
             return answer
         raise all_failed(failed) if failed else none_configured(self._tool, model, offer, (operation,))
 

@@ -62,7 +62,13 @@ def perform(
     if len(answers) == 1:
         return answers[0]
     meta = {name: value for answer in reversed(answers) for name, value in answer.meta.items()}
-    return Answer(interleave([answer.rows for answer in answers]), meta, asked=any(one.asked for one in answers))
+    return Answer(
+        interleave([answer.rows for answer in answers]),
+        meta,
+        any(answer.asked for answer in answers),
+        max(answer.pages for answer in answers),
+        tuple(fault for answer in answers for fault in answer.failed),
+    )
 
 
 def first_requests(
@@ -107,6 +113,8 @@ def _shards(
 
 def _once(provider: Provider, operation: Operation, context: OperationContext) -> Running:
     steps = context.steps
+    pages = 0
+    failed: list[Fault] = []
     last: str | None = None
     asked = False
     for step in operation.steps:
@@ -117,31 +125,37 @@ def _once(provider: Provider, operation: Operation, context: OperationContext) -
             continue
         asked = True
         try:
-            steps[step.name] = yield from _step(provider, operation, step, context)
+            steps[step.name], more = yield from _step(provider, operation, step, context)
+            pages = max(pages, more)
         except Empty:
             steps[step.name] = []
-        except Fault:
+        except Fault as fault:
             if not step.optional:
                 raise
             steps[step.name] = None
+            failed.append(fault)
     rows = arrange(operation, context, steps.get(last) if last else None)
     meta = build(operation.meta, context)
-    return Answer(conform(operation, rows), meta, asked)
+    return Answer(conform(operation, rows), meta, asked, pages, tuple(failed))
 
 
 Steps = Generator[Request | Wait, Response | None, list[Row]]
 
 
-def _step(provider: Provider, operation: Operation, step: Step, context: OperationContext) -> Steps:
+def _step(
+    provider: Provider, operation: Operation, step: Step, context: OperationContext
+) -> Generator[Request | Wait, Response | None, tuple[list[Row], int]]:
+    """The rows of all pages; and how many pages these are where there are more than the spec reads, else 0."""
     request = build_request(provider, operation, step, context)
     rows = found = yield from _exchange(provider, step, request, context)
     asked = [request]
-    for _ in range(step.paging.most - 1 if step.paging else 0):
-        assert step.paging is not None
+    while step.paging is not None:
         following = next_request(step.paging, request, found, rows, context)
         # Pages in a circle, and one page under every number, would be the same rows again.
         if following is None or following in asked:
             break
+        if len(asked) >= step.paging.most:
+            return rows, len(asked)
         request = following
         asked.append(request)
         before = found
@@ -152,7 +166,7 @@ def _step(provider: Provider, operation: Operation, step: Step, context: Operati
         if found and found == before:
             break
         rows = rows + found
-    return rows
+    return rows, 0
 
 
 def _exchange(provider: Provider, step: Step, request: Request, context: OperationContext) -> Steps:

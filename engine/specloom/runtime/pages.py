@@ -213,6 +213,7 @@ class _Reading:
             authors=tuple(authors if isinstance(authors, list) else [authors]),
             published=facts.get("published") or "",
             truncated=bool(facts.get("truncated")),
+            extent=(facts.get("extent") or "") if facts.get("truncated") else "",
             is_markdown=bool(facts.get("markdown")),
             forum=facts.get("forum"),
             repository=facts.get("repository"),

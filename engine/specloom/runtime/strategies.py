@@ -12,7 +12,7 @@ from specloom.model import HINTS, Access, Again, AnswerKey, Model, Pair, Part, R
 from specloom.plugins import HOOKS, NOT_MEMBER, PROCEDURES, REASONS, Collection, Context, Item, find_refusal, is_member
 
 from .arguments import Arguments
-from .degradation import note_degradation, say_wider, tell_failures
+from .degradation import note_degradation, say_parts, say_wider, tell_failures
 from .notices import LEFT_OUT, find_unheld, make_hints, none_configured, point_to_others, resolve
 from .plan import Ask, AskAll, Offer, PlanRun, ProviderOutcome, Pursuit, Run, Shortfall, plan_context
 from .response import interleave, map_row
@@ -142,6 +142,7 @@ def _in_turn(strategy: Strategy, run: PlanRun) -> Ran:
             rows = yield from _try_again(strategy, strategy.again, run, name, rows)
         outcome.served_by, outcome.operation = name, strategy.operation
         outcome.meta = dict(answer.meta)
+        outcome.notices += say_parts(name, answer, run.model)
         if rows:
             return rows, False
         if not answer.asked:
@@ -203,6 +204,7 @@ def _gather(strategy: Strategy, run: PlanRun) -> Ran:
         outcome.shortfalls.append(Shortfall(tuple(faults), is_main=True))
     outcome.served_by = next((name for name, answer in answers if answer.rows), answers[0][0])
     outcome.operation = strategy.operation
+    outcome.notices += [sentence for name, answer in answers for sentence in say_parts(name, answer, run.model)]
     for _, answer in reversed(answers):
         outcome.meta |= answer.meta
     rows = interleave([answer.rows for _, answer in answers])
@@ -255,6 +257,7 @@ class _OpenPart:
     fault: Fault | None = None
     failed: list[Fault] = field(default_factory=list)
     meta: dict[str, Any] = field(default_factory=dict)
+    answer: Answer | None = None
 
 
 def _collect(strategy: Strategy, run: PlanRun) -> Ran:
@@ -310,6 +313,8 @@ def _ask_side_by_side(parts: list[Part], run: PlanRun) -> Generator[Ask | AskAll
             # Nobody who is configured is no failure of anybody.
             instead = one.provider if one.fault is None and one.rows else ""
             run.outcome.shortfalls.append(Shortfall(tuple(one.failed), one.part.operation, instead))
+        if one.answer is not None:
+            run.outcome.notices += say_parts(one.provider, one.answer, run.model)
         rows = yield from run_stages(one.part.after, one.rows, run)
         run.context.parts[one.part.name] = {
             "rows": rows,
@@ -331,6 +336,7 @@ def _is_done(one: _OpenPart, got: Answer | Fault) -> bool:
     else:
         one.fault = None
         one.rows, one.meta = got.rows, dict(got.meta)
+        one.answer = got
         one.provider = one.provider if one.provider and not got.rows else name
         rule = "stop" if got.rows else one.part.outcomes.get("empty", "stop")
     return rule == "stop" or not one.names

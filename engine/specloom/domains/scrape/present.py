@@ -48,6 +48,10 @@ async def tell_page(context: Context, url: str, *, mode: str, most: int, budget:
     if mode == "raw":
         return await _tell_raw(context, url, most)
     page = await read_page(context, url)
+    if page.detour:
+        context.notice(page.detour)
+    if page.extent:
+        context.notice(f"This has {page.extent}; the others are at the address only.")
     text = whole_text(page)
     facts = await _tell_facts(context, page, text)
     room = max(budget * 2 // 5, budget - _count_facts(facts) - to_cost(url) - RESERVE) if budget else 0

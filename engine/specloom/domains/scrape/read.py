@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import Fault, clean
+from specloom.domains.text import to_host
 
 from .browser.browser import find_browser
 from .excerpt import drop_copies
@@ -173,7 +174,23 @@ async def _read_at(context: Context, url: str, options: Options) -> Page:
     if (shown := to_route(url)) and reading.tier != "browser":
         quality = "partial"
         page = replace(page, lack=f"This is the page without {shown[:80]}, which only a browser can follow.")
-    return replace(page, url=reading.url, extracted_by=_tier(reading, page), quality=quality)
+    detour = _tell_detour(url, told, reading)
+    return replace(page, url=reading.url, extracted_by=_tier(reading, page), quality=quality, detour=detour)
+
+
+def _tell_detour(url: str, told: Fault | None, reading: Reading) -> str:
+    """Where a page was read that did not come from its own address as it should; "" where it did.
+
+    A service may have it from another time, and the page beside an API may have less.
+    """
+    host = to_host(url)
+    if reading.by_service:
+        kind = next((outcome.kind for outcome in reading.outcomes if outcome.kind != "ok"), "")
+        why = f" ({kind.replace('_', ' ')})" if kind else ""
+        return f"{host} itself gave no text{why}; this is a service's copy ({reading.tier}), which may be older."
+    if told is not None:
+        return f"The API of {host} gave nothing ({told.kind.replace('_', ' ')}); this was read from the page itself."
+    return ""
 
 
 def _to_outcome(site: str, fault: Fault) -> TierOutcome:

@@ -38,6 +38,10 @@ class Page:
     """What a document says of itself, by its format's own names."""
     truncated: bool = False
     """More is there than `content` has."""
+    extent: str = ""
+    """How much of what is there a site gave, in words."""
+    detour: str = ""
+    """From where it was read in place of its own address, in a sentence; "" where it is from there."""
     lack: str = ""
     """What could not be read of it, in a sentence: pages that are pictures, text that only subscribers see."""
     declared_doi: str = ""
@@ -140,6 +144,8 @@ class Reading:
     outcomes: tuple[TierOutcome, ...]
     body: bytes = b""
     truncated: bool = False
+    by_service: bool = False
+    """A service had the page, and its own host gave nothing."""
 
     @property
     def url(self) -> str:

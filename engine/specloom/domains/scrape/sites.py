@@ -56,6 +56,7 @@ def to_page(site: SitePage, url: str, most: int) -> Page:
         site=site.site,
         published=site.published,
         truncated=site.truncated or is_cut,
+        extent=site.extent,
         forum=to_forum_signals(site.forum, url) if site.forum else None,
         repository=dict(site.repository) if site.repository else None,
         highlights=find_highlights(site.transcript),

@@ -36,6 +36,7 @@ from specloom.domains.trust.bibliography.entry import (
     normalize,
     parse_issued,
 )
+from specloom.domains.trust.citations.audit import gather
 
 PAPER = normalize(
     BibliographyEntry(
@@ -624,11 +625,25 @@ async def test_a_process_of_its_own_reads_the_same_entries_and_gives_the_same_fa
 
     assert await read_document(LIVE, MIXED, "auto", most=10) == whole
     first = await read_document(LIVE, MIXED, "auto", most=1)
-    assert (first.entries, first.problems, first.count) == (whole.entries[:1], whole.problems[:1], len(whole.entries))
+    assert (first.entries, first.problems) == (whole.entries[:1], whole.problems[:1])
+    assert (first.count, first.problem_count) == (len(whole.entries), len(whole.problems))
     assert await read_records_apart(LIVE, MIXED, "bibtex") == read_records(MIXED, "bibtex")
     with pytest.raises(Fault, match="the bibliography holds no entry in the format csl-json") as caught:
         await read_document(LIVE, "[]", "csl-json", most=10)
     assert caught.value.kind == "validation"
+
+
+async def test_an_audit_says_how_many_entries_cannot_be_read_where_it_lists_fewer() -> None:
+    told: list[str] = []
+    context: Any = SimpleNamespace(is_live=False, notice=told.append)
+    broken = "".join(f"@article{{a{at}, note={{nothing}}}}\n" for at in range(201))
+
+    _, _, problems, _ = await gather(context, broken + MIXED, "auto", None, "")
+    assert len(problems) == 200
+    assert told == ["202 entries cannot be read; the first 200 are under unreadable."]
+
+    await gather(context, MIXED, "auto", None, "")
+    assert len(told) == 1
 
 
 async def test_other_calls_go_on_while_a_hostile_document_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,7 +75,7 @@ async def read(
                 if found is None and attempt.frames and depth == 0:
                     found = await _follow_frames(attempt)
                 if found is not None:
-                    return found
+                    return found if tier.local else replace(found, by_service=True)
                 if attempt.stopped:
                     break
     except TimeoutError:

@@ -33,13 +33,14 @@ BIBTEX_START = re.compile(r"^[^\S\n]*+@\s*+[A-Za-z]++\s*+[{(]", re.MULTILINE)
 class Parsed:
     """What a document holds: its format (one of FORMATS), its entries in order, and what is wrong with the others.
 
-    `count` says how many entries it has, where `entries` are only the first of them.
+    `count` and `problem_count` say how many there are, where `entries` and `problems` are only the first of them.
     """
 
     format: str
     entries: tuple[BibliographyEntry, ...]
     problems: tuple[Unreadable, ...]
     count: int
+    problem_count: int
 
 
 def parse_bibliography(text: str, format: str = "auto") -> Parsed:  # noqa: A002  the name of the tool's argument
@@ -63,7 +64,7 @@ def parse_bibliography(text: str, format: str = "auto") -> Parsed:  # noqa: A002
             entries.append(replace(entry, url=entry.url or (f"https://doi.org/{entry.doi}" if entry.doi else "")))
     if not entries and not problems:
         raise Fault("validation", f"the bibliography holds no entry in the format {format_}")
-    return Parsed(format_, tuple(entries), tuple(problems), len(entries))
+    return Parsed(format_, tuple(entries), tuple(problems), len(entries), len(problems))
 
 
 def find_format(text: str, format: str = "auto") -> str:  # noqa: A002  the name of the tool's argument
@@ -306,7 +307,7 @@ async def read_document(context: Context, text: str, format_: str, *, most: int)
         for entry in parsed["entries"]
     )
     problems = tuple(Unreadable(**problem) for problem in parsed["problems"])
-    return Parsed(parsed["format"], tuple(entries), problems, parsed["count"])
+    return Parsed(parsed["format"], tuple(entries), problems, parsed["count"], parsed["problem_count"])
 
 
 def parse_json(body: bytes, format_: str, most: int) -> dict[str, Any]:

@@ -104,6 +104,9 @@ async def gather(
     if document.strip():
         parsed = await read_document(context, document, format_, most=MOST_ENTRIES)
         items = [_from_entry(entry) for entry in parsed.entries]
+        if parsed.problem_count > len(parsed.problems):
+            first = len(parsed.problems)
+            context.notice(f"{parsed.problem_count:,} entries cannot be read; the first {first} are under unreadable.")
         return f"bibliography:{parsed.format}", items, parsed.problems, parsed.count
     if session:
         sources = await find_sources(context, session)
