@@ -582,3 +582,24 @@ async def test_a_provider_that_does_not_answer_in_its_time_is_late_and_one_that_
             await executor.upstreams.ask("demo", "demo_pages", {"query": "x"}, within=0.05)
         assert caught.value.late is is_late
         assert caught.value.told_as(message="other").late is is_late
+
+
+async def test_an_answer_made_of_a_response_that_was_kept_is_as_old_as_that_and_ends_with_it(tmp_path: Path) -> None:
+    now = [1000.0]
+    edits = {PROVIDER: [("      - get: /search\n", "      - get: /search\n        keep_for: 1h\n")]}
+    stub = Stub()
+    executor = demo_executor(
+        write_demo(tmp_path, edits), sender=stub, cache=memory(lambda: now[0]), clock=lambda: now[0]
+    )
+    fresh = await executor.call("demo_find", {"query": "otters"})
+    now[0] += 2400
+
+    made_of_old = await executor.call("demo_find", {"query": "otters"})
+    now[0] += 600
+    again = await executor.call("demo_find", {"query": "otters"})
+    now[0] += 601
+    renewed = await executor.call("demo_find", {"query": "otters"})
+
+    assert len(stub.sent) == 2, "the first and the last call"
+    assert [done.meta.get("ageSeconds", 0) for done in (fresh, made_of_old, again, renewed)] == [0, 2400, 3000, 0]
+    assert (made_of_old.meta["maxAgeSeconds"], again.meta["maxAgeSeconds"]) == (3600, 3600)

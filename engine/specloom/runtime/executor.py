@@ -36,7 +36,7 @@ from .degradation import with_notices
 from .live_context import LiveContext
 from .metrics import Count, Stalls, Tallies
 from .pages import PageIndex
-from .plan import Ask, Offer, Progress, ProviderOutcome, Run, conduct
+from .plan import Ask, Life, Offer, Progress, ProviderOutcome, Run, conduct
 from .providers import Upstreams
 from .recordings import Sender
 from .single_flight import Flights
@@ -514,8 +514,10 @@ class Executor:
         return Offer(self.routes.orders, self.configured, self.missing, resting, self.routes.unmet)
 
     async def _pursue(self, tool: Tool, arguments: Arguments, owner: str, progress: Progress | None) -> ProviderOutcome:
+        lives: list[Life] = []
+
         async def ask(one: Ask, within: float) -> Answer:
-            return await self.upstreams.ask(one.provider, one.operation, one.arguments, within=within)
+            return await self.upstreams.ask(one.provider, one.operation, one.arguments, within=within, lives=lives)
 
         contexts: list[LiveContext] = []
 
@@ -525,7 +527,7 @@ class Executor:
 
         running = pursue(tool, self.model, arguments, self.tool_settings[tool.name], self.offer(), self.clock(), owner)
         outcome = await conduct(running, ask, run, deadline=tool.deadline, progress=progress)
-        outcome.lives = [life for context in contexts for life in context.lives]
+        outcome.lives = [*lives, *(life for context in contexts for life in context.lives)]
         return outcome
 
     async def aclose(self) -> None:

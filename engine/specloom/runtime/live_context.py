@@ -14,7 +14,7 @@ from specloom.plugins import PROCEDURES, ArtifactKeeper, Collection, Collections
 from .degradation import NO_FAILURE, say_parts
 from .notices import none_configured, resolve
 from .pages import PageIndex, make_page
-from .plan import Offer, Progress, Shortfall
+from .plan import Life, Offer, Progress, Shortfall
 from .providers import Upstreams
 from .recordings import Sender
 from .request import secrets_of
@@ -58,7 +58,7 @@ class LiveContext:
         self._tool = tool
         self._progress = progress
         self._owner = owner
-        self.lives: list[tuple[float, float]] = []
+        self.lives: list[Life] = []
         """Of everything that came from the cache, when it was made and when it ends, in seconds since the epoch."""
 
     @property
@@ -96,7 +96,7 @@ class LiveContext:
             taken = model.providers[name].operations[operation].input
             given = {key: arguments[key] for key in taken if arguments.get(key) is not None}
             try:
-                answer = await self._engine.upstreams.ask(name, operation, given)
+                answer = await self._engine.upstreams.ask(name, operation, given, lives=self.lives)
             except Fault as fault:
                 failed.append(fault)
                 continue
@@ -123,7 +123,7 @@ class LiveContext:
             raise Fault("internal", f"no provider reads {route.url}")
 
         async def ask(_: str, operation: Operation, arguments: Mapping[str, Any]) -> Answer:
-            return await self._engine.upstreams.ask(operation.provider, operation.name, arguments)
+            return await self._engine.upstreams.ask(operation.provider, operation.name, arguments, lives=self.lives)
 
         return await make_page(match, ask)
 

@@ -78,6 +78,10 @@ class Offer:
     """Per capability those who were put into its route and are not configured."""
 
 
+Life = tuple[float, float]
+"""When a part of an answer was made and when it ends, in seconds since the epoch."""
+
+
 @dataclass(slots=True)
 class ProviderOutcome:
     """What a plan gave, and how."""
@@ -106,7 +110,7 @@ class ProviderOutcome:
     """What else the reader has to know before the answer, a sentence each."""
     partial: bool = False
     """Something is left out that may be there again soon."""
-    lives: list[tuple[float, float]] = field(default_factory=list)
+    lives: list[Life] = field(default_factory=list)
     """Of each part that came from the cache, when it was made and when it ends, in seconds since the epoch."""
 
     def take_in(self, run: Run) -> None:

@@ -16,6 +16,7 @@ from specloom.model import Operation, Provider
 from .circuit_breaker import Breakers
 from .metrics import Count
 from .operation import drive_live, perform
+from .plan import Life
 from .recordings import Sender, from_recording, request_key, to_recording
 from .request import STEP as TOKEN_STEP
 from .request import Tokens, secrets_of
@@ -104,16 +105,25 @@ class Upstreams:
         self._keyrings = {one.name: Keyring(one, settings[one.name]) for one in providers.values()}
 
     async def ask(
-        self, name: str, operation_name: str, arguments: Mapping[str, Any], *, within: float | None = None
+        self,
+        name: str,
+        operation_name: str,
+        arguments: Mapping[str, Any],
+        *,
+        within: float | None = None,
+        lives: list[Life] | None = None,
     ) -> Answer:
-        """Run one operation of one provider behind its breaker and its limits, in `within` seconds; raises Fault."""
+        """Run one operation of one provider behind its breaker and its limits, in `within` seconds; raises Fault.
+
+        `lives` gets the life of each response that was kept from before.
+        """
         provider = self._providers[name]
         operation = provider.operations[operation_name]
         count = self.counts.setdefault(f"{name}.{operation_name}", Count())
         began = time.perf_counter()
         try:
             with self._breakers.of(name, operation_name).call():
-                answer = await self._in_time(provider, operation, arguments, within)
+                answer = await self._in_time(provider, operation, arguments, within, lives)
         except Fault as fault:
             count.add(time.perf_counter() - began, fault)
             raise self._owned(fault, name) from None
@@ -121,7 +131,12 @@ class Upstreams:
         return answer
 
     async def _in_time(
-        self, provider: Provider, operation: Operation, arguments: Mapping[str, Any], seconds: float | None
+        self,
+        provider: Provider,
+        operation: Operation,
+        arguments: Mapping[str, Any],
+        seconds: float | None,
+        lives: list[Life] | None,
     ) -> Answer:
         """The answer with the key whose turn it is; where that one is spent, with the next."""
         spent: Fault | None = None
@@ -129,7 +144,7 @@ class Upstreams:
             async with asyncio.timeout(seconds):
                 for key in self._keyrings[provider.name].turn():
                     try:
-                        return await self._drive(provider, operation, arguments, key)
+                        return await self._drive(provider, operation, arguments, key, lives)
                     except Fault as fault:
                         if fault.kind not in SPENT or fault.ours:
                             raise
@@ -143,7 +158,12 @@ class Upstreams:
         raise spent
 
     async def _drive(
-        self, provider: Provider, operation: Operation, arguments: Mapping[str, Any], key: ApiKey
+        self,
+        provider: Provider,
+        operation: Operation,
+        arguments: Mapping[str, Any],
+        key: ApiKey,
+        lives: list[Life] | None,
     ) -> Answer:
         fresh: list[Response] = []
         readable: list[tuple[Request, Response]] = []
@@ -151,7 +171,9 @@ class Upstreams:
         async def send(request: Request) -> Response:
             kept = await self._recall(request)
             if kept is not None:
-                return kept
+                if lives is not None:
+                    lives.append(kept[1])
+                return kept[0]
             response = await self._send_now(provider, request)
             # The answer to a request for a token is itself the secret, and is shown to nobody.
             if request.step != TOKEN_STEP:
@@ -171,12 +193,15 @@ class Upstreams:
         await self._keep(readable, fresh)
         return answer
 
-    async def _recall(self, request: Request) -> Response | None:
-        """The response that was kept for such a request."""
+    async def _recall(self, request: Request) -> tuple[Response, Life] | None:
+        """The response that was kept for such a request, with its life."""
         if not request.keep_for or self._cache is None:
             return None
         entry = await self._cache.get("kept:" + request_key(request))
-        return from_recording(json.loads(entry.value)["response"], request.url) if entry is not None else None
+        if entry is None:
+            return None
+        life = (entry.stored_at, entry.stored_at + entry.ttl)
+        return from_recording(json.loads(entry.value)["response"], request.url), life
 
     async def _keep(self, readable: list[tuple[Request, Response]], fresh: list[Response]) -> None:
         """Keep what could be read and did not come out of the cache, whose time does not begin anew."""
