@@ -206,6 +206,7 @@ def parse_declarations(text: str) -> tuple[Style, frozenset[str]]:
 
 _REMARK: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _QUOTED: Final = re.compile(r"\"(?:[^\"\\\n]++|\\.)*+\"?|'(?:[^'\\\n]++|\\.)*+'?", re.DOTALL)
+_LETTER: Final = re.compile(r"\\\w")
 _ESCAPE: Final = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t\n\r\f]?|(.))", re.DOTALL)
 _NO_DISPLAY: Final = re.compile(
     r"(?!none|contents|inline|block|run-in|flow|flex|grid|table|ruby|list|math|inherit|initial|unset|revert|var\(|[-!])"
@@ -264,9 +265,9 @@ def hides(style: Style) -> str:
         return "display"
     if get("visibility") in ("hidden", "collapse") or get("content-visibility") == "hidden":
         return "visibility"
-    for name, judge in _JUDGES.items():
-        value = get(name)
-        if value is not None and (reason := judge(value, style)):
+    judged = _JUDGES.keys() & style.keys()
+    for name in sorted(judged, key=_RANKS.__getitem__) if len(judged) > 1 else judged:
+        if reason := _JUDGES[name](style[name], style):
             return reason
     return ""
 
@@ -460,6 +461,7 @@ _JUDGES: Final[Mapping[str, Callable[[str, Style], str]]] = {
     "letter-spacing": _judge_spacing,
     **dict.fromkeys(("overflow", "overflow-x", "overflow-y"), _judge_overflow),
 }
+_RANKS: Final = {name: at for at, name in enumerate(_JUDGES)}
 
 
 def find_ground(style: Style) -> Colour | bool | None:
@@ -530,6 +532,15 @@ class Compound:
     tests: tuple[tuple[str, Compound | None], ...] = ()
     """Pseudo-classes that hold on a tree alone, with what `not` and `has` speak of."""
 
+    def marks(self) -> Iterator[str]:
+        """The tag, the `#id` and the `.class`es."""
+        if self.tag:
+            yield self.tag
+        if self.ident:
+            yield f"#{self.ident}"
+        for name in self.classes:
+            yield f".{name}"
+
     def matches(self, element: etree._Element, classes_of: dict[etree._Element, frozenset[str]]) -> bool:
         """Whether the element is one of these. `classes_of` keeps those of elements that were asked about."""
         if self.tag and element.tag != self.tag:
@@ -584,6 +595,8 @@ class StyleRule:
     rank: tuple[int, int, int, int]
     declarations: Mapping[str, str]
     important: frozenset[str]
+    above: frozenset[str]
+    """The tags, `#id`s and `.class`es that elements above must have."""
 
     def matches(self, element: etree._Element, classes_of: dict[etree._Element, frozenset[str]]) -> bool:
         """Whether the selector holds for the element. The nearest element that fits a step is taken for it."""
@@ -606,6 +619,24 @@ class StyleRule:
             if at is None:
                 return False
         return True
+
+
+WrittenRule = tuple[str, Style, frozenset[str], int]
+"""A rule whose selector is still as it is written, with the declarations, the important ones and its place."""
+_LAST: Final = re.compile(r"[^\\:\[(+~]*?(?:^|[\s>])([a-zA-Z][\w-]*|\*)?((?:[.#][\w-]+)*)\s*")
+
+
+def find_key(selector: str) -> str:
+    """The `#id`, the `.class` or the tag that a plain selector ends with; "" for others."""
+    match = _LAST.fullmatch(selector) if len(selector) <= MAX_SELECTOR else None
+    if match is None:
+        return ""
+    tag, marks = match[1], match[2]
+    if "#" in marks:
+        return f"#{marks.rpartition('#')[2].partition('.')[0]}"
+    if marks:
+        return f".{max(marks.split('.')[1:], key=len)}"
+    return tag.lower() if tag and tag != "*" else ""
 
 
 def parse_rule(
@@ -639,7 +670,11 @@ def parse_rule(
         idents += bool(step.ident)
         classes += len(step.classes) + len(step.attributes)
         tags += bool(step.tag)
-    return StyleRule(tuple(steps), (idents, classes, tags, order), declarations, important) if steps else None
+    if not steps:
+        return None
+    upper = [step for step in steps[:-1] if step.relation not in ("+", "~")]
+    above = frozenset(chain.from_iterable(step.marks() for step in upper))
+    return StyleRule(tuple(steps), (idents, classes, tags, order), declarations, important, above)
 
 
 _RELATIONS: Final = (">", "+", "~")
@@ -682,6 +717,8 @@ MAX_ASKED: Final = 20
 """Attributes whose elements are looked for because rules without any other mark ask for them."""
 MAX_LASTS: Final = 50
 """Last steps with one mark that a further one is compared with, so that each is asked once."""
+MAX_LINEAGE: Final = 500
+"""Names of elements in one another up to which rules are left out by them before they are tried."""
 MAX_TRIALS: Final = 50_000
 """Rules tried on elements, all together; an ordinary page takes some hundreds."""
 MAX_LOOKS: Final = 1_000_000
@@ -754,14 +791,17 @@ class Sheet:
     """The classes and ids of the page."""
     has_external: bool
     scripts: Sequence[etree._Element] = ()
-    _rules: dict[str, list[StyleRule]] = field(default_factory=dict)
-    """By the `#id`, the `.class` or the tag that their last step asks for."""
+    _rules: dict[str, list[StyleRule | WrittenRule]] = field(default_factory=dict)
+    """By the `#id`, the `.class`, the tag or the `[attribute` that their last step asks for."""
+    _asked: dict[str, list[StyleRule]] = field(default_factory=dict)
+    """Those of them that were asked for."""
     _suspect: dict[str, list[Compound]] = field(default_factory=dict)
     """Those of rules that may hide, with the last steps of these, one of which an element must be."""
     _variables: dict[str, str] = field(default_factory=dict)
     """The custom properties of the page itself."""
     _known: dict[etree._Element, Style] = field(default_factory=dict)
     _grounds: dict[etree._Element, Colour | None] = field(default_factory=dict)
+    _lineages: dict[etree._Element, frozenset[str] | None] = field(default_factory=dict)
     _classes: dict[etree._Element, frozenset[str]] = field(default_factory=dict)
     _by_attribute: bool = False
     _uses_variables: bool = False
@@ -784,12 +824,14 @@ class Sheet:
         declarations, important = parse_declarations(body.strip()[:MAX_STYLE])
         if not declarations:
             return
-        if any(selector.strip() in (":root", "html", "body") for selector in used):
-            self._variables.update((name, value) for name, value in declarations.items() if name[:2] == "--")
-        known = self._resolve(declarations)
-        if all(name[:2] == "--" for name in known):
-            return
-        self._uses_variables = self._uses_variables or "var(" in body
+        known = declarations
+        if "--" in body:
+            if any(selector.strip() in (":root", "html", "body") for selector in used):
+                self._variables.update((name, value) for name, value in declarations.items() if name[:2] == "--")
+            known = self._resolve(declarations)
+            if all(name[:2] == "--" for name in known):
+                return
+            self._uses_variables = self._uses_variables or "var(" in body
         reason = hides(known)
         suspect = bool(reason) or may_be_lost(known, None if self.has_external else WHITE)
         if is_wide:
@@ -802,21 +844,35 @@ class Sheet:
             # What waits for a script is no more hidden than what a script writes.
             if (reason and _WAITING.search(selector)) or (fades and _FADING.search(selector)):
                 continue
-            rule = parse_rule(selector, declarations, important, self._count, strict=suspect)
-            if rule is None:
-                continue
-            self._count += 1
-            last = rule.steps[-1]
-            key = f"#{last.ident}" if last.ident else f".{max(last.classes, key=len)}" if last.classes else last.tag
-            if not key and last.attributes:
-                key = f"[{last.attributes[0][0]}"
-                self._by_attribute = True
+            rule: StyleRule | WrittenRule
+            key = "" if suspect else find_key(selector)
             if key:
-                self._rules.setdefault(key, []).append(rule)
-                if suspect:
+                rule = selector, declarations, important, self._count
+            else:
+                compiled = parse_rule(selector, declarations, important, self._count, strict=suspect)
+                if compiled is None:
+                    continue
+                rule, last = compiled, compiled.steps[-1]
+                key = f"#{last.ident}" if last.ident else f".{max(last.classes, key=len)}" if last.classes else last.tag
+                if not key and last.attributes:
+                    key = f"[{last.attributes[0][0]}"
+                    self._by_attribute = True
+                if suspect and key:
                     lasts = self._suspect.setdefault(key, [])
                     if last not in lasts[:MAX_LASTS]:
                         lasts.append(last)
+            self._count += 1
+            if key:
+                self._rules.setdefault(key, []).append(rule)
+
+    def _find_rules(self, key: str) -> list[StyleRule]:
+        """The rules whose last step asks for this; those of which nothing was known but that are made out now."""
+        rules = self._asked.get(key)
+        if rules is None:
+            written = self._rules.get(key, ())
+            made = (parse_rule(*rule, strict=False) if isinstance(rule, tuple) else rule for rule in written)
+            rules = self._asked[key] = [rule for rule in made if rule is not None]
+        return rules
 
     def _resolve(self, style: Style) -> Style:
         """Declarations with the custom properties that they use, as far as these are their own or the page's."""
@@ -845,25 +901,38 @@ class Sheet:
         """
         root = attributes.root
         stands = to_standing(root)
-        asked = {key[1:] for key in self._suspect if key[0] == "["}
-        marks = {key[1:] for key in self._suspect if key[0] in "#."}
-        tags = [key for key in self._suspect if key[0] not in "#.["]
+        marks: dict[str, dict[str, list[Compound]]] = {"#": {}, ".": {}, "[": {}}
+        tags: dict[str, list[Compound]] = {}
+        for key, lasts in self._suspect.items():
+            if key[0] in marks:
+                marks[key[0]][key[1:]] = lasts
+            else:
+                tags[key] = lasts
+        idents, classes, asked = marks["#"], marks["."], marks["["]
         for element, _ in attributes.valued["style"]:
             if stands(element):
                 yield element
         yield from list(root.iter("font", "mphantom"))
         for name in sorted(asked)[:MAX_ASKED]:
             yield from query(f"descendant::*[@{name}]")(root)
-        if marks:
+        if idents or classes:
             for element, attribute, value in attributes.named:
-                keys = [f"#{value}"] if attribute == "id" else [f".{name}" for name in value.split() if name in marks]
-                if any(self._is_suspect(key, element) for key in keys) and stands(element):
-                    yield element
+                if attribute == "id":
+                    if value in idents and self._is_one(element, idents[value]) and stands(element):
+                        yield element
+                else:
+                    names = value.split()
+                    if (
+                        not classes.keys().isdisjoint(names)
+                        and any(self._is_one(element, classes[name]) for name in names if name in classes)
+                        and stands(element)
+                    ):
+                        yield element
         if tags:
-            yield from [element for element in root.iter(*tags) if self._is_suspect(str(element.tag), element)]
+            yield from [element for element in root.iter(*tags) if self._is_one(element, tags[str(element.tag)])]
 
-    def _is_suspect(self, key: str, element: etree._Element) -> bool:
-        return any(last.matches(element, self._classes) for last in self._suspect.get(key, ()))
+    def _is_one(self, element: etree._Element, lasts: Sequence[Compound]) -> bool:
+        return any(last.matches(element, self._classes) for last in lasts)
 
     def style_of(self, element: etree._Element) -> Style:
         """What applies to the element itself: rules by specificity and order, then its own style."""
@@ -874,15 +943,19 @@ class Sheet:
         if self._rules:
             names = (element.get("class") or "").split()
             for key in (element.tag, f"#{element.get('id') or ''}", *(f".{name}" for name in names)):
-                rules += self._rules.get(key, ())
+                if key in self._rules:
+                    rules += self._find_rules(key)
             if self._by_attribute:
-                rules += chain.from_iterable(self._rules.get(f"[{name!s}", ()) for name in element.attrib)
+                rules += chain.from_iterable(self._find_rules(f"[{name!s}") for name in element.attrib)
         self._trials += len(rules)
         if self._trials > MAX_TRIALS:
             rules = []
         own, own_important = parse_declarations((element.get("style") or "")[:MAX_STYLE])
         result: Style = own
         if rules:
+            above = self._find_lineage(element.getparent())
+            if above is not None:
+                rules = [rule for rule in rules if rule.above <= above]
             rules = sorted((rule for rule in rules if rule.matches(element, self._classes)), key=lambda rule: rule.rank)
             merged: dict[str, str] = {}
             for rule in rules:
@@ -900,6 +973,22 @@ class Sheet:
                 result = {**result, name: value.lower()}
         self._known[element] = result
         return result
+
+    def _find_lineage(self, element: etree._Element | None) -> frozenset[str] | None:
+        """The tags, `#id`s and `.class`es of the element and of all above it; nothing where these are too many."""
+        passed: list[etree._Element] = []
+        while element is not None and element not in self._lineages:
+            passed.append(element)
+            element = element.getparent()
+        names = frozenset[str]() if element is None else self._lineages[element]
+        for each in reversed(passed):
+            if names is not None:
+                classes = [f".{name}" for name in (each.get("class") or "").split()]
+                names = names.union((str(each.tag), f"#{each.get('id') or ''}", *classes))
+                if len(names) > MAX_LINEAGE:
+                    names = None
+            self._lineages[each] = names
+        return names
 
     def find_reason(self, element: etree._Element) -> str:
         """Why the element is not shown, in a word; "" if it is."""
@@ -1006,7 +1095,7 @@ def nest(around: str, inside: str) -> str:
 
 def to_selectors(written: str) -> tuple[Selector, ...]:
     """The selectors before a block, each with the classes and ids that it names."""
-    if "\\" in written:
+    if "\\" in written and _LETTER.search(written):
         # A letter that is escaped is that letter; any other sign is left, and the selector with it.
         written = _ESCAPE.sub(lambda match: sign if (sign := unescape(match[0])).isalnum() else match[0], written)
     if "(" in written:
@@ -1014,14 +1103,10 @@ def to_selectors(written: str) -> tuple[Selector, ...]:
             written = _choose(written)
         # One with a list in brackets is not taken apart.
         written = ",".join(selector for selector in _split(written) if "," not in selector)
-    find_names = (_NAME if "]" in written else _PLAIN_NAME).findall
-    return tuple(
-        [
-            (one, list(filter(None, find_names(_NOT.sub("", one) if ":not(" in one else one))))
-            for one in written.split(",")
-            if len(one) <= MAX_SELECTOR
-        ]
-    )
+    selectors = [selector for selector in written.split(",") if len(selector) <= MAX_SELECTOR]
+    if "]" in written or ":not(" in written:
+        return tuple([(each, list(filter(None, _NAME.findall(_NOT.sub("", each))))) for each in selectors])
+    return tuple([(each, _PLAIN_NAME.findall(each)) for each in selectors])
 
 
 def _split(written: str) -> list[str]:
