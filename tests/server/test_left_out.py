@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from specloom.core import paths
+from specloom.core import Diagnostic, Place, paths, render
 from specloom.server import catalogue as image
 from specloom.server.catalogue import Selection, load_image
 from specloom.server.start import load_catalogue, make_executor
@@ -121,3 +121,22 @@ def test_what_is_no_file_is_passed_over(own, environ):
     assert catalogue.tool_names == {"demo_find", "demo_other"}
     assert "4 of their own spec files have errors" in catalogue.left_out
     assert load_image(environ, ALL) is not None
+
+
+def test_signs_that_a_terminal_obeys_are_shown_as_what_they_are_in_the_log():
+    place = Place("own/a\x1b[2J.yaml", 1, 1)
+    shown = render(Diagnostic("E101", place, "it says \x1b[31m\u202e", "try \u200b"), {place.file: "x: \x1b[31m"})
+
+    assert "it says \\u001b[31m\\u202e" in shown
+    assert "own/a\\u001b[2J.yaml:1:1" in shown
+    assert "try \\u200b" in shown
+    assert not any(sign in shown for sign in "\x1b\u202e\u200b")
+
+
+def test_what_an_operator_writes_of_a_tool_is_clean_in_the_list(own, environ):
+    title = next(line for line in OTHER.splitlines() if line.startswith("title:"))
+    write(own, "demo_other", OTHER.replace(title, 'title: "Find\\u202e others\\e[31m\\u200b"'))
+
+    catalogue = load_catalogue(environ, ALL)
+
+    assert b'"title":"Find others[31m"' in catalogue.tools

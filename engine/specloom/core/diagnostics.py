@@ -121,13 +121,16 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 def render(diagnostic: Diagnostic, sources: Mapping[str, str], *, colour: bool = False) -> str:
     """The diagnostic as a person reads it: the sentence, the place, the line with a caret, and the hint."""
+    from .text import escape  # what it compiles is for no start
+
     severity = "error" if diagnostic.is_error else "warning"
     red, bold, blue, plain = ("\033[31m", "\033[1m", "\033[34m", "\033[0m") if colour else ("", "", "", "")
     tint = red if diagnostic.is_error else "\033[33m" if colour else ""
     place = diagnostic.place
+    # A message may quote a file, and a name of a file is anybody's.
     lines = [
-        f"{tint}{severity}[{diagnostic.code}]{plain}{bold}: {diagnostic.message}{plain}",
-        f"  {blue}-->{plain} {place}",
+        f"{tint}{severity}[{diagnostic.code}]{plain}{bold}: {escape(diagnostic.message)}{plain}",
+        f"  {blue}-->{plain} {escape(str(place))}",
     ]
     text = _split_lines(sources.get(place.file, ""))
     if 0 < place.line <= len(text):
@@ -145,7 +148,7 @@ def render(diagnostic: Diagnostic, sources: Mapping[str, str], *, colour: bool =
             f"{pad} {blue}|{plain} {caret}",
         ]
     if diagnostic.hint:
-        lines.append(f"   = {diagnostic.hint}")
+        lines.append(f"   = {escape(diagnostic.hint)}")
     return "\n".join(lines)
 
 

@@ -272,6 +272,7 @@ def make_catalogue(
     `prompts` are entries of `prompts/list`, of which those are kept that the toolsets of these tools offer.
     """
     from specloom.compiler import instructions_for, served_prompts
+    from specloom.core import clean
 
     names = select(model, selection, environ, always_configured=always_configured)
     listed = names
@@ -298,8 +299,8 @@ def make_catalogue(
         name="specloom",
         version=__version__,
         title="specloom",
-        instructions="\n".join(filter(None, (*instructions, left_out, UNTRUSTED))),
-        left_out=left_out,
+        instructions=clean("\n".join(filter(None, (*instructions, left_out, UNTRUSTED))))[0],
+        left_out=clean(left_out)[0],
         tools=_compact(tools),
         tool_names=served,
         resources=_compact([listed_resource(one) for one in declared if not one.is_template]),
@@ -311,7 +312,10 @@ def make_catalogue(
 
 
 def _compact(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    """A value as JSON; what operators' own specs say is clean of controls and of what nobody sees."""
+    from specloom.core import dump_clean
+
+    return dump_clean(value).encode()
 
 
 def fingerprint(environ: Mapping[str, str], selection: Selection) -> str:

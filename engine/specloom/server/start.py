@@ -115,7 +115,7 @@ def load_catalogue(environ: Mapping[str, str], selection: Selection, *, replay: 
     if catalogue is not None:
         return catalogue
     from specloom.compiler import weave_served
-    from specloom.core import count_errors, render
+    from specloom.core import count_errors, render, to_plain
     from specloom.specs import layer_roots, listed_prompt, load_prompts
 
     model, library, report, lost = weave_served(layer_roots(environ))
@@ -130,7 +130,7 @@ def load_catalogue(environ: Mapping[str, str], selection: Selection, *, replay: 
             model, selection, environ, prompts=prompts, always_configured=replay, left_out=tell_lost(lost)
         )
     except ValueError as error:
-        print(f"specloom: {error}", file=sys.stderr)  # noqa: T201
+        print(f"specloom: {to_plain(str(error))}", file=sys.stderr)  # noqa: T201
         raise SystemExit(2) from None
     if not replay:
         save_image(catalogue, environ, selection, conditions(model))

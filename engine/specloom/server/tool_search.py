@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from math import log
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import Fault, did_you_mean, dump_clean, find_nearest
+from specloom.core import Fault, clean, did_you_mean, dump_clean, find_nearest
 
 from .frames import render_text
 
@@ -108,7 +108,7 @@ class ToolSearch:
     def answer(self, raw: Mapping[str, Any]) -> bytes:
         """The result of a call of `find_tool`; raises Fault."""
         body, text = self._find(raw)
-        return render_text(body, text=text)
+        return render_text(body, text=clean(text)[0])
 
     def _find(self, raw: Mapping[str, Any]) -> tuple[str, str]:
         _check_names(FIND_TOOL, raw, ("query", "limit"))
