@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
+import threading
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
+from specloom.domains.trust.citations.aside import run_aside
 from specloom.domains.trust.citations.match import match_text
 from specloom.domains.trust.citations.reference import LONGEST_REFERENCE, parse_reference
-from specloom.domains.trust.citations.work import MOST_SIGNED, to_work
+from specloom.domains.trust.citations.work import MOST_SIGNED, is_heavy, to_work
 
 
 def count_calls(function: Callable[[], object]) -> int:
@@ -71,3 +75,34 @@ def test_of_what_a_registry_answers_so_much_is_read_and_no_more() -> None:
 
 def test_a_reference_is_read_up_to_its_longest() -> None:
     assert len(parse_reference("otters " * 5_000).text) <= LONGEST_REFERENCE
+
+
+LIVE: Any = SimpleNamespace(is_live=True)
+
+
+async def test_what_is_run_aside_leaves_the_loop_to_others_and_comes_one_at_a_time() -> None:
+    may_end, begun = threading.Event(), []
+
+    def work(name: str) -> bool:
+        begun.append(name)
+        return may_end.wait(20)
+
+    tasks = [asyncio.create_task(run_aside(LIVE, work, name)) for name in ("first", "second")]
+    # The loop is not held while the first one waits in its thread.
+    for _ in range(100):
+        await asyncio.sleep(0)
+    alone = list(begun)
+    may_end.set()
+
+    assert await asyncio.gather(*tasks) == [True, True]
+    assert "second" not in alone
+    assert begun == ["first", "second"]
+
+
+def test_only_what_few_honest_records_have_is_heavy() -> None:
+    honest = {"title": "How otters hold hands", "authors": ["Doe, J"] * 40, "other_titles": ["Otters"]}
+
+    assert not is_heavy(honest, "Doe, J. (2020). How otters hold hands. Journal of Otters, 1(2), 3-4.")
+    assert is_heavy(honest, "otters " * 1000)
+    assert is_heavy({**honest, "title": "otters " * 1000})
+    assert is_heavy({**honest, "authors": ["Doe, J"] * 3000})

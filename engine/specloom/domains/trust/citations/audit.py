@@ -21,11 +21,12 @@ from ..bibliography.entry import BibliographyEntry, clean, from_source, to_iso
 from ..claims.coverage import ClaimEvidence, judge_claim, read_first, to_unread
 from ..records import AuditEntry, AuditFlag, AuditSummary, ClaimCheck, ReferenceAudit, Retraction, Unreadable
 from ..sources.links import NO_LINK, LinkCheck, check_links
+from .aside import run_aside
 from .existence import RegistrySearch, Standing, find_by_dois, find_by_reference, find_identified
 from .match import Match, match_fields
 from .reference import from_fields
 from .titles import is_called_retracted
-from .work import Work, find_addresses, tell_match
+from .work import Work, find_addresses, is_heavy, tell_match
 
 # --- The entries of an audit: what was handed in, each on its way through the checks with what is known of it so
 # far ------------------------------------------------------------------------------------------------------------------
@@ -287,7 +288,10 @@ async def audit(
     progress = _Progress(context, items)
     await asyncio.gather(_check_links(context, items, progress), _check_existence(context, items, progress))
     await _check_claims(context, items, progress)
-    audited = [tell(at, item) for at, item in enumerate(items)]
+    audited = []
+    for at, item in enumerate(items):
+        is_light = item.work is None or not is_heavy(item.work.row, item.entry.title)
+        audited.append(tell(at, item) if is_light else await run_aside(context, tell, at, item))
     swapped = sum(entry.title_match == "mismatch" for entry in audited)
     # Whether the authors or the year of an entry are not those of its record.
     altered = sum(

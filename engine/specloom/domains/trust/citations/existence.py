@@ -13,10 +13,11 @@ from specloom.domains.text import Identifier, find_parties, terms, to_arxiv_doi,
 from specloom.plugins import Context
 
 from ..records import Retraction
+from .aside import run_aside
 from .match import Confidence, Match, match_reference
 from .reference import Reference
 from .titles import is_called_retracted
-from .work import Work, to_work
+from .work import Work, is_heavy, to_work
 
 State = Literal["found", "absent", "unknown"]
 BATCH = 100
@@ -351,7 +352,7 @@ async def find_by_reference(context: Context, reference: Reference, *, most: int
             failed.append(provider)
             continue
         answered.append(provider)
-        candidate = await _find_best(answer.rows, provider, reference)
+        candidate = await _find_best(context, answer.rows, provider, reference)
         level = candidate[1].confidence if candidate else "none"
         trail.append(f"search: the best of {len(answer.rows)} results of {provider} matches with confidence {level}")
         if candidate and (best is None or _rank(candidate[1]) < _rank(best[1])):
@@ -364,16 +365,24 @@ async def find_by_reference(context: Context, reference: Reference, *, most: int
     return RegistrySearch(work, match, tuple(answered), tuple(failed), tuple(trail))
 
 
-async def _find_best(rows: list[dict[str, Any]], provider: str, reference: Reference) -> tuple[Work, Match] | None:
+async def _find_best(
+    context: Context, rows: list[dict[str, Any]], provider: str, reference: Reference
+) -> tuple[Work, Match] | None:
     matches = []
     for row in rows[:RESULTS]:
-        # A record of the most that is read takes a fifth of a second, and others have their turn between two.
         await asyncio.sleep(0)
-        work = to_work(row, provider)
-        match = match_reference(reference, work.record)
-        if match.confidence != "none":
-            matches.append((work, match))
+        if is_heavy(row, reference.text):
+            match = await run_aside(context, _compare, row, provider, reference)
+        else:
+            match = _compare(row, provider, reference)
+        if match[1].confidence != "none":
+            matches.append(match)
     return min(matches, key=lambda match: _rank(match[1]), default=None)
+
+
+def _compare(row: Mapping[str, Any], provider: str, reference: Reference) -> tuple[Work, Match]:
+    work = to_work(row, provider)
+    return work, match_reference(reference, work.record)
 
 
 def _rank(match: Match) -> tuple[int, bool, int]:

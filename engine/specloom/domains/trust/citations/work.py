@@ -21,6 +21,8 @@ _MOST_LINES = 6
 """Titles of a record that are compared, and names of its venues."""
 _LONGEST_TITLE, _LONGEST_VENUE, _LONGEST_NAME, _LONGEST_ABSTRACT = 1000, 300, 200, 1000
 """Characters of each that are read: a registry may answer anything."""
+_HEAVY, _MANY = 1000, 100
+"""Characters of a title or a reference, and names and titles of a record, that only few honest ones have more of."""
 _MARKED_UP = 5
 """How much longer a text may be with its markup."""
 _RESOLVERS = ("https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/")
@@ -70,6 +72,12 @@ class Work:
             "source": self.provider,
         }
         return {name: value for name, value in fields.items() if value not in (None, "", [])}
+
+
+def is_heavy(row: Mapping[str, Any], text: str = "") -> bool:
+    """Whether comparing a record with a reference of that text may take more than some milliseconds."""
+    lists = [row.get(name) or () for name in ("authors", "other_titles", "other_venues")]
+    return len(text) > _HEAVY or len(str(row.get("title") or "")) > _HEAVY or sum(map(len, lists)) > _MANY
 
 
 def to_work(row: Mapping[str, Any], provider: str) -> Work:
