@@ -36,14 +36,15 @@ def make_pdf(
     catalog: str = "",
     fields: Sequence[str] = (),
     more: Mapping[int, bytes] | None = None,
+    named: str = "",
 ) -> bytes:
     """A PDF file with texts at places; `outline` has (page from 0, title).
 
     `picture` draws one on all pages or on those named, and `image` gives it the name `Im` without drawing it; `drawn`
     has what else is drawn on a page (its operators), `bold` are texts set in bold letters, `resources` are more of
     those of a page, `catalog` is what else the catalog says, `fields` are those of a form on the first page, `more` are
-    objects by number, `mode` is the rendering mode of text (3 for unseen), and `turned` the degrees by which pages are
-    turned when shown.
+    objects by number, `named` the names of forms among them, `mode` is the rendering mode of text (3 for unseen), and
+    `turned` the degrees by which pages are turned when shown.
     """
     objects: dict[int, bytes] = {}
     first = 10 + len(outline)
@@ -67,7 +68,7 @@ def make_pdf(
         objects[10 + at] = (
             f"<< /Title ({_escape(title)}) /Parent 5 0 R {following} /Dest [{numbers[page]} 0 R /Fit] >>".encode()
         )
-    named = "/XObject << /Im 6 0 R >>" if picture or image else ""
+    named = f"/XObject << {'/Im 6 0 R' if picture or image else ''} {named} >>" if picture or image or named else ""
     if picture or image:
         objects[6] = pdf_stream(
             b"\x00", "/Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8"

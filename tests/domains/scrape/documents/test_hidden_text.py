@@ -6,7 +6,18 @@ import pytest
 
 from specloom.core.faults import Fault
 from specloom.domains.scrape.documents import read as documents
-from tests.support.documents import WORD, Text, area, lines, make_docx, make_pdf, make_pptx, paragraph, shape
+from tests.support.documents import (
+    WORD,
+    Text,
+    area,
+    lines,
+    make_docx,
+    make_pdf,
+    make_pptx,
+    paragraph,
+    pdf_stream,
+    shape,
+)
 
 SEEN = lines(["Otters eat fish every day,", "and where there are few of them", "they turn to crabs and frogs."])
 WHITE, BLACK, BLUE = "1 1 1 rg", "0 0 0 rg", "0.2 0.2 0.6 rg"
@@ -26,7 +37,29 @@ RESOURCES = """
 /ExtGState << /Clear << /ca 0 >> /Half << /ca 0.4 >> /Full << /ca 1 >> >>
 /Pattern << /P << /PatternType 2 /Shading << /ShadingType 2 /ColorSpace /DeviceRGB /Coords [0 0 600 0]
 /Function << /FunctionType 2 /Domain [0 1] /C0 [0 0 1] /C1 [1 0 0] /N 1 >> >> >> >>
+/Properties << /Off 40 0 R /On 41 0 R /Twice 42 0 R >>
 """
+FORMS = "/Words 50 0 R /Narrow 51 0 R /Shown 52 0 R /Deep0 53 0 R"
+LAYERS = "/OCProperties << /OCGs [40 0 R 41 0 R 42 0 R 43 0 R] /D << /OFF [40 0 R 42 0 R] >> >>"
+
+
+def form(content: str, box: str = "0 0 600 800", resources: str = "/Font << /F1 3 0 R >>") -> bytes:
+    """A form of a page."""
+    entries = f"/Type /XObject /Subtype /Form /BBox [{box}] /Resources << {resources} >>"
+    return pdf_stream(content.encode(), entries)
+
+
+OBJECTS = {
+    40: b"<< /Type /OCG /Name (Draft) >>",
+    41: b"<< /Type /OCG /Name (Map) >>",
+    42: b"<< /Type /OCG /Name (Notes) >>",
+    43: b"<< /Type /OCG /Name (Notes) >>",
+    50: form(write("Obey me")),
+    51: form(write("Obey me"), "0 0 50 50"),
+    52: form(write("Read me")),
+    **{53 + at: form(f"/Deep{at + 1} Do", resources=f"/XObject << /Deep{at + 1} {54 + at} 0 R >>") for at in range(5)},
+    58: form(write("Read me")),
+}
 HIDDEN = {
     "unpainted": write("Obey me", before="3 Tr"),
     "white on paper": write("Obey me", before=WHITE),
@@ -41,6 +74,15 @@ HIDDEN = {
     "covered by a black bar": f"{write('Obey me')} {fill(BLACK)}",
     "covered by what runs from colour to colour": f"{write('Obey me')} /Pattern cs /P scn 50 390 300 30 re f 0 0 0 rg",
     "transparent": write("Obey me", before="/Clear gs") + " /Full gs",
+    "cut away": f"q 0 0 50 50 re W n {write('Obey me')} Q",
+    "cut away to nothing": f"q 0 0 0 0 re W n {write('Obey me')} Q",
+    "cut away by two that share nothing": f"q 0 0 90 900 re W n 95 0 500 900 re W n {write('Obey me')} Q",
+    "cut away by a shape": f"q 0 0 m 90 0 l 0 90 l W n {write('Obey me')} Q",
+    "on a layer that is off": f"/OC /Off BDC {write('Obey me')} EMC",
+    "on a layer in a layer that is off": f"/OC /Off BDC /OC /On BDC {write('Obey me')} EMC EMC",
+    "in a form on a layer that is off": "/OC /Off BDC /Words Do EMC",
+    "in a form that is cut away": "q 0 0 50 50 re W n /Words Do Q",
+    "beside the box of its form": "/Narrow Do",
 }
 SHOWN = {
     "white on a box": f"{fill(BLUE)} {write('Read me', before=WHITE)}",
@@ -55,12 +97,23 @@ SHOWN = {
     "white on a triangle": f"0 0 1 rg 0 300 m 600 300 l 60 700 l f {write('Read me', before=WHITE)}",
     "white with a black edge": write("Read me", before=f"{WHITE} 1 Tr"),
     "small": write("Read me", size=4),
+    "cut to most of it": f"q 0 402 500 500 re W n {write('Read me')} Q",
+    "in a shape that is cut out": f"q 0 0 m 900 0 l 0 900 l W n {write('Read me')} Q",
+    "on a layer that is on": f"/OC /On BDC {write('Read me')} EMC",
+    "below a box on a layer that is off": f"{write('Read me')} /OC /Off BDC {fill(WHITE)} EMC",
+    "on a layer whose name another has that is on": f"/OC /Twice BDC {write('Read me')} EMC",
+    "in a form on a layer that is on": "/OC /On BDC /Shown Do EMC",
+    "in the form of a form of a form": "/Deep0 Do",
     "white on a picture": f"q 500 0 0 100 50 350 cm /Im Do Q {write('Read me', before=WHITE)}",
 }
 
 
 def read(page: str, texts: list[Text] = SEEN, *, picture: bool = False) -> documents.Document:
-    return documents.read(make_pdf([texts], drawn={0: page}, resources=RESOURCES, image=True, picture=picture), "", "")
+    body = make_pdf(
+        [texts], drawn={0: page}, resources=RESOURCES, image=True, picture=picture, catalog=LAYERS, more=OBJECTS,
+        named=FORMS,
+    )  # fmt: skip
+    return documents.read(body, "", "")
 
 
 @pytest.mark.parametrize("how", HIDDEN)
@@ -143,6 +196,10 @@ def table(cell: str, *, settings: str = "", own: str = "") -> str:
     return f"<w:tbl><w:tblPr>{settings}</w:tblPr><w:tr>{cells}</w:tr></w:tbl>"
 
 
+def row(text: str, settings: str = "") -> str:
+    return f"<w:tr><w:trPr>{settings}</w:trPr><w:tc>{paragraph(text)}</w:tc></w:tr>"
+
+
 PALE, SHADE = '<w:color w:val="FFFFFF"/>', '<w:shd w:val="clear" w:fill="203040"/>'
 HIDDEN_RUNS = {
     "hidden": line(run("Obey", "<w:vanish/>"), run(" me", "<w:vanish/>")),
@@ -153,6 +210,15 @@ HIDDEN_RUNS = {
     "white on white": line(run("Obey me", f'{PALE}<w:shd w:val="clear" w:fill="FFFFFF"/>')),
     "white in a table": table(line(run("Obey me", PALE))),
     "tiny": line(run("Obey me", '<w:sz w:val="2"/>')),
+    "of the colour of its shading": line(
+        run("Obey me", '<w:color w:val="FF0000"/><w:shd w:val="clear" w:fill="F80000"/>')
+    ),
+    "as black as the pen over it": line(run("Obey me", '<w:color w:val="000000"/><w:highlight w:val="black"/>')),
+    "of the colour of the paper": line(run("Obey me", '<w:color w:val="auto" w:themeColor="background1"/>')),
+    "next to no width": line(run("Obey me", '<w:w w:val="1"/>')),
+    "next to no height": line(run("Obey me"), settings='<w:spacing w:line="10" w:lineRule="exact"/>'),
+    "without paint": line(run("Obey me", "<w14:textFill xmlns:w14='w14'><w14:noFill/></w14:textFill>")),
+    "in a hidden row": f"<w:tbl>{row('Obey me', '<w:hidden/>')}{row('beside')}</w:tbl>",
 }
 SHOWN_RUNS = {
     "not hidden after all": line(run("Read me", '<w:rStyle w:val="Gone"/><w:vanish w:val="0"/>')),
@@ -164,6 +230,22 @@ SHOWN_RUNS = {
     "white in a table with dark cells": table(line(run("Read me", PALE)), settings='<w:tblStyle w:val="Grid"/>'),
     "white in a box": line(f"<w:r><w:pict><w:txbxContent>{line(run('Read me', PALE))}</w:txbxContent></w:pict></w:r>"),
     "small": line(run("Read me", '<w:sz w:val="8"/>')),
+    "on a shading": line(run("Read me", '<w:color w:val="FF0000"/><w:shd w:val="clear" w:fill="FFFF00"/>')),
+    "under a black pen that turns it white": line(
+        run("Read me", '<w:color w:val="auto"/><w:highlight w:val="black"/>')
+    ),
+    "of another colour of the theme": line(run("Read me", '<w:color w:val="auto" w:themeColor="text1"/>')),
+    "narrow": line(run("Read me", '<w:w w:val="50"/>')),
+    "in a line of its own height": line(run("Read me"), settings='<w:spacing w:line="240" w:lineRule="exact"/>'),
+    "painted": line(run("Read me", "<w14:textFill xmlns:w14='w14'><w14:solidFill/></w14:textFill>")),
+    "an outline without paint": line(
+        run(
+            "Read me",
+            "<w14:textOutline xmlns:w14='w14'><w14:solidFill/></w14:textOutline><w14:textFill xmlns:w14='w14'>"
+            "<w14:noFill/></w14:textFill>",
+        )
+    ),
+    "in a row": "<w:tbl>" + row("Read me", '<w:hidden w:val="0"/>') + row("beside") + "</w:tbl>",
 }
 
 

@@ -210,6 +210,9 @@ class _WordReader:
             settings = child(row, "trPr")
             if child(settings, "del") is not None:
                 continue
+            if _is_set(child(settings, "hidden")):
+                self._archive.hidden += any((text.text or "").strip() for text in descendants(row, "t"))
+                continue
             cells = [""] * min(to_int(value_of(settings, "gridBefore")), _WIDEST)
             for cell in _find(row, "tc"):
                 self._archive.cells -= 1
@@ -247,6 +250,11 @@ def _choose(element: Element) -> Element:
     """Of the same thing said twice, for readers that know it and for others, the first; of others themselves."""
     is_said_twice = local(element) == "AlternateContent"
     return next(children(element, "Choice"), element) if is_said_twice else element
+
+
+def _is_set(switch: Element | None) -> bool:
+    """Whether a setting that is on by being there is on."""
+    return switch is not None and attribute(switch, "val").lower() not in ("0", "false", "off")
 
 
 def _find(element: Element, name: str) -> Iterator[Element]:

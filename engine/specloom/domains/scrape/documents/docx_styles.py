@@ -209,9 +209,24 @@ _PALE: Final = 245
 _COLOUR: Final = re.compile(r"[0-9a-fA-F]{6}")
 _OFF: Final = frozenset({"0", "false", "off"})
 _MARKS: Final = 4
+# Per cent of the usual width, and twentieths of a point of a line.
+_THIN: Final = 5
+_FLAT: Final = 20
+# Of 255, in each colour: what differs by less looks the same.
+_SAME: Final = 10
+_PAPER: Final = frozenset({"background1", "light1"})
+# The colours of the pen that marks text (17.18.40), but for white and those that no text has.
+_PENS: Final = {
+    "black": "000000", "blue": "0000FF", "cyan": "00FFFF", "green": "00FF00", "magenta": "FF00FF", "red": "FF0000",
+    "yellow": "FFFF00", "darkBlue": "000080", "darkCyan": "008080", "darkGreen": "008000", "darkMagenta": "800080",
+    "darkRed": "800000", "darkYellow": "808000", "darkGray": "808080", "lightGray": "C0C0C0",
+}  # fmt: skip
 
 Look = dict[str, Any]
-"""How characters look, as far as it is said: `hidden` or not, their `size` in half points, `pale`, and `shaded`."""
+"""How characters look, as far as it is said: `hidden` or not, their `size` in half points, `pale`, and `shaded`.
+
+And their `colour` and that of the `ground` right below them as six digits, and the per cent of their usual `width`.
+"""
 
 
 @dataclass(slots=True)
@@ -226,7 +241,9 @@ class Unseen:
         """Whether nobody sees a run of a paragraph that has a style."""
         settings = child(run, "rPr")
         look = self.styles.look(style) | self.styles.look(value_of(settings, "rStyle")) | to_look(settings)
-        if look.get("hidden") or look.get("size", _TINY + 1) <= _TINY:
+        if look.get("hidden") or look.get("size", _TINY + 1) <= _TINY or look.get("width", 100) <= _THIN:
+            return True
+        if _is_same(look.get("colour", ""), look.get("ground", "")) or _is_squeezed(run):
             return True
         is_white = look.get("pale") and not look.get("shaded") and not self.is_coloured
         return bool(is_white) and not self._is_on_colour(run)
@@ -237,14 +254,17 @@ class Unseen:
             name = local(each)
             if name == "txbxContent":
                 return True
-            # The settings are the first child but for marks, and there may be very many children.
-            around = islice(each, _MARKS) if name in ("p", "tc", "tbl") else ()
-            settings = next((part for part in around if local(part) == f"{name}Pr"), None)
+            settings = _find_settings(each) if name in ("p", "tc", "tbl") else None
             if is_shade(child(settings, "shd")):
                 return True
             if name == "tbl" and self.styles.colours_cells(value_of(settings, "tblStyle")):
                 return True
         return False
+
+
+def _find_settings(element: Element) -> Element | None:
+    """The settings of a paragraph, a cell or a table: the first child but for marks; there may be many."""
+    return next((part for part in islice(element, _MARKS) if local(part) == f"{local(element)}Pr"), None)
 
 
 def to_look(settings: Element | None) -> Look:
@@ -254,8 +274,18 @@ def to_look(settings: Element | None) -> Look:
         look["hidden"] = attribute(switch, "val").lower() not in _OFF
     if (size := to_int(value_of(settings, "sz"), -1)) >= 0:
         look["size"] = size
-    if colour := value_of(settings, "color"):
-        look["pale"] = _is_pale(colour)
+    if (width := to_int(value_of(settings, "w"), -1)) >= 0:
+        look["width"] = width
+    if (colour := child(settings, "color")) is not None:
+        value = attribute(colour, "val")
+        is_paper = attribute(colour, "themeColor") in _PAPER and not _COLOUR.fullmatch(value)
+        look["pale"] = is_paper or _is_pale(value)
+        look["colour"] = value
+    if child(settings, "textFill", "noFill") is not None and child(settings, "textOutline", "solidFill") is None:
+        look["hidden"] = True
+    ground = _PENS.get(value_of(settings, "highlight")) or _to_fill(child(settings, "shd"))
+    if ground:
+        look["ground"] = ground
     if is_shade(child(settings, "shd")) or value_of(settings, "highlight") not in ("", "none", "white"):
         look["shaded"] = True
     return look
@@ -265,6 +295,25 @@ def is_shade(shade: Element | None) -> bool:
     """Whether a shading is another colour than that of paper."""
     fill, pattern = attribute(shade, "fill"), attribute(shade, "val")
     return pattern not in ("", "clear", "nil") or (_COLOUR.fullmatch(fill) is not None and not _is_pale(fill))
+
+
+def _to_fill(shade: Element | None) -> str:
+    """The one colour of a shading, "" where it has none or a pattern of two."""
+    return attribute(shade, "fill") if attribute(shade, "val") in ("", "clear", "nil") else ""
+
+
+def _is_same(one: str, two: str) -> bool:
+    """Whether two colours look the same; those that a program chooses do not."""
+    if not (_COLOUR.fullmatch(one) and _COLOUR.fullmatch(two)):
+        return False
+    return all(abs(first - second) <= _SAME for first, second in zip(*map(bytes.fromhex, (one, two)), strict=True))
+
+
+def _is_squeezed(run: Element) -> bool:
+    """Whether the line of a run has next to no height."""
+    parent = run.getparent()
+    spacing = child(_find_settings(parent), "spacing") if parent is not None else None
+    return attribute(spacing, "lineRule") == "exact" and to_int(attribute(spacing, "line"), _FLAT + 1) <= _FLAT
 
 
 def _is_pale(colour: str) -> bool:

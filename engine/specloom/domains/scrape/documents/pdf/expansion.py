@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from .layers import find_hidden_layers
 from .object_store import (
     ObjectStore,
     PdfReference,
@@ -117,6 +118,8 @@ class Expansion:
     pages: list[dict[bytes, Any]]
     is_ordered: bool
     """Whether the pages are certainly those that the reader has, in its order; else all there are must be bearable."""
+    hidden_layers: frozenset[str] = frozenset()
+    """The names of the layers that are off."""
     _scans: dict[tuple[int, bool], _Scan] = field(default_factory=dict)
     _resources: dict[int, _Resources] = field(default_factory=dict)
     _unpacked: int = 0
@@ -360,4 +363,4 @@ def _list_pages(document: Any, store: ObjectStore, most: int) -> Expansion:
             waiting += reversed(store.get_list(entries[b"Kids"]))
         else:
             break
-    return Expansion(store, pages, is_ordered=len(pages) == count)
+    return Expansion(store, pages, is_ordered=len(pages) == count, hidden_layers=find_hidden_layers(store))

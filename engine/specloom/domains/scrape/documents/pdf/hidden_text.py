@@ -22,6 +22,7 @@ from .objects import (
     area,
     bound,
     cut,
+    find_clip,
     find_colour,
     holds,
     is_pale,
@@ -65,6 +66,15 @@ class _Drawn:
     handle: Any
 
 
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """How a page is looked at: which layers of the file are off, by their names, and whether it may be drawn."""
+
+    hidden_layers: Collection[str] = ()
+    may_draw: Callable[[], bool] = lambda: True
+    """Asked when a part of the page is to be drawn, which may take too long; if not, patterns count as one colour."""
+
+
 @dataclass(slots=True)
 class PageDrawing:
     """What is drawn on a page, by the rows where it stands; and in which place of the order each text object is."""
@@ -81,6 +91,10 @@ class PageDrawing:
     """Whether everything was looked at; a drawing of very many things is not."""
     may_draw: Callable[[], bool] = lambda: True
     """Whether parts of the page can be drawn in a bearable time to look at them; asked when that is wanted."""
+    clips: dict[int, Box] = field(default_factory=dict)
+    """Within what the text objects are drawn that have bounds."""
+    off: set[int] = field(default_factory=set)
+    """The text objects on layers that are off."""
     tiled: dict[int, bool] = field(default_factory=dict)
     white: dict[int, bool] = field(default_factory=dict)
 
@@ -151,16 +165,24 @@ class PageDrawing:
 
 
 def read_grounds(
-    document: Any, page: Any, texts: Collection[int], may_draw: Callable[[], bool] = lambda: True
+    document: Any,
+    page: Any,
+    texts: Collection[int],
+    view: PageView,
 ) -> PageDrawing:
     """What is drawn on an open page of the reader; `texts` are the addresses of the text objects that are asked for."""
-    drawing = PageDrawing(document, page, may_draw=may_draw)
+    drawing = PageDrawing(document, page, may_draw=view.may_draw)
     written: list[tuple[int, Any]] = []
     try:
-        for order, (kind, each, matrix) in enumerate(walk_objects(page)):
+        for order, placed in enumerate(walk_objects(page, view.hidden_layers)):
+            kind, each, matrix, *_ = placed
             if kind == raw.FPDF_PAGEOBJ_TEXT:
                 written.append((order, each))
-            elif (drawn := _to_drawn(kind, each, matrix, order)) is not None:
+                if placed.is_off:
+                    drawing.off.add(ctypes.addressof(each.contents))
+                elif (clip := find_clip(placed)) is not None:
+                    drawing.clips[ctypes.addressof(each.contents)] = clip
+            elif not placed.is_off and (drawn := _to_drawn(kind, each, matrix, order)) is not None:
                 # By every row in which the middle of a letter on it may be.
                 for row in range(_to_row(drawn.box[1]), _to_row(drawn.box[3]) + 1):
                     drawing.rows.setdefault(row, []).append(drawn)
@@ -231,10 +253,12 @@ _PALE: Final = 240
 # Of the letters of a page, and of its area: below, a picture is no scan and letters on it are no text.
 _FEW: Final = 8
 _SCAN: Final = 0.5
+# Of the area of letters: what is not cut away.
+_LEAST_SHOWN: Final = 0.02
 
 
 @dataclass(slots=True)
-class _Look:
+class _Paint:
     """How a text object is painted: its mode, its colour with its opacity (None for none known), and its size."""
 
     handle: Any
@@ -243,21 +267,23 @@ class _Look:
     size: float
 
 
-def find_unseen(document: Any, page: Any, letters: Letters, may_draw: Callable[[], bool] = lambda: True) -> list[Span]:
+def find_unseen(document: Any, page: Any, letters: Letters, view: PageView = PageView()) -> list[Span]:
     """The stretches of letters of an open page that are not seen, in the order of the file.
 
-    What stands between two of them is seen. Where `may_draw` says no, patterns count as one colour.
+    What stands between two of them is seen.
     """
-    looks: dict[int, _Look] = {}
+    looks: dict[int, _Paint] = {}
     spans = list(_spans(letters, looks))
     if not spans:
         return []
     edges = _read_box(page)
-    grounds = read_grounds(document, page, looks, may_draw)
+    grounds = read_grounds(document, page, looks, view)
     keeps_unpainted = _is_scan(spans, looks, grounds, edges)
 
     def is_unseen(each: tuple[Span, int]) -> bool:
         span, at = each
+        if at in grounds.off:
+            return True
         if looks[at].mode == _UNPAINTED:
             return not keeps_unpainted
         return _is_unseen(letters, span, at, looks[at], edges, grounds)
@@ -266,7 +292,7 @@ def find_unseen(document: Any, page: Any, letters: Letters, may_draw: Callable[[
     return [(each[0][0][0], each[-1][0][1]) for each in stretches]
 
 
-def _spans(letters: Letters, looks: dict[int, _Look]) -> Iterator[tuple[Span, int]]:
+def _spans(letters: Letters, looks: dict[int, _Paint]) -> Iterator[tuple[Span, int]]:
     """The words of a page, parted where a text object ends, each with the address of its object."""
 
     def find(at: int) -> int:
@@ -277,7 +303,7 @@ def _spans(letters: Letters, looks: dict[int, _Look]) -> Iterator[tuple[Span, in
         address = ctypes.addressof(handle.contents)
         if address not in looks:
             mode = raw.FPDFTextObj_GetTextRenderMode(handle)
-            looks[address] = _Look(handle, mode, find_colour(handle), letters.size(at))
+            looks[address] = _Paint(handle, mode, find_colour(handle), letters.size(at))
         return address
 
     words = [word.span() for word in _WORD.finditer(letters.text)]
@@ -293,7 +319,7 @@ def _spans(letters: Letters, looks: dict[int, _Look]) -> Iterator[tuple[Span, in
                 yield (at[0], at[-1] + 1), own
 
 
-def _is_scan(spans: Sequence[tuple[Span, int]], looks: dict[int, _Look], grounds: PageDrawing, edges: Box) -> bool:
+def _is_scan(spans: Sequence[tuple[Span, int]], looks: dict[int, _Paint], grounds: PageDrawing, edges: Box) -> bool:
     """Whether the letters without paint are what was recognised in a picture."""
     counts = [0, 0]
     for (start, end), at in spans:
@@ -301,7 +327,7 @@ def _is_scan(spans: Sequence[tuple[Span, int]], looks: dict[int, _Look], grounds
     return counts[0] < _FEW or (counts[1] >= counts[0] and grounds.pictured >= _SCAN * area(edges))
 
 
-def _is_unseen(letters: Letters, span: Span, at: int, look: _Look, edges: Box, grounds: PageDrawing) -> bool:
+def _is_unseen(letters: Letters, span: Span, at: int, look: _Paint, edges: Box, grounds: PageDrawing) -> bool:
     first = letters.box(span[0])
     if first is None:
         return False
@@ -313,6 +339,8 @@ def _is_unseen(letters: Letters, span: Span, at: int, look: _Look, edges: Box, g
     colour = None if look.mode in _STROKED else look.colour
     if colour is not None and colour[3] < _FAINT:
         return True
+    if (clip := grounds.clips.get(at)) is not None and _is_cut_away(letters, span, first, clip):
+        return True
     if not grounds.is_near(first) and (colour is None or min(colour[:3]) < _PALE):
         return False
     last = letters.box(span[1] - 1) or first
@@ -320,6 +348,16 @@ def _is_unseen(letters: Letters, span: Span, at: int, look: _Look, edges: Box, g
     if grounds.is_covered(at, box):
         return True
     return colour is not None and grounds.is_lost(at, box, colour[:3]) and not grounds.are_tiles(look.handle)
+
+
+def _is_cut_away(letters: Letters, span: Span, first: Box, clip: Box) -> bool:
+    """Whether next to nothing of some letters is within the box in which they are drawn."""
+    if holds(clip, first):
+        return False
+    last = letters.box(span[1] - 1) or first
+    box = bound([first[:2], first[2:], last[:2], last[2:]])
+    shown = cut(box, clip)
+    return shown[2] <= shown[0] or shown[3] <= shown[1] or area(shown) < _LEAST_SHOWN * area(box)
 
 
 def _read_box(page: Any) -> Box:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
 from pypdfium2 import raw
 
@@ -20,15 +20,30 @@ _MOST_OBJECTS: Final = 20_000
 _DEEPEST: Final = 3
 
 
-def walk_objects(page: Any) -> Iterator[tuple[int, Any, Matrix]]:
-    """The kind, the handle and the matrix of what is drawn on an open page, in that order.
+class DrawnObject(NamedTuple):
+    """Something drawn on a page: its kind and handle, its matrix, and within what its form is drawn.
 
-    What is in a form stands in the form's place. `OverflowError` when there are too many.
+    None for one without bounds. `is_off` is what is on a layer that is off.
     """
-    return _walk(page.raw, IDENTITY, [_MOST_OBJECTS], 0)
+
+    kind: int
+    handle: Any
+    matrix: Matrix
+    clip: Box | None
+    is_off: bool = False
 
 
-def _walk(holder: Any, matrix: Matrix, budget: list[int], depth: int) -> Iterator[tuple[int, Any, Matrix]]:
+def walk_objects(page: Any, hidden_layers: Collection[str] = ()) -> Iterator[DrawnObject]:
+    """What is drawn on an open page, in that order; what is in a form stands in the form's place.
+
+    `OverflowError` when there are too many.
+    """
+    return _walk(page.raw, DrawnObject(0, None, IDENTITY, None), hidden_layers, [_MOST_OBJECTS], 0)
+
+
+def _walk(
+    holder: Any, around: DrawnObject, hidden: Collection[str], budget: list[int], depth: int
+) -> Iterator[DrawnObject]:
     is_form = depth > 0
     count = raw.FPDFFormObj_CountObjects(holder) if is_form else raw.FPDFPage_CountObjects(holder)
     budget[0] -= count
@@ -37,10 +52,45 @@ def _walk(holder: Any, matrix: Matrix, budget: list[int], depth: int) -> Iterato
     for number in range(count):
         each = raw.FPDFFormObj_GetObject(holder, number) if is_form else raw.FPDFPage_GetObject(holder, number)
         kind = raw.FPDFPageObj_GetType(each)
+        is_off = around.is_off or (bool(hidden) and _is_on_layer(each, hidden))
+        placed = DrawnObject(kind, each, around.matrix, around.clip, is_off)
         if kind != raw.FPDF_PAGEOBJ_FORM:
-            yield kind, each, matrix
+            yield placed
         elif depth < _DEEPEST and (own := read_matrix(each)):
-            yield from _walk(each, multiplied(own, matrix), budget, depth + 1)
+            inner = DrawnObject(kind, each, multiplied(own, around.matrix), find_clip(placed), is_off)
+            yield from _walk(each, inner, hidden, budget, depth + 1)
+
+
+def find_clip(placed: DrawnObject) -> Box | None:
+    """Within which box of the page something is drawn; None for one that has no bounds."""
+    own = read_clip(placed.handle)
+    if own is None or not is_finite(*own[0]):
+        return placed.clip
+    box = moved(own[0], placed.matrix)
+    return box if placed.clip is None else cut(box, placed.clip)
+
+
+_MOST_MARKS: Final = 16
+_LONGEST_NAME: Final = 512
+
+
+def _is_on_layer(each: Any, names: Collection[str]) -> bool:
+    """Whether an object is marked as of a layer of one of these names."""
+    for number in range(min(max(raw.FPDFPageObj_CountMarks(each), 0), _MOST_MARKS)):
+        mark = raw.FPDFPageObj_GetMark(each, number)
+        if _read_mark(raw.FPDFPageObjMark_GetName, mark) == "OC":
+            name = _read_mark(raw.FPDFPageObjMark_GetParamStringValue, mark, b"Name")
+            if name in names:
+                return True
+    return False
+
+
+def _read_mark(ask: Any, mark: Any, *key: bytes) -> str:
+    written, length = ctypes.create_string_buffer(_LONGEST_NAME), ctypes.c_ulong()
+    buffer = ctypes.cast(written, ctypes.POINTER(ctypes.c_ushort))
+    if not ask(mark, *key, buffer, _LONGEST_NAME, length) or length.value > _LONGEST_NAME:
+        return ""
+    return written.raw[: length.value].decode("utf-16-le", "ignore").rstrip("\0")
 
 
 def find_colour(each: Any) -> tuple[int, int, int, int] | None:

@@ -24,7 +24,7 @@ from specloom.core import Fault
 from ...metadata.fields import to_iso, to_names, to_text
 from ..document import PAGES_NOT_READ, PAGES_WITHOUT_TEXT, Document, Limits, refuse, to_title
 from .expansion import Expansion, measure
-from .hidden_text import find_unseen
+from .hidden_text import PageView, find_unseen
 from .layout import FEW_LETTERS, PdfPage, find_title, order_down, to_key, to_markdown
 from .object_store import TooLargeError
 from .tables import find_tables, place
@@ -82,9 +82,8 @@ def _measure(document: Any, body: bytes, limits: Limits) -> Expansion:
     try:
         expansion = measure(document, body, limits.pages)
     except TooLargeError:
-        raise Fault(
-            "too_large", "This PDF file is refused because its objects are far more than its size tells."
-        ) from None
+        sentence = "This PDF file is refused because its objects are far more than its size tells."
+        raise Fault("too_large", sentence) from None
     # Before any page is loaded; a form that cannot be opened is a file without one.
     if expansion.has_few_fields():
         with suppress(pdfium.PdfiumError):
@@ -149,7 +148,9 @@ def _read_page(document: Any, number: int, expansion: Expansion) -> PdfPage:
         text_page = page.get_textpage()
         try:
             letters = Letters(text_page)
-            unseen = find_unseen(document, page, letters, lambda: expansion.is_drawable(number))
+            unseen = find_unseen(
+                document, page, letters, PageView(expansion.hidden_layers, lambda: expansion.is_drawable(number))
+            )
             letters.blank(unseen)
             placed = order_down(letters.lines())
             tables = find_tables(page, letters, placed)

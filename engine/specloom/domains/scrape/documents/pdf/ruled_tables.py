@@ -93,7 +93,7 @@ def _joined(rules: Sequence[RuledLine]) -> tuple[RuledLine, ...]:
 def _read_edges(page: Any) -> Iterator[Box]:
     """The straight lines and the edges of rectangles; `OverflowError` when there are too many."""
     budget = [_MOST_SEGMENTS]
-    for kind, each, matrix in walk_objects(page):
+    for kind, each, matrix, *_ in walk_objects(page):
         if kind == raw.FPDF_PAGEOBJ_PATH and _is_seen(each):
             for box in _read_path(each, budget):
                 yield box if matrix is IDENTITY else moved(box, matrix)
