@@ -504,7 +504,11 @@ def test_the_answer_to_a_step_shows_the_newest_and_says_who_tells_all():
         session = sources.merge_sources(make_session(), many)
         return tuple(
             map(
-                to_json, (views.show_progress(session, steps, number=1, mode=mode), views.show_recovery(session, steps))
+                to_json,
+                (
+                    views.show_progress(session, steps, number=1, mode=mode, elsewhere="recall tells the others"),
+                    views.show_recovery(session, steps),
+                ),
             )
         )
 
@@ -514,8 +518,8 @@ def test_the_answer_to_a_step_shows_the_newest_and_says_who_tells_all():
     assert [one["url"] for one in many["sources"]] == [f"https://a.example/{at}" for at in range(2, 52)]
     assert [one["stepNumber"] for one in many["stepIndex"]] == list(range(2, 52))
     assert many["warning"] == (
-        "Of 52 steps only the newest 50 are shown here; get_research_session tells the others. "
-        "Of 52 sources only the newest 50 are shown here; get_research_session tells the others."
+        "Of 52 steps only the newest 50 are shown here; recall tells the others. "
+        "Of 52 sources only the newest 50 are shown here; recall tells the others."
     )
     assert (len(full["steps"]), len(full["sources"])) == (52, 50)
     assert (len(whole["stepIndex"]), len(whole["sources"]), whole["sourceCount"]) == (52, 50, 52)

@@ -126,7 +126,7 @@ async def test_many_sources_are_told_by_who_takes_the_session_up_and_the_newest_
 
     assert len(told["sources"]) == 50
     assert told["sources"][-1] == whole["sources"][-1]
-    assert told["warning"].startswith("Of 70 sources only the newest 50")
+    assert told["warning"] == "Of 70 sources only the newest 50 are shown here; get_research_session tells the others."
     assert (len(whole["sources"]), len(rest["sources"]), whole["sourceCount"]) == (50, 20, 70)
     assert "nextOffset" not in rest
     assert resource["sources"] == whole["sources"]

@@ -133,6 +133,8 @@ class StepReport:
     knowledge_gap: str | None = None
     resolved_gaps: list[str] | None = None
     depth: str | None = None
+    elsewhere: str | None = None
+    """Where the steps and sources are told of which the answer has the newest only, as a clause."""
 
     def to_step(self, now: float) -> SessionStep:
         """The step as it is kept."""

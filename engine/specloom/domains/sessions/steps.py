@@ -74,7 +74,14 @@ async def tell_step(context: Context, told: StepReport) -> views.SessionProgress
         # Questions that were run have found sources, which belong to what is shown.
         trail = await store.find(collection, trail.session.id)
     mode = "" if told.response_mode == AUTO else told.response_mode or ""
-    shown = views.show_progress(trail.session, trail.steps, number=told.step_number, mode=mode, warnings=warnings)
+    shown = views.show_progress(
+        trail.session,
+        trail.steps,
+        number=told.step_number,
+        mode=mode,
+        warnings=warnings,
+        elsewhere=told.elsewhere or "",
+    )
     return replace(shown, deeper=deeper, is_complete=shown.is_complete or is_full)
 
 

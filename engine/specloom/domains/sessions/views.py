@@ -30,7 +30,7 @@ LAST_STEPS = 3
 """Newest steps that are always shown whole."""
 NEWEST = 50
 """Sources, and lines of the index in sum, that the answer to a step shows; whoever takes a session up is told all."""
-NEWEST_NOTE = "Of {all} {things} only the newest {shown} are shown here; get_research_session tells the others."
+NEWEST_NOTE = "Of {all} {things} only the newest {shown} are shown here{elsewhere}."
 PAGE_BYTES = 16_000
 """Bytes of sources as JSON that one answer about a session holds, but for one source that is longer alone."""
 PAGE_NOTE = "Of {all} sources {shown} are shown, those that were found last{behind}. Those before them: offset {next}."
@@ -155,13 +155,25 @@ class SessionRecovery(SessionView):
 
 
 def show_progress(
-    session: ResearchSession, steps: Sequence[SessionStep], *, number: int, mode: str = "", warnings: Sequence[str] = ()
+    session: ResearchSession,
+    steps: Sequence[SessionStep],
+    *,
+    number: int,
+    mode: str = "",
+    warnings: Sequence[str] = (),
+    elsewhere: str = "",
 ) -> SessionProgress:
-    """What a step is answered with; `mode` is `full`, `summary` or empty for what fits the length."""
+    """What a step is answered with; `mode` is `full`, `summary` or empty for what fits the length.
+
+    `elsewhere` is a clause that says where the steps and sources are told that are left out here.
+    """
+    more = f"; {elsewhere}" if elsewhere else ""
     mode = mode or ("full" if len(steps) <= FULL_UP_TO else "summary")
     lengths = {"steps": 0 if mode == "full" else len(steps), "sources": len(session.sources)}
     notes = [
-        NEWEST_NOTE.format(all=length, things=name, shown=NEWEST) for name, length in lengths.items() if length > NEWEST
+        NEWEST_NOTE.format(all=length, things=name, shown=NEWEST, elsewhere=more)
+        for name, length in lengths.items()
+        if length > NEWEST
     ]
     return SessionProgress(
         **_show(session, steps, mode, NEWEST),
