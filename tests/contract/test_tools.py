@@ -28,7 +28,7 @@ PUBLISHED: dict[str, set[str]] = {
     "patent_search": set(),
     "research_export": set(),
     "scrape_page": set(),
-    "search_and_scrape": set(),
+    "search_and_scrape": {"format"},
     "sequential_search": {"resolvedGaps"},
     "structured_search": set(),
     "verify_recommendation": set(),

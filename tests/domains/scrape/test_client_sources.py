@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from specloom.core import count_tokens
 from tests.support.loopback import Call, Loopback, Reply
 from tests.support.scrape_client import ask, connected, refused, served
 
@@ -70,9 +72,11 @@ class Shelf:
 
 
 async def gather(shelf: Shelf, *, settings: dict[str, str] | None = None, **arguments: Any) -> dict[str, Any]:
+    """The structure of an answer; whole texts, and all as one, unless passages are asked for."""
+    asked = {"query": "otters eat fish", "format": "combined", "max_tokens": 100_000, **arguments}
     with shelf.server as server:
         async with connected(SHELF_URL=server.url, **(settings or {})) as client:
-            return await ask(client, "search_and_scrape", **{"query": "otters eat fish", **arguments})
+            return await ask(client, "search_and_scrape", **asked)
 
 
 def two() -> Shelf:
@@ -93,7 +97,7 @@ async def test_every_documented_field_is_told() -> None:
 
     assert set(said) == {
         *("query", "status", "sources", "combinedContent", "trust", "scrapeFailures", "summary", "sizeMetadata"),
-        *("recommendations", "components", "requestedNumResults"),
+        *("recommendations", "components", "requestedNumResults", "notices"),
     }
     assert (said["query"], said["status"], said["trust"]) == (
         "otters eat fish",
@@ -356,6 +360,29 @@ async def test_the_joined_text_alone_can_be_had() -> None:
     assert "Source: " not in with_sources["combinedContent"]
 
 
+async def test_passages_of_every_source_are_quoted_with_their_places_and_failures_are_lines() -> None:
+    pages = {f"/{name}": to_page(f"Otters {name}", *prose(name, 80), f"The {name} pups eat crabs.") for name in "ab"}
+    shelf = Shelf(pages, "/a", "/b", "/gone")
+    with shelf.server as server:
+        async with connected(SHELF_URL=server.url, cached=True) as client:
+            result = await client.call_tool("search_and_scrape", {"query": "what do pups eat", "max_tokens": 1500})
+            text, told = result.content[0].text, result.structured_content
+            places = [
+                (one["url"], int(place), quoted)
+                for one in told["sources"]
+                for place, quoted in re.findall(r"^@(\d+)[^\n]*\n([^\n]+)", one["content"], re.MULTILINE)
+            ]
+            onward = [await ask(client, "read_more", source=url, offset=place) for url, place, _ in places]
+
+    assert len(told["sources"]) == 2
+    assert all(one["content"] in text and one["truncated"] for one in told["sources"])
+    assert all("pups eat crabs" in one["content"] for one in told["sources"])
+    assert {url.rpartition("/")[2] for url, _, _ in places} == {"a", "b"}
+    assert all(piece["content"].startswith(quoted) for piece, (_, _, quoted) in zip(onward, places, strict=True))
+    assert f"- {server.url}/gone: " in text
+    assert max(count_tokens(text), count_tokens(json.dumps(told, ensure_ascii=False))) <= 1650
+
+
 async def test_when_nothing_can_be_read_the_answer_says_what_would_help() -> None:
     said = await gather(Shelf({}, "/a", "/b"))
 
@@ -402,28 +429,23 @@ async def test_searches_and_pages_are_kept_although_the_whole_is_not() -> None:
 
 
 @pytest.mark.process
-async def test_a_large_answer_is_linked_and_the_link_leads_to_all_of_it(tmp_path: Path) -> None:
+async def test_the_texts_of_long_pages_are_kept_whole_beside_what_is_quoted_of_them(tmp_path: Path) -> None:
     shelf = Shelf(
         {"/a": to_page("Otters", *prose("a", 200)), "/b": to_page("Weather", *prose("b", 9))}, "/a", "/b", "/c"
     )
     with shelf.server as server:
         async with served(tmp_path, SHELF_URL=server.url) as client:
             result = await client.call_tool("search_and_scrape", {"query": "otters eat fish"})
-            link = next(one for one in result.content if one.type == "resource_link")
-            whole = json.loads((await client.read_resource(str(link.uri))).contents[0].text)
+            told = result.structured_content
+            kept = (await client.read_resource(told["whole"])).contents[0].text
+            onward = await ask(client, "read_more", source=told["whole"], query="Paragraph 199 of a")
 
-    told = result.structured_content
-    assert set(told) == {*("resource", "bytes", "mimeType", "summary", "expiresAt", "linked", "sourceCount", "status")}
-    assert (told["linked"], told["sourceCount"], told["status"]) == (True, 2, "partial")
-    assert told["summary"] == (
-        "2 sources about otters eat fish; read the resource for their texts. "
-        f"Best first: {whole['sources'][0]['url']} {whole['sources'][1]['url']}"
-    )
-    assert str(link.uri) == told["resource"]
-    assert told["resource"].startswith("research://artifact/")
-    assert (told["bytes"], told["mimeType"]) == (link.size, "application/json")
-    assert len(whole["sources"]) == 2
-    assert "Paragraph 199" in whole["combinedContent"]
+    assert f'read_more {{"source":"{told["whole"]}"}}' in result.content[0].text
+    assert all(one["content"] for one in told["sources"])
+    assert told["combinedContent"] == ""
+    assert "Paragraph 199" in kept
+    assert "Paragraph 199" in onward["content"]
+    assert kept.count("Source: [") == 2
 
 
 @pytest.mark.process
@@ -434,7 +456,7 @@ async def test_a_large_original_is_linked_and_a_large_text_is_not(tmp_path: Path
         async with served(tmp_path, SHELF_URL=server.url) as client:
             url = server.url + "/a"
             raw = await client.call_tool("scrape_page", {"url": url, "mode": "raw"})
-            full = await ask(client, "scrape_page", url=url)
+            full = await ask(client, "scrape_page", url=url, max_tokens=100_000)
             whole = json.loads((await client.read_resource(raw.structured_content["resource"])).contents[0].text)
 
     assert (raw.structured_content["linked"], raw.structured_content["contentSizeBytes"]) == (True, len(page.encode()))

@@ -309,7 +309,9 @@ def three(web: Web) -> None:
 async def gather(web: Web, **arguments: Any) -> dict[str, Any]:
     executor = make_executor(web, **arguments.pop("settings", {}))
     try:
-        return (await executor.call("search_and_scrape", {"query": "otters eat fish", **arguments})).answer
+        return (
+            await executor.call("search_and_scrape", {"query": "otters eat fish", "format": "combined", **arguments})
+        ).answer
     finally:
         await executor.aclose()
 

@@ -29,6 +29,11 @@ class SourcesRequest:
     """
     max_length_per_source: int
     total_max_length: int
+    format: str = "passages"
+    """`passages` quotes of each source what speaks to the query, and joins nothing that is told with its source;
+    `combined` tells the texts of the sources, and all of them as one text."""
+    max_tokens: int = 0
+    """How many tokens all that is told may have; 0 for no bound. Passages are chosen by it."""
 
 
 @record
@@ -141,6 +146,8 @@ class SourceResult:
     scores: Scores
     key_sentences: Sequence[str] | None = None
     word_count: int | None = None
+    total_characters: int | None = None
+    """Characters of the whole text, where passages of it are quoted; each begins with a line of `@` and its place."""
     truncated: bool | None = None
     """More is there than `content` has; left out where nothing is."""
     lack: str | None = None
@@ -202,3 +209,5 @@ class SourcesResult:
     size: TextSize = key("sizeMetadata")
     recommendations: Sequence[SourceAdvice] | None = None
     components: Sequence[JsonObject] | None = None
+    whole: str | None = None
+    """The address under which the texts are kept whole for a while, where they are not told so."""

@@ -10,7 +10,7 @@ import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
@@ -21,6 +21,8 @@ from .windows import find_end, to_cost
 
 SHORT, LONG = 240, 1_600
 """Characters below which a block is taken together with the next one under its heading, and above which it is cut."""
+LEAST_REPEATED: Final = 60
+"""Characters from which on a block that another text has as well is a repetition."""
 LONGEST_TABLE: Final = 4_000
 """Characters of a table or of code that are one passage."""
 SHARE_OF_ALL: Final = 0.5
@@ -58,7 +60,6 @@ class _Ranked:
     text: int
     place: int
     passage: Passage
-    key: str
     score: float = 0.0
     terms: frozenset[str] = frozenset()
     cost: int = -1
@@ -71,13 +72,13 @@ class _Choice:
     room: int
     taken: dict[int, set[int]] = field(default_factory=dict)
     said: dict[int, set[str]] = field(default_factory=dict)
-    keys: dict[str, int] = field(default_factory=dict)
 
 
-def split_passages(markdown: str) -> list[Passage]:
+def split_passages(markdown: str, without: Collection[str] = ()) -> list[Passage]:
     """The passages of a text in their order: paragraphs, lists, tables and code; short ones together, long ones cut.
 
-    They leave out nothing but blank lines and rules. A heading goes with what follows it.
+    They leave out nothing but blank lines and rules, and the blocks of which `to_block_keys` gives a key that is in
+    `without`. A heading goes with what follows it.
     """
     sections = find_sections(markdown)
     starts = {section.start: section for section in sections}
@@ -95,6 +96,11 @@ def split_passages(markdown: str) -> list[Passage]:
             path.append((section.level, section.heading))
             begun, headed = start if begun < 0 else begun, True
             continue
+        if without and _to_key(markdown[start:end]) in without:
+            if begun >= 0 and not headed:
+                passages.append(Passage(begun, _trim(markdown, begun, start), _to_path(path)))
+            begun = -1
+            continue
         first, headed = start if begun < 0 else begun, False
         is_whole = is_code or markdown.startswith("|", start)
         begun = first if end - first < SHORT and not is_whole else -1
@@ -103,6 +109,15 @@ def split_passages(markdown: str) -> list[Passage]:
     if begun >= 0:
         passages.append(Passage(begun, _trim(markdown, begun, len(markdown)), _to_path(path)))
     return passages
+
+
+def to_block_keys(markdown: str) -> set[str]:
+    """What makes each block of a text the same as one of another text; short ones may come again for a reason."""
+    return {key for start, end, _ in _find_blocks(markdown) if (key := _to_key(markdown[start:end]))}
+
+
+def _to_key(block: str) -> str:
+    return " ".join(block.split()).casefold() if len(block) >= LEAST_REPEATED else ""
 
 
 def _to_path(path: Sequence[tuple[int, str]]) -> str:
@@ -165,23 +180,27 @@ def choose_passages(
     most in all of them and is not said by the others already. `weights` say how much each text is worth. With `once` a
     passage that an earlier text has word for word is left out.
     """
-    ranked = _rank(texts, query, weights)
+    ranked = _rank(texts, query, weights, once=once)
     choice = _Choice(room)
     share = int(room * SHARE_OF_ALL / max(1, len(texts)))
     for number, text in enumerate(texts):
-        _take_share(text, ranked[number], share, choice, once=once, cost=cost)
-    _take_best(texts, ranked, choice, once=once, cost=cost)
+        _take_share(text, ranked[number], share, choice, cost)
+    _take_best(texts, ranked, choice, cost)
     return [
         _join(text, [one.passage for one in ranked[number] if one.place in choice.taken.get(number, ())])
         for number, text in enumerate(texts)
     ]
 
 
-def _rank(texts: Sequence[str], query: str, weights: Sequence[float]) -> list[list[_Ranked]]:
+def _rank(texts: Sequence[str], query: str, weights: Sequence[float], *, once: bool) -> list[list[_Ranked]]:
     wanted = terms(query)[:_MOST_TERMS]
     words = [word for word in _WORD.findall(query) if not is_stop_word(word.casefold())]
     needles = re.compile("|".join(sorted({re.escape(one[:_NEEDLE]) for one in (*wanted, *words)})), re.IGNORECASE)
-    split = [split_passages(text) for text in texts]
+    split: list[list[Passage]] = []
+    seen: set[str] = set()
+    for text in texts:
+        split.append(split_passages(text, seen))
+        seen |= to_block_keys(text) if once and len(texts) > 1 else set()
     counts: list[list[Counter[str]]] = []
     pairs: list[list[int]] = []
     following = set(pairwise(wanted))
@@ -204,7 +223,7 @@ def _rank(texts: Sequence[str], query: str, weights: Sequence[float]) -> list[li
     mean = sum(lengths) / len(lengths) if lengths else 1.0
     of_paths: dict[str, float] = {}
     ranked: list[list[_Ranked]] = []
-    for number, (text, passages) in enumerate(zip(texts, split, strict=True)):
+    for number, passages in enumerate(split):
         scores = []
         for place, one in enumerate(passages):
             found = counts[number][place]
@@ -222,8 +241,7 @@ def _rank(texts: Sequence[str], query: str, weights: Sequence[float]) -> list[li
             beside = (place - 1, place + 1)
             near = max((scores[at] for at in beside if _is_beside(passages, at, one)), default=0.0)
             lead = _LEAD * best / (1 + place)
-            said = text[one.start : one.end]
-            row = _Ranked(number, place, one, " ".join(said.split()).casefold() if len(said) > SHORT // 4 else "")
+            row = _Ranked(number, place, one)
             row.score = worth * (scores[place] + _NEIGHBOUR * near + lead)
             row.terms = frozenset(counts[number][place])
             rows.append(row)
@@ -235,14 +253,10 @@ def _is_beside(passages: Sequence[Passage], at: int, one: Passage) -> bool:
     return 0 <= at < len(passages) and passages[at].path == one.path
 
 
-def _take_share(
-    text: str, rows: list[_Ranked], share: int, choice: _Choice, *, once: bool, cost: Callable[[str], int]
-) -> None:
+def _take_share(text: str, rows: list[_Ranked], share: int, choice: _Choice, cost: Callable[[str], int]) -> None:
     """The best passages of one text within its share; the first of them also where it is larger than that."""
     spent = 0
     for row in sorted(rows, key=lambda one: (-one.score, one.place)):
-        if once and row.key and choice.keys.get(row.key, row.text) != row.text:
-            continue
         size = _cost(text, row, cost)
         if spent and spent + size > share:
             break
@@ -270,8 +284,6 @@ def _take_best(
     texts: Sequence[str],
     ranked: list[list[_Ranked]],
     choice: _Choice,
-    *,
-    once: bool,
     cost: Callable[[str], int],
 ) -> None:
     """The best of what is left, worth less the more of it others say already."""
@@ -287,8 +299,6 @@ def _take_best(
             continue
         if now < -gain - 1e-9 and heap and now < -heap[0][0]:
             heapq.heappush(heap, (-now, number, place))
-            continue
-        if once and row.key and choice.keys.get(row.key, number) != number:
             continue
         size = _cost(texts[number], row, cost)
         if size <= choice.room:
@@ -317,8 +327,6 @@ def _take(row: _Ranked, size: int, choice: _Choice) -> None:
     choice.room -= size
     choice.taken.setdefault(row.text, set()).add(row.place)
     choice.said.setdefault(row.text, set()).update(row.terms)
-    if row.key:
-        choice.keys.setdefault(row.key, row.text)
 
 
 def _join(text: str, passages: Sequence[Passage]) -> list[Passage]:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from specloom.core import KINDS, Fault
-from specloom.domains.text import to_plain
+from specloom.core import KINDS, Fault, count_tokens
+from specloom.domains.text import Passage, choose_passages, quote_passages, to_cost, to_plain
 from specloom.domains.trust import classify
-from specloom.plugins import JsonObject
+from specloom.plugins import JsonObject, to_json
 
-from ..excerpt import FEW_WORDS, count_bytes, count_words, estimate_tokens, to_size_category, truncate
+from ..excerpt import FEW_WORDS, Cut, count_bytes, count_words, estimate_tokens, to_size_category, truncate
 from ..fetch.failures import to_fault, to_outcome
 from ..html.markdown_source import strip
 from ..present import find_page_doi, has_citation
-from ..read import read_page
+from ..read import read_page, whole_text
 from ..records import Scores, SourceFailure, SourceResult, SourcesRequest, SourcesResult, SourcesSummary, TextSize
 from ..result import Page
 from .rank import Rest, make_components, name_copies, recommend, score, tell_once
@@ -48,6 +51,16 @@ LEFT_OUT = (
     "Left out by filter_by_query, because they have little of the query: {count} of {read} sources that were read. "
     "Ask without it to see them."
 )
+COMBINED = "combined"
+NOTHING = Cut("", truncated=False)
+PLACEHOLDER = "x" * 90
+RESERVE = 80
+"""Tokens of a budget that are left for the names and numbers that are not known before the texts are."""
+WEIGHT_OF_ALL = 0.5
+"""What a source is worth besides its score when passages are chosen, so that no score shuts one out."""
+LONG_TEXTS = 100_000
+"""Characters of texts in which passages are looked for beside the calls of others."""
+MARKDOWN = "text/markdown"
 NO_EVIDENCE = "What each source has of the claim is told with the sources only: ask with include_sources."
 _MOST_CLAIM = 2000
 _NO_BRACKETS = str.maketrans("[]", "()")
@@ -101,39 +114,108 @@ async def gather_sources(context: Context, request: SourcesRequest) -> SourcesRe
         sources = [source for source in sources if source.scores.relevance >= LEAST_RELEVANCE]
     named = [(_name(source), source.page.content) for source in sources]
     rests = tell_once(named) if request.deduplicate else [Rest(text) for _, text in named]
-    results = [_tell(source, rest.text, request) for source, rest in zip(sources, rests, strict=True)]
-    own = [result for result, rest in zip(results, rests, strict=True) if not rest.repeats]
-    texts = [_head(result) if request.named else result.content for result in results if result.content]
-    combined = truncate(SEPARATOR.join(texts), request.total_max_length, note=CUT)
     notes = [
         NOTE if failures and len(failures) == len(rows) else "",
         LEFT_OUT.format(read=read_well, count=read_well - len(sources)) if read_well > len(sources) else "",
         name_copies(zip(map(_name, sources), rests, strict=True)),
-        NO_EVIDENCE if results and request.claim.strip() and request.named else "",
+        NO_EVIDENCE if sources and request.claim.strip() and request.named else "",
     ]
-    length = count_bytes(combined.text)
-    return SourcesResult(
-        status="complete" if not failures else "failed" if len(failures) == len(rows) else "partial",
-        sources=results,
-        combined_content=combined.text,
-        failures=failures or None,
-        note=" ".join(filter(None, notes)) or None,
-        summary=SourcesSummary(
-            urls_searched=len(rows),
-            urls_scraped=len(rows) - len(failures),
-            urls_failed=len(failures),
-            processing_time_ms=round((context.now() - began) * 1000),
-            sparse_sources=sparse,
-        ),
-        size=TextSize(
-            content_length=length,
-            estimated_tokens=estimate_tokens(length),
-            size_category=to_size_category(length),
-            truncated=combined.truncated,
-        ),
-        recommendations=(recommend(own) if context.config.get("SOURCE_RECOMMENDATIONS", True) else None) or None,
-        components=(make_components(results) if context.config.get("GENERATIVE_UI_ENABLED") else None) or None,
-    )
+    switches = context.config.get("SOURCE_RECOMMENDATIONS", True), context.config.get("GENERATIVE_UI_ENABLED", False)
+
+    def tell(results: list[SourceResult], combined: Cut, whole: str = "") -> SourcesResult:
+        own = [result for result, rest in zip(results, rests, strict=True) if not rest.repeats]
+        length = count_bytes(combined.text)
+        return SourcesResult(
+            status="complete" if not failures else "failed" if len(failures) == len(rows) else "partial",
+            sources=results,
+            combined_content=combined.text,
+            failures=failures or None,
+            note=" ".join(filter(None, notes)) or None,
+            summary=SourcesSummary(
+                urls_searched=len(rows),
+                urls_scraped=len(rows) - len(failures),
+                urls_failed=len(failures),
+                processing_time_ms=round((context.now() - began) * 1000),
+                sparse_sources=sparse,
+            ),
+            size=TextSize(
+                content_length=length,
+                estimated_tokens=estimate_tokens(length),
+                size_category=to_size_category(length),
+                truncated=combined.truncated,
+            ),
+            recommendations=(recommend(own) if switches[0] else None) or None,
+            components=(make_components(results) if switches[1] else None) or None,
+            whole=whole or None,
+        )
+
+    told = [_tell(source, request) for source in sources]
+    if request.format == COMBINED:
+        cuts = [truncate(rest.text, request.max_length_per_source) for rest in rests]
+        results = [_with_text(one, cut.text, cut.truncated) for one, cut in zip(told, cuts, strict=True)]
+        combined = _join(results, request)
+        is_long = bool(request.max_tokens) and to_cost(combined.text) > request.max_tokens // 2
+        return tell(results, combined, await _keep(context, combined.text, request) if is_long else "")
+    empty = tell([_with_text(one, PLACEHOLDER, is_cut=True) for one in told], NOTHING, PLACEHOLDER)
+    results, is_cut = await _quote(sources, told, request, _find_room(empty, request))
+    joined = _join(results, request) if request.named else NOTHING
+    whole = ""
+    if is_cut:
+        texts = [_with_text(one, whole_text(source.page)) for one, source in zip(told, sources, strict=True)]
+        whole = await _keep(context, _join(texts, request, named=True).text, request)
+    return tell(results, joined, whole)
+
+
+# --- The texts of the sources: whole and joined, or the passages that speak to the query ------------------------------
+
+
+def _find_room(empty: SourcesResult, request: SourcesRequest) -> int:
+    """The tokens of a budget that are left for texts beside all else that is told; 0 for no bound."""
+    if not request.max_tokens:
+        return 0
+    facts = to_json(replace(empty, sources=[]) if request.named else empty)
+    spent = count_tokens(json.dumps(facts, ensure_ascii=False)) + to_cost(request.query) + RESERVE
+    return max(request.max_tokens // 2, request.max_tokens - spent)
+
+
+async def _quote(
+    sources: list[_GatheredSource], told: list[SourceResult], request: SourcesRequest, room: int
+) -> tuple[list[SourceResult], bool]:
+    """The sources with the passages that speak to the query and the claim, and whether anything was left out."""
+    texts = [whole_text(source.page) for source in sources]
+    weights = [WEIGHT_OF_ALL + source.scores.overall for source in sources]
+    query = f"{request.query} {request.claim[:_MOST_CLAIM]}"
+    room = room or to_cost("".join(texts)) + RESERVE * len(texts)
+
+    def choose() -> list[list[Passage]]:
+        return choose_passages(texts, query, room, weights=weights, once=request.deduplicate)
+
+    # Who else is served meanwhile does not wait for long texts.
+    chosen = await asyncio.to_thread(choose) if sum(map(len, texts)) > LONG_TEXTS else choose()
+    results, is_cut = [], False
+    for one, text, passages in zip(told, texts, chosen, strict=True):
+        quoted = truncate(quote_passages(text, passages), request.max_length_per_source, note="")
+        left_out = quoted.truncated or (bool(passages) and quoted.text != text.strip())
+        is_cut = is_cut or left_out
+        changed = _with_text(one, quoted.text, is_cut=left_out)
+        results.append(replace(changed, total_characters=len(text)) if left_out else changed)
+    return results, is_cut
+
+
+def _with_text(source: SourceResult, text: str, is_cut: bool = False) -> SourceResult:
+    return replace(source, content=text, truncated=is_cut or source.truncated or None)
+
+
+def _join(sources: Iterable[SourceResult], request: SourcesRequest, *, named: bool = False) -> Cut:
+    texts = [_head(one) if named or request.named else one.content for one in sources if one.content]
+    return truncate(SEPARATOR.join(texts), request.total_max_length, note=CUT)
+
+
+async def _keep(context: Context, text: str, request: SourcesRequest) -> str:
+    """The address under which a text is kept for a while; "" where nothing can be kept, which fails no call."""
+    with suppress(Fault):
+        return await context.keep_artifact(text, name=f"sources about {request.query[:100]}", mime_type=MARKDOWN)
+    return ""
 
 
 def _name(source: _GatheredSource) -> str:
@@ -177,15 +259,15 @@ def _to_source(row: JsonObject, page: Page, request: SourcesRequest, now: float)
     return _GatheredSource(row, page, scores, count_words(page.content))
 
 
-def _tell(source: _GatheredSource, text: str, request: SourcesRequest) -> SourceResult:
+def _tell(source: _GatheredSource, request: SourcesRequest) -> SourceResult:
+    """All that is told of a source but its text."""
     page, row = source.page, source.row
     labels = classify(page.url, citation=has_citation(page), types=page.types)
     claim = _assess_claim(request.claim, page.content)
-    cut = truncate(text, request.max_length_per_source)
     return SourceResult(
         url=_name(source),
         title=page.title or row.get("title") or None,
-        content=cut.text,
+        content="",
         content_type=page.content_type,
         trust=TRUST,
         source_type=labels.source_type,
@@ -200,7 +282,7 @@ def _tell(source: _GatheredSource, text: str, request: SourcesRequest) -> Source
         scores=source.scores,
         key_sentences=(list(claim.evidence) if claim else None) or None,
         word_count=source.words,
-        truncated=cut.truncated or page.truncated or None,
+        truncated=page.truncated or None,
         lack=page.lack or None,
     )
 
