@@ -177,7 +177,7 @@ def use_every_store(server: Served, mark: str = "a") -> dict[str, str]:
     content(server.call("memory_save", {"note": f"Otters eat fish, said {mark}.", "topic": mark}))
     content(server.call("monitor_query_save", {"query": f"otters {mark}"}))
     paper = content(server.call("doiget_fetch_paper", {"ref": f"10.1234/otters-{mark}"}))
-    assert paper["pdf"] == {"status": "fetched"}, paper
+    assert paper.get("pdf") == {"status": "fetched"}, paper
     raw = server.call("scrape_page", {"url": f"https://otters.example/large-{mark}", "mode": "raw"})
     link = next((part["uri"] for part in raw["content"] if part["type"] == "resource_link"), "")
     return {"session": session, "artifact": link}
