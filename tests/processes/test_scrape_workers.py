@@ -92,7 +92,14 @@ async def test_a_small_page_is_made_here_while_nothing_else_is_to_do() -> None:
 
 
 @linux
-@pytest.mark.parametrize("body", [b"<p>a" * 16_000, b"<style>" + b"a," * 20_000 + b"a{}</style><p>a"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<p>a" * 16_000,
+        b"<style>" + b"a," * 20_000 + b"a{}</style><p>a",
+        b"<style>" + b"div:has(p):not(.c){display:none}" * 1_250 + b"</style>" + b"<p class=c>a" * 1_200,
+    ],
+)
 async def test_a_small_page_of_nothing_but_signs_is_made_by_a_worker(body: bytes) -> None:
     async with opened() as some:
         made = await some.make(SAID, body, refuse)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 INLINE = 64 * 1024
 """Bytes of a page that is made in this process when it is the only one: sending it away would take longer."""
 INLINE_SIGNS = 6000
-"""Tags and commas of such a page: it takes up to 0.2 s of the event loop then, and one of nothing else takes 0.8 s."""
+"""Tags and commas of such a page, and rules of its sheets fourfold, each of which may have to be tried on all elements:
+it takes up to 0.2 s of the event loop then, and one of nothing else takes 0.8 s."""
 PATIENCE = 30.0
 """Seconds for one task, the start of the process included."""
 MOST = 4
@@ -103,7 +104,7 @@ class Workers:
 
 
 def _is_light(body: bytes) -> bool:
-    return len(body) <= INLINE and body.count(b"<") + body.count(b",") <= INLINE_SIGNS
+    return len(body) <= INLINE and body.count(b"<") + body.count(b",") + 4 * body.count(b"{") <= INLINE_SIGNS
 
 
 async def _exchange(worker: Process, frame: bytes) -> dict[str, Any] | None:
