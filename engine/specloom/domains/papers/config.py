@@ -197,7 +197,11 @@ SOURCES = tuple(
 PUBLISHERS = tuple(source for source in SOURCES if source.prefixes)
 """In the order in which they are told. One publisher has a DOI at most."""
 INDEXES = tuple(source for source in SOURCES if source.switch)
-OPENALEX = next(source for source in INDEXES if source.name == "openalex")
+DISCOVERY = next(source for source in INDEXES if source.name == DATA["discovery"]["source"])
+"""The source of works by words and of citations."""
+DISCOVERY_PROVIDER: str = DATA["discovery"]["provider"]
+CANDIDATES_SOURCE: str = DATA["candidates"]
+"""The source, and the provider, of works that a citation in plain words may mean."""
 
 
 def publisher_of(doi: str) -> PaperSource | None:

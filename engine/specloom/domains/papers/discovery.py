@@ -12,15 +12,13 @@ from specloom.domains.text import PaperId
 from specloom.plugins import FLAG, NUMBER, OBJECT, TEXT, WHOLE, Context, JsonObject, listed, texts
 
 from .answers import OPEN, REF, TEXTS, answer_each, paper_procedure, parse_entry_ref
-from .config import ASKING, LOG, OPENALEX
+from .config import ASKING, CANDIDATES_SOURCE, DISCOVERY, DISCOVERY_PROVIDER, LOG
 from .errors import PaperFault
 from .limits import turn
 
 if TYPE_CHECKING:
     from .provenance_log import Journal
 
-INDEX = "openalex_discovery"
-"""The provider of searches, which may be asked without an address of one's own."""
 KINDS: Mapping[str, str] = {"author": "A", "venue": "S", "publisher": "P"}
 """The names that a search may be held to, and the letter that identifiers of each begin with."""
 CANDIDATES = 5
@@ -69,10 +67,12 @@ async def discover_papers(context: Context, query: str, names: JsonObject, bound
         for kind in KINDS:
             if name := str(names.get(kind) or "").strip():
                 held[f"{kind}_id"] = await _identify(journal, kind, name)
-        answer = await journal.ask(None, "openalex", "discovery", held, provider=INDEX, event="resolve")
+        answer = await journal.ask(
+            None, DISCOVERY.name, "discovery", held, provider=DISCOVERY_PROVIDER, event="resolve"
+        )
     # A work may move to the next page while the first one is read.
     rows = {row["id"]: row for row in answer.rows}.values()
-    results = [{key: row.get(_FIELDS.get(key, key)) for key in _WORK} | {"source": "openalex"} for row in rows]
+    results = [{key: row.get(_FIELDS.get(key, key)) for key in _WORK} | {"source": DISCOVERY.name} for row in rows]
     total, words = int(answer.meta.get("total") or len(results)), len(query.split())
     works = {"scope": "external", "query": query, "total_results": total, "count": len(results), "results": results}
     if not results and words > MANY_WORDS:
@@ -85,14 +85,14 @@ async def _identify(journal: Journal, kind: str, name: str) -> str:
     if name[0].upper() == KINDS[kind] and name[1:].isascii() and name[1:].isdigit():
         return name.upper()
     query = {"kind": kind, "name": name, "num_results": CANDIDATES}
-    answer = await journal.ask(None, "openalex", "authorities", query, provider=INDEX, event="resolve")
+    answer = await journal.ask(None, DISCOVERY.name, "authorities", query, provider=DISCOVERY_PROVIDER, event="resolve")
     return choose(kind, name, answer.rows)
 
 
 def choose(kind: str, name: str, rows: Sequence[Mapping[str, Any]]) -> str:
     """The one record that a name means: the only one, the only one of just that name, or by far the largest."""
     if not rows:
-        raise PaperFault("NOT_FOUND", f"openalex has no {kind} called {name!r}.")
+        raise PaperFault("NOT_FOUND", f"{DISCOVERY.name} has no {kind} called {name!r}.")
     same = [row for row in rows if row["name"].casefold() == name.casefold()]
     first, *others = same or rows
     most = max((row.get("works_count") or 0 for row in others), default=0)
@@ -114,7 +114,7 @@ async def preprint_of_paper(context: Context, ref: str) -> dict[str, Any]:
     """The arXiv preprint that belongs to a DOI, null where none is known; NOT_FOUND where the work is not."""
     paper, journal = _parse_doi(ref, "preprints are looked up by DOI only"), _open_journal(context)
     with journal.session(paper):
-        row = await _ask_work(journal, paper, "preprint_of", {"doi": paper.value}, INDEX)
+        row = await _ask_work(journal, paper, "preprint_of", {"doi": paper.value}, DISCOVERY_PROVIDER)
     return {"doi": paper.value, "arxiv": row.get("arxiv_id"), "openalex_id": row["id"], "title": row.get("title")}
 
 
@@ -136,11 +136,11 @@ async def paper_citation_graph(context: Context, ref: str, depth: int, total: in
     A work that cannot be read is left unexpanded and `truncated` says so. The seed must be found.
     """
     paper, journal = _parse_doi(ref, "citations are known by DOI only"), _open_journal(context)
-    if OPENALEX.missing(context.config):
+    if DISCOVERY.missing(context.config):
         raise PaperFault(
             "CAPABILITY_DENIED",
-            f"Citations come from openalex, which is not switched on; set {OPENALEX.switch}.",
-            denial={"reason": "capability_not_granted", "source": "openalex"},
+            f"Citations come from {DISCOVERY.name}, which is not switched on; set {DISCOVERY.switch}.",
+            denial={"reason": "capability_not_granted", "source": DISCOVERY.name},
         )
     depth, total, per_paper = min(depth, DEPTH), min(total, TOTAL), min(per_paper, PER_PAPER)
     with journal.session(paper):
@@ -190,9 +190,9 @@ async def _try_work(journal: Journal, ref: PaperId, work: str) -> Mapping[str, A
 async def _ask_work(
     journal: Journal, ref: PaperId, operation: str, arguments: Mapping[str, str], provider: str = ""
 ) -> Mapping[str, Any]:
-    absent = f"openalex has no record of {next(iter(arguments.values()))}."
+    absent = f"{DISCOVERY.name} has no record of {next(iter(arguments.values()))}."
     more: dict[str, Any] = {"provider": provider, "event": "resolve", "absent": absent}
-    return (await journal.ask(ref, "openalex", operation, arguments, **more)).rows[0]
+    return (await journal.ask(ref, DISCOVERY.name, operation, arguments, **more)).rows[0]
 
 
 def _parse_doi(text: str, why: str) -> PaperId:
@@ -233,9 +233,9 @@ async def _find_candidates(context: Context, query: str, limit: int) -> list[dic
         raise PaperFault("INVALID_REF", f"A citation has {len(query)} characters, and {LONGEST} are taken at most.")
     if not limit:
         return []
-    async with turn(context, "crossref"):
+    async with turn(context, CANDIDATES_SOURCE):
         asked = {"query": query, "num_results": limit}
-        rows = (await context.ask("citation_candidates", asked, provider="crossref")).rows
+        rows = (await context.ask("citation_candidates", asked, provider=CANDIDATES_SOURCE)).rows
     candidates = [one for one in (judge(words, row) for row in rows) if one["score"] >= LEAST]
     return sorted(candidates, key=lambda one: -one["score"])
 
@@ -263,5 +263,5 @@ def judge(words: Sequence[str], row: Mapping[str, Any]) -> dict[str, Any]:
         "score": score,
         "confidence": "exact" if score >= EXACT else "probable" if score >= PROBABLE else "weak",
         "matched": matched,
-        "source": "crossref",
+        "source": CANDIDATES_SOURCE,
     }

@@ -16,7 +16,7 @@ from specloom.plugins import Context
 
 from . import config
 from .answers import answer_each
-from .config import OPENALEX, publisher_of
+from .config import DISCOVERY, publisher_of
 from .download import download
 from .entries import SCHEMA_VERSION, authors_of, own_of, quality_of
 from .errors import PaperFault
@@ -243,22 +243,22 @@ class PaperCopy:
     async def take_indexed(self) -> bool:
         """The copy that an index which the operator switched on knows of."""
         lookup = self.lookup
-        if OPENALEX.missing(lookup.context.config):
-            lookup.note_disabled(OPENALEX)
+        if DISCOVERY.missing(lookup.context.config):
+            lookup.note_disabled(DISCOVERY)
             return False
         try:
-            answer = await lookup.journal.ask(self.ref, "openalex", "work", {"doi": self.ref.value})
+            answer = await lookup.journal.ask(self.ref, DISCOVERY.name, "work", {"doi": self.ref.value})
         except PaperFault as fault:
             if fault.code == "LOG_ERROR":
                 raise
-            lookup.note("openalex", "consulted_failed", fault)
+            lookup.note(DISCOVERY.name, "consulted_failed", fault)
             return False
         rows = answer.rows
         url = rows[0].get("pdf_url") if rows and rows[0].get("open_access") else None
         if not url:
-            lookup.note("openalex", "consulted_not_open_access" if rows else "consulted_no_record")
+            lookup.note(DISCOVERY.name, "consulted_not_open_access" if rows else "consulted_no_record")
             return False
-        return await self.take("oa-publisher", OpenLocation(str(url)), "openalex")
+        return await self.take("oa-publisher", OpenLocation(str(url)), DISCOVERY.name)
 
     async def take_licensed(self) -> None:
         """The publisher's own copy, under an agreement with it; a refusal there changes nothing of the answer."""
