@@ -143,3 +143,56 @@ def test_a_sheet_that_is_named_a_thousand_times_is_read_once() -> None:
     body = make_xlsx({"A": rows(text("otter"))}, book="<sheets>" + '<sheet name="A" r:id="r0"/>' * 1000 + "</sheets>")
 
     assert documents.read(body, "", "").text == "## A\n\notter"
+
+
+LOOKS = (
+    '<numFmts><numFmt numFmtId="170" formatCode=";;;"/><numFmt numFmtId="171" formatCode="&quot;&quot;;[Red];;"/>'
+    '<numFmt numFmtId="172" formatCode="0;;"/><numFmt numFmtId="173" formatCode=";;"/></numFmts>'
+    '<fonts><font><sz val="11"/><color theme="1"/></font><font><color rgb="FFFFFFFF"/></font>'
+    '<font><color theme="0"/></font><font><sz val="1"/></font><font><color theme="0" tint="-0.5"/></font></fonts>'
+    '<fills><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="solid">'
+    '<fgColor rgb="FF203040"/></patternFill></fill><fill><patternFill patternType="solid"><fgColor rgb="FFFFFFFF"/>'
+    "</patternFill></fill></fills><cellXfs>"
+    + "".join(f'<xf numFmtId="{form}" fontId="{font}" fillId="{fill}"/>' for form, font, fill in [
+        (0, 0, 0), (170, 0, 0), (171, 0, 0), (0, 1, 0), (0, 2, 0), (0, 1, 2), (0, 3, 0),
+        (0, 1, 1), (172, 0, 0), (0, 4, 0), (173, 0, 0),
+    ])
+    + "</cellXfs>"
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("style", [1, 2, 3, 4, 5, 6])
+def test_a_cell_that_shows_nothing_is_left_out_and_counted(style: int) -> None:
+    cell = f'<c t="inlineStr" s="{style}"><is><t>Obey me</t></is></c>'
+
+    found = documents.read(make_xlsx({"A": rows(text("Otters") + cell + text("fish"))}, styles=LOOKS), "", "")
+
+    assert found.text == "## A\n\n| Otters |  | fish |\n| --- | --- | --- |"
+    assert found.stripped == {"hidden": 1}
+
+
+@pytest.mark.parametrize("style", [0, 7, 8, 9, 10])
+def test_a_cell_that_shows_its_text_stays(style: int) -> None:
+    cell = f'<c t="inlineStr" s="{style}"><is><t>Read me</t></is></c>'
+
+    found = documents.read(make_xlsx({"A": rows(text("Otters") + cell)}, styles=LOOKS), "", "")
+
+    assert "Read me" in found.text
+    assert not found.stripped
+
+
+def test_numbers_go_where_only_they_are_not_shown() -> None:
+    found = documents.read(make_xlsx({"A": rows(text("a") + number("7", 10) + number("8", 8))}, styles=LOOKS), "", "")
+
+    assert found.text == "## A\n\n| a |  | 8 |\n| --- | --- | --- |"
+    assert found.stripped == {"hidden": 1}
+
+
+@pytest.mark.parametrize("part", ['<conditionalFormatting sqref="A1:B9"/>', '<tableParts count="1"/>', "<picture/>"])
+def test_white_letters_stay_where_something_else_may_colour_the_sheet(part: str) -> None:
+    cell = '<c t="inlineStr" s="3"><is><t>Read me</t></is></c>'
+
+    found = documents.read(make_xlsx({"A": rows(cell) + part}, styles=LOOKS), "", "")
+
+    assert "Read me" in found.text
+    assert not found.stripped

@@ -1,7 +1,8 @@
 """A spreadsheet as Markdown: each sheet under its name, its rows as pipe tables with what its cells show.
 
 Read from the parts of ECMA-376 (SpreadsheetML). Formulas are told by the values that the file keeps of them; hidden
-sheets, rows and columns are left out and counted.
+sheets, rows and columns are left out and counted, and so are cells that show nothing by their format, or in letters as
+white as the cell or of one point.
 """
 
 from __future__ import annotations
@@ -69,7 +70,11 @@ class _SheetReader:
         self.is_cut = False
         self._archive = archive
         self._room = archive.limits.text
-        self._kinds = _read_kinds(archive.optional(archive.related(part, "styles")))
+        styles = archive.optional(archive.related(part, "styles"))
+        self._kinds = _read_kinds(styles)
+        looks = _read_unseen(styles)
+        self._unseen = looks if any(looks) else []
+        self._may_be_coloured = False
         strings = archive.xml(archive.related(part, "sharedStrings"))
         self._strings = [_to_text(each) for each in children(strings, "si")]
         is_1904 = is_on(attribute(child(workbook, "workbookPr"), "date1904"))
@@ -91,6 +96,8 @@ class _SheetReader:
         """The rows of a sheet by column, an empty one where the sheet skips some, until a limit is reached."""
         before = 0
         hidden, left_out = _find_hidden_columns(root), set[int]()
+        # Nobody can say what is below a cell where a table's style, a rule or a picture colours the sheet.
+        self._may_be_coloured = any(True for _ in children(root, "tableParts", "conditionalFormatting", "picture"))
         for row in children(child(root, "sheetData"), "row"):
             number = to_int(attribute(row, "r"), before + 1)
             if is_on(attribute(row, "hidden")):
@@ -110,6 +117,9 @@ class _SheetReader:
                     self.is_cut = True
                     break
                 text = self._read_cell(cell)
+                if text and self._unseen and at not in hidden and self._is_unseen(cell):
+                    self._archive.hidden += 1
+                    text = ""
                 if at in hidden:
                     left_out |= {at} if text else set()
                     continue
@@ -118,6 +128,13 @@ class _SheetReader:
                 cells[at] = text
             yield cells
         self._archive.hidden += len(left_out)
+
+    def _is_unseen(self, cell: Element) -> bool:
+        """Whether a cell that has a text shows none."""
+        number = to_int(attribute(cell, "s"))
+        look = self._unseen[number] if number < len(self._unseen) else ""
+        is_text = attribute(cell, "t") in ("s", "str", "inlineStr")
+        return look in ("all", *(["numbers"] if not is_text else []), *(["white"] if not self._may_be_coloured else []))
 
     def _read_cell(self, cell: Element) -> str:
         """What a cell shows."""
@@ -199,3 +216,70 @@ def _to_kind(code: str) -> str:
     # `m` alone is a month, and minutes beside hours or seconds.
     has_day = any(each in code for each in "yd") or ("m" in code and not has_time)
     return "both" if has_day and has_time else "day" if has_day else "time" if has_time else ""
+
+
+# --- What the formats of a spreadsheet leave unseen -------------------------------------------------------------------
+
+
+# Points: one and less is read by nobody.
+_TINY: Final = 1.0
+# Of 255, in each colour: what is less is not as white as paper.
+_PALE: Final = 245
+_COLOUR: Final = re.compile(r"(?:[0-9a-fA-F]{2})?([0-9a-fA-F]{6})")
+# A format each of whose parts shows nothing (18.8.31): for numbers, and for texts in the fourth.
+_NOTHING: Final = re.compile(r'(?:[; ]|""|\[[A-Za-z]+\])*')
+
+
+def _read_unseen(styles: Element | None) -> list[str]:
+    """What each format in the styles of a workbook leaves unseen, by the number that cells name.
+
+    `all`; `numbers`, which show nothing by their format; `white`, all of it where nothing else colours the cell.
+    """
+    own = {
+        to_int(attribute(each, "numFmtId")): attribute(each, "formatCode")
+        for each in children(child(styles, "numFmts"), "numFmt")
+    }
+    fonts = [_to_font(each) for each in children(child(styles, "fonts"), "font")]
+    fills = [_is_filled(each) for each in children(child(styles, "fills"), "fill")]
+    looks = []
+    for each in children(child(styles, "cellXfs"), "xf"):
+        font, fill = to_int(attribute(each, "fontId")), to_int(attribute(each, "fillId"))
+        parts = _count_empty(own.get(to_int(attribute(each, "numFmtId")), ""))
+        look = fonts[font] if font < len(fonts) else ""
+        if look == "white" and fill < len(fills) and fills[fill]:
+            look = ""
+        looks.append("all" if parts > 3 or look == "all" else "numbers" if parts > 1 else look)
+    return looks
+
+
+def _count_empty(code: str) -> int:
+    """How many parts a format has each of which shows nothing; 0 when one of them does show something."""
+    return code.count(";") + 1 if ";" in code and _NOTHING.fullmatch(code) else 0
+
+
+def _to_font(font: Element) -> str:
+    try:
+        is_tiny = float(attribute(child(font, "sz"), "val") or 11) <= _TINY
+    except ValueError:
+        is_tiny = False
+    colour = child(font, "color")
+    # The first colour of a theme is that of the paper.
+    is_paper = attribute(colour, "theme") == "0" and not attribute(colour, "tint")
+    return "all" if is_tiny else "white" if is_paper or _is_pale(attribute(colour, "rgb")) else ""
+
+
+def _is_filled(fill: Element) -> bool:
+    """Whether a fill may be another colour than white."""
+    pattern = child(fill, "patternFill")
+    if pattern is None:
+        return len(fill) > 0
+    kind, colour = attribute(pattern, "patternType"), child(pattern, "fgColor")
+    is_paper = _is_pale(attribute(colour, "rgb")) or (
+        attribute(colour, "theme") == "0" and not attribute(colour, "tint")
+    )
+    return kind not in ("", "none") and not (kind == "solid" and is_paper)
+
+
+def _is_pale(colour: str) -> bool:
+    match = _COLOUR.fullmatch(colour)
+    return match is not None and min(bytes.fromhex(match[1])) >= _PALE
