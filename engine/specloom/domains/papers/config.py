@@ -200,7 +200,7 @@ INDEXES = tuple(source for source in SOURCES if source.switch)
 DISCOVERY = next(source for source in INDEXES if source.name == DATA["discovery"]["source"])
 """The source of works by words and of citations."""
 DISCOVERY_PROVIDER: str = DATA["discovery"]["provider"]
-CANDIDATES_SOURCE: str = DATA["candidates"]
+CANDIDATES_SOURCE: str = DATA["candidates"]["source"]
 """The source, and the provider, of works that a citation in plain words may mean."""
 
 
