@@ -63,3 +63,18 @@ def test_a_cut_text_is_a_prefix_no_longer_than_asked(text: str, most: int) -> No
 def test_a_text_is_cut_behind_a_paragraph_a_sentence_or_a_word() -> None:
     assert cut_text("aaaa bbbb. cccc dddd", 12) == "aaaa bbbb."
     assert cut_text("first paragraph\n\nsecond", 20).rstrip() == "first paragraph"
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        pytest.param("getHTTPResponse2024B", 193, id="capitals within words, digits beside letters"),
+        pytest.param("a1B2c3", 138, id="letters and digits turn about"),
+        pytest.param("!!x!y--z", 60, id="runs of marks"),
+        pytest.param("12345 678", 73, id="digits in threes"),
+        pytest.param("x\n\ny\nz", 52, id="lines"),
+        pytest.param("État 1789", 76, id="letters beyond ASCII"),
+    ],
+)
+def test_each_kind_of_character_has_its_weight(text: str, count: int) -> None:
+    assert count_tokens(text * 20) == count
