@@ -33,6 +33,9 @@ def measure(client: Client, number: int, question: Question, address: str) -> di
     """The figures of one default call."""
     answer = json.loads(client.ask(call(number, "search_and_scrape", {"query": question.query})))["result"]
     text = "".join(part.get("text", "") for part in answer["content"])
+    if answer.get("isError"):
+        none = dict.fromkeys(("heard", "failed", "told", "text", "json"), 0)
+        return {**none, "query": f"{question.query}: {text[:300]}", "read": len(question.pages), "said": text}
     told = answer["structuredContent"]
     read = [one for one in told.get("sources", ()) if one.get("content")]
     failed = [one["url"] for one in told.get("scrapeFailures", ())]

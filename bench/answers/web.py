@@ -46,7 +46,10 @@ def find_pages(work: Path) -> Path:
 def make_questions(folder: Path, count: int, seed: int) -> list[Question]:
     """Queries of the first words of a page, each with that page and two others by chance."""
     truth: dict[str, dict[str, Any]] = json.loads((folder / "truth.json").read_text(encoding="utf-8"))
-    names = sorted(name for name in truth if (folder / "html" / f"{name}.html").exists())
+    # A page without a text of its own gives no query, and nothing that could be heard of it.
+    names = sorted(
+        name for name in truth if truth[name]["text"].strip() and (folder / "html" / f"{name}.html").exists()
+    )
     chance = random.Random(seed)
     questions = []
     for _ in range(count):
