@@ -245,3 +245,13 @@ def test_more_pages_than_were_read_and_parts_that_failed_are_told_with_what_is_k
     ]
     assert notices({"one": Answer([{"url": "a"}], {"total": 1}, pages=1)}) == []
     assert notices({"one": page, "two": rows("b"), "three": rows()}, plan=AT_ONCE) == notices({"one": page})
+
+
+def test_a_list_that_its_spec_cuts_says_of_how_many_it_is() -> None:
+    answer = "few: {each: rows, take: '`2`', map: {url: url}}"
+
+    assert run({"one": rows("a", "b", "c")}, answer=answer).answer == {
+        "notices": ["few has the first 2 of 3."],
+        "few": [{"url": "a"}, {"url": "b"}],
+    }
+    assert notices({"one": rows("a", "b")}, answer=answer) == []

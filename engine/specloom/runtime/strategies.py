@@ -49,8 +49,18 @@ def pursue(
         outcome.answer[tool.cache.age_as] = 0
     if tool.cache is not None and tool.cache.unless is not None:
         outcome.keep = not truthy(evaluate(tool.cache.unless, context))
+    _note_cuts(tool, context, outcome)
     note_degradation(tool, model, context, outcome)
     return outcome
+
+
+def _note_cuts(tool: Tool, context: Bindings, outcome: ProviderOutcome) -> None:
+    """Note of each list that its spec cuts how much there is."""
+    for key in tool.answer:
+        if key.take is not None and key.fields is not None:
+            shown, total = len(outcome.answer.get(key.name) or ()), len(evaluate(key.value, context) or ())
+            if total > shown:
+                outcome.notices.append(f"{key.name} has the first {shown:,} of {total:,}.")
 
 
 def _note_passed_over(outcome: ProviderOutcome, rows: list[Row]) -> None:
