@@ -14,7 +14,7 @@ def test_hints_and_lifetime_are_those_of_the_contract() -> None:
     assert tool.hints is not None
     assert tool.cache is not None
     assert tool.cache.ttl == 86_400
-    assert tool.cache.ignore == ("sessionId",)
+    assert tool.cache.ignore == ("sessionId", "max_tokens")
     assert tool.cache.unless is not None
     assert tool.record == ("sessionId", "patent")
 

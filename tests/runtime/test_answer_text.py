@@ -96,3 +96,9 @@ def test_what_no_answer_has_is_told_when_the_spec_is_checked(text: str, code: st
 
     assert woven.codes == [code]
     assert sentence in woven.sentences[0]
+
+
+def test_a_line_stays_as_far_in_as_it_is_and_a_link_without_an_address_is_its_text() -> None:
+    text = '- "   {answer.query} · {answer.count}"\n- "[{answer.count}]({answer.query}) · so"\n'
+
+    assert read(text, {"query": None, "count": 2}) == "   2\n2 · so"

@@ -11,6 +11,8 @@ from specloom.model import SEPARATOR, AnswerBody, AnswerGroup, AnswerLine, Answe
 
 _BLANKS = re.compile(r"\s+")
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d{1,9})?)?(?:Z|\+00:00)")
+_NO_ADDRESS = re.compile(r"\[([^\[\]]*)\]\(\)")
+"""A link that leads nowhere, because nothing is known of its address."""
 NUMBER = "n"
 """What an expression is called that is the number of an item."""
 _EMPTY_LINES = re.compile(r"\n{3,}")
@@ -63,14 +65,18 @@ def _group(group: AnswerGroup, context: Bindings) -> Iterator[tuple[str, bool]]:
 
 
 def _line(line: AnswerLine, context: Bindings) -> str | None:
-    """The line; None where it has values and nothing was found for any."""
+    """The line, as far in as its spec has it; None where it has values and nothing was found for any."""
+    first = line.pieces[0][0] if line.pieces and line.pieces[0] else ""
+    indent = " " * (len(first) - len(first.lstrip(" "))) if isinstance(first, str) else ""
     texts, is_said = [], False
     for piece in line.pieces:
         text, says = _piece(piece, context)
         is_said = is_said or says
         if text is not None:
             texts.append(text)
-    return SEPARATOR.join(texts).rstrip() if is_said else None
+    if not is_said:
+        return None
+    return indent + _NO_ADDRESS.sub(r"\1", SEPARATOR.join(texts).strip())
 
 
 def _piece(parts: tuple[str | Value, ...], context: Bindings) -> tuple[str | None, bool]:
