@@ -34,9 +34,10 @@ def render_answer(nodes: Iterable[AnswerPart], context: Bindings) -> str:
 
 def _tidy(lines: list[str], before: list[str]) -> str:
     """Lines with one empty line at most between two of them, parted from what stands before and behind them."""
-    text = _EMPTY_LINES.sub("\n\n", "\n".join(["", *lines] if before else lines))
-    text = text if before else text.lstrip("\n")
-    return f"{text}\n" if lines or before else ""
+    if not (lines or before):
+        return ""
+    text = _EMPTY_LINES.sub("\n\n", "\n".join([*([""] if before else []), *lines, ""]))
+    return text if before else text.lstrip("\n")
 
 
 def _lines(nodes: Iterable[AnswerPart], context: Bindings) -> Iterator[tuple[str, bool]]:
