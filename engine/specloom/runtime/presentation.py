@@ -274,7 +274,7 @@ def say_cuts(cuts: tuple[Omission, ...], model: Model, whole: Artifact | None) -
         if field:
             sentences.append(f"Shortened: {field} of {key}{reads}.")
         elif cut.unit == "items":
-            are = "is the first" if cut.kept == 1 else f"are the first {cut.kept:,}"
+            are = "is the first" if cut.kept == 1 else f"are the first {cut.kept:,}" if cut.kept else "is none"
             sentences.append(f"Here {are} of {cut.total:,} {key}{reads}.")
         else:
             sentences.append(f"Here are the first {cut.kept:,} of {cut.total:,} characters of {key}{reads}.")
