@@ -182,10 +182,11 @@ def _sources(tool: Tool, answer: Mapping[str, Any], found: Sequence[Row]) -> lis
     return [row for rows in lists if isinstance(rows, list) for row in rows]
 
 
-def _find_verbatim(tool: Tool, arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> list[str]:
-    """The keys of an answer whose texts stay as they came, which its spec says."""
+def to_body(tool: Tool, arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
+    """An answer as JSON text whose texts are clean, but for those that its spec says stay as they came."""
     context = {"args": arguments, "answer": answer}
-    return [name for name, when in tool.verbatim if truthy(evaluate(when, context))]
+    verbatim = [name for name, when in tool.verbatim if truthy(evaluate(when, context))]
+    return dump_clean(answer, verbatim=verbatim)
 
 
 def check_answer(tool: Tool, answer: dict[str, Any]) -> None:
@@ -494,7 +495,7 @@ class Executor:
         elif tool.cache is not None and tool.cache.always_say:
             meta |= say_freshness(False, 0, ttl, "fresh")
         # Nothing that a page, an upstream or a caller wrote gets into an answer but through here.
-        body = dump_clean(outcome.answer, verbatim=_find_verbatim(tool, arguments.given, outcome.answer))
+        body = to_body(tool, arguments.given, outcome.answer)
         if self.cache is not None and tool.cache is not None and outcome.keep:
             await self.cache.put(key, body.encode("utf-8", "surrogatepass"), ttl, age=age, soon=True)
         if outcome.notes:

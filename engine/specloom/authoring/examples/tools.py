@@ -23,6 +23,7 @@ from specloom.runtime import (
     parse_arguments,
     pursue,
     read_settings,
+    to_body,
     to_text,
 )
 from specloom.specs import Listing, Spec, to_plain
@@ -192,7 +193,10 @@ class _ToolExample:
                 else:
                     result = answer(effect)
         except StopIteration as stop:
-            trace.outcome = stop.value
+            outcome: ProviderOutcome = stop.value
+            # As it is sent: nothing gets into an answer but cleaned, and what is kept as it came is told apart.
+            body = to_body(tool, arguments.given, outcome.answer)
+            trace.outcome = replace(outcome, answer=json.loads(body))
         except Fault as fault:
             if tool.envelope:
                 envelope = ENVELOPES[tool.envelope].function(fault, trace.arguments or stated["args"])
