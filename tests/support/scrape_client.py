@@ -26,6 +26,8 @@ from specloom.server.catalogue import Selection, make_catalogue
 from specloom.server.protocol import Catalogue
 from specloom.server.sdk_host import Host
 from specloom.specs.library import shipped_root
+from specloom.storage.state import Artifacts
+from specloom.storage.store import open_memory
 
 ERA = "2026-07-28"
 SHELF = """\
@@ -95,16 +97,23 @@ async def connected(
     allow_private: bool = True,
     cached: bool = False,
     cache: AnswerCache | None = None,
+    keeping: bool = False,
     era: str = ERA,
     **settings: str,
 ) -> AsyncIterator[Client]:
-    """A client of a server in this process, which really reads unless it is given another `sender`."""
+    """A client of a server in this process, which really reads unless it is given another `sender`.
+
+    With `keeping`, what an answer cut is kept as an artifact.
+    """
     environ = SETTINGS | settings
+    store = open_memory([one.spec for one in model().collections.values()]) if keeping else None
     executor = Executor(
         model(),
         environ=environ,
         sender=sender or Transport(allow_private=allow_private, max_connections=320),
         cache=AnswerCache(disk=None, key=None, warn=print) if cached else cache,
+        drawers=store,
+        artifacts=Artifacts(store, model().address_artifact) if store else None,
         allow_private=allow_private,
         is_live=sender is None,
         validate=True,

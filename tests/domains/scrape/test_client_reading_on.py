@@ -35,9 +35,9 @@ PDF = make_pdf(
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 
 
-async def read_to_the_end(client: Client, url: str) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+async def read_to_the_end(client: Client, url: str, **more: Any) -> AsyncIterator[tuple[str, dict[str, Any]]]:
     """The text and the structure of each answer, from the first to that which names no further call."""
-    name, arguments = "scrape_page", {"url": url}
+    name, arguments = "scrape_page", {"url": url, **more}
     for _ in range(100):
         result = await client.call_tool(name, arguments)
         assert not result.is_error, result.content[0].text
@@ -65,6 +65,30 @@ async def test_a_long_text_is_read_to_its_end_by_the_calls_that_its_answers_name
     assert all(count_tokens(json.dumps(one, ensure_ascii=False)) <= 6_600 for one in told)
     assert min(count_tokens(text) for text in texts[:-1]) > 4_000
     assert len([call for call in server.calls if call.path == "/long"]) <= 2
+
+
+async def test_what_the_least_budget_cut_further_is_read_on_from_where_it_ends() -> None:
+    body = " ".join(SENTENCE.format(number=n) for n in range(20)).strip()
+    with Loopback(lambda _: (200, {"Content-Type": "text/plain"}, body)) as server:
+        async with connected(cached=True) as client:
+            pieces = [piece async for piece in read_to_the_end(client, f"{server.url}/rivers", max_tokens=200)]
+            whole = await ask(client, "scrape_page", url=f"{server.url}/rivers")
+
+    assert pieces[0][1]["notices"]
+    assert len(pieces) == 2
+    assert "".join(told["content"] for _, told in pieces) == whole["content"]
+
+
+async def test_an_original_that_was_cut_is_read_on_as_it_was_sent() -> None:
+    with Loopback(lambda _: (200, HTML, PAGE[:20_000])) as server:
+        async with connected(cached=True, keeping=True) as client:
+            cut = await ask(client, "scrape_page", url=f"{server.url}/long", mode="raw", max_tokens=1000)
+            (source,) = re.findall(r'read_more \{"source": "([^"]+)"\}', cut["notices"][0])
+            onward = await ask(client, "read_more", source=source, max_tokens=20_000)
+
+    assert PAGE.startswith(cut["content"])
+    assert len(cut["content"]) < 10_000
+    assert PAGE[:20_000].strip() in onward["content"]
 
 
 async def test_a_page_is_read_on_after_a_restart_and_a_change_of_it_is_said(tmp_path: Path) -> None:
