@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from specloom.domains.scrape.extract import extract
+from specloom.domains.scrape.html.css_colours import find_colour
+from specloom.domains.scrape.html.css_declarations import hides, parse_declarations, to_pixels
 from specloom.domains.scrape.html.parse import gather_attributes, parse
 from specloom.domains.scrape.html.sanitise import Stripped, find_skips, sanitise
-from specloom.domains.scrape.html.visibility import find_colour, hides, parse_declarations, to_pixels
 from specloom.domains.scrape.markdown.render import render
 
 PAGE = "<html><head>{head}</head><body><h1>Seen</h1><p>A paragraph that is seen.</p>{body}</body></html>"

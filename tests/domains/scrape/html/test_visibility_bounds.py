@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from specloom.domains.scrape.html import css_declarations, css_selectors, visibility
 from specloom.domains.scrape.html import sanitise as sanitising
-from specloom.domains.scrape.html import visibility
 from specloom.domains.scrape.html.parse import parse
 from specloom.domains.scrape.html.sanitise import sanitise
 from specloom.domains.scrape.markdown.render import render
@@ -26,17 +26,17 @@ X = "<p class=x>SECRET</p>"
     ("most", "page"),
     [
         pytest.param(
-            visibility.MAX_STYLE,
+            css_declarations.MAX_STYLE,
             lambda size: (f'<p style="{"a" * (size - 15)}:b;display:none">SECRET</p>', ""),
             id="a style of its own",
         ),
         pytest.param(
-            visibility.MAX_STYLE,
+            css_declarations.MAX_STYLE,
             lambda size: (X, f".x{{{'a' * (size - 15)}:b;display:none}}"),
             id="the declarations of a rule",
         ),
         pytest.param(
-            visibility.MAX_SELECTOR,
+            css_selectors.MAX_SELECTOR,
             lambda size: (f"<p id={'y' * (size - 3)} class=x>SECRET</p>", f"#{'y' * (size - 3)}.x{{display:none}}"),
             id="a selector",
         ),
@@ -46,12 +46,12 @@ X = "<p class=x>SECRET</p>"
             id="a sheet",
         ),
         pytest.param(
-            visibility.MAX_CLIMB,
+            css_selectors.MAX_CLIMB,
             lambda count: (f"<div class=o>{'<b>' * (count - 1)}<i class=x>SECRET</i>", ".o .x{display:none}"),
             id="elements between two steps of a selector",
         ),
         pytest.param(
-            visibility.MAX_CLIMB,
+            css_selectors.MAX_CLIMB,
             lambda count: (f"<i class=o></i>{'<i></i>' * (count - 1)}{X}", ".o~.x{display:none}"),
             id="elements beside one another",
         ),

@@ -9,7 +9,7 @@ from typing import Final
 from specloom.core import clean
 
 from ..metadata.fields import to_iso, to_names, to_text
-from .visibility import hides, parse_declarations
+from .css_declarations import hides, parse_declarations
 
 _BLOCK: Final = re.compile(r"\A---[ \t]*\n((?:[^\n]*\n){1,200}?)(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 _UNQUOTED: Final = re.compile(r"^(\w[\w.-]*):[ \t]+([^\s\"'\[>|].*)$", re.MULTILINE)

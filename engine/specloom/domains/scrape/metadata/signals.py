@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 from specloom.domains.text import to_host
 
 from ..excerpt import FEW_WORDS, count_words
+from ..html.css_selectors import StyleRule, parse_rule
 from ..html.parse import Attributes, text_of
-from ..html.visibility import StyleRule, parse_rule
 from .fields import to_iso, to_names
 from .jsonld import find_main, find_page, names, text
 from .sources import Graph, Node, Sources, find_owner, is_of, to_line
