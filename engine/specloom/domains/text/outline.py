@@ -19,7 +19,7 @@ LEAST_SECTIONS: Final = 3
 LONGEST_HEADING: Final = 100
 
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
-_CLOSING: Final = re.compile(r"[ \t]+#+[ \t]*$")
+_CLOSING: Final = re.compile(r"(?<![ \t])[ \t]++#++[ \t]*+$")
 _PAGE: Final = re.compile(r"^--- (Page|Slide) (\d{1,6}) ---$", re.MULTILINE)
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 

@@ -17,7 +17,7 @@ LONGEST_TOKEN: Final = 8
 _TRIES: Final = 8
 # Where a window may end, the best places first, and in the last of how many parts of it each is looked for.
 _PLACES: Final = (
-    (re.compile(r"\n(?=\n* {0,3}#{1,6} )"), 3),
+    (re.compile(r"\n(?= {0,3}#{1,6} )"), 3),
     (re.compile(r"\n[ \t]*\n+"), 3),
     (re.compile(r"\n+"), 3),
     (re.compile("[.!?…][\"'”’)\\]]{0,3}\\s+|[。！？｡][」』”’）]{0,2}|[।۔؟։]\\s*"), 3),

@@ -138,12 +138,12 @@ class StyleRule:
 
 WrittenRule = tuple[str, Style, frozenset[str], int]
 """A rule whose selector is still as it is written, with the declarations, the important ones and its place."""
-_LAST: Final = re.compile(r"[^\\:\[(+~]*?(?:^|[\s>])([a-zA-Z][\w-]*|\*)?((?:[.#][\w-]+)*)\s*")
+_LAST: Final = re.compile(r"(?:[^\\:\[(+~]*[\s>])?([a-zA-Z][\w-]*+|\*)?+((?:[.#][\w-]++)*+)")
 
 
 def find_key(selector: str) -> str:
     """The `#id`, the `.class` or the tag that a plain selector ends with; "" for others."""
-    match = _LAST.fullmatch(selector) if len(selector) <= MAX_SELECTOR else None
+    match = _LAST.fullmatch(selector.rstrip()) if len(selector) <= MAX_SELECTOR else None
     if match is None:
         return ""
     tag, marks = match[1], match[2]

@@ -52,7 +52,8 @@ _END: Final = rb"(?=[\0\t\n\f\r /<>\[\](){}%]|$)"
 _SPACES: Final = rb"[\0\t\n\f\r ]*+"
 _DO: Final = re.compile(rb"/([^\0\t\n\f\r /<>\[\](){}%]*+)" + _SPACES + rb"Do" + _END)
 # A name that is written as a string, or one with a comment behind it.
-_ODD_DO: Final = re.compile(rb"(?:[)>]|%[^\r\n]*+[\r\n])" + _SPACES + rb"Do" + _END)
+_STRING_DO: Final = re.compile(rb"[)>]" + _SPACES + rb"Do" + _END)
+_COMMENT_DO: Final = re.compile(rb"%[^\r\n]*+(?:[\r\n]" + _SPACES + rb"(Do)" + _END + rb")?+")
 _PAINT: Final = re.compile(rb"[\0\t\n\f\r ](?:f\*?|F|[Bb]\*?|[Ss]|sh|T[jJ])" + _END)
 _SHOW: Final = re.compile(rb"T[jJ]|[\0\t\n\f\r )>]['\"]")
 _PATTERN: Final = re.compile(rb"scn|SCN")
@@ -261,7 +262,7 @@ class Expansion:
                 raise TooLargeError
             has_any = b"Do" in data
             named = Counter(map(decode_name, _DO.findall(data) if has_any else ()))
-            unnamed = len(_ODD_DO.findall(data)) if has_any else 0
+            unnamed = len(_STRING_DO.findall(data)) + sum(map(bool, _COMMENT_DO.findall(data))) if has_any else 0
             scan = _Scan(len(data), named, unnamed)
             if is_drawn:
                 shows = _SHOW.search(data) is not None

@@ -27,16 +27,17 @@ _MOST_TOKENS: Final = 500_000
 # What leads from one reference to the next.
 _MOST_STEPS: Final = 16
 
-_SPACE: Final = rb"[\0\t\n\f\r ]*+"
+# Longer ones are read from the copy, as everything that is written in an unusual way.
+_SPACE: Final = rb"[\0\t\n\f\r ]{0,128}+"
 _TOKEN: Final = re.compile(
     _SPACE + rb"(?:(?P<open><<|\[)|(?P<close>>>|\])|/(?P<name>[^\0\t\n\f\r /<>\[\](){}%]*+)"
-    rb"|(?P<number>\d{1,10})[\0\t\n\f\r ]++\d{1,5}[\0\t\n\f\r ]++R\b"
+    rb"|(?P<number>\d{1,10})[\0\t\n\f\r ]{1,128}+\d{1,5}[\0\t\n\f\r ]{1,128}+R\b"
     rb"|(?P<figure>[+-]?[\d.]++)|\((?P<string>(?:[^\\()]|\\.)*+)\)"
     rb"|<(?P<hex>[0-9A-Fa-f\s]*+)>|(?P<word>[A-Za-z]++))",
     re.DOTALL,
 )
 _ENTRY: Final = re.compile(rb"(\d{10}) \d{5} n")
-_SECTION: Final = re.compile(rb"\s*(\d+) (\d+)\s+(?=\d{10} )")
+_SECTION: Final = re.compile(rb"\s{0,128}+(\d{1,10}+) (\d{1,10}+)\s{1,128}+(?=\d{10} )")
 _START_OF_STREAM: Final = re.compile(_SPACE + rb"stream(?:\r\n|\n|(?=\r))")
 _END_OF_STREAM: Final = re.compile(_SPACE + rb"endstream")
 _WORDS: Final = frozenset({b"true", b"false", b"null", b"endobj"})
