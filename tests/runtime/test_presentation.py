@@ -157,27 +157,26 @@ async def test_the_whole_of_what_was_cut_is_kept_and_the_notice_says_who_reads_i
 
 
 async def test_an_operator_bounds_what_calls_may_ask_for_and_programs_get_json() -> None:
-    executor = Executor(weave_budget().model, environ={}, sender=Items())
-    raw = {"query": "otters", "max_tokens": 9000}
-    done = await executor.call("sample", raw)
+    executor = Executor(weave_budget().model, environ={}, sender=Items(), most_tokens=250)
+    done = await executor.call("sample", {"query": "otters", "max_tokens": 9000})
 
-    presented = await Presenter(executor, as_json=True, most=250).present("sample", done, "")
+    presented = await Presenter(executor, as_json=True).present("sample", done, "")
 
     assert presented.text is None
     answer = json.loads(presented.body)
     assert size(answer) <= 250
-    assert "max_tokens is 250, not 9000: that is the most here." in answer["notices"]
+    assert "max_tokens is 250, not 9000: that is the most." in answer["notices"]
 
 
-async def test_calls_that_differ_in_their_budget_alone_share_a_kept_answer() -> None:
-    executor = Executor(weave_budget().model, environ={}, sender=Items())
-    tool = executor.tool("sample")
+async def test_the_bound_of_an_operator_is_that_of_the_plan_too() -> None:
+    more = "budget: {tokens: 6000, cut: [{of: asked, to: 1}]}\n"
+    woven = weave_texts(a_tool(answer="asked: =to_string(args.max_tokens)\n", more=more))
+    assert woven.report.errors == [], woven.sentences
+    executor = Executor(woven.model, environ={}, sender=Items(), most_tokens=250)
 
-    keys = {
-        executor.cache_key(tool, parse_arguments(tool, {"query": "o", "max_tokens": size})) for size in (9, 300, 999)
-    }
+    done = await executor.call("sample", {"query": "otters"})
 
-    assert len(keys) == 1
+    assert done.answer == {"asked": "250"}
 
 
 def read(answer: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from specloom.core import Fault, Secret, did_you_mean, find_nearest, is_day
 from specloom.language import MAX_CAPTURED, evaluate, truthy
-from specloom.model import Input, Model, Tool
+from specloom.model import BUDGET, Input, Model, Tool
 
 _WORDS = {
     "string": "text",
@@ -88,6 +88,17 @@ def parse_arguments(tool: Tool, raw: Mapping[str, Any] | None) -> Arguments:
             names = {path[1] for path in refuse.uses if path[0] == "args" and len(path) > 1}
             raise _refused(tool, _Problem(str(evaluate(message, context)), names.pop() if len(names) == 1 else ""))
     return Arguments(given, requested, explicit)
+
+
+def bound_budget(arguments: Arguments, most: int) -> Arguments:
+    """The arguments with the tokens of the answer within what an operator admits, so that plans keep to it as well."""
+    asked = arguments.given.get(BUDGET)
+    if not asked or asked <= most:
+        return arguments
+    requested = arguments.requested
+    if BUDGET in arguments.explicit:
+        requested = {BUDGET: asked, **requested}
+    return replace(arguments, given={**arguments.given, BUDGET: most}, requested=requested)
 
 
 def _stands_for_default(one: Input, value: Any) -> bool:

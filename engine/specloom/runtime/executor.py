@@ -29,7 +29,7 @@ from specloom.plugins import (
     split_owner,
 )
 
-from .arguments import Arguments, answer_key, key_prefix, parse_arguments
+from .arguments import Arguments, answer_key, bound_budget, key_prefix, parse_arguments
 from .circuit_breaker import Breakers
 from .configuration import RoutingError, configure, plan_routes, read_settings
 from .degradation import with_notices
@@ -71,6 +71,8 @@ def say_attempts(fault: Fault) -> dict[str, Any]:
 
 
 MIME_TYPE = "application/json"
+MOST_TOKENS = 100_000
+"""Tokens of an answer where an operator admits no fewer; the default of SPECLOOM_MAX_TOKENS."""
 NAME = "research-artifact"
 
 
@@ -277,8 +279,11 @@ class Executor:
         validate: bool = False,
         isolate: bool = False,
         always_configured: bool = False,
+        most_tokens: int = MOST_TOKENS,
     ) -> None:
         self.model = model
+        self.most_tokens = most_tokens
+        """What an operator admits for the tokens of an answer."""
         self.sender = sender
         self.cache = cache
         self.breakers = breakers or Breakers()
@@ -338,7 +343,7 @@ class Executor:
         if tool.cache is None or tool.link is not None:
             return None
         try:
-            arguments = parse_arguments(tool, raw)
+            arguments = bound_budget(parse_arguments(tool, raw), self.most_tokens)
         except Fault:
             return None
         if self._watch.watching(tool, arguments):
@@ -365,7 +370,7 @@ class Executor:
         given: Mapping[str, Any] = raw or {}
         error, routing = "cancelled", None
         try:
-            arguments = parse_arguments(tool, raw)
+            arguments = bound_budget(parse_arguments(tool, raw), self.most_tokens)
             given = arguments.given
             done = await self._watched(tool, arguments, began, owner, progress)
             if tool.link is not None and self.artifacts is not None:

@@ -14,7 +14,7 @@ from specloom.core import count_tokens, cut_text
 from specloom.language import MISSING, evaluate
 from specloom.model import BUDGET, HINTS, NOTICES, TRUST, Model, Shortening, Tool
 
-from .answer_text import render_answer, to_words
+from .answer_text import render_answer
 from .arguments import Arguments
 
 if TYPE_CHECKING:
@@ -62,13 +62,12 @@ class Presented:
 class Presenter:
     """Presents the answers of one executor.
 
-    `as_json` leaves the text of all answers JSON; `most` is what an operator admits of tokens, 0 for no bound.
+    `as_json` leaves the text of all answers JSON.
     """
 
-    def __init__(self, executor: Executor, *, as_json: bool = False, most: int = 0) -> None:
+    def __init__(self, executor: Executor, *, as_json: bool = False) -> None:
         self._executor = executor
         self._as_json = as_json
-        self._most = most
         self._kept: OrderedDict[tuple[str, str, bytes], Presented] = OrderedDict()
 
     def present_now(self, name: str, done: Done) -> Presented | None:
@@ -104,7 +103,7 @@ class Presenter:
 
     def _present(self, tool: Tool, arguments: Arguments, done: Done, whole: Artifact | None = None) -> Presented:
         model = self._executor.model
-        answer, cuts = fit_to_budget(tool, model, arguments, done.answer, self._most, whole)
+        answer, cuts = fit_to_budget(tool, model, arguments, done.answer, whole)
         is_changed = bool(cuts) or NOTICES in answer
         body = json.dumps(answer, ensure_ascii=False, separators=(",", ":")) if is_changed else done.body
         text = None if self._as_json or not tool.text else to_text(tool, arguments, answer)
@@ -112,17 +111,16 @@ class Presenter:
 
 
 def fit_to_budget(
-    tool: Tool, model: Model, arguments: Arguments, answer: dict[str, Any], most: int = 0, whole: Artifact | None = None
+    tool: Tool, model: Model, arguments: Arguments, answer: dict[str, Any], whole: Artifact | None = None
 ) -> tuple[dict[str, Any], tuple[Omission, ...]]:
     """The answer within the budget of its call, with notices of what was cut and moved; and what was cut.
 
-    `most` is what an operator admits of tokens, 0 for no bound; `whole` is where the uncut answer is kept.
+    `whole` is where the uncut answer is kept.
     """
     if tool.budget is None:
         return answer, NOTHING_CUT
     budget = int(arguments.given.get(BUDGET) or tool.budget.tokens)
-    budget = min(budget, most) if most else budget
-    said = [*answer.get(NOTICES, ()), *say_bounds(tool, arguments, most)]
+    said = [*answer.get(NOTICES, ()), *say_bounds(tool, arguments)]
     answer = {name: value for name, value in answer.items() if name != NOTICES}
     fitted, cuts = fit(tool, arguments, answer, budget - _size(said))
     told = _with_notices(fitted, [*said, *say_cuts(cuts, model, whole)])
@@ -292,15 +290,12 @@ def _reading_call(model: Model, source: str, cut: Omission) -> str:
     return f"; go on with {tool.name} {json.dumps(arguments, ensure_ascii=False)}"
 
 
-def say_bounds(tool: Tool, arguments: Arguments, most: int) -> list[str]:
+def say_bounds(tool: Tool, arguments: Arguments) -> list[str]:
     """A sentence for each number of the caller that was moved to its bound."""
     sentences = []
     for name, value in arguments.requested.items():
         one = tool.inputs[name]
         bound = arguments.given[name]
         word = "least" if one.minimum is not None and bound == one.minimum else "most"
-        sentences.append(f"{name} is {to_words(bound)}, not {to_words(value)}: that is the {word}.")
-    asked = arguments.given.get(BUDGET)
-    if most and asked and asked > most:
-        sentences.append(f"{BUDGET} is {most}, not {asked}: that is the most here.")
+        sentences.append(f"{name} is {bound:g}, not {value:g}: that is the {word}.")
     return sentences

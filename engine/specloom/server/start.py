@@ -213,6 +213,7 @@ def make_executor(
         validate=read_switch(environ, "SPECLOOM_VALIDATE", problems),
         isolate=read_switch(environ, "CACHE_ISOLATION", problems) == "tenant",
         always_configured=bool(replay),
+        most_tokens=read_switch(environ, "SPECLOOM_MAX_TOKENS", problems),
     )
     if lost:
         problems.insert(0, tell_lost(lost).removeprefix("Tell the user: "))
@@ -230,9 +231,7 @@ def make_presenter(executor: Executor, environ: Mapping[str, str]) -> Presenter:
     from specloom import runtime
 
     as_json = read_switch(environ, "SPECLOOM_TEXT", executor.problems) == "json"
-    return runtime.Presenter(
-        executor, as_json=as_json, most=read_switch(environ, "SPECLOOM_MAX_TOKENS", executor.problems)
-    )
+    return runtime.Presenter(executor, as_json=as_json)
 
 
 def _make_cache(environ: Mapping[str, str], *, disk: bool, problems: list[str]) -> AnswerCache | None:
