@@ -14,7 +14,7 @@ from specloom.core import count_tokens, cut_text
 from specloom.language import MISSING, evaluate
 from specloom.model import BUDGET, HINTS, NOTICES, TRUST, Model, Shortening, Tool
 
-from .answer_text import render_answer
+from .answer_text import render_answer, to_words
 from .arguments import Arguments
 
 if TYPE_CHECKING:
@@ -297,5 +297,5 @@ def say_bounds(tool: Tool, arguments: Arguments) -> list[str]:
         one = tool.inputs[name]
         bound = arguments.given[name]
         word = "least" if one.minimum is not None and bound == one.minimum else "most"
-        sentences.append(f"{name} is {bound:g}, not {value:g}: that is the {word}.")
+        sentences.append(f"{name} is {to_words(bound)}, not {to_words(value)}: that is the {word}.")
     return sentences
