@@ -431,6 +431,10 @@ def nest(around: str, inside: str) -> str:
 
 def to_selectors(written: str) -> tuple[Selector, ...]:
     """The selectors before a block, each with the classes and ids that it names."""
+    if "(" not in written and "]" not in written and "\\" not in written:
+        if "," not in written:
+            return ((written, _PLAIN_NAME.findall(written)),) if len(written) <= MAX_SELECTOR else ()
+        return tuple([(each, _PLAIN_NAME.findall(each)) for each in written.split(",") if len(each) <= MAX_SELECTOR])
     if "\\" in written and ESCAPED_LETTER.search(written):
         # A letter that is escaped is that letter; any other sign is left, and the selector with it.
         written = ESCAPE.sub(lambda match: sign if (sign := unescape(match[0])).isalnum() else match[0], written)
