@@ -37,13 +37,13 @@ def serve(options: Namespace) -> int:
     from specloom.server import Selection, ServeOptions, default_selection, run
 
     toolsets, tools, exclude = (_names(one) for one in (options.toolset, options.tools, options.exclude))
-    usual = default_selection(os.environ)
+    usual = default_selection(os.environ, catalogue=options.catalogue)
     selection = Selection(
         toolsets if toolsets or tools else usual.toolsets,
         tools,
         exclude,
-        output_schemas=options.output_schemas or ("" if options.catalogue else usual.output_schemas),
-        catalogue=options.catalogue or usual.catalogue,
+        output_schemas=options.output_schemas or usual.output_schemas,
+        catalogue=usual.catalogue,
     )
     _check_replay(options)
     if options.budget:

@@ -16,6 +16,7 @@ from specloom.model import BUDGET, HINTS, NOTICES, TRUST, Model, Shortening, Too
 
 from .answer_text import render_answer, to_words
 from .arguments import Arguments
+from .degradation import with_notices
 
 if TYPE_CHECKING:
     from specloom.plugins import Artifact
@@ -123,16 +124,12 @@ def fit_to_budget(
     said = [*answer.get(NOTICES, ()), *say_bounds(tool, arguments)]
     answer = {name: value for name, value in answer.items() if name != NOTICES}
     fitted, cuts = fit(tool, arguments, answer, budget - _size(said))
-    told = _with_notices(fitted, [*said, *say_cuts(cuts, model, whole)])
+    told = with_notices(fitted, [*said, *say_cuts(cuts, model, whole)])
     if cuts and (beyond := _size(told) - budget) > 0:
         # What is said of the cuts needs room as well.
         fitted, cuts = fit(tool, arguments, answer, budget - _size(said) - beyond - SLACK)
-        told = _with_notices(fitted, [*said, *say_cuts(cuts, model, whole)])
+        told = with_notices(fitted, [*said, *say_cuts(cuts, model, whole)])
     return told, cuts
-
-
-def _with_notices(answer: dict[str, Any], notices: list[str]) -> dict[str, Any]:
-    return {NOTICES: notices, **answer} if notices else answer
 
 
 def to_text(tool: Tool, arguments: Arguments, answer: Mapping[str, Any]) -> str:

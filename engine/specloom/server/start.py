@@ -44,16 +44,17 @@ class ServeOptions:
         self.record = record
 
 
-def default_selection(environ: Mapping[str, str]) -> Selection:
-    """What `SPECLOOM_TOOLSETS` names, or the default toolset, listed as two more variables say."""
+def default_selection(environ: Mapping[str, str], *, catalogue: str | None = None) -> Selection:
+    """What `SPECLOOM_TOOLSETS` names, or the default toolset, listed as two more variables say, or as `catalogue`."""
     toolsets = [part.strip() for part in environ.get("SPECLOOM_TOOLSETS", "").split(",") if part.strip()]
     # Read by hand, because the module of the variables would take its time before the first list; what cannot be read
     # is told when the backend is loaded.
-    schemas, catalogue = (environ.get(name, "").strip().lower() for name in LISTING)
+    schemas, listing = (environ.get(name, "").strip().lower() for name in LISTING)
+    listing = catalogue or listing
     return Selection(
         toolsets,
         output_schemas=schemas if schemas in OUTPUT_SCHEMAS else "",
-        catalogue=catalogue if catalogue in CATALOGUES else CATALOGUES[0],
+        catalogue=listing if listing in CATALOGUES else CATALOGUES[0],
     )
 
 
