@@ -12,7 +12,7 @@ def test_lifetime_and_annotations_are_those_of_the_contract() -> None:
     assert tool.hints is None
     assert tool.cache is not None
     assert tool.cache.ttl == 86_400
-    assert tool.cache.ignore == ("sessionId",)
+    assert tool.cache.ignore == ("sessionId", "max_tokens")
     assert tool.cache.unless is not None
     assert tool.record == ("sessionId", "academic")
 

@@ -79,6 +79,33 @@ def test_rows_are_left_out_from_the_end_where_shorter_texts_are_not_enough() -> 
     assert size(told) <= 300
 
 
+def notices_of(answer: dict[str, Any], cut: str) -> list[str]:
+    """What the notices say of 300 tokens of an answer, by the steps of a `cut`."""
+    budget = f"budget: {{tokens: 300, cut: {cut}}}\ncache: {{ttl: 1h, shape: 1}}\n"
+    woven = weave_texts(a_tool(answer=ANSWER, more=budget))
+    tool = woven.tool()
+    told, _ = fit_to_budget(tool, woven.model, parse_arguments(tool, {"query": "o"}), answer)
+    return [sentence.replace(str(len(told["results"])), "SO MANY") for sentence in told["notices"]]
+
+
+MANY = {"query": "q", "results": [{"url": f"https://{n}.example/", "title": WORDS} for n in range(40)]}
+
+
+def test_what_gives_way_twice_is_told_once_and_of_how_much_there_was() -> None:
+    cut = "[{of: results, to: 30}, {of: results.title, to: 20}, {of: results, to: 2}]"
+
+    assert notices_of(MANY, cut) == ["Shortened: title of results.", "Here are the first SO MANY of 40 results."]
+
+
+def test_what_gives_way_is_told_by_the_name_that_its_spec_gives_it() -> None:
+    cut = "[{of: results.title, to: 20, called: names of works}, {of: results, to: 2, called: works of the river}]"
+
+    assert notices_of(MANY, cut) == [
+        "Shortened: names of works.",
+        "Here are the first SO MANY of 40 works of the river.",
+    ]
+
+
 def test_a_caller_may_ask_for_more_and_is_told_what_the_bounds_are() -> None:
     answer = {"query": "q", "results": [{"url": f"https://{n}.example/", "title": WORDS} for n in range(40)]}
 

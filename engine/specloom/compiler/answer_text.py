@@ -190,7 +190,7 @@ def compile_budget(node: Node | None, scope: Scope, answer: Shape) -> AnswerBudg
         key, _, field = said["of"].partition(".")
         _check_key(item.get("of"), key, field, answer, scope)
         source = _compile_key("source", item, inside)
-        steps.append(Shortening(key, field, said["to"], source))
+        steps.append(Shortening(key, field, said["to"], source, said.get("called", "")))
     return AnswerBudget(to_plain(node)["tokens"], tuple(steps))
 
 

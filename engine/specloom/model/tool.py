@@ -216,6 +216,13 @@ class Shortening:
     """Items of a list, or characters of a text, that stay at least."""
     source: Value | None = None
     """The address under which the reader has the whole of it; None where only the answer has it."""
+    called: str = ""
+    """What a notice calls it; empty for the words of its keys."""
+
+    @property
+    def of(self) -> str:
+        """Its key, or key and field with a dot between them."""
+        return f"{self.key}.{self.field}" if self.field else self.key
 
 
 @dataclass(frozen=True, slots=True)

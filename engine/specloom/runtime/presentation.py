@@ -43,6 +43,8 @@ class Omission:
     """`items` or `characters`."""
     source: str = ""
     """The address under which a reader has the whole; empty for the answer's own."""
+    called: str = ""
+    """What a notice calls it; empty for the words of `of`."""
 
 
 _JOINTS = re.compile(r"[-_]+|(?<=[a-z])(?=[A-Z])")
@@ -172,7 +174,8 @@ def fit(
     assert tool.budget is not None
     if _size(answer) <= budget:
         return answer, ()
-    cuts: list[Omission] = []
+    whole = answer
+    cuts: dict[str, Omission] = {}
     for step in tool.budget.cut:
         longest = _longest(answer, step)
         if longest <= step.to:
@@ -187,11 +190,13 @@ def fit(
                     shortened, low = tried, middle
                 else:
                     high = middle
-        cuts.append(_to_omission(step, answer, shortened, arguments))
+        # What gives way twice is told once, and last: of how much there was at first.
+        cuts.pop(step.of, None)
+        cuts[step.of] = _to_omission(step, whole, shortened, arguments)
         answer = shortened
         if _size(answer) <= budget:
             break
-    return answer, tuple(cuts)
+    return answer, tuple(cuts.values())
 
 
 def _size(answer: Mapping[str, Any] | list[str]) -> int:
@@ -249,11 +254,12 @@ def _to_omission(
         source = str(evaluate(step.source, {"args": arguments.given, "answer": whole}) or "")
     unit = "characters" if isinstance(before, str) else "items"
     return Omission(
-        f"{step.key}.{step.field}" if step.field else step.key,
+        step.of,
         len(after) if isinstance(after, (str, list)) else 0,
         len(before) if isinstance(before, (str, list)) else 0,
         unit,
         source,
+        step.called,
     )
 
 
@@ -266,13 +272,14 @@ def say_cuts(cuts: tuple[Omission, ...], model: Model, whole: Artifact | None) -
     for cut in cuts:
         reads = _reading_call(model, cut.source or (whole.uri if whole else ""), cut)
         key, _, field = map(_to_words, cut.of.partition("."))
+        called = cut.called or (f"{field} of {key}" if field else key)
         if field:
-            sentences.append(f"Shortened: {field} of {key}{reads}.")
+            sentences.append(f"Shortened: {called}{reads}.")
         elif cut.unit == "items":
             are = "is the first" if cut.kept == 1 else f"are the first {cut.kept:,}" if cut.kept else "is none"
-            sentences.append(f"Here {are} of {cut.total:,} {key}{reads}.")
+            sentences.append(f"Here {are} of {cut.total:,} {called}{reads}.")
         else:
-            sentences.append(f"Here are the first {cut.kept:,} of {cut.total:,} characters of {key}{reads}.")
+            sentences.append(f"Here are the first {cut.kept:,} of {cut.total:,} characters of {called}{reads}.")
     return sentences
 
 
