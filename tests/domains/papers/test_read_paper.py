@@ -122,7 +122,7 @@ async def test_a_whole_text_in_html_where_a_pdf_should_be_is_the_paper() -> None
         answer = await ask(client, "paper_fulltext", identifier=DOI, max_length=1000)
 
     assert answer["source"] == "semanticscholar"
-    assert len(answer["content"]) == 1000
+    assert 900 < len(answer["content"]) <= 1000
     assert answer["truncated"] is True
 
 

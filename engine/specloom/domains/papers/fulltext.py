@@ -6,16 +6,19 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from specloom.core import Fault
+from specloom.core import Fault, clean
 from specloom.domains.text import PaperId
 from specloom.plugins import FLAG, TEXT, WHOLE, Context, listed, record, texts
 
 from .answers import REF, paper_procedure, parse_entry_ref
 from .config import LOG
 from .errors import PaperFault, to_paper_fault
+from .read_paper import TTL, to_key
 
 RENDERINGS = "https://ar5iv.labs.arxiv.org/html/"
 SOURCES = "https://export.arxiv.org/src/"
+RENDERING, TEX_SOURCE = "ar5iv:", "arxiv-tex:"
+"""How the addresses begin under which the texts of preprints are read on, before the arXiv identifier."""
 
 _LABEL = re.compile(r"\[[^\]\s]{1,100}\] +")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
@@ -32,10 +35,25 @@ T = TypeVar("T")
     settings=LOG,
 )
 async def paper_text(context: Context, ref: str, max_chars: int | None = None) -> dict[str, Any]:
-    """The text of a preprint by sections, from its HTML rendering; no PDF is opened and nothing is kept.
+    """The text of a preprint by sections, from its HTML rendering; no PDF is opened and the store stays as it is.
 
     The bodies have no more than `max_chars` characters in all.
     """
+    paper, title, sections = await read_rendering(context, ref)
+    kept, truncated = cut(sections, max_chars)
+    return {
+        "arxiv_id": paper.value,
+        "source": "ar5iv",
+        "title": title,
+        "sections": kept,
+        "char_count": sum(len(section["text"]) for section in kept),
+        "truncated": truncated,
+        "retrieved_from": RENDERINGS + paper.value,
+    }
+
+
+async def read_rendering(context: Context, ref: str) -> tuple[PaperId, str, Sections]:
+    """The preprint that a reference names, its title and its sections; the text is kept for an hour to be read on."""
     paper = _parse_preprint(ref)
     url = RENDERINGS + paper.value
 
@@ -51,30 +69,20 @@ async def paper_text(context: Context, ref: str, max_chars: int | None = None) -
         return page["heading"] or _LABEL.sub("", page["title"], count=1), sections
 
     title, sections = await _obtain(context, paper, url, "ar5iv", "text/html, */*;q=0.1", read)
-    kept, truncated = cut(sections, max_chars)
-    return {
-        "arxiv_id": paper.value,
-        "source": "ar5iv",
-        "title": title,
-        "sections": kept,
-        "char_count": sum(len(section["text"]) for section in kept),
-        "truncated": truncated,
-        "retrieved_from": url,
-    }
+    await context.keep(to_key(RENDERING + paper.value), {"title": clean(title)[0], "text": to_markdown(sections)}, TTL)
+    return paper, title, sections
+
+
+def to_markdown(sections: Sections) -> str:
+    """The sections as one text, each below its heading."""
+    told = [[f"## {one['heading']}" if one["heading"] else "", one["text"]] for one in sections]
+    return clean("\n\n".join(part for parts in told for part in parts if part))[0]
 
 
 @paper_procedure({**REF, **texts("arxiv_id", "main_file", "tex_source"), **_MEASURES}, settings=LOG)
 async def paper_tex_source(context: Context, ref: str, max_chars: int | None = None) -> dict[str, Any]:
-    """The TeX of a preprint as its authors wrote it, in one text; nothing is kept."""
-    from specloom.domains.scrape.documents import tex_source
-
-    paper = _parse_preprint(ref)
-    url = SOURCES + paper.value
-
-    async def read(body: bytes) -> tuple[str, str]:
-        return await tex_source.read_source(body, apart=context.is_live)
-
-    main, text = await _obtain(context, paper, url, "arxiv", "application/gzip, application/x-tar, */*;q=0.1", read)
+    """The TeX of a preprint as its authors wrote it, in one text; the store stays as it is."""
+    paper, main, text = await read_tex(context, ref)
     kept = text[:max_chars]
     return {
         "arxiv_id": paper.value,
@@ -82,8 +90,23 @@ async def paper_tex_source(context: Context, ref: str, max_chars: int | None = N
         "tex_source": kept,
         "char_count": len(kept),
         "truncated": len(kept) < len(text),
-        "retrieved_from": url,
+        "retrieved_from": SOURCES + paper.value,
     }
+
+
+async def read_tex(context: Context, ref: str) -> tuple[PaperId, str, str]:
+    """The preprint that a reference names, its main file and its TeX; the text is kept for an hour to be read on."""
+    from specloom.domains.scrape.documents import tex_source
+
+    paper = _parse_preprint(ref)
+
+    async def read(body: bytes) -> tuple[str, str]:
+        return await tex_source.read_source(body, apart=context.is_live)
+
+    accept = "application/gzip, application/x-tar, */*;q=0.1"
+    main, text = await _obtain(context, paper, SOURCES + paper.value, "arxiv", accept, read)
+    await context.keep(to_key(TEX_SOURCE + paper.value), {"title": main, "text": clean(text)[0]}, TTL)
+    return paper, main, text
 
 
 async def _obtain(

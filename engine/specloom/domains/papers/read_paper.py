@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from specloom.core import Fault, from_epoch
+from specloom.core import Fault, clean, count_tokens, from_epoch
 from specloom.domains.scrape.records import PageCitation
-from specloom.domains.text import PaperName, to_arxiv_doi, to_paper_name
-from specloom.plugins import Context, from_json, procedure
+from specloom.domains.text import Onward, PaperName, open_text, to_arxiv_doi, to_cost, to_paper_name
+from specloom.plugins import Context, from_json, procedure, to_json
 from specloom.plugins.records import record
 
 from .entries import turned
@@ -37,8 +38,20 @@ class PaperText:
     year: int | None = None
     citation_count: int | None = None
     citation: PageCitation
+    length: int
+    """Characters of the whole text, of which `content` may be the beginning."""
+    outline: Sequence[str] | None = None
+    read_on: Onward | None = None
 
 
+ASKS = ("fulltext", "paper", "work", "oa_locations")
+"""The capabilities that reading a paper may ask."""
+TTL = 3600.0
+"""Seconds for which a text is kept to be read on."""
+MOST = 5_000_000
+"""Characters of a paper that are read at most."""
+RESERVE = 120
+"""Tokens of a budget that are left for how to read on."""
 DIRECT = "direct-url"
 """The source of what was read at an address that nobody found for us (the tool contract's word)."""
 _UNNAMED = (
@@ -46,8 +59,6 @@ _UNNAMED = (
     "a Semantic Scholar id, or an address"
 )
 _FROM_PAGE = "No archive and no free PDF gave the text; this is the paper's page, which may have the abstract only."
-_BYTES_PER_CHARACTER = 4
-"""The most that UTF-8 takes; a page is cut in bytes, and has to have as many characters as are wanted."""
 PATIENCE = 20.0
 """Seconds that one upstream has for an answer, and twice as many one copy for its text; others may have it too."""
 _MOST_COPIES = 4
@@ -56,21 +67,60 @@ _WORDS_OF_A_TEXT = 1000
 """From so many words on, a page that stands where a PDF should is taken for the paper; an abstract has some 300."""
 
 
-@procedure("read_paper", asks=("fulltext", "paper", "work", "oa_locations"), runs=("read_page",))
-async def read_paper(context: Context, identifier: str, max_length: int) -> PaperText:
+@procedure("read_paper", asks=ASKS, runs=("read_page",))
+async def read_paper(context: Context, identifier: str, max_length: int, max_tokens: int = 0) -> PaperText:
     """Reads one paper: its text from an archive, else a free PDF, else its page.
 
-    `max_length` is in characters of content. `source` is who gave or found the text: the provider, or `direct-url` for
-    an address; `note` says so where only the paper's page could be read. What names no paper is a `validation` fault.
+    `max_length` is in characters of content, `max_tokens` in tokens of the whole answer (0 for no bound). `source` is
+    who gave or found the text: the provider, or `direct-url` for an address; `note` says so where only the paper's page
+    could be read. Where the content was cut, an outline and the arguments that read on stand beside it. What names no
+    paper is a `validation` fault.
     """
     name = to_paper_name(identifier)
     if not name:
         raise Fault("validation", _UNNAMED)
-    search = PaperReading(context, name, max_length)
+    paper = await read_whole(context, name)
+    source = to_source(name) or to_source(to_paper_name(paper.doi or "")) or paper.url
+    if not paper.note:
+        # Who reads on goes on in this text, also where another archive would answer by then.
+        await context.keep(to_key(source), {"title": paper.title or "", "text": paper.content}, TTL)
+    return _open(paper, source, max_length, max_tokens)
+
+
+def _open(paper: PaperText, source: str, most: int, budget: int) -> PaperText:
+    """What is told of a paper: the beginning of its text within a length and a budget, and how to read on."""
+    text = paper.content
+    beside = count_tokens(json.dumps(to_json(replace(paper, content="")), ensure_ascii=False))
+    room = max(budget * 2 // 5, budget - beside - 2 * to_cost(source) - RESERVE) if budget else 0
+    most_bytes = len(text[:most].encode("utf-8", "replace")) if len(text) > most else 0
+    window = open_text(text, source, room, most=most_bytes)
+    return replace(
+        paper,
+        content=window.content,
+        truncated=paper.truncated or window.onward is not None,
+        outline=list(window.outline) or None,
+        read_on=window.onward,
+    )
+
+
+async def read_whole(context: Context, name: PaperName) -> PaperText:
+    """The whole text of a paper with what is known of it; a fault where nobody gives it."""
+    search = PaperReading(context, name)
     # The archives do not know such names, but may know those that stand in the record.
     if name.index_id or name.arxiv_id:
         await search.look_up()
     return await search.read_archives() or await search.read_copies() or await search.read_landing_page()
+
+
+def to_source(name: PaperName) -> str:
+    """The address under which a paper is read on, by the first of its identifiers; "" where it has none of those."""
+    named = (("doi:", name.doi), ("", name.pmcid), ("pmid:", name.pmid), ("arxiv:", name.arxiv_id))
+    return next((scheme + value for scheme, value in named if value), "")
+
+
+def to_key(source: str) -> str:
+    """The key under which the text that an address reads on is kept."""
+    return f"paper-text:1:{source}"
 
 
 @dataclass(slots=True)
@@ -79,7 +129,6 @@ class PaperReading:
 
     context: Context
     name: PaperName
-    most: int
     record: Mapping[str, Any] | None = None
     """What is known of the paper; None before anybody was asked."""
     recorded_by: str = ""
@@ -105,9 +154,8 @@ class PaperReading:
         return {}, ""
 
     async def read(self, address: str) -> dict[str, Any]:
-        """The record of a page or document; it may be some characters longer than is wanted."""
-        length = self.most * _BYTES_PER_CHARACTER
-        return await self.context.run("read_page", {"url": address, "mode": "full", "max_length": length})
+        """The record of a page or document."""
+        return await self.context.run("read_page", {"url": address, "mode": "full", "max_length": MOST})
 
     async def look_up(self) -> None:
         """Find the record of the paper, and with it the names under which others know it."""
@@ -195,11 +243,13 @@ class PaperReading:
         citation = None if known.get("title") else page.get("citation")
         citation = citation or self._cite(known if known.get("title") else {}, page["url"])
         names = ("pdf_url", "open_access", "year", "journal", "abstract", "tldr", "citation_count")
+        text = clean(page["content"])[0]
         return PaperText(
             url=page["url"],
             title=known.get("title") or (page.get("metadata") or {}).get("title"),
-            content=page["content"][: self.most],
-            truncated=bool(page.get("truncated")) or len(page["content"]) > self.most,
+            content=text[:MOST],
+            length=len(text),
+            truncated=bool(page.get("truncated")) or len(text) > MOST,
             source=source,
             tier=page.get("extractedBy"),
             note=note or None,

@@ -1,0 +1,103 @@
+"""The whole text of a paper for whoever reads on: of the store, of what was read within the hour, or read anew."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from specloom.core import Fault, clean
+from specloom.domains.text import PaperName, find_ref, to_paper_name
+from specloom.plugins import Context, WholeText, procedure
+
+from .config import LOG, STORE
+from .fulltext import RENDERING, TEX_SOURCE, read_rendering, read_tex, to_markdown
+from .read_paper import ASKS, TTL, read_whole, to_key, to_source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PDF = "application/pdf"
+_UNNAMED = "{address!r} names no paper; write doi:10.1234/abc, arxiv:2401.12345, PMC123456 or pmid:123"
+
+
+@procedure(
+    "whole_paper_text",
+    asks=ASKS,
+    runs=("read_page",),
+    settings=STORE,
+    reads=("doi:", "10.", "arxiv:", "pmid:", "pmcid:", "pmc"),
+)
+async def whole_paper_text(context: Context, address: str) -> WholeText:
+    """The whole text of a paper by its identifier: as it was read within the hour, of the stored PDF, else read anew.
+
+    A stored PDF without readable text counts as none. A `validation` fault for what names no paper.
+    """
+    name = to_paper_name(address)
+    source = to_source(name)
+    if not source:
+        raise Fault("validation", _UNNAMED.format(address=address[:200]), action="fix_arguments")
+    kept = await context.recall(to_key(source))
+    if kept is not None:
+        return WholeText(text=kept.value["text"], title=kept.value["title"], kind="paper")
+    stored = await _read_stored(context, address, name)
+    if stored is not None:
+        return stored
+    paper = await read_whole(context, name)
+    if not paper.note:
+        await context.keep(to_key(source), {"title": paper.title or "", "text": paper.content}, TTL)
+    return WholeText(text=paper.content, title=paper.title or "", kind="paper", is_anew=True)
+
+
+async def _read_stored(context: Context, address: str, name: PaperName) -> WholeText | None:
+    """The text of the PDF that is stored of a paper; None where there is none, or none with a text."""
+    from .store import open_store
+
+    store = open_store(context.config)
+    # Entries are named by references as they were written: with their case, and with the version of a preprint.
+    scheme, _, value = address.strip().partition(":") if ":" in address else ("doi", "", address)
+    refs = (find_ref(scheme.lower(), value), find_ref("doi", name.doi), find_ref("arxiv", name.arxiv_id))
+    for ref in dict.fromkeys(one for one in refs if one is not None and one.kind != "pubmed"):
+        entry = store.find(ref)
+        path = store.stored_pdf(entry) if entry is not None and store.has_pdf(entry) else None
+        if entry is None or path is None:
+            continue
+        try:
+            text = await _read_pdf(context, path)
+        except (Fault, OSError):
+            continue
+        return WholeText(text=text, title=clean(str(entry.get("title") or ""))[0], kind="pdf")
+    return None
+
+
+async def _read_pdf(context: Context, path: Path) -> str:
+    """The text of a PDF by pages; remembered for an hour, as long as the file stays the same."""
+    from specloom.domains.scrape.documents.read import read, read_apart
+
+    async def make() -> str:
+        body = await asyncio.to_thread(path.read_bytes)
+        document = await read_apart(body, PDF, path.name) if context.is_live else read(body, PDF, path.name)
+        return document.text
+
+    about = await asyncio.to_thread(path.stat)
+    key = f"paper-pdf:1:{path}:{about.st_ino}:{about.st_mtime_ns}:{about.st_size}"
+    return str((await context.remember(key, TTL, make)).value)
+
+
+@procedure("rendering_text", runs=("read_markup",), settings=LOG, reads=(RENDERING,))
+async def rendering_text(context: Context, address: str) -> WholeText:
+    """The whole text of a preprint from its HTML rendering, as it was told within the hour, else asked for anew."""
+    kept = await context.recall(to_key(address))
+    if kept is not None:
+        return WholeText(text=kept.value["text"], title=kept.value["title"], kind="html")
+    _, title, sections = await read_rendering(context, address[len(RENDERING) :])
+    return WholeText(text=to_markdown(sections), title=title, kind="html", is_anew=True)
+
+
+@procedure("tex_source_text", settings=LOG, reads=(TEX_SOURCE,))
+async def tex_source_text(context: Context, address: str) -> WholeText:
+    """The whole TeX of a preprint, as it was told within the hour, else asked for anew."""
+    kept = await context.recall(to_key(address))
+    if kept is not None:
+        return WholeText(text=kept.value["text"], title=kept.value["title"], kind="tex")
+    _, main, text = await read_tex(context, address[len(TEX_SOURCE) :])
+    return WholeText(text=text, title=main, kind="tex", is_anew=True)
