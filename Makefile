@@ -13,7 +13,7 @@ CAPABILITY ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check lint format types specs docs-check fix docs new test-deep slow test-all test-nightly coverage mutate conformance \
-	bench bench-extraction bench-trust clean
+	bench bench-answers bench-extraction bench-trust clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  %-17s %s\n", $$1, $$2}' Makefile
@@ -91,6 +91,9 @@ bench: setup ## the benchmarks; BENCH=quick for a short run
 bench-extraction: setup ## how well content is found, beside other extractors; needs the benchmark's pages (SPECLOOM_BENCH)
 	$(VENV)/python -m pip install --quiet trafilatura resiliparse readability-lxml html-text html-to-markdown rapidfuzz scipy
 	$(PYTHON_IN) bench/extraction/run.py
+
+bench-answers: setup ## whether answers carry what answers a question, and at what cost; needs pages and recordings (SPECLOOM_BENCH, SPECLOOM_FIXTURES)
+	$(PYTHON_IN) bench/answers/judge.py
 
 bench-trust: setup ## precision and recall of the trust checks on the gold set
 	$(PYTHON_IN) bench/trust.py

@@ -1,4 +1,7 @@
-"""A web on loopback: real pages of the extraction benchmark, and a search engine that finds three of them a query."""
+"""A web on loopback: real pages of the extraction benchmark, and a search engine that finds three of them a query.
+
+A page is named by its set and its id, as in `wcxb/0004`; that is its path as well.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import sys
 import tarfile
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -20,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "extraction"))
 from labelled import find_bench
 
 SET = "wcxb"
+"""The set whose pages make up questions by chance."""
 PAGES = 3
 WORDS = 8
 
@@ -32,36 +36,42 @@ class Question:
     pages: tuple[str, ...]
 
 
-def find_pages(work: Path) -> Path:
-    """The folder of the unpacked pages; a SystemExit that says where they are looked for."""
-    packed = find_bench() / "data" / f"{SET}.tar.xz"
-    if not packed.exists():
-        raise SystemExit(f"bench: there is no {packed}; SPECLOOM_BENCH names the folder that has data/{SET}.tar.xz")
-    if not (work / SET).is_dir():
-        with tarfile.open(packed) as archive:
-            archive.extractall(work, filter="data")
-    return work / SET
+def find_pages(work: Path, sets: Sequence[str] = (SET,)) -> Path:
+    """The folder of the unpacked pages, one folder for each set; a SystemExit that says where they are looked for."""
+    for name in sets:
+        packed = find_bench() / "data" / f"{name}.tar.xz"
+        if not packed.exists():
+            raise SystemExit(
+                f"bench: there is no {packed}; SPECLOOM_BENCH names the folder that has data/{name}.tar.xz"
+            )
+        if not (work / name).is_dir():
+            with tarfile.open(packed) as archive:
+                archive.extractall(work, filter="data")
+    return work
 
 
 def make_questions(folder: Path, count: int, seed: int) -> list[Question]:
     """Queries of the first words of a page, each with that page and two others by chance."""
-    truth: dict[str, dict[str, Any]] = json.loads((folder / "truth.json").read_text(encoding="utf-8"))
+    truth: dict[str, dict[str, Any]] = json.loads((folder / SET / "truth.json").read_text(encoding="utf-8"))
     # A page without a text of its own gives no query, and nothing that could be heard of it.
-    names = sorted(
-        name for name in truth if truth[name]["text"].strip() and (folder / "html" / f"{name}.html").exists()
-    )
+    names = sorted(name for name in truth if truth[name]["text"].strip() and _to_file(folder, f"{SET}/{name}").exists())
     chance = random.Random(seed)
     questions = []
     for _ in range(count):
         chosen = tuple(chance.sample(names, PAGES))
         words = truth[chosen[0]]["text"].split()[:WORDS]
-        questions.append(Question(" ".join(words)[:300], chosen))
+        questions.append(Question(" ".join(words)[:300], tuple(f"{SET}/{name}" for name in chosen)))
     return questions
+
+
+def _to_file(folder: Path, name: str) -> Path:
+    part, _, page = name.partition("/")
+    return folder / Path(part).name / "html" / f"{Path(page).name}.html"
 
 
 @contextmanager
 def serving(folder: Path, questions: Sequence[Question]) -> Iterator[str]:
-    """The address of the web while the context lasts: `/search` as SearXNG answers it, and `/NAME` for each page."""
+    """The address of the web while the context lasts: `/search` as SearXNG answers it, and `/SET/ID` for each page."""
     found = {question.query: question.pages for question in questions}
 
     class Handler(BaseHTTPRequestHandler):
@@ -75,7 +85,7 @@ def serving(folder: Path, questions: Sequence[Question]) -> Iterator[str]:
                 ]
                 self._send(200, "application/json", json.dumps({"results": rows}).encode())
                 return
-            file = folder / "html" / f"{Path(parts.path).name}.html"
+            file = _to_file(folder, parts.path.strip("/"))
             if file.is_file():
                 self._send(200, "text/html; charset=utf-8", file.read_bytes())
             else:
@@ -86,7 +96,8 @@ def serving(folder: Path, questions: Sequence[Question]) -> Iterator[str]:
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            with suppress(ConnectionError):  # who has read enough hangs up
+                self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
             """Nobody reads it."""
