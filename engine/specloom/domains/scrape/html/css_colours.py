@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from colorsys import hls_to_rgb
+from functools import lru_cache
 from math import cos, radians, sin
 from typing import Final, NamedTuple
 
@@ -32,6 +33,7 @@ _WORD: Final = re.compile(r"[a-z]+")
 _UNKNOWN: Final = re.compile(r"url\(|gradient\(|var\(|image")
 
 
+@lru_cache(maxsize=1024)
 def find_colour(value: str) -> Colour | None:
     """The first colour in the value of `color`, `background` or `background-color`; nothing if it cannot be told."""
     if _UNKNOWN.search(value):

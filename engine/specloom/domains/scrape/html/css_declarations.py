@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
-from .css_colours import TRANSPARENT, Colour, find_colour, is_unseen
+from .css_colours import TRANSPARENT, WHITE, Colour, find_colour, is_unseen
 from .parse import VOCABULARY
 
 Style = Mapping[str, str]
@@ -25,8 +25,7 @@ MAX_STYLE: Final = 4000
 _MAY_HIDE: Final = re.compile(
     r"none|hidden|collapse|opacity|font|clip|-\d{3}|-\d++(?:\.\d*+)?(?:vw|vh|r?em|%)|inset|rect\(|scale|color|background"
     r"|filter|zoom|mask|translate|rotate|matrix|letter-spacing|line-height|fill|\\[a-z0-9]|var\("
-    r"|(?:width|height|-size)\s*:\s*[01](?:\.\d+)?(?:px)?\b",
-    re.IGNORECASE,
+    r"|(?:width|height|-size)\s*:\s*[01](?:\.\d+)?(?:px)?\b"
 )
 _LENGTH: Final = re.compile(r"([+-]?(?:\d++(?:\.\d*+)?|\.\d++))(px|r?em|ex|ch|pt|pc|in|cm|mm|%|vw|vh|vmin|vmax)?$")
 # An em is taken for 16 pixels, a view for 1000: enough to tell a trick from a layout.
@@ -42,7 +41,7 @@ _ANIMATED: Final = frozenset(("transform", "transition", "animation", "animation
 
 def may_hide(text: str) -> bool:
     """Whether a style sheet is worth reading."""
-    return _MAY_HIDE.search(text) is not None
+    return _MAY_HIDE.search(text.lower()) is not None
 
 
 @lru_cache(maxsize=2048)
@@ -55,18 +54,19 @@ def parse_declarations(text: str) -> tuple[Style, frozenset[str]]:
         text = _REMARK.sub(" ", text)
     if "'" in text or '"' in text:
         text = _QUOTED.sub("''", text)
+    escaped = "\\" in text
     # A semicolon inside a data address cuts a value that no judgement needs.
-    for part in text.split(";"):
+    for part in text.lower().split(";"):
         name, _, value = part.partition(":")
-        if "\\" in part:
-            name, value = unescape(name), unescape(value)
-        name = name.strip().lower()
+        if escaped and "\\" in part:
+            name, value = unescape(name).lower(), unescape(value).lower()
+        name = name.strip()
         if name not in PROPERTIES:
             if name[:2] != "--":
                 continue
         elif name in _SAME_AS:
             name = _SAME_AS[name]
-        value = value.strip().lower()
+        value = value.strip()
         if name == "display" and _NO_DISPLAY.match(value):
             continue
         if "!" in value:
@@ -367,3 +367,27 @@ def may_be_lost(style: Style, ground: Colour | None) -> bool:
         return False
     own = find_ground(style)
     return is_lost(style, ground if own is False else own if isinstance(own, Colour) else None)
+
+
+class Judgement(NamedTuple):
+    """The declarations of a rule, and what they say by themselves: with no custom property in its place."""
+
+    declarations: Style
+    important: frozenset[str]
+    reason: str
+    """Why they hide, as `hides` says it."""
+    lost: bool
+    """Whether text of their colour may be lost where nothing is known of what is behind the page, …"""
+    lost_on_white: bool
+    """… and where the page is white."""
+
+
+@lru_cache(maxsize=2048)
+def judge_declarations(text: str) -> Judgement:
+    """What the declarations of a rule say; many rules, of one page and of others, say the same."""
+    style, important = parse_declarations(text)
+    if "color" in style or "-webkit-text-fill-color" in style:
+        lost = may_be_lost(style, None), may_be_lost(style, WHITE)
+    else:
+        lost = False, False
+    return Judgement(style, important, hides(style) if style else "", *lost)

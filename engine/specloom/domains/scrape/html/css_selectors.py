@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,9 @@ MAX_SELECTOR: Final = 300
 
 MAX_CLIMB: Final = 60
 """Elements above one that are looked at for one selector."""
+
+KNOWN: Final = 2048
+"""Steps that are remembered from one rule to the next."""
 
 _COMPOUND: Final = re.compile(
     r"(\*|[a-zA-Z][\w-]*)?((?:[.#][\w-]+|\[[\w-]+(?:[~|^$*]?=(?:\"[^\"]*\"|'[^']*'|[\w-]+))?\])*)"
@@ -55,6 +59,10 @@ class Compound:
             yield f"#{self.ident}"
         for name in self.classes:
             yield f".{name}"
+
+    def is_alone(self, key: str) -> bool:
+        """Whether an element need have no more than the tag, the `#id` or the `.class`."""
+        return not self.attributes and not self.tests and [*self.marks()] == [key]
 
     def matches(self, element: etree._Element, classes_of: dict[etree._Element, frozenset[str]]) -> bool:
         """Whether the element is one of these. `classes_of` keeps those of elements that were asked about."""
@@ -115,8 +123,10 @@ class StyleRule:
 
     def matches(self, element: etree._Element, classes_of: dict[etree._Element, frozenset[str]]) -> bool:
         """Whether the selector holds for the element. The nearest element that fits a step is taken for it."""
-        if not self.steps[-1].matches(element, classes_of):
-            return False
+        return self.steps[-1].matches(element, classes_of) and self.stands(element, classes_of)
+
+    def stands(self, element: etree._Element, classes_of: dict[etree._Element, frozenset[str]]) -> bool:
+        """Whether an element that fits the last step stands where the others ask for it."""
         at: etree._Element | None = element
         left = MAX_CLIMB
         for step in reversed(self.steps[:-1]):
@@ -176,9 +186,8 @@ def parse_rule(
     for at, word in enumerate(words):
         if word in _RELATIONS:
             continue
-        match = _COMPOUND.match(word)
         relation = words[at + 1] if words[at + 1 : at + 2] and words[at + 1] in _RELATIONS else ""
-        step = _to_compound(match, relation) if match is not None else None
+        step = _parse_compound(word, relation)
         if step is None:
             return None
         steps.append(step)
@@ -193,6 +202,13 @@ def parse_rule(
 
 
 _RELATIONS: Final = (">", "+", "~")
+
+
+@lru_cache(maxsize=KNOWN)
+def _parse_compound(word: str, relation: str) -> Compound | None:
+    """One step as it is written, or nothing where it cannot be judged; the rules of a page have many in common."""
+    match = _COMPOUND.match(word)
+    return _to_compound(match, relation) if match is not None else None
 
 
 def _to_compound(match: re.Match[str], relation: str = "") -> Compound | None:

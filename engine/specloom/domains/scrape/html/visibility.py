@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from .css_colours import WHITE, Colour
@@ -24,6 +24,7 @@ from .css_declarations import (
     find_ground,
     hides,
     is_lost,
+    judge_declarations,
     may_be_lost,
     may_hide,
     parse_declarations,
@@ -60,16 +61,13 @@ MAX_TRIALS: Final = 50_000
 MAX_LOOKS: Final = 1_000_000
 """Elements in hidden ones that are looked at, all together; after that nothing in them counts as shown."""
 
-Selector = tuple[str, list[str]]
-"""A selector as it is written, and the classes and ids in it."""
-Rule = tuple[tuple[Selector, ...], str, bool]
-"""Selectors, declarations as they are written, and whether they hold in a wide window alone."""
+Rule = tuple[str, str, bool]
+"""Selectors and declarations as they are written, and whether they hold in a wide window alone."""
 
 _WAITING: Final = re.compile(VOCABULARY["styles"]["waiting"])
 _FADING: Final = re.compile(VOCABULARY["styles"]["fading"])
 _NOT: Final = re.compile(r":not\([^()]*\)")
 _VARIABLE: Final = re.compile(r"var\(\s{0,9}(--[\w-]{1,100})\s{0,9}(?:,\s{0,9}([^(),]{0,100}(?:\([^()]{0,60}\))?))?\)")
-_COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
 _NAME: Final = re.compile(r"\[[^\[\]]*+|[.#]([a-zA-Z_-][\w-]*+)")
 _PLAIN_NAME: Final = re.compile(r"[.#]([a-zA-Z_-][\w-]*)")
 _PLAIN: Final = re.compile(
@@ -86,6 +84,7 @@ WINDOW: Final = {"width": (1280, 1280), "height": (800, 800)}
 """The pixels of a wide window: what is shown in one is shown, and what is hidden in one may be shown in others."""
 WIDE_ONLY: Final = "@"
 """Stands for the condition of a block that holds in a wide window alone."""
+_RANK: Final = attrgetter("rank")
 _SHOWS: Final = re.compile("display|visibility", re.IGNORECASE)
 
 
@@ -129,8 +128,8 @@ class Sheet:
     scripts: Sequence[etree._Element] = ()
     _rules: dict[str, list[StyleRule | WrittenRule]] = field(default_factory=dict)
     """By the `#id`, the `.class`, the tag or the `[attribute` that their last step asks for."""
-    _asked: dict[str, list[StyleRule]] = field(default_factory=dict)
-    """Those of them that were asked for."""
+    _asked: dict[str, list[tuple[StyleRule, bool]]] = field(default_factory=dict)
+    """Those of them that were asked for, and whether what they were asked by is all that their last step asks for."""
     _suspect: dict[str, list[Compound]] = field(default_factory=dict)
     """Those of rules that may hide, with the last steps of these, one of which an element must be."""
     _variables: dict[str, str] = field(default_factory=dict)
@@ -147,20 +146,23 @@ class Sheet:
 
     def read(self, text: str) -> None:
         """Take in one style sheet."""
-        if may_hide(text):
-            for rule in (parse_sheet if len(text) <= MAX_KNOWN else parse_sheet.__wrapped__)(text):
-                self._add(*rule)
-
-    def _add(self, selectors: Sequence[Selector], body: str, is_wide: bool) -> None:
-        # Most rules of a sheet are about classes that this page does not use.
-        present = self.names.issuperset
-        used = [selector for selector, names in selectors if present(names)]
-        if not used or self._count > MAX_RULES:
+        if not may_hide(text):
             return
-        declarations, important = parse_declarations(body.strip()[:MAX_STYLE])
+        names = self.names
+        for written, body, is_wide in (parse_sheet if len(text) <= MAX_KNOWN else parse_sheet.__wrapped__)(text):
+            # Most rules of a sheet are about classes that this page does not use.
+            used = find_used(written, names)
+            if used and self._count <= MAX_RULES:
+                self._add(used, body, is_wide)
+
+    def _add(self, used: Sequence[str], body: str, is_wide: bool) -> None:
+        judgement = judge_declarations(body.strip()[:MAX_STYLE])
+        declarations, important = judgement.declarations, judgement.important
         if not declarations:
             return
         known = declarations
+        reason = judgement.reason
+        suspect = bool(reason) or (judgement.lost if self.has_external else judgement.lost_on_white)
         if "--" in body:
             if any(selector.strip() in (":root", "html", "body") for selector in used):
                 self._variables.update((name, value) for name, value in declarations.items() if name[:2] == "--")
@@ -168,8 +170,8 @@ class Sheet:
             if all(name[:2] == "--" for name in known):
                 return
             self._uses_variables = self._uses_variables or "var(" in body
-        reason = hides(known)
-        suspect = bool(reason) or may_be_lost(known, None if self.has_external else WHITE)
+            reason = hides(known)
+            suspect = bool(reason) or may_be_lost(known, None if self.has_external else WHITE)
         if is_wide:
             declarations = {name: value for name, value in declarations.items() if name in ("display", "visibility")}
             important &= declarations.keys()
@@ -201,13 +203,14 @@ class Sheet:
             if key:
                 self._rules.setdefault(key, []).append(rule)
 
-    def _find_rules(self, key: str) -> list[StyleRule]:
-        """The rules whose last step asks for this; those of which nothing was known but that are made out now."""
-        rules = self._asked.get(key)
-        if rules is None:
-            written = self._rules.get(key, ())
-            made = (parse_rule(*rule, strict=False) if isinstance(rule, tuple) else rule for rule in written)
-            rules = self._asked[key] = [rule for rule in made if rule is not None]
+    def _find_rules(self, key: str) -> list[tuple[StyleRule, bool]]:
+        """The rules whose last step asks for this; those of which nothing was known but that are made out now.
+
+        With each goes whether its last step asks for nothing else.
+        """
+        written = self._rules.get(key, ())
+        made = (parse_rule(*rule, strict=False) if isinstance(rule, tuple) else rule for rule in written)
+        rules = self._asked[key] = [(rule, rule.steps[-1].is_alone(key)) for rule in made if rule is not None]
         return rules
 
     def _resolve(self, style: Style) -> Style:
@@ -275,33 +278,36 @@ class Sheet:
         style = self._known.get(element)
         if style is not None:
             return style
-        rules: list[StyleRule] = []
+        rules: list[tuple[StyleRule, bool]] = []
         if self._rules:
-            names = (element.get("class") or "").split()
-            for key in (element.tag, f"#{element.get('id') or ''}", *(f".{name}" for name in names)):
-                if key in self._rules:
-                    rules += self._find_rules(key)
+            known, asked = self._rules, self._asked
+            keys = [str(element.tag), *map(".".__add__, (element.get("class") or "").split())]
+            if ident := element.get("id"):
+                keys.append(f"#{ident}")
             if self._by_attribute:
-                rules += chain.from_iterable(self._find_rules(f"[{name!s}") for name in element.attrib)
+                keys += map("[".__add__, map(str, element.attrib))
+            for key in keys:
+                if key in known:
+                    made = asked.get(key)
+                    rules += self._find_rules(key) if made is None else made
         self._trials += len(rules)
         if self._trials > MAX_TRIALS:
             rules = []
-        own, own_important = parse_declarations((element.get("style") or "")[:MAX_STYLE])
+        inline = element.get("style") or ""
+        own, own_important = parse_declarations(inline[:MAX_STYLE])
         result: Style = own
-        if rules:
-            above = self._find_lineage(element.getparent())
-            if above is not None:
-                rules = [rule for rule in rules if rule.above <= above]
-            rules = sorted((rule for rule in rules if rule.matches(element, self._classes)), key=lambda rule: rule.rank)
+        if rules and (holding := self._find_holding(element, rules)):
             merged: dict[str, str] = {}
-            for rule in rules:
+            for rule in holding:
                 merged.update(rule.declarations)
             merged.update(own)
-            for rule in rules:
-                merged.update((name, rule.declarations[name]) for name in rule.important)
-            merged.update((name, own[name]) for name in own_important)
+            for rule in holding:
+                if rule.important:
+                    merged.update((name, rule.declarations[name]) for name in rule.important)
+            if own_important:
+                merged.update((name, own[name]) for name in own_important)
             result = merged
-        if self._uses_variables or "var(" in (element.get("style") or ""):
+        if self._uses_variables or "var(" in inline:
             result = self._resolve(result)
         for attribute, name in (("bgcolor", "background-color"), ("color", "color")):
             value = element.get(attribute)
@@ -309,6 +315,27 @@ class Sheet:
                 result = {**result, name: value.lower()}
         self._known[element] = result
         return result
+
+    def _find_holding(self, element: etree._Element, rules: Sequence[tuple[StyleRule, bool]]) -> list[StyleRule]:
+        """Those of the rules that hold for the element, the strongest last."""
+        classes_of = self._classes
+        above: frozenset[str] | None = None
+        is_climbed = False
+        holding: list[StyleRule] = []
+        for rule, is_alone in rules:
+            if rule.above:
+                if not is_climbed:
+                    above = self._find_lineage(element.getparent())
+                    is_climbed = True
+                if above is not None and not rule.above <= above:
+                    continue
+            if (is_alone or rule.steps[-1].matches(element, classes_of)) and (
+                len(rule.steps) == 1 or rule.stands(element, classes_of)
+            ):
+                holding.append(rule)
+        if len(holding) > 1:
+            holding.sort(key=_RANK)
+        return holding
 
     def _find_lineage(self, element: etree._Element | None) -> frozenset[str] | None:
         """The tags, `#id`s and `.class`es of the element and of all above it; nothing where these are too many."""
@@ -319,10 +346,13 @@ class Sheet:
         names = frozenset[str]() if element is None else self._lineages[element]
         for each in reversed(passed):
             if names is not None:
-                classes = [f".{name}" for name in (each.get("class") or "").split()]
-                names = names.union((str(each.tag), f"#{each.get('id') or ''}", *classes))
-                if len(names) > MAX_LINEAGE:
-                    names = None
+                own = [str(each.tag), *map(".".__add__, (each.get("class") or "").split())]
+                if ident := each.get("id"):
+                    own.append(f"#{ident}")
+                if not names.issuperset(own):
+                    names = names.union(own)
+                    if len(names) > MAX_LINEAGE:
+                        names = None
             self._lineages[each] = names
         return names
 
@@ -382,7 +412,7 @@ def parse_sheet(text: str) -> tuple[Rule, ...]:
     What the pages of a site have in common, and many sites that are made alike, is parsed once.
     """
     if "/*" in text or "<!--" in text:
-        text = _COMMENT.sub(" ", text)
+        text = _without_comments(text)
     rules: list[Rule] = []
     # The heads of the blocks that are open; nothing for one that does not apply.
     heads: list[str | None] = []
@@ -392,12 +422,19 @@ def parse_sheet(text: str) -> tuple[Rule, ...]:
     # The end of the text ends a rule, too.
     for part in text.split("}"):
         *opened, body = part.split("{")
+        if len(opened) == 1 and not outer[-1]:
+            # Nearly all: a rule that stands in no other leaves everything as it was.
+            if not barred:
+                plain = opened[0].rpartition(";")[2].strip()
+                if plain and plain[0] != "@" and (not wide or _SHOWS.search(body)):
+                    rules.append((plain, body, wide > 0))
+            continue
         for before in opened:
             declarations, _, written = before.rpartition(";")
             head: str | None = written.strip()
             around = outer[-1]
             if around and declarations and heads[-1] and not barred and (not wide or _SHOWS.search(declarations)):
-                rules.append((to_selectors(around), declarations, wide > 0))
+                rules.append((around, declarations, wide > 0))
             if head and head.startswith("@"):
                 head = _judge_condition(head)
                 wide += head == WIDE_ONLY
@@ -414,9 +451,22 @@ def parse_sheet(text: str) -> tuple[Rule, ...]:
                 barred -= 1
             else:
                 if around and not barred and (not wide or _SHOWS.search(body)):
-                    rules.append((to_selectors(around), body, wide > 0))
+                    rules.append((around, body, wide > 0))
                 wide -= last == WIDE_ONLY
     return tuple(rules)
+
+
+def _without_comments(text: str) -> str:
+    """The text with a blank for each comment of CSS, and for each mark that hides a sheet from the first browsers."""
+    parts = []
+    at = 0
+    while (start := text.find("/*", at)) >= 0:
+        parts.append(text[at:start])
+        end = text.find("*/", start + 2)
+        at = end + 2 if end >= 0 else len(text)
+    if parts:
+        text = " ".join([*parts, text[at:]])
+    return text.replace("<!--", " ").replace("-->", " ")
 
 
 def nest(around: str, inside: str) -> str:
@@ -429,24 +479,30 @@ def nest(around: str, inside: str) -> str:
     )
 
 
-def to_selectors(written: str) -> tuple[Selector, ...]:
-    """The selectors before a block, each with the classes and ids that it names."""
+def find_used(written: str, present: frozenset[str]) -> list[str]:
+    """The selectors before a block whose classes and ids are all `present`."""
     if "(" not in written and "]" not in written and "\\" not in written:
         if "," not in written:
-            return ((written, _PLAIN_NAME.findall(written)),) if len(written) <= MAX_SELECTOR else ()
-        return tuple([(each, _PLAIN_NAME.findall(each)) for each in written.split(",") if len(each) <= MAX_SELECTOR])
-    if "\\" in written and ESCAPED_LETTER.search(written):
-        # A letter that is escaped is that letter; any other sign is left, and the selector with it.
-        written = ESCAPE.sub(lambda match: sign if (sign := unescape(match[0])).isalnum() else match[0], written)
-    if "(" in written:
-        if CHOICE.search(written):
-            written = _choose(written)
-        # One with a list in brackets is not taken apart.
-        written = ",".join(selector for selector in _split(written) if "," not in selector)
-    selectors = [selector for selector in written.split(",") if len(selector) <= MAX_SELECTOR]
-    if "]" in written or ":not(" in written:
-        return tuple([(each, list(filter(None, _NAME.findall(_NOT.sub("", each))))) for each in selectors])
-    return tuple([(each, _PLAIN_NAME.findall(each)) for each in selectors])
+            used = len(written) <= MAX_SELECTOR and present.issuperset(_PLAIN_NAME.findall(written))
+            return [written] if used else []
+        selectors = written.split(",")
+    else:
+        if "\\" in written and ESCAPED_LETTER.search(written):
+            # A letter that is escaped is that letter; any other sign is left, and the selector with it.
+            written = ESCAPE.sub(lambda match: sign if (sign := unescape(match[0])).isalnum() else match[0], written)
+        if "(" in written:
+            if CHOICE.search(written):
+                written = _choose(written)
+            # One with a list in brackets is not taken apart.
+            written = ",".join(selector for selector in _split(written) if "," not in selector)
+        selectors = written.split(",")
+        if "]" in written or ":not(" in written:
+            return [
+                each
+                for each in selectors
+                if len(each) <= MAX_SELECTOR and present.issuperset(filter(None, _NAME.findall(_NOT.sub("", each))))
+            ]
+    return [each for each in selectors if len(each) <= MAX_SELECTOR and present.issuperset(_PLAIN_NAME.findall(each))]
 
 
 def _split(written: str) -> list[str]:
@@ -493,8 +549,10 @@ def read_sheets(root: etree._Element, attributes: Attributes) -> Sheet:
                 break
             texts.append(text)
     has_external = any("stylesheet" in (link.get("rel") or "").lower() for link in root.iter("link"))
-    named = attributes.named if texts else ()
-    names = {name for _, attribute, value in named for name in ((value,) if attribute == "id" else value.split())}
+    names: set[str] = set()
+    if texts:
+        names.update(" ".join({value for _, attribute, value in attributes.named if attribute == "class"}).split())
+        names.update([value for _, attribute, value in attributes.named if attribute == "id"])
     sheet = Sheet(frozenset(names), has_external, list(root.iter("script")))
     for text in texts:
         sheet.read(text)
