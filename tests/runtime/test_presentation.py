@@ -106,6 +106,24 @@ def test_what_gives_way_is_told_by_the_name_that_its_spec_gives_it() -> None:
     ]
 
 
+def test_items_that_a_spec_keeps_stay_longest_and_in_their_order() -> None:
+    step = """{of: results, to: 1, keep: "ends_with(item.title, '!')", called: 'works, those with a finding first'}"""
+    rows = [{"url": f"https://{n}.example/", "title": WORDS + "!" * (n in (7, 31))} for n in range(40)]
+    budget = f"budget: {{tokens: 300, cut: [{step}]}}\ncache: {{ttl: 1h, shape: 1}}\n"
+    woven = weave_texts(a_tool(answer=ANSWER, more=budget))
+    assert woven.report.errors == [], woven.sentences
+    tool = woven.tool()
+
+    arguments = parse_arguments(tool, {"query": "o"})
+    told, _ = fit_to_budget(tool, woven.model, arguments, {"query": "q", "results": rows})
+
+    count = len(told["results"])
+    assert 3 < count < 12
+    kept = sorted([*[n for n in range(count) if n not in (7, 31)][: count - 2], 7, 31])
+    assert [row["url"] for row in told["results"]] == [f"https://{n}.example/" for n in kept]
+    assert told["notices"] == [f"Here are {count} of 40 works, those with a finding first."]
+
+
 def test_a_caller_may_ask_for_more_and_is_told_what_the_bounds_are() -> None:
     answer = {"query": "q", "results": [{"url": f"https://{n}.example/", "title": WORDS} for n in range(40)]}
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from specloom.model.tool import Tool
+from specloom.model.tool import BUDGET, Tool
 
 ROOT = Path(__file__).parents[2]
 # Read when the tests are collected: while they run, the environment is empty.
@@ -24,13 +24,17 @@ Table = Mapping[str, Mapping[str, Any]]
 
 
 def published_inputs(tool: Tool) -> dict[str, dict[str, Any]]:
-    """The inputs as the schema publishes them, without descriptions, patterns and item schemas; with `required`."""
+    """The inputs as the schema publishes them, without descriptions, patterns and item schemas; with `required`.
+
+    The budget of an answer, which every tool with one has alike, is left out.
+    """
     schema = tool.input_schema
     needed = schema.get("required", ())
     return {
         key: {word: value for word, value in said.items() if word not in _PROSE}
         | ({"required": True} if key in needed else {})
         for key, said in schema["properties"].items()
+        if key != BUDGET
     }
 
 

@@ -190,7 +190,11 @@ def compile_budget(node: Node | None, scope: Scope, answer: Shape) -> AnswerBudg
         key, _, field = said["of"].partition(".")
         _check_key(item.get("of"), key, field, answer, scope)
         source = _compile_key("source", item, inside)
-        steps.append(Shortening(key, field, said["to"], source, said.get("called", "")))
+        keep = None
+        if item.get("keep") is not None:
+            listed = strip(answer.fields[key]) if isinstance(answer, RecordType) and key in answer.fields else ANY
+            keep = _compile_key("keep", item, inside.plus(item=listed.item if isinstance(listed, ListOf) else ANY))
+        steps.append(Shortening(key, field, said["to"], source, said.get("called", ""), keep))
     return AnswerBudget(to_plain(node)["tokens"], tuple(steps))
 
 

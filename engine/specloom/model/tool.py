@@ -218,6 +218,8 @@ class Shortening:
     """The address under which the reader has the whole of it; None where only the answer has it."""
     called: str = ""
     """What a notice calls it; empty for the words of its keys."""
+    keep: Value | None = None
+    """Of a list, which items stay longest; None where that is the first ones."""
 
     @property
     def of(self) -> str:

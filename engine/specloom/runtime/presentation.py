@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import count_tokens, cut_text
-from specloom.language import MISSING, evaluate
+from specloom.language import MISSING, evaluate, truthy
 from specloom.model import BUDGET, HINTS, NOTICES, TRUST, Model, Shortening, Tool
 
 from .answer_text import render_answer, to_words
@@ -45,6 +45,8 @@ class Omission:
     """The address under which a reader has the whole; empty for the answer's own."""
     called: str = ""
     """What a notice calls it; empty for the words of `of`."""
+    is_chosen: bool = False
+    """Whether the items are not the first ones, but those that the spec keeps."""
 
 
 _JOINTS = re.compile(r"[-_]+|(?<=[a-z])(?=[A-Z])")
@@ -226,7 +228,7 @@ def _shorten(answer: Mapping[str, Any], step: Shortening, most: int) -> dict[str
         if isinstance(value, str):
             # A reader goes on where it ends, so nothing is put behind it.
             return cut_text(value, most)
-        return value[:most] if isinstance(value, list) else value
+        return _cut_list(value, most, step) if isinstance(value, list) else value
 
     value = answer.get(step.key)
     if not step.field:
@@ -236,6 +238,16 @@ def _shorten(answer: Mapping[str, Any], step: Shortening, most: int) -> dict[str
     else:
         changed = _with_field(value, step.field, short)
     return {**answer, step.key: changed}
+
+
+def _cut_list(items: list[Any], most: int, step: Shortening) -> list[Any]:
+    """So many items of a list, in their order: those that the step keeps before the others, and of each the first."""
+    if step.keep is None or len(items) <= most:
+        return items[:most]
+    keep = step.keep
+    last = [not truthy(evaluate(keep, {"item": item})) for item in items]
+    chosen = sorted(sorted(range(len(items)), key=last.__getitem__)[:most])
+    return [items[at] for at in chosen]
 
 
 def _with_field(row: Any, name: str, short: Callable[[Any], Any]) -> Any:
@@ -260,6 +272,7 @@ def _to_omission(
         unit,
         source,
         step.called,
+        step.keep is not None,
     )
 
 
@@ -276,11 +289,18 @@ def say_cuts(cuts: tuple[Omission, ...], model: Model, whole: Artifact | None) -
         if field:
             sentences.append(f"Shortened: {called}{reads}.")
         elif cut.unit == "items":
-            are = "is the first" if cut.kept == 1 else f"are the first {cut.kept:,}" if cut.kept else "is none"
-            sentences.append(f"Here {are} of {cut.total:,} {called}{reads}.")
+            sentences.append(f"Here {_are(cut)} of {cut.total:,} {called}{reads}.")
         else:
             sentences.append(f"Here are the first {cut.kept:,} of {cut.total:,} characters of {called}{reads}.")
     return sentences
+
+
+def _are(cut: Omission) -> str:
+    if not cut.kept:
+        return "is none"
+    if cut.is_chosen:
+        return f"{'is' if cut.kept == 1 else 'are'} {cut.kept:,}"
+    return "is the first" if cut.kept == 1 else f"are the first {cut.kept:,}"
 
 
 def _reading_call(model: Model, source: str, cut: Omission) -> str:
