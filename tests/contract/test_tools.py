@@ -27,7 +27,7 @@ PUBLISHED: dict[str, set[str]] = {
     "local_search": set(),
     "patent_search": set(),
     "research_export": set(),
-    "scrape_page": set(),
+    "scrape_page": {"links", "images"},
     "search_and_scrape": {"format"},
     "sequential_search": {"resolvedGaps"},
     "structured_search": set(),

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     )
     from .tables import load_table
     from .templates import PageTemplate, fill_template, template_environment, template_renderer, text_filter
-    from .text import canonical_url, clean, cut_text, dump_clean, escape, is_clean, to_clean
+    from .text import (
+        canonical_url, clean, cut_text, dump_clean, escape, is_clean, is_tracker, strip_trackers, to_clean,
+    )
     from .tokens import count_tokens
 
 __getattr__ = exports(
@@ -65,7 +67,7 @@ __getattr__ = exports(
         ),
         "tables": "load_table",
         "templates": "PageTemplate fill_template template_environment template_renderer text_filter",
-        "text": "canonical_url clean cut_text dump_clean escape is_clean to_clean",
+        "text": "canonical_url clean cut_text dump_clean escape is_clean is_tracker strip_trackers to_clean",
         "tokens": "count_tokens",
     },
 )

@@ -149,11 +149,13 @@ _dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _DEFAULT_PORTS = frozenset({None, 80, 443})
 _EDITIONS = frozenset({"m", "mobile", "amp"})
 """Labels before the name of a site that stand for another edition of the same pages."""
-_TRACKING = re.compile(
-    r"utm_.*|_g[al]|[gw]braid|gclid|dclid|fbclid|msclkid|yclid|igshid|mc_[ce]id|mkt_tok|srsltid|_hs(?:enc|mi)|amp|print",
+_TRACKER = re.compile(
+    r"utm_.*|_g[al]|[gw]braid|gclid|dclid|fbclid|msclkid|yclid|ttclid|twclid|li_fat_id|igshid|igsh|mc_[ce]id|mkt_tok"
+    r"|srsltid|_hs(?:enc|mi)|vero_id|p[df]_rd_.*|ref_src|click_(?:key|sum)|ved|sca_esv|spm",
     re.IGNORECASE,
 )
-"""Parameters that say who linked the page, or which edition of it is wanted, and nothing of what it is about."""
+_EDITION_NAMES = frozenset({"amp", "print"})
+"""Parameters that say which edition of a page is wanted, and nothing of what it is about."""
 _EDITION_PAIRS = frozenset({("outputtype", "amp"), ("output", "amp"), ("view", "print")})
 _EDITION_ENDS = frozenset({"amp", "print"})
 _INDEX = re.compile(r"/(?:index\.(?:html?|php)|default\.aspx?)$", re.IGNORECASE)
@@ -180,9 +182,27 @@ def canonical_url(url: str) -> str:
     kept = sorted(
         (name, value)
         for name, value in parse_qsl(parts.query, keep_blank_values=True)
-        if not _TRACKING.fullmatch(name) and (name.lower(), value.lower()) not in _EDITION_PAIRS
+        if not (is_tracker(name) or name.lower() in _EDITION_NAMES or (name.lower(), value.lower()) in _EDITION_PAIRS)
     )
     return f"{place}{path}" + (f"?{urlencode(kept)}" if kept else "")
+
+
+def is_tracker(name: str) -> bool:
+    """Whether a parameter of an address says only who linked the page."""
+    return _TRACKER.fullmatch(name) is not None
+
+
+def strip_trackers(url: str) -> str:
+    """An address without the parameters that say only who linked it; all else of it as it is written."""
+    if "?" not in url:
+        return url
+    before, _, query = url.partition("?")
+    query, mark, fragment = query.partition("#")
+    parameters = query.split("&")
+    kept = [one for one in parameters if not is_tracker(one.partition("=")[0].removeprefix("amp;"))]
+    if len(kept) == len(parameters):
+        return url
+    return f"{before}{'?' if kept else ''}{'&'.join(kept).removeprefix('amp;')}{mark}{fragment}"
 
 
 def _to_site(host: str) -> str:

@@ -220,6 +220,8 @@ class Shortening:
     """What a notice calls it; empty for the words of its keys."""
     keep: Value | None = None
     """Of a list, which items stay longest; None where that is the first ones."""
+    when: Value | None = None
+    """Whether it gives way at all; None for always."""
 
     @property
     def of(self) -> str:

@@ -18,3 +18,5 @@ class WholeText:
     """What it was before it was text, in a word such as `html`, `pdf` or `application/json`."""
     is_anew: bool = False
     """Whether it was fetched now, because nothing was kept of it; it may be another text than before."""
+    page: str = ""
+    """Its own address, where redirects ended; "" for what is no page."""

@@ -180,7 +180,7 @@ def fit(
     cuts: dict[str, Omission] = {}
     for step in tool.budget.cut:
         longest = _longest(answer, step)
-        if longest <= step.to:
+        if longest <= step.to or not _gives_way(step, answer, arguments):
             continue
         shortened, low, high = _shorten(answer, step, step.to), step.to, longest
         if _size(shortened) <= budget:
@@ -199,6 +199,10 @@ def fit(
         if _size(answer) <= budget:
             break
     return answer, tuple(cuts.values())
+
+
+def _gives_way(step: Shortening, answer: Mapping[str, Any], arguments: Arguments) -> bool:
+    return step.when is None or truthy(evaluate(step.when, {"args": arguments.given, "answer": answer}))
 
 
 def _size(answer: Mapping[str, Any] | list[str]) -> int:

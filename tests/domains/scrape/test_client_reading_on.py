@@ -38,7 +38,7 @@ HTML = {"Content-Type": "text/html; charset=utf-8"}
 async def read_to_the_end(client: Client, url: str, **more: Any) -> AsyncIterator[tuple[str, dict[str, Any]]]:
     """The text and the structure of each answer, from the first to that which names no further call."""
     name, arguments = "scrape_page", {"url": url, **more}
-    for _ in range(100):
+    for _ in range(400):
         result = await client.call_tool(name, arguments)
         assert not result.is_error, result.content[0].text
         yield result.content[0].text, result.structured_content
@@ -67,16 +67,53 @@ async def test_a_long_text_is_read_to_its_end_by_the_calls_that_its_answers_name
     assert len([call for call in server.calls if call.path == "/long"]) <= 2
 
 
-async def test_what_the_least_budget_cut_further_is_read_on_from_where_it_ends() -> None:
+async def test_in_the_least_budget_the_place_to_read_on_is_where_the_text_ends() -> None:
     body = " ".join(SENTENCE.format(number=n) for n in range(20)).strip()
     with Loopback(lambda _: (200, {"Content-Type": "text/plain"}, body)) as server:
         async with connected(cached=True) as client:
             pieces = [piece async for piece in read_to_the_end(client, f"{server.url}/rivers", max_tokens=200)]
             whole = await ask(client, "scrape_page", url=f"{server.url}/rivers")
 
-    assert pieces[0][1]["notices"]
+    assert pieces[0][1]["readOn"]["offset"] == len(pieces[0][1]["content"])
     assert len(pieces) == 2
     assert "".join(told["content"] for _, told in pieces) == whole["content"]
+
+
+@pytest.mark.parametrize("budget", [200, 500, 6_000])
+async def test_a_page_of_links_is_read_to_its_end_with_the_same_number_for_the_same_address(budget: int) -> None:
+    rows = "".join(
+        f'<p>River {n} has <a href="/otters/{n % 7}?utm_source=a&amp;at={n % 7}">otters of a kind</a> and '
+        f'<img src="/pictures/{n}.jpg" alt="a picture of river {n}"> <a href="https://fish.example/{n}">fish</a>.</p>'
+        for n in range(1, 300)
+    )
+    page = f"<html><head><title>Rivers</title></head><body><article><h1>Rivers</h1>{rows}</article></body></html>"
+    with Loopback(lambda _: (200, HTML, page)) as server:
+        async with connected(cached=True) as client:
+            pieces = [piece async for piece in read_to_the_end(client, f"{server.url}/rivers", max_tokens=budget)]
+            words = await ask(
+                client,
+                "scrape_page",
+                url=f"{server.url}/rivers",
+                links="none",
+                max_length=5_000_000,
+                max_tokens=100_000,
+            )
+
+    addresses: dict[str, str] = {}
+    bodies = []
+    for text, told in pieces:
+        body, mark, listed = told["content"].rpartition("\n\n[")
+        assert told["content"].strip() in text
+        lines = re.findall(r"^\[(\d+)\]: (\S+)$", f"[{listed}", re.MULTILINE)
+        assert mark
+        assert set(re.findall(r"\]\[(\d+)\]", body)) == {number for number, _ in lines}
+        assert all(addresses.setdefault(number, address) == address for number, address in lines)
+        if "readOn" in told:
+            assert json.loads(CALL.findall(text)[-1]) == told["readOn"]
+        bodies.append(re.sub(r"\[([^\[\]]+)\]\[\d+\]", r"\1", body))
+    assert len(set(addresses.values())) == len(addresses) == 7 + 299
+    assert {"/otters/3?at=3", "https://fish.example/299"} <= set(addresses.values())
+    assert " ".join(" ".join(bodies).split()) == " ".join(words["content"].split())
 
 
 async def test_an_original_that_was_cut_is_read_on_as_it_was_sent() -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import Fault, count_tokens
-from specloom.domains.text import find_doi, open_text, to_cost
+from specloom.domains.text import AS_KEPT, LinkStyle, find_doi, is_markdown, open_text, to_cost
 from specloom.domains.trust import Classification, Retraction, cite_for_bibliography, classify
 from specloom.plugins import from_json, to_json
 
@@ -33,17 +33,23 @@ PREVIEW = 5000
 """Bytes of a preview (the tool contract's figure)."""
 RESERVE = 120
 """Tokens of a budget that are left for what is told of the content itself: its size, and how to read on."""
+LEAST_ROOM = 80
+"""Tokens that the content has however much stands beside it."""
+HIGHLIGHTS = 3
+"""Highlights that stay where there is little room, as the tool that reads a page says it."""
 EMBEDDED = "jsonLd"
 """The key of what a page embeds as data, which may be longer than its text."""
 PROMOTION_BYTES = 50_000
 """Bytes of a page in which a ranking of itself is looked for."""
 
 
-async def tell_page(context: Context, url: str, *, mode: str, most: int, budget: int = 0) -> PageResult:
+async def tell_page(
+    context: Context, url: str, *, mode: str, most: int, budget: int = 0, style: LinkStyle = AS_KEPT
+) -> PageResult:
     """What is told of one page; `most` is in bytes of content, and 5000 in preview mode.
 
     `budget` is in tokens of all that is told, 0 for no bound. Where the content was cut, an outline of the page and the
-    arguments that read on stand beside it.
+    arguments that read on stand beside it. Links and pictures of a text that is Markdown are told in a `style`.
     """
     if mode == "raw":
         return await _tell_raw(context, url, most)
@@ -54,8 +60,10 @@ async def tell_page(context: Context, url: str, *, mode: str, most: int, budget:
         context.notice(f"This has {page.extent}; the others are at the address only.")
     text = whole_text(page)
     facts = await _tell_facts(context, page, text)
-    room = max(budget * 2 // 5, budget - _count_facts(facts) - to_cost(url) - RESERVE) if budget else 0
-    window = open_text(text, url, room, most=min(most, PREVIEW) if mode == "preview" else most)
+    room = _find_room(facts, budget - to_cost(url) - RESERVE) if budget else 0
+    most = min(most, PREVIEW) if mode == "preview" else most
+    style = style if is_markdown(page.content_type) else AS_KEPT
+    window = open_text(text, url, room, most=most, style=style, page=page.url)
     length = count_bytes(window.content)
     return replace(
         facts,
@@ -70,8 +78,17 @@ async def tell_page(context: Context, url: str, *, mode: str, most: int, budget:
     )
 
 
+def _find_room(facts: PageResult, budget: int) -> int:
+    """Tokens that are left for the content beside what stands with it, once that has given way as the tool says it:
+    what a page embeds as data goes, and of highlights a few stay."""
+    room = budget - _count_facts(facts)
+    if room < budget * 2 // 5 and facts.highlights:
+        room = budget - _count_facts(replace(facts, highlights=facts.highlights[:HIGHLIGHTS]))
+    return max(LEAST_ROOM, room)
+
+
 def _count_facts(facts: PageResult) -> int:
-    """Tokens of what stands beside the content, without what a page embeds as data, which is the first to give way."""
+    """Tokens of what stands beside the content, without what a page embeds as data."""
     told = to_json(facts)
     told["structuredData"] = {name: said for name, said in (facts.structured_data or {}).items() if name != EMBEDDED}
     return count_tokens(json.dumps(told, ensure_ascii=False))

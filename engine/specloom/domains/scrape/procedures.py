@@ -13,15 +13,28 @@ ASKS = ("reader", "contents")
 
 
 @procedure("read_page", asks=(*ASKS, "retractions"), settings=SETTINGS, reads_pages=True)
-async def read_page(context: Context, url: str, *, mode: str, max_length: int, max_tokens: int = 0) -> PageResult:
+async def read_page(
+    context: Context,
+    url: str,
+    *,
+    mode: str,
+    max_length: int,
+    max_tokens: int = 0,
+    links: str = "inline",
+    images: str = "inline",
+) -> PageResult:
     """Reads one address: through its site's API, or through the tiers; `mode` is full, preview or raw.
 
-    `max_length` is in bytes of content, `max_tokens` in tokens of the whole answer (0 for no bound). A page is
-    remembered for an hour, and for a while that it cannot be read.
+    `max_length` is in bytes of content, `max_tokens` in tokens of the whole answer (0 for no bound). `links` (numbered,
+    inline, none) and `images` (alt, inline, none) say how those of the content are told. A page is remembered for an
+    hour, whatever is made of it, and for a while that it cannot be read.
     """
+    from specloom.domains.text import LinkStyle
+
     from .present import tell_page
 
-    return await tell_page(context, url, mode=mode, most=max_length, budget=max_tokens)
+    style = LinkStyle(links, images)
+    return await tell_page(context, url, mode=mode, most=max_length, budget=max_tokens, style=style)
 
 
 @procedure("page_text", asks=ASKS, settings=SETTINGS, reads_pages=True, reads=("https://", "http://"))
@@ -30,7 +43,8 @@ async def page_text(context: Context, address: str) -> WholeText:
     from .read import read_kept, whole_text
 
     page, is_anew = await read_kept(context, address)
-    return WholeText(text=whole_text(page), title=page.title, kind=page.content_type, is_anew=is_anew)
+    text = whole_text(page)
+    return WholeText(text=text, title=page.title, kind=page.content_type, is_anew=is_anew, page=page.url)
 
 
 @procedure("read_markup", settings=SETTINGS)

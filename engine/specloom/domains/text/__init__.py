@@ -16,14 +16,16 @@ if TYPE_CHECKING:
         Detected, Identifier, PaperName, detect, find_flaw, find_identifiers, find_parties, from_arxiv_doi, to_address,
         to_arxiv_doi, to_isbn13, to_paper_name,
     )
+    from .indented import find_indented
     from .language import UNKNOWN, LanguageProfile, find_language, is_function_word, load_languages, looks_foreign
+    from .links import AS_KEPT, WORDS, LinkStyle, Rendition
     from .outline import Section, find_section, find_sections, follow_fence, show_outline
     from .paper_refs import (
         ARXIV, PaperId, arxiv_at, find_ref, parse_ref, preprint_of, pubmed_number,
     )
     from .passages import Passage, choose_passages, quote_passages, split_passages
     from .people import Name, parse_name, parse_names, same_person, stands_in, to_display, to_initials
-    from .reading import FirstWindow, Onward, open_text, to_digest
+    from .reading import FirstWindow, Onward, is_markdown, open_text, to_digest
     from .soft_404 import find_missing, is_called_missing, is_missing
     from .tables import invert, to_alternatives, to_word_set
     from .tokens import is_irregular, is_number, is_stop_word, sentences, stem, terms, to_american
@@ -40,12 +42,14 @@ __getattr__ = exports(
             "Detected Identifier PaperName detect find_flaw find_identifiers find_parties from_arxiv_doi "
             "to_address to_arxiv_doi to_isbn13 to_paper_name"
         ),
+        "indented": "find_indented",
         "language": "UNKNOWN LanguageProfile find_language is_function_word load_languages looks_foreign",
+        "links": "AS_KEPT WORDS LinkStyle Rendition",
         "outline": "Section find_section find_sections follow_fence show_outline",
         "paper_refs": "ARXIV PaperId arxiv_at find_ref parse_ref preprint_of pubmed_number",
         "passages": "Passage choose_passages quote_passages split_passages",
         "people": "Name parse_name parse_names same_person stands_in to_display to_initials",
-        "reading": "FirstWindow Onward open_text to_digest",
+        "reading": "FirstWindow Onward is_markdown open_text to_digest",
         "soft_404": "find_missing is_called_missing is_missing",
         "tables": "invert to_alternatives to_word_set",
         "tokens": "is_irregular is_number is_stop_word sentences stem terms to_american",

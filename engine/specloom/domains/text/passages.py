@@ -13,11 +13,17 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from .outline import find_sections, follow_fence
 from .tokens import is_stop_word, terms, tokens
 from .windows import find_end, to_cost
+
+if TYPE_CHECKING:
+    from .links import Rendition
+
+Told = Callable[[int, int], str]
+"""What is told of a text between two places of it."""
 
 SHORT, LONG = 240, 1_600
 """Characters below which a block is taken together with the next one under its heading, and above which it is cut."""
@@ -70,6 +76,8 @@ class _Choice:
     """What was chosen so far, of which text, and what it says already."""
 
     room: int
+    told: Sequence[Told] = ()
+    """What is told of each text, by which passages are counted; the texts themselves where there is nothing."""
     taken: dict[int, set[int]] = field(default_factory=dict)
     said: dict[int, set[str]] = field(default_factory=dict)
 
@@ -173,15 +181,17 @@ def choose_passages(
     weights: Sequence[float] = (),
     once: bool = True,
     cost: Callable[[str], int] = to_cost,
+    told: Sequence[Told] = (),
 ) -> list[list[Passage]]:
     """Of each text the passages that are worth most for a query, in their order, together at most `room` tokens.
 
     Every text gets its best passages first, up to its part of a share of the budget; the rest goes to what is worth
     most in all of them and is not said by the others already. `weights` say how much each text is worth. With `once` a
-    passage that an earlier text has word for word is left out.
+    passage that an earlier text has word for word is left out. `told` gives
+    what is told of each text between two places, where that is not the text itself.
     """
     ranked = _rank(texts, query, weights, once=once)
-    choice = _Choice(room)
+    choice = _Choice(room, told)
     share = int(room * SHARE_OF_ALL / max(1, len(texts)))
     for number, text in enumerate(texts):
         _take_share(text, ranked[number], share, choice, cost)
@@ -257,7 +267,7 @@ def _take_share(text: str, rows: list[_Ranked], share: int, choice: _Choice, cos
     """The best passages of one text within its share; the first of them also where it is larger than that."""
     spent = 0
     for row in sorted(rows, key=lambda one: (-one.score, one.place)):
-        size = _cost(text, row, cost)
+        size = _cost(text, row, choice, cost)
         if spent and spent + size > share:
             break
         if size > choice.room:
@@ -300,7 +310,7 @@ def _take_best(
         if now < -gain - 1e-9 and heap and now < -heap[0][0]:
             heapq.heappush(heap, (-now, number, place))
             continue
-        size = _cost(texts[number], row, cost)
+        size = _cost(texts[number], row, choice, cost)
         if size <= choice.room:
             _take(row, size, choice)
 
@@ -313,9 +323,11 @@ def _said_share(row: _Ranked, choice: _Choice) -> float:
     return len(row.terms & others) / len(row.terms)
 
 
-def _cost(text: str, row: _Ranked, cost: Callable[[str], int]) -> int:
+def _cost(text: str, row: _Ranked, choice: _Choice, cost: Callable[[str], int]) -> int:
     if row.cost < 0:
-        row.cost = cost(text[row.passage.start : row.passage.end]) + _place_cost(row)
+        start, end = row.passage.start, row.passage.end
+        said = choice.told[row.text](start, end) if choice.told else text[start:end]
+        row.cost = cost(said) + _place_cost(row)
     return row.cost
 
 
@@ -340,22 +352,30 @@ def _join(text: str, passages: Sequence[Passage]) -> list[Passage]:
     return joined
 
 
-def quote_passages(text: str, passages: Sequence[Passage], *, start: int = 0) -> str:
+def quote_passages(
+    text: str, passages: Sequence[Passage], *, start: int = 0, rendition: Rendition | None = None
+) -> str:
     """The passages as Markdown: before each a line with its place in the text, and the headings that it stands under.
 
-    A text that is quoted whole has no such line. `start` is where the text begins in that of which places are told.
+    A text that is quoted whole has no such line. `start` is where the text begins in that of which places are told, and
+    of which a `rendition` is one.
     """
+    from .links import Rendition
+
+    rendition = rendition or Rendition(" " * start + text)
     if (
         not start
         and len(passages) == 1
         and not text[: passages[0].start].strip()
         and not text[passages[0].end :].strip()
     ):
-        return text.strip()
-    quoted = []
+        return rendition.tell(0, len(text)).strip()
+    quoted, numbers, end = [], set(), start
     for one in passages:
-        said = text[one.start : one.end]
-        is_headed = said.lstrip(" ").startswith("#")
+        is_headed = text[one.start : one.end].lstrip(" ").startswith("#")
         path = one.path.rpartition(GAP)[0] if is_headed else one.path
+        end = start + one.end
+        said, used = rendition.tell_body(start + one.start, end)
+        numbers |= used
         quoted.append(f"{MARK}{start + one.start}{f' {path}' if path else ''}\n{said}")
-    return "\n\n".join(quoted)
+    return rendition.with_addresses("\n\n".join(quoted), numbers, end)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -15,10 +15,11 @@ from specloom.core import Fault, clean, did_you_mean
 from specloom.plugins import Context, WholeText, find_reader, from_json, procedure
 from specloom.plugins.records import record
 
+from .links import AS_KEPT, LinkStyle, Rendition, to_origin
 from .outline import LEAST_SECTIONS, Section, find_pages, find_section, find_sections, show_outline
 from .passages import choose_passages, quote_passages
 from .tokens import terms, tokens
-from .windows import find_end, to_cost
+from .windows import to_cost
 
 RESERVE = 140
 """Tokens of a budget that are left for what is told beside the text: the address, the place, how to read on."""
@@ -27,6 +28,8 @@ _OUTLINE_SHARE = 5
 """The outline has one part of so many of the budget."""
 MOST_OUTLINE = 1000
 """Tokens of an outline where there is no budget."""
+_NO_MARKDOWN = frozenset({"text", "tex"})
+"""Kinds of texts, beside media types, that are told as they are."""
 _MOST_NAMED = 12
 """Headings that a fault names where a section is not there."""
 UNKNOWN = (
@@ -88,15 +91,26 @@ def to_digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def open_text(text: str, source: str, room: int, *, most: int = 0) -> FirstWindow:
-    """The beginning of a text in at most `room` tokens and `most` bytes; 0 is no bound."""
-    end = find_end(text, 0, room, most=most)
+def open_text(
+    text: str, source: str, room: int, *, most: int = 0, style: LinkStyle = AS_KEPT, page: str = ""
+) -> FirstWindow:
+    """The beginning of a text in at most `room` tokens and `most` bytes; 0 is no bound.
+
+    Links and pictures are told in a `style`; `page` is the address of the text itself.
+    """
+    rendition = Rendition(text, style, page=page)
+    end = rendition.find_end(0, room, most=most)
     if end >= len(text):
-        return FirstWindow(text)
+        return FirstWindow(rendition.tell())
     outline = _fit_outline(text, _to_sections(text), room // _OUTLINE_SHARE if room else MOST_OUTLINE)
     if outline and room:
-        end = find_end(text, 0, max(LEAST_ROOM, room - _cost_of(outline)), most=most)
-    return FirstWindow(text[:end], outline, Onward(source=source, offset=end, digest=to_digest(text)))
+        end = rendition.find_end(0, max(LEAST_ROOM, room - _cost_of(outline)), most=most)
+    return FirstWindow(rendition.tell(0, end), outline, Onward(source=source, offset=end, digest=to_digest(text)))
+
+
+def is_markdown(kind: str) -> bool:
+    """Whether links and pictures of a text of this kind are Markdown: not those of source code, data and originals."""
+    return kind not in _NO_MARKDOWN and ("/" not in kind or kind == "text/markdown")
 
 
 def _to_sections(text: str) -> list[Section]:
@@ -130,15 +144,21 @@ async def read_on(
     section: str = "",
     query: str = "",
     digest: str = "",
+    links: str = AS_KEPT.links,
+    images: str = AS_KEPT.images,
     max_tokens: int,
 ) -> ReadPiece:
     """A piece of what stands under an address, in at most `max_tokens` tokens.
 
     It begins at `offset`, or at the heading or number `section` of the outline; with `query` the passages behind that
     which speak to it are quoted. `digest` is that of the text that was read before: a note says where it has changed.
+    Offsets are those of the text as it is kept, in whatever style its links and pictures are told.
     """
     whole = await _open(context, source)
     text = whole.text
+    style = LinkStyle(links, images) if is_markdown(whole.kind) else AS_KEPT
+    is_at_source = to_origin(source) == to_origin(whole.page)
+    rendition = Rendition(text, style, page=whole.page, base=whole.page if is_at_source else "")
     notes = [_tell_age(whole, digest)]
     sections = _to_sections(text)
     chosen = _choose_section(text, sections, section, source) if section.strip() else None
@@ -150,16 +170,16 @@ async def read_on(
     told: dict[str, Any] = {"source": source, "title": whole.title or None, "length": len(text)}
     told["section"] = chosen.heading if chosen else None
     if query.strip() and start < end:
-        return _look_for(text[start:end], start, query, room, {**told, "notes": notes})
+        return _look_for(rendition, (start, end), query, room, {**told, "notes": notes})
     outline: tuple[str, ...] = ()
-    stop = find_end(text, start, room, end=end) if start < end else min(start, len(text))
+    stop = rendition.find_end(start, room, end=end) if start < end else min(start, len(text))
     if not start and not chosen and stop < len(text):
         outline = _fit_outline(text, sections, room // _OUTLINE_SHARE)
-        stop = find_end(text, 0, max(LEAST_ROOM, room - _cost_of(outline)), end=end) if outline else stop
+        stop = rendition.find_end(0, max(LEAST_ROOM, room - _cost_of(outline)), end=end) if outline else stop
     is_end = stop >= len(text)
     onward = None if is_end else Onward(source=source, offset=stop, digest=to_digest(text))
     return ReadPiece(
-        content=text[start:stop],
+        content=rendition.tell(start, max(start, stop)),
         offset=min(start, len(text)),
         end=stop,
         is_end=is_end,
@@ -170,12 +190,18 @@ async def read_on(
     )
 
 
-def _look_for(text: str, start: int, query: str, room: int, told: Mapping[str, Any]) -> ReadPiece:
+def _look_for(
+    rendition: Rendition, place: tuple[int, int], query: str, room: int, told: Mapping[str, Any]
+) -> ReadPiece:
     """The passages of a part of a text, told with their places in the whole."""
     notes = [*told["notes"]]
     told = {name: value for name, value in told.items() if name != "notes"}
-    (passages,) = choose_passages([text], query, room)
-    content = quote_passages(text, passages, start=start)
+    start = place[0]
+    text = rendition.text[slice(*place)]
+    (passages,) = choose_passages(
+        [text], query, room, told=[lambda first, last: rendition.tell(start + first, start + last)]
+    )
+    content = quote_passages(text, passages, start=start, rendition=rendition)
     if not set(terms(query)) & set(tokens(content)):
         notes.append(NOTHING_SAID)
     return ReadPiece(
@@ -202,7 +228,7 @@ async def _open(context: Context, source: str) -> WholeText:
             raise Fault("not_found", UNKNOWN.format(source=source[:200]), action="fix_arguments")
         whole = from_json(WholeText, await context.run(reader, {"address": source}))
     text = _from_json(whole.text) if whole.kind == JSON else whole.text
-    return WholeText(text=clean(text)[0], title=whole.title, kind=whole.kind, is_anew=whole.is_anew)
+    return replace(whole, text=clean(text)[0])
 
 
 def _tell_age(whole: WholeText, digest: str) -> str:

@@ -50,10 +50,10 @@ def find_end(text: str, start: int, room: int, *, end: int = -1, most: int = 0, 
             break
         last = start + max(1, int((last - start) * min(0.95, room / spent * 0.99)))
         spent = cost(text[start:last])
-    return end if last >= end else max(start + 1, _find_pause(text, start, last))
+    return end if last >= end else max(start + 1, find_pause(text, start, last))
 
 
-def _find_pause(text: str, start: int, last: int) -> int:
+def find_pause(text: str, start: int, last: int) -> int:
     """The best place at or before `last` for a window to end; behind what it ends with, so that nothing is lost."""
     for place, part in _PLACES:
         earliest = last - (last - start) // part

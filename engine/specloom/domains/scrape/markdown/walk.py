@@ -14,6 +14,8 @@ from urllib.parse import urljoin, urlsplit
 
 from lxml import etree
 
+from specloom.core import is_tracker
+
 from ..html.parse import VOCABULARY
 
 IGNORED: Final = frozenset(VOCABULARY["tags"]["ignored"].split())
@@ -139,9 +141,8 @@ _DROPPED: Final = re.compile(r"[\x00-\x20\x7f-\x9f\u200b-\u200f\u2028-\u202e\u20
 _UNSAFE: Final = re.compile(r"[\s<>\"`|\\^{}\[\]]")
 _HOST: Final = re.compile(r"https?://[^/?#\s\[\]\\]", re.IGNORECASE)
 _SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*):")
-_TRACKING: Final = re.compile(
-    r"\?(?:(?:utm_\w+|fbclid|gclid|msclkid|mc_[ce]id|ref|ref_src|share|_ga)(?:=[^&]*)?(?:&|$))+$"
-)
+_SHARERS: Final = frozenset({"ref", "share"})
+"""Parameters that, where an address has no others, say who linked the page itself."""
 MAX_LENGTH: Final = 2000
 """Characters of an address. Longer ones carry state or data, not a place to read."""
 
@@ -183,7 +184,7 @@ class Links:
 
     def _resolve(self, target: str) -> str:
         target = target.strip()
-        if not target or target[0] == "#" or len(target) > MAX_LENGTH or _TRACKING.match(target):
+        if not target or target[0] == "#" or len(target) > MAX_LENGTH or _only_tracks(target):
             return ""
         # Browsers take white space and controls out before they look for the scheme.
         lean = _DROPPED.sub(lambda run: "%20" if run[0] == " " else "", target)
@@ -212,6 +213,14 @@ class Links:
         if "(" in url or ")" in url:
             url = url if _is_balanced(url, "()", 1) else url.replace("(", "%28").replace(")", "%29")
         return url
+
+
+def _only_tracks(target: str) -> bool:
+    """Whether a target is the page itself with parameters that say who linked it, and nothing else."""
+    if not target.startswith("?"):
+        return False
+    names = [one.partition("=")[0] for one in target[1:].rstrip("&").split("&")]
+    return all(is_tracker(name) or name in _SHARERS for name in names)
 
 
 def _encode(match: re.Match[str]) -> str:

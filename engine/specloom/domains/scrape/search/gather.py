@@ -10,7 +10,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from specloom.core import KINDS, Fault, count_tokens
-from specloom.domains.text import Passage, choose_passages, quote_passages, to_cost, to_plain
+from specloom.domains.text import (
+    AS_KEPT,
+    WORDS,
+    Passage,
+    Rendition,
+    choose_passages,
+    is_markdown,
+    quote_passages,
+    to_cost,
+    to_plain,
+)
 from specloom.domains.trust import classify
 from specloom.plugins import JsonObject, to_json
 
@@ -151,7 +161,8 @@ async def gather_sources(context: Context, request: SourcesRequest) -> SourcesRe
 
     told = [_tell(source, request) for source in sources]
     if request.format == COMBINED:
-        cuts = [truncate(rest.text, request.max_length_per_source) for rest in rests]
+        texts = [_render(rest.text, source.page).tell() for rest, source in zip(rests, sources, strict=True)]
+        cuts = [truncate(text, request.max_length_per_source) for text in texts]
         results = [_with_text(one, cut.text, cut.truncated) for one, cut in zip(told, cuts, strict=True)]
         combined = _join(results, request)
         is_long = bool(request.max_tokens) and to_cost(combined.text) > request.max_tokens // 2
@@ -161,8 +172,8 @@ async def gather_sources(context: Context, request: SourcesRequest) -> SourcesRe
     joined = _join(results, request) if request.named else NOTHING
     whole = ""
     if is_cut:
-        texts = [_with_text(one, whole_text(source.page)) for one, source in zip(told, sources, strict=True)]
-        whole = await _keep(context, _join(texts, request, named=True).text, request)
+        kept = [_with_text(one, whole_text(source.page)) for one, source in zip(told, sources, strict=True)]
+        whole = await _keep(context, _join(kept, request, named=True).text, request)
     return tell(results, joined, whole)
 
 
@@ -183,23 +194,30 @@ async def _quote(
 ) -> tuple[list[SourceResult], bool]:
     """The sources with the passages that speak to the query and the claim, and whether anything was left out."""
     texts = [whole_text(source.page) for source in sources]
+    renditions = [_render(text, source.page) for text, source in zip(texts, sources, strict=True)]
     weights = [WEIGHT_OF_ALL + source.scores.overall for source in sources]
     query = f"{request.query} {request.claim[:_MOST_CLAIM]}"
     room = room or to_cost("".join(texts)) + RESERVE * len(texts)
 
     def choose() -> list[list[Passage]]:
-        return choose_passages(texts, query, room, weights=weights, once=request.deduplicate)
+        told = [rendition.tell for rendition in renditions]
+        return choose_passages(texts, query, room, weights=weights, once=request.deduplicate, told=told)
 
     # Who else is served meanwhile does not wait for long texts.
     chosen = await asyncio.to_thread(choose) if sum(map(len, texts)) > LONG_TEXTS else choose()
     results, is_cut = [], False
-    for one, text, passages in zip(told, texts, chosen, strict=True):
-        quoted = truncate(quote_passages(text, passages), request.max_length_per_source, note="")
-        left_out = quoted.truncated or (bool(passages) and quoted.text != text.strip())
+    for one, text, rendition, passages in zip(told, texts, renditions, chosen, strict=True):
+        quoted = truncate(quote_passages(text, passages, rendition=rendition), request.max_length_per_source, note="")
+        left_out = quoted.truncated or (bool(passages) and quoted.text != rendition.tell().strip())
         is_cut = is_cut or left_out
         changed = _with_text(one, quoted.text, is_cut=left_out)
         results.append(replace(changed, total_characters=len(text)) if left_out else changed)
     return results, is_cut
+
+
+def _render(text: str, page: Page) -> Rendition:
+    """A text of a page with its links and pictures as their words; where it is quoted from is told beside it."""
+    return Rendition(text, WORDS if is_markdown(page.content_type) else AS_KEPT)
 
 
 def _with_text(source: SourceResult, text: str, is_cut: bool = False) -> SourceResult:
