@@ -84,7 +84,7 @@ FORMS: dict[str, tuple[str, dict[str, Any], tuple[str, str], str]] = {
     ),
     **{
         f"Hacker News: /{page}": (
-            f"https://news.ycombinator.com/{page}", LISTS | ITEM, ("hn", "hackernews:api"), "1. [Story 901](",
+            f"https://news.ycombinator.com/{page}", LISTS | ITEM, ("hn", "hackernews:api"), "1. [Story 901][1]",
         )
         for page in ("", "news", "newest", "best", "ask", "show", "jobs")
     },
