@@ -106,6 +106,19 @@ def test_what_gives_way_is_told_by_the_name_that_its_spec_gives_it() -> None:
     ]
 
 
+def test_the_last_items_stay_where_a_spec_says_so() -> None:
+    budget = "budget: {tokens: 300, cut: [{of: results, to: 1, last: true}]}\ncache: {ttl: 1h, shape: 1}\n"
+    woven = weave_texts(a_tool(answer=ANSWER, more=budget))
+    assert woven.report.errors == [], woven.sentences
+    tool = woven.tool()
+
+    told, _ = fit_to_budget(tool, woven.model, parse_arguments(tool, {"query": "o"}), MANY)
+
+    count = len(told["results"])
+    assert told["results"] == MANY["results"][-count:]
+    assert told["notices"] == [f"Here are the last {count} of 40 results."]
+
+
 def test_items_that_a_spec_keeps_stay_longest_and_in_their_order() -> None:
     step = """{of: results, to: 1, keep: "ends_with(item.title, '!')", called: 'works, those with a finding first'}"""
     rows = [{"url": f"https://{n}.example/", "title": WORDS + "!" * (n in (7, 31))} for n in range(40)]
@@ -195,7 +208,8 @@ async def test_the_whole_of_what_was_cut_is_kept_and_the_notice_says_who_reads_i
     assert shelf.text == done.body
     assert presented.whole is not None
     assert presented.text is not None
-    assert 'go on with reader {"query": "research://artifact/1"}' in presented.text
+    assert presented.text.count("Shortened") == presented.text.count("Here are") == 1
+    assert presented.text.count('go on with reader {"query": "research://artifact/1"}') == 1
     assert presenter.present_now("sample", done) is None
     wide = replace(done, arguments=parse_arguments(executor.tool("sample"), {"query": "otters", "max_tokens": 9000}))
     assert presenter.present_now("sample", wide) == await presenter.present("sample", wide, "ada")

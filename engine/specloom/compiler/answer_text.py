@@ -195,7 +195,8 @@ def compile_budget(node: Node | None, scope: Scope, answer: Shape) -> AnswerBudg
             listed = strip(answer.fields[key]) if isinstance(answer, RecordType) and key in answer.fields else ANY
             keep = _compile_key("keep", item, inside.plus(item=listed.item if isinstance(listed, ListOf) else ANY))
         when = _compile_key("when", item, inside)
-        steps.append(Shortening(key, field, said["to"], source, said.get("called", ""), keep, when))
+        last = said.get("last", False)
+        steps.append(Shortening(key, field, said["to"], source, said.get("called", ""), keep, when, last))
     return AnswerBudget(to_plain(node)["tokens"], tuple(steps))
 
 

@@ -222,6 +222,8 @@ class Shortening:
     """Of a list, which items stay longest; None where that is the first ones."""
     when: Value | None = None
     """Whether it gives way at all; None for always."""
+    last: bool = False
+    """Whether the last items of a list stay, and not the first."""
 
     @property
     def of(self) -> str:

@@ -45,8 +45,8 @@ class Omission:
     """The address under which a reader has the whole; empty for the answer's own."""
     called: str = ""
     """What a notice calls it; empty for the words of `of`."""
-    is_chosen: bool = False
-    """Whether the items are not the first ones, but those that the spec keeps."""
+    which: str = "first"
+    """Which items of a list are told: the `first`, the `last`, or empty for those that the spec keeps."""
 
 
 _JOINTS = re.compile(r"[-_]+|(?<=[a-z])(?=[A-Z])")
@@ -246,6 +246,8 @@ def _shorten(answer: Mapping[str, Any], step: Shortening, most: int) -> dict[str
 
 def _cut_list(items: list[Any], most: int, step: Shortening) -> list[Any]:
     """So many items of a list, in their order: those that the step keeps before the others, and of each the first."""
+    if step.last:
+        return items[max(0, len(items) - most) :]
     if step.keep is None or len(items) <= most:
         return items[:most]
     keep = step.keep
@@ -276,7 +278,7 @@ def _to_omission(
         unit,
         source,
         step.called,
-        step.keep is not None,
+        "last" if step.last else "first" if step.keep is None else "",
     )
 
 
@@ -284,10 +286,11 @@ def _to_omission(
 
 
 def say_cuts(cuts: tuple[Omission, ...], model: Model, whole: Artifact | None) -> list[str]:
-    """A sentence for what was left out, and the call that reads on where a tool does."""
+    """A sentence for what was left out, and the call that reads on where a tool does; the same call is said once."""
     sentences = []
-    for cut in cuts:
-        reads = _reading_call(model, cut.source or (whole.uri if whole else ""), cut)
+    calls = [_reading_call(model, cut.source or (whole.uri if whole else ""), cut) for cut in cuts]
+    for at, cut in enumerate(cuts):
+        reads = calls[at] if calls[at] not in calls[at + 1 :] else ""
         key, _, field = map(_to_words, cut.of.partition("."))
         called = cut.called or (f"{field} of {key}" if field else key)
         if field:
@@ -302,9 +305,8 @@ def say_cuts(cuts: tuple[Omission, ...], model: Model, whole: Artifact | None) -
 def _are(cut: Omission) -> str:
     if not cut.kept:
         return "is none"
-    if cut.is_chosen:
-        return f"{'is' if cut.kept == 1 else 'are'} {cut.kept:,}"
-    return "is the first" if cut.kept == 1 else f"are the first {cut.kept:,}"
+    which = f"the {cut.which} " if cut.which else ""
+    return f"is {which or '1 '}".rstrip() if cut.kept == 1 else f"are {which}{cut.kept:,}"
 
 
 def _reading_call(model: Model, source: str, cut: Omission) -> str:
