@@ -120,10 +120,12 @@ def settle(blocks: Sequence[Block]) -> None:
         if block.parts:
             text = "".join(block.parts)
             block.text = text.strip() if block.tag == "pre" else " ".join(text.split())
-        block.end = max(block.end, at + 1)
+        if block.end <= at:
+            block.end = at + 1
         if block.parent >= 0:
             above = blocks[block.parent]
-            above.end = max(above.end, block.end)
+            if above.end < block.end:  # noqa: PLR1730 - a call for each block
+                above.end = block.end
             if inner[at] or block.tag not in {"td", "th"}:
                 inner[block.parent] += 1
         if block.tag == "tr" and not inner[at] and block.end > at + 1:
@@ -275,6 +277,7 @@ def descend(blocks: Sequence[Block], names: Mapping[str, float]) -> Descent:
 def judge_names(written: Collection[str], names: Mapping[str, float]) -> dict[str, tuple[float, bool, int, int]]:
     """For each class, id and role as written: the score, whether a word of it is known, the groups, the role's bit."""
     judged = {}
+    odds_of = names.get
     for name in written:
         words: set[str] = set()
         about = 0
@@ -282,7 +285,7 @@ def judge_names(written: Collection[str], names: Mapping[str, float]) -> dict[st
             some, bits = read_name(part)
             words.update(some)
             about |= bits
-        scores = [names[word] for word in words if word in names]
+        scores = [odds for odds in map(odds_of, words) if odds is not None]
         score = sum(scores)
         # A name as written ends with the role, or with the blank before it.
         role = MASKS.get(ROLES.get(name.rpartition(" ")[2], ""), 0) if name[-1:] != " " else 0

@@ -309,13 +309,21 @@ _NOTICE: Final = re.compile(
 )
 
 
+_NOTICES: Final = ("©", "(c)", "copyright", "all rights reserved")
+"""One of these is in each notice: to look for them takes a tenth of the time of the pattern."""
+
+
 def lower_copyright(evidence: PageEvidence, chances: Any) -> Any:
     """Notices of copyright in a footer, or in what is called so: beside short content they look like more of it."""
     frame = evidence.frame
     foot = (frame.names.masks[frame.at] & MASKS["footer"] > 0) | (frame.names.groups[frame.at] >> BITS["foot"] & 1 > 0)
     notices = foot & (frame.words <= NOTICE_WORDS)
     units = np.nonzero(notices)[0]
-    notices[units] = [_NOTICE.search(frame.blocks[at].text) is not None for at in frame.at[units].tolist()]
+    texts = [frame.blocks[at].text for at in frame.at[units].tolist()]
+    notices[units] = [
+        any(sign in low for sign in _NOTICES) and _NOTICE.search(text) is not None
+        for text, low in zip(texts, map(str.lower, texts), strict=True)
+    ]
     return suppress(chances, notices)
 
 

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate, chain, repeat
 from operator import itemgetter
 from typing import Any, Final
@@ -120,6 +120,9 @@ PHRASE: Final = 40
 SEEN: Final = 400
 """Characters of a text that are looked at closely: what a block is shows at its beginning."""
 
+KNOWN: Final = 1024
+"""Characters that are remembered as the first or the last of a text."""
+
 FIRST: Final = 12
 """Words of a text that are looked up."""
 
@@ -216,10 +219,9 @@ def _read(texts: Sequence[str], words: Words, claims: PageClaims) -> tuple[Any, 
         cjk / count,
         titled,
         _share(plain, sizes, claims.words),
-        [
-            1.0 if claims.words and len(text) > 25 and low[:80] in claims.text else 0.0
-            for low, text in zip(lows, texts, strict=True)
-        ],
+        [1.0 if len(text) > 25 and low[:80] in claims.text else 0.0 for low, text in zip(lows, texts, strict=True)]
+        if claims.words
+        else 0.0,
     )
 
 
@@ -307,10 +309,12 @@ def split_text(words: Sequence[str], cjk: int) -> list[str]:
     return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
 
 
+@lru_cache(maxsize=KNOWN)
 def _rate_start(first: str) -> float:
     return 1.0 if first.isupper() else 2.0 if first.islower() else 3.0 if first.isdigit() else 0.0
 
 
+@lru_cache(maxsize=KNOWN)
 def _rate_end(last: str) -> float:
     if last in ".!?。！？…\"”'’»)":
         return 1.0

@@ -369,7 +369,7 @@ def may_be_lost(style: Style, ground: Colour | None) -> bool:
     return is_lost(style, ground if own is False else own if isinstance(own, Colour) else None)
 
 
-class Judgement(NamedTuple):
+class StyleJudgement(NamedTuple):
     """The declarations of a rule, and what they say by themselves: with no custom property in its place."""
 
     declarations: Style
@@ -383,11 +383,11 @@ class Judgement(NamedTuple):
 
 
 @lru_cache(maxsize=2048)
-def judge_declarations(text: str) -> Judgement:
+def judge_declarations(text: str) -> StyleJudgement:
     """What the declarations of a rule say; many rules, of one page and of others, say the same."""
     style, important = parse_declarations(text)
     if "color" in style or "-webkit-text-fill-color" in style:
         lost = may_be_lost(style, None), may_be_lost(style, WHITE)
     else:
         lost = False, False
-    return Judgement(style, important, hides(style) if style else "", *lost)
+    return StyleJudgement(style, important, hides(style) if style else "", *lost)

@@ -125,6 +125,12 @@ class StyleRule:
         """Whether the selector holds for the element. The nearest element that fits a step is taken for it."""
         return self.steps[-1].matches(element, classes_of) and self.stands(element, classes_of)
 
+    def is_proved_above(self) -> bool:
+        """Whether an element stands where it should as soon as what is in `above` is somewhere above it."""
+        first = self.steps[0]
+        is_plain = not (first.relation or first.attributes or first.tests)
+        return len(self.steps) == 2 and len(self.above) == 1 and is_plain
+
     def stands(self, element: etree._Element, classes_of: dict[etree._Element, frozenset[str]]) -> bool:
         """Whether an element that fits the last step stands where the others ask for it."""
         at: etree._Element | None = element

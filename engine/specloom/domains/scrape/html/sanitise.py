@@ -249,11 +249,10 @@ def _blank(element: etree._Element) -> None:
 def _clean_texts(root: etree._Element, cleaned: dict[Place, int]) -> None:
     """Clean every text that is not yet, and note how many characters were taken out of it."""
     for element in root.iter():
-        for name in ("text", "tail"):
-            text = getattr(element, name)
+        for name, text in (("text", element.text), ("tail", element.tail)):
             if text and not invisible.is_clean(text) and (element, name) not in cleaned:
-                text, cleaned[element, name] = invisible.clean(text)
-                setattr(element, name, text)
+                clean, cleaned[element, name] = invisible.clean(text)
+                setattr(element, name, clean)
 
 
 # --- What a page folds away and a reader can open again is content: tabs, accordions, parts that arrive in a stream ---

@@ -31,7 +31,7 @@ from .css_declarations import (
     to_pixels,
     unescape,
 )
-from .css_selectors import CHOICE, MAX_SELECTOR, Compound, StyleRule, WrittenRule, find_key, parse_rule
+from .css_selectors import CHOICE, MAX_CLIMB, MAX_SELECTOR, Compound, StyleRule, WrittenRule, find_key, parse_rule
 from .parse import VOCABULARY, query, to_standing
 
 if TYPE_CHECKING:
@@ -63,6 +63,9 @@ MAX_LOOKS: Final = 1_000_000
 
 Rule = tuple[str, str, bool]
 """Selectors and declarations as they are written, and whether they hold in a wide window alone."""
+AskedRule = tuple[StyleRule, bool, bool]
+"""A rule, whether the key that it was found by is all that its last step asks for, and whether the names above an
+element prove that the other steps hold."""
 
 _WAITING: Final = re.compile(VOCABULARY["styles"]["waiting"])
 _FADING: Final = re.compile(VOCABULARY["styles"]["fading"])
@@ -128,15 +131,15 @@ class Sheet:
     scripts: Sequence[etree._Element] = ()
     _rules: dict[str, list[StyleRule | WrittenRule]] = field(default_factory=dict)
     """By the `#id`, the `.class`, the tag or the `[attribute` that their last step asks for."""
-    _asked: dict[str, list[tuple[StyleRule, bool]]] = field(default_factory=dict)
-    """Those of them that were asked for, and whether what they were asked by is all that their last step asks for."""
+    _asked: dict[str, list[AskedRule]] = field(default_factory=dict)
+    """Those of them that were asked for."""
     _suspect: dict[str, list[Compound]] = field(default_factory=dict)
     """Those of rules that may hide, with the last steps of these, one of which an element must be."""
     _variables: dict[str, str] = field(default_factory=dict)
     """The custom properties of the page itself."""
     _known: dict[etree._Element, Style] = field(default_factory=dict)
     _grounds: dict[etree._Element, Colour | None] = field(default_factory=dict)
-    _lineages: dict[etree._Element, frozenset[str] | None] = field(default_factory=dict)
+    _lineages: dict[etree._Element, tuple[frozenset[str] | None, int]] = field(default_factory=dict)
     _classes: dict[etree._Element, frozenset[str]] = field(default_factory=dict)
     _by_attribute: bool = False
     _uses_variables: bool = False
@@ -203,14 +206,17 @@ class Sheet:
             if key:
                 self._rules.setdefault(key, []).append(rule)
 
-    def _find_rules(self, key: str) -> list[tuple[StyleRule, bool]]:
+    def _find_rules(self, key: str) -> list[AskedRule]:
         """The rules whose last step asks for this; those of which nothing was known but that are made out now.
 
-        With each goes whether its last step asks for nothing else.
+        With each goes whether its last step asks for nothing else, and whether the names above an element prove the
+        rest.
         """
         written = self._rules.get(key, ())
         made = (parse_rule(*rule, strict=False) if isinstance(rule, tuple) else rule for rule in written)
-        rules = self._asked[key] = [(rule, rule.steps[-1].is_alone(key)) for rule in made if rule is not None]
+        rules = self._asked[key] = [
+            (rule, rule.steps[-1].is_alone(key), rule.is_proved_above()) for rule in made if rule is not None
+        ]
         return rules
 
     def _resolve(self, style: Style) -> Style:
@@ -255,17 +261,15 @@ class Sheet:
         for name in sorted(asked)[:MAX_ASKED]:
             yield from query(f"descendant::*[@{name}]")(root)
         if idents or classes:
+            known: dict[str, list[Compound]] = {}
             for element, attribute, value in attributes.named:
                 if attribute == "id":
                     if value in idents and self._is_one(element, idents[value]) and stands(element):
                         yield element
                 else:
-                    names = value.split()
-                    if (
-                        not classes.keys().isdisjoint(names)
-                        and any(self._is_one(element, classes[name]) for name in names if name in classes)
-                        and stands(element)
-                    ):
+                    if value not in known:
+                        known[value] = [last for name in value.split() for last in classes.get(name, ())]
+                    if known[value] and self._is_one(element, known[value]) and stands(element):
                         yield element
         if tags:
             yield from [element for element in root.iter(*tags) if self._is_one(element, tags[str(element.tag)])]
@@ -278,7 +282,7 @@ class Sheet:
         style = self._known.get(element)
         if style is not None:
             return style
-        rules: list[tuple[StyleRule, bool]] = []
+        rules: list[AskedRule] = []
         if self._rules:
             known, asked = self._rules, self._asked
             keys = [str(element.tag), *map(".".__add__, (element.get("class") or "").split())]
@@ -316,35 +320,41 @@ class Sheet:
         self._known[element] = result
         return result
 
-    def _find_holding(self, element: etree._Element, rules: Sequence[tuple[StyleRule, bool]]) -> list[StyleRule]:
+    def _find_holding(self, element: etree._Element, rules: Sequence[AskedRule]) -> list[StyleRule]:
         """Those of the rules that hold for the element, the strongest last."""
         classes_of = self._classes
         above: frozenset[str] | None = None
-        is_climbed = False
+        depth = -1
         holding: list[StyleRule] = []
-        for rule, is_alone in rules:
+        for rule, is_alone, is_proved in rules:
             if rule.above:
-                if not is_climbed:
-                    above = self._find_lineage(element.getparent())
-                    is_climbed = True
+                if depth < 0:
+                    above, depth = self._find_lineage(element.getparent())
                 if above is not None and not rule.above <= above:
                     continue
             if (is_alone or rule.steps[-1].matches(element, classes_of)) and (
-                len(rule.steps) == 1 or rule.stands(element, classes_of)
+                len(rule.steps) == 1
+                or (is_proved and above is not None and depth <= MAX_CLIMB)
+                or rule.stands(element, classes_of)
             ):
                 holding.append(rule)
         if len(holding) > 1:
             holding.sort(key=_RANK)
         return holding
 
-    def _find_lineage(self, element: etree._Element | None) -> frozenset[str] | None:
-        """The tags, `#id`s and `.class`es of the element and of all above it; nothing where these are too many."""
+    def _find_lineage(self, element: etree._Element | None) -> tuple[frozenset[str] | None, int]:
+        """The tags, `#id`s and `.class`es of the element and of all above it; nothing where these are too many.
+
+        With them goes how many elements these are.
+        """
         passed: list[etree._Element] = []
         while element is not None and element not in self._lineages:
             passed.append(element)
             element = element.getparent()
-        names = frozenset[str]() if element is None else self._lineages[element]
+        names: frozenset[str] | None
+        names, depth = (frozenset(), 0) if element is None else self._lineages[element]
         for each in reversed(passed):
+            depth += 1
             if names is not None:
                 own = [str(each.tag), *map(".".__add__, (each.get("class") or "").split())]
                 if ident := each.get("id"):
@@ -353,8 +363,8 @@ class Sheet:
                     names = names.union(own)
                     if len(names) > MAX_LINEAGE:
                         names = None
-            self._lineages[each] = names
-        return names
+            self._lineages[each] = names, depth
+        return names, depth
 
     def find_reason(self, element: etree._Element) -> str:
         """Why the element is not shown, in a word; "" if it is."""

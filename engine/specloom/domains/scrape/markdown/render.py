@@ -239,6 +239,8 @@ def find_plain(nodes: list[etree._Element]) -> frozenset[etree._Element]:
     """
     plain: set[etree._Element] = set()
     for node in nodes:
+        if next(node.iter("li", "dd"), None) is None:
+            continue
         # Those that are open and not yet known to be plain, the innermost last.
         items: list[etree._Element] = []
         definitions: list[etree._Element] = []
