@@ -60,6 +60,8 @@ SLACK: Final = 0.005
 """How far below a measured share its floor is set."""
 NAMED: Final = ("clinical_search", "legal_search")
 """Search tools that have one provider and take no name of one."""
+FILLS: Final = "scrape_page"
+"""The way of asking that fills its budget with the beginning of a page, so that its tokens are no merit."""
 _TAG: Final = re.compile("</?[a-z]{1,10}>")
 COUNT: Final = """
 import { readFileSync } from "node:fs";
@@ -314,7 +316,8 @@ def check(figures: Mapping[str, Mapping[str, float]], *, lift: bool) -> list[str
     for way, row in figures.items():
         if not way.startswith("rival") and not way.endswith("both"):
             judged[f"{way} found of whole"] = row["found of whole"]
-            judged[f"{way} tokens spared"] = 1 - row["of whole tokens"]
+            if not way.startswith(FILLS):
+                judged[f"{way} tokens spared"] = 1 - row["of whole tokens"]
     floors: dict[str, float] = json.loads(FLOORS.read_text(encoding="utf-8")) if FLOORS.exists() else {}
     low = [
         f"{name}: {judged[name]:.3f} is below its floor {floor}"

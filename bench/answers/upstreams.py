@@ -32,7 +32,7 @@ KEYS: Final = {
 
 _BASE: Final = re.compile(r"^( +)base: https://\S+$", re.MULTILINE)
 _CONFIG: Final = "  {name}: {{type: url, required: true, description: Where the recordings are.}}\n"
-_LIMITS: Final = re.compile(r"\brate: [0-9]+/\w+")
+_LIMITS: Final = re.compile(r"\brate: [0-9]+/[\w.]+")
 
 
 def find_recordings() -> Path:

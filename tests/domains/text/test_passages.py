@@ -82,3 +82,33 @@ def test_no_choice_is_over_its_budget(room: int, query: str) -> None:
 
     said = [quote_passages(text, some) for text, some in zip(texts, chosen, strict=True)]
     assert sum(to_cost(one) for one in said if one) <= room * 1.1 + 12
+
+
+def quoted(text: str, query: str, room: int = 120) -> str:
+    (chosen,) = choose_passages([text], query, room)
+    return quote_passages(text, chosen)
+
+
+def test_a_word_of_any_question_does_not_lead_away_from_what_is_asked() -> None:
+    text = "\n\n".join(
+        [FILLER, "Something will happen in the valley. " * 8, FILLER, "A holt has two doors. " * 10, FILLER]
+    )
+
+    assert "two doors" in quoted(text, "what will happen if something comes into a holt")
+
+
+def test_words_that_begin_alike_speak_to_each_other_in_part() -> None:
+    text = "\n\n".join([FILLER, FILLER, "The installation of a holt takes a week of digging. " * 5, FILLER])
+
+    assert "takes a week" in quoted(text, "how do otters install one")
+    assert "takes a week" not in quoted(text, "how do otters instruct one")
+
+
+def test_what_is_worth_little_beside_the_best_is_not_quoted_though_there_is_room() -> None:
+    weak = "The valley has an otter. " + FILLER
+    text = "\n\n".join([weak, FILLER, "Otter pups leave the holt of the otter in autumn. " * 5, FILLER, weak])
+
+    said = quoted(text, "when do otter pups leave the holt", 5_000)
+
+    assert "in autumn" in said
+    assert "The valley has an otter" not in said

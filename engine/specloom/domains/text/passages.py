@@ -1,7 +1,9 @@
 """The passages of texts that speak to a query, quoted whole, with the headings that they stand under and their place.
 
 Ranked is by BM25 over word stems, with what the headings say counted in, and with a share of what the neighbours are
-worth, because the sentence that answers often repeats no word of the question.
+worth, because the sentence that answers often repeats no word of the question. Words that any question may have count
+little, though they be rare in the text; words that begin alike count half (install, installation). Weights were set on
+the half `tuned` of the questions of `bench/answers`.
 """
 
 from __future__ import annotations
@@ -10,13 +12,13 @@ import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from .outline import find_sections, follow_fence
-from .tokens import is_stop_word, terms, tokens
+from .tokens import is_frequent_word, is_stop_word, terms, tokens
 from .windows import find_end, to_cost
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 Told = Callable[[int, int], str]
 """What is told of a text between two places of it."""
 
-SHORT, LONG = 240, 1_600
+SHORT, LONG = 240, 800
 """Characters below which a block is taken together with the next one under its heading, and above which it is cut."""
 LEAST_REPEATED: Final = 60
 """Characters from which on a block that another text has as well is a repetition."""
@@ -37,13 +39,17 @@ GAP: Final = " › "
 MARK: Final = "@"
 """What a line begins with that says where in its text a passage stands."""
 
-_K1, _B = 1.2, 0.6
-_HEADING_WEIGHT: Final = 0.6
+_K1, _B = 2.0, 0.8
+_HEADING_WEIGHT: Final = 0.9
 _NEIGHBOUR: Final = 0.3
 _LEAD: Final = 0.05
-_PHRASE: Final = 0.5
-_LEAST_GAIN: Final = 0.12
-"""Of what the best passage is worth, the part below which a passage is not worth its tokens."""
+_PHRASE: Final = 0.2
+_FREQUENT: Final = 0.2
+_ALIKE: Final = 0.5
+_ROOT, _MOST_LONGER = 5, 2
+"""Letters that two words have to begin with to be alike, and how many times as long the one may be as the other."""
+_LEAST_GAIN, _LEAST_OF_SEVERAL = 0.33, 0.2
+"""Of what the best passage is worth, the part below which one of one text, or of several, is not worth its tokens."""
 _NEEDLE: Final = 4
 _MOST_TERMS: Final = 40
 _WORD: Final = re.compile(r"\w{2,}")
@@ -193,9 +199,10 @@ def choose_passages(
     ranked = _rank(texts, query, weights, once=once)
     choice = _Choice(room, told)
     share = int(room * SHARE_OF_ALL / max(1, len(texts)))
+    part = _LEAST_GAIN if len(texts) == 1 else _LEAST_OF_SEVERAL
     for number, text in enumerate(texts):
-        _take_share(text, ranked[number], share, choice, cost)
-    _take_best(texts, ranked, choice, cost)
+        _take_share(text, ranked[number], share, part, choice, cost)
+    _take_best(texts, ranked, part, choice, cost)
     return [
         _join(text, [one.passage for one in ranked[number] if one.place in choice.taken.get(number, ())])
         for number, text in enumerate(texts)
@@ -211,9 +218,10 @@ def _rank(texts: Sequence[str], query: str, weights: Sequence[float], *, once: b
     for text in texts:
         split.append(split_passages(text, seen))
         seen |= to_block_keys(text) if once and len(texts) > 1 else set()
-    counts: list[list[Counter[str]]] = []
+    counts: list[list[Mapping[str, float]]] = []
     pairs: list[list[int]] = []
     following = set(pairwise(wanted))
+    roots = {term[:_ROOT]: term for term in wanted if len(term) >= _ROOT and term.isascii() and term.isalpha()}
     for text, passages in zip(texts, split, strict=True):
         of_text, of_pairs = [], []
         for one in passages:
@@ -221,14 +229,18 @@ def _rank(texts: Sequence[str], query: str, weights: Sequence[float], *, once: b
             # Most passages have no word of the query, and are not looked at any closer.
             has_any = wanted and (needles.search(said) or not said.isascii())
             heard = tokens(said) if has_any else []
-            of_text.append(Counter(word for word in heard if word in wanted))
+            of_text.append(_count(heard, wanted, roots))
             of_pairs.append(len(following & set(pairwise(heard))))
         counts.append(of_text)
         pairs.append(of_pairs)
     known = [count for of_text in counts for count in of_text]
     total = max(1, len(known))
     having = Counter(term for count in known for term in count)
-    weight = {term: math.log(1 + (total - having[term] + 0.5) / (having[term] + 0.5)) for term in wanted}
+    weight = {
+        term: math.log(1 + (total - having[term] + 0.5) / (having[term] + 0.5))
+        * (_FREQUENT if is_frequent_word(term) else 1.0)
+        for term in wanted
+    }
     lengths = [one.end - one.start for passages in split for one in passages]
     mean = sum(lengths) / len(lengths) if lengths else 1.0
     of_paths: dict[str, float] = {}
@@ -241,8 +253,8 @@ def _rank(texts: Sequence[str], query: str, weights: Sequence[float], *, once: b
             score = sum(weight[term] * times * (_K1 + 1) / (times + norm) for term, times in found.items())
             score *= 1 + _PHRASE * pairs[number][place] / max(1, len(following))
             if one.path not in of_paths:
-                of_path = set(tokens(one.path)) if wanted else set()
-                of_paths[one.path] = sum(weight[term] for term in wanted if term in of_path)
+                of_path = _count(tokens(one.path), wanted, roots) if wanted else {}
+                of_paths[one.path] = sum(weight[term] for term in of_path)
             scores.append(score + _HEADING_WEIGHT * of_paths[one.path])
         best = max(scores, default=0.0)
         worth = weights[number] if weights else 1.0
@@ -259,14 +271,33 @@ def _rank(texts: Sequence[str], query: str, weights: Sequence[float], *, once: b
     return ranked
 
 
+def _count(heard: Sequence[str], wanted: Collection[str], roots: Mapping[str, str]) -> Mapping[str, float]:
+    """How often each word of a query is in a text; a word that only begins like one counts in part."""
+    counts: dict[str, float] = {}
+    for word, times in Counter(heard).items():
+        if word in wanted:
+            counts[word] = counts.get(word, 0.0) + times
+            continue
+        term = roots.get(word[:_ROOT], "")
+        shorter, longer = sorted((len(word), len(term)))
+        if term and longer <= _MOST_LONGER * shorter:
+            counts[term] = counts.get(term, 0.0) + _ALIKE * times
+    return counts
+
+
 def _is_beside(passages: Sequence[Passage], at: int, one: Passage) -> bool:
     return 0 <= at < len(passages) and passages[at].path == one.path
 
 
-def _take_share(text: str, rows: list[_Ranked], share: int, choice: _Choice, cost: Callable[[str], int]) -> None:
+def _take_share(
+    text: str, rows: list[_Ranked], share: int, part: float, choice: _Choice, cost: Callable[[str], int]
+) -> None:
     """The best passages of one text within its share; the first of them also where it is larger than that."""
     spent = 0
+    least = part * max((row.score for row in rows), default=0.0)
     for row in sorted(rows, key=lambda one: (-one.score, one.place)):
+        if spent and row.score < least:
+            break
         size = _cost(text, row, choice, cost)
         if spent and spent + size > share:
             break
@@ -293,12 +324,13 @@ def _take_beginning(text: str, row: _Ranked, choice: _Choice, cost: Callable[[st
 def _take_best(
     texts: Sequence[str],
     ranked: list[list[_Ranked]],
+    part: float,
     choice: _Choice,
     cost: Callable[[str], int],
 ) -> None:
     """The best of what is left, worth less the more of it others say already."""
     rows = [row for of_text in ranked for row in of_text if row.score > 0]
-    least = _LEAST_GAIN * max((row.score for row in rows), default=0.0)
+    least = part * max((row.score for row in rows), default=0.0)
     heap = [(-row.score, row.text, row.place) for row in rows if row.place not in choice.taken.get(row.text, ())]
     heapq.heapify(heap)
     while heap and choice.room > 0:

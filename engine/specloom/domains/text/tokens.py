@@ -69,6 +69,11 @@ def is_stop_word(token: str) -> bool:
     return token.casefold() in _STOP_TOKENS
 
 
+def is_frequent_word(token: str) -> bool:
+    """Whether a token, as `tokens` gives it, is a word of any question, which says little of what is asked."""
+    return token in _FREQUENT_TOKENS
+
+
 def tokens(text: str) -> list[str]:
     """Every token of a text in its canonical form, in order.
 
@@ -242,6 +247,7 @@ def _is_short(word: str) -> bool:
     return _shape(word).endswith("cvc") and word[-1] not in "wxy"
 
 
+_FREQUENT_TOKENS = frozenset(stem(word) for word in to_word_set(_ENGLISH["frequent"]))
 _STOP_TOKENS = STOP_WORDS | {stem(word) for word in STOP_WORDS}
 
 
