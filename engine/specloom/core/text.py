@@ -154,6 +154,7 @@ _TRACKER = re.compile(
     r"|srsltid|_hs(?:enc|mi)|vero_id|p[df]_rd_.*|ref_src|click_(?:key|sum)|ved|sca_esv|spm",
     re.IGNORECASE,
 )
+_TRACKING_PART = re.compile(r"/ref=[^/?#]*(?=[?#]|$)")
 _EDITION_NAMES = frozenset({"amp", "print"})
 """Parameters that say which edition of a page is wanted, and nothing of what it is about."""
 _EDITION_PAIRS = frozenset({("outputtype", "amp"), ("output", "amp"), ("view", "print")})
@@ -193,7 +194,12 @@ def is_tracker(name: str) -> bool:
 
 
 def strip_trackers(url: str) -> str:
-    """An address without the parameters that say only who linked it; all else of it as it is written."""
+    """An address without the parameters that say only who linked it; all else of it as it is written.
+
+    A shop has one of them in the path (`/ref=…`), as its last part.
+    """
+    if "/ref=" in url:
+        url = _TRACKING_PART.sub("", url)
     if "?" not in url:
         return url
     before, _, query = url.partition("?")

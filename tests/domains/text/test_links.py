@@ -83,9 +83,14 @@ def tell(text: str, links: str = "numbered", images: str = "alt", *, page: str =
         ("| ![photo](https://a.example/i.jpg) | b |", "|  | b |"),
         (
             "[![Otters at sea](https://a.example/i.jpg)](https://a.example/)",
-            "[Otters at sea][1]\n\n[1]: https://a.example/",
+            "[![Otters at sea]][1]\n\n[1]: https://a.example/",
         ),
         ("[![logo](https://a.example/i.jpg) Otters](https://a.example/)", "[ Otters][1]\n\n[1]: https://a.example/"),
+        # a picture that leads where its words lead as well
+        (
+            "[![Young otters](/i.jpg)](/young)\n\n### [Young Otters, a guide](/young)\n\n[![Old ones](/o.jpg)](/young)",
+            "### [Young Otters, a guide][1]\n\n[![Old ones]][1]\n\n[1]: /young",
+        ),
         ("a ![x y](https://a.example/i.jpg)(see there)", "a ![x y] (see there)"),
     ],
 )
@@ -97,7 +102,7 @@ def test_links_have_numbers_and_pictures_their_words(kept: str, told: str) -> No
     ("links", "images", "told"),
     [
         ("inline", "inline", "An [![otter at sea](https://o.example/i.jpg)](/a) and [fish](https://f.example/ 'F')."),
-        ("inline", "alt", "An [otter at sea](/a) and [fish](https://f.example/ 'F')."),
+        ("inline", "alt", "An [![otter at sea]](/a) and [fish](https://f.example/ 'F')."),
         ("inline", "none", "An  and [fish](https://f.example/ 'F')."),
         ("none", "inline", "An ![otter at sea](https://o.example/i.jpg) and fish."),
         ("none", "alt", "An ![otter at sea] and fish."),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
@@ -57,6 +57,7 @@ _ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
 _NUMBER: Final = re.compile(r"\[[ \t\n]{0,9}(\d{1,4})[ \t\n]{0,9}\]")
 _ORIGIN: Final = re.compile(r"https?://[^/?#\s]{1,300}(?=[/?#]|$)", re.IGNORECASE)
 _SCHEME: Final = re.compile(r"(?:https?://(?:www\.)?|mailto:)", re.IGNORECASE)
+_WORD: Final = re.compile(r"\w+")
 _MARKERS: Final = re.compile(r"(?:[ \t>]|[-*+](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$))*+")
 _STRUCTURE: Final = frozenset("#>~`=+-*|")
 """What begins a block where a line begins with it."""
@@ -111,6 +112,8 @@ class _Link:
     is_reference: bool
     picture: _Link | None = None
     """The picture that is all that the link has."""
+    is_repeat: bool = False
+    """Whether another link leads there as well, and has the words of the picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,7 @@ class Rendition:
         if not style.is_plain and ("](" in text or "]:" in text):
             self._code = _find_code(text)
             links, definitions = _parse(text, self._code)
+            links = _mark_repeats(text, links) if style.images == ALT else links
             if style.links != NUMBERED:
                 page = ""
             numbers = _number(text, links, definitions, style, page) if style.links == NUMBERED else {}
@@ -392,6 +396,24 @@ def _fold(label: str) -> str:
     return " ".join(label.split()).casefold()
 
 
+def _mark_repeats(text: str, links: list[_Link]) -> list[_Link]:
+    """The links, those marked that are a picture and repeat a link of words: of a card, its title mostly."""
+    if not any(one.picture for one in links):
+        return links
+    words: dict[str, set[str]] = {}
+    for one in links:
+        if not one.is_image and one.picture is None:
+            words.setdefault(one.target, set()).update(_WORD.findall(text[one.first : one.last].casefold()))
+    return [
+        replace(one, is_repeat=True)
+        if one.picture
+        and one.target in words
+        and words[one.target].issuperset(_WORD.findall(text[one.picture.first : one.picture.last].casefold()))
+        else one
+        for one in links
+    ]
+
+
 # --- What is told in their place -------------------------------------------------------------------------------------
 
 
@@ -465,7 +487,7 @@ def _is_bare(text: str, link: _Link, style: LinkStyle) -> bool:
     """Whether nothing is left of a link: it has no words, and its picture is not told."""
     if link.picture is None:
         return not text[link.first : link.last].strip()
-    return style.images == NONE or (style.images == ALT and not _words_of(text, link.picture))
+    return style.images == NONE or (style.images == ALT and (link.is_repeat or not _words_of(text, link.picture)))
 
 
 def _is_told(text: str, image: _Link, style: LinkStyle) -> bool:
@@ -511,8 +533,7 @@ def _edit(
         if link.picture is not None and style.images == ALT:
             while edits and edits[-1].start >= link.start:
                 edits.pop()
-            picture = link.picture
-            edits += [_Edit(link.first, picture.first), _Edit(picture.last, link.last)]
+            edits.append(_Edit(link.picture.last, link.picture.end, "]"))
         if style.links == INLINE:
             continue
         if not text[link.first : link.last].strip():
