@@ -68,6 +68,13 @@ def test_a_plain_answer_has_no_notices() -> None:
     assert run({"one": rows("a")}).answer == {"urls": ["a"]}
 
 
+def test_an_answer_in_an_envelope_keeps_its_keys_and_has_its_notices_aside() -> None:
+    outcome = run({"one": broken("one", "quota_exhausted"), "two": rows("b")}, more="envelope: papers\n")
+
+    assert outcome.answer == {"urls": ["b"]}
+    assert outcome.aside == ["One has no allowance left; Two answered instead."]
+
+
 def test_who_answers_after_a_failure_is_told_first_and_nothing_of_an_upstream_is_quoted() -> None:
     outcome = run({"one": broken("one", "quota_exhausted"), "two": rows("b")})
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
@@ -13,7 +14,7 @@ from jsonschema import Draft7Validator
 from specloom.core import count_tokens
 from specloom.core.messages import Request, Response
 from specloom.plugins.context import Artifact
-from specloom.runtime import fit_to_budget, parse_arguments, to_text
+from specloom.runtime import fit_to_budget, parse_arguments, tell_within, to_text
 from specloom.runtime.executor import Executor
 from specloom.runtime.presentation import Presenter
 from tests.support.spec_library import Woven, a_tool, weave_texts
@@ -267,3 +268,81 @@ def test_a_text_explains_an_empty_answer_as_its_structure_does() -> None:
         "- try different provider: provider = kagi\n"
         "Absence is no evidence."
     )
+
+
+# --- answers in an envelope: their data is their contract's, and the budget is that of the text ----------------
+
+
+IN_ENVELOPE = """\
+envelope: papers
+budget: {tokens: 300, cut: [{of: results, to: 2}]}
+text: [{each: answer.results, lines: ["{n}. {item.title}"]}]
+"""
+WINDOWED = """\
+envelope: papers
+budget: {tokens: 300}
+text:
+  - "About {args.query}"
+  - window: {of: answer.query, source: "'https://a.example/'"}
+    lines: [{markdown: window.content}, "{window.end} of {window.length} · {to_string(window.readOn)}"]
+"""
+
+
+async def test_an_answer_in_an_envelope_stays_whole_as_data_and_its_text_fits() -> None:
+    woven = weave_texts(a_tool(answer=ANSWER, more=IN_ENVELOPE), READER)
+    assert woven.report.errors == [], woven.sentences
+    executor = Executor(woven.model, environ={}, sender=Items(), artifacts=(shelf := Shelf()))
+    done = await executor.call("sample", {"query": "otters"})
+
+    presented = await Presenter(executor).present("sample", done, "ada")
+    plain = await Presenter(executor, as_json=True).present("sample", done, "ada")
+
+    assert presented.body == plain.body == done.body == shelf.text
+    assert plain.text is None
+    assert presented.text is not None
+    assert 200 < count_tokens(presented.text) <= 300
+    assert presented.text.startswith("> Here are the first ")
+    assert 'of 40 results; go on with reader {"query": "research://artifact/1"}.' in presented.text
+    assert "notices" not in executor.tool("sample").output_schema["properties"]
+
+
+def test_a_window_has_the_room_that_the_rest_of_a_text_leaves_and_says_what_reads_on() -> None:
+    woven = weave_texts(a_tool(answer=ANSWER, more=WINDOWED))
+    assert woven.report.errors == [], woven.sentences
+    tool, text = woven.tool(), WORDS * 60
+
+    told, cuts = tell_within(tool, woven.model, parse_arguments(tool, {"query": "rivers"}), {"query": text})
+    whole, _ = tell_within(tool, woven.model, parse_arguments(tool, {"query": "rivers"}), {"query": WORDS})
+
+    shown = told.split("\n")[1]
+    assert told.startswith(f"About rivers\n{WORDS}")
+    assert text.startswith(shown)
+    assert f'of {len(text)} · {{"source":"https://a.example/","offset":' in told
+    assert 200 < count_tokens(told) <= 300
+    assert cuts == ()
+    assert whole.endswith(f"\n{len(WORDS)} of {len(WORDS)} · null")
+
+
+def test_what_was_learned_on_the_way_stands_at_the_head_of_a_text_whose_data_has_no_place_for_it() -> None:
+    woven = weave_texts(a_tool(answer=ANSWER, more=IN_ENVELOPE))
+    tool = woven.tool()
+
+    told, _ = tell_within(tool, woven.model, parse_arguments(tool, {"query": "o"}), {"results": []}, ["Two answered."])
+
+    assert told == "> Two answered."
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "code"),
+    [
+        ("envelope: papers\n", "", "E105"),
+        ("budget: {tokens: 300}\n", "", "E102"),
+        (WINDOWED[WINDOWED.index("  - window") :], "", "E102"),
+    ],
+)
+def test_a_window_needs_an_envelope_and_a_budget_and_a_budget_something_that_gives_way(
+    right: str, wrong: str, code: str
+) -> None:
+    woven = weave_texts(a_tool(answer=ANSWER, more=WINDOWED.replace(right, wrong)))
+
+    assert [one.partition(":")[0] for one in woven.sentences] == [code]

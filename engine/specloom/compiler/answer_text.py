@@ -6,7 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from specloom.core import Place, Report, did_you_mean
-from specloom.language import ANY, INTEGER, ListOf, RecordType, Shape, compile_expression, describe, strip
+from specloom.language import (
+    ANY,
+    INTEGER,
+    ListOf,
+    RecordType,
+    Shape,
+    compile_expression,
+    describe,
+    from_schema,
+    strip,
+)
 from specloom.model import (
     BUDGET,
     SEPARATOR,
@@ -16,11 +26,14 @@ from specloom.model import (
     AnswerKey,
     AnswerLine,
     AnswerPart,
+    AnswerWindow,
     Input,
     Reads,
     Shortening,
     Value,
+    has_window,
 )
+from specloom.plugins import OpenedText, schema_of
 from specloom.specs import Listing, Map, Node, YamlScalar, to_plain
 
 from .inputs import check_names
@@ -70,6 +83,13 @@ def _compile_part(node: Node, scope: Scope) -> AnswerPart | None:
         value = _compile_key("markdown", node, scope)
         body = AnswerBody(value) if value is not None else None
         return AnswerGroup((body,), None, when) if body and when else body
+    if "window" in node:
+        opened = node.get("window")
+        assert isinstance(opened, Map)
+        value, source = _compile_key("of", opened, scope), _compile_key("source", opened, scope)
+        lines = _compile_lines(node.get("lines"), scope.plus(window=from_schema(schema_of(OpenedText))))
+        window = AnswerWindow(value, source, lines) if value and source else None
+        return AnswerGroup((window,), None, when) if window and when else window
     each = _compile_key("each", node, scope)
     if each is not None:
         listed = strip(each.shape)
@@ -169,12 +189,12 @@ def _end_of_hole(text: str, at: int) -> int:
 # --- How much an answer may be, and who reads on what was cut ---------------------------------------------------------
 
 
-def budget_input(node: Node | None, place: Place) -> dict[str, Input]:
-    """The input of a tool with a budget by which its caller changes it."""
+def budget_input(node: Node | None, place: Place, *, of_text: bool) -> dict[str, Input]:
+    """The input of a tool with a budget by which its caller changes it; `of_text` where it is of the text alone."""
     if not isinstance(node, Map):
         return {}
     tokens = to_plain(node)["tokens"]
-    said = "Size of the answer in tokens."
+    said = f"Size of the {'text' if of_text else 'answer'} in tokens."
     made = Input(BUDGET, "integer", said, place, INTEGER, default=tokens, clamp=True)
     return {BUDGET: replace(made, minimum=LEAST_TOKENS, maximum=MOST_TOKENS)}
 
@@ -212,6 +232,18 @@ def _check_key(node: Node | None, key: str, field: str, answer: Shape, scope: Sc
             return
         inner = strip(answer.fields[name])
         answer = strip(inner.item) if isinstance(inner, ListOf) else inner
+
+
+def check_window(root: Map, text: Iterable[AnswerPart], report: Report) -> None:
+    """Report a window that nothing bounds, and a budget of which nothing gives way."""
+    budget, is_windowed = root.get("budget"), has_window(text)
+    if is_windowed and "envelope" not in root:
+        hint = "an answer without an envelope is cut as data too: name its keys under `cut`"
+        report.add("E105", root.place, "only a tool with an `envelope` has a `window` in its text", hint)
+    elif is_windowed and budget is None:
+        report.add("E102", root.place, "a text with a `window` needs a `budget`", "add `budget: {tokens: 6000}`")
+    elif isinstance(budget, Map) and not is_windowed and "cut" not in budget:
+        report.add("E102", budget.place, "a `budget` needs `cut`, which says what gives way")
 
 
 def compile_reads(node: Node | None, inputs: Mapping[str, Input], report: Report) -> Reads | None:

@@ -20,7 +20,14 @@ from .answer import (
     compile_recorded,
     compile_verbatim,
 )
-from .answer_text import answer_shape, budget_input, compile_answer_text, compile_budget, compile_reads
+from .answer_text import (
+    answer_shape,
+    budget_input,
+    check_window,
+    compile_answer_text,
+    compile_budget,
+    compile_reads,
+)
 from .inputs import check_names, compile_inputs
 from .provider import compile_settings, compile_tables, settings_shape
 from .published_schemas import input_schema, output_schema, whole_schema
@@ -50,7 +57,9 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     settings = compile_settings(root.get("config"))
     settings |= settings_of_procedures(root, settings, around)
     check_kept(root, around, report)
-    inputs = compile_inputs(root.get("input"), around, report) | budget_input(root.get("budget"), spec.place)
+    inputs = compile_inputs(root.get("input"), around, report) | budget_input(
+        root.get("budget"), spec.place, of_text="envelope" in root
+    )
     scope = _scope(root, inputs, settings, around, report)
     values, scope = compile_definitions(entries_of(root.get("values")), scope)
     plan = settle_parts(compile_plan(root.get("plan"), scope, around, tracker), dict(values), report)
@@ -80,6 +89,7 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
     told = answer_shape(answer, returned)
     text = compile_answer_text(root.get("text"), done, told)
     budget = compile_budget(root.get("budget"), done, told)
+    check_window(root, text, report)
     reads = compile_reads(root.get("reads"), inputs, report)
     if len(report.errors) > before or not is_whole:
         return None
@@ -96,9 +106,9 @@ def compile_tool(spec: Spec, around: Symbols, report: Report) -> Tool | None:
         dict.fromkeys([*(one.operation for one in questions(plan)), *asked_by(procedures, around.providers.values())])
     )
     lookups = tuple(dict.fromkeys(one.operation for one in stages_of(plan, after) if one.operation))
-    # Failures of a tool that answers in an envelope are told in there.
-    asks = (capabilities or lookups or procedures) and told_as is None
-    noted = bool(budget or record or notices or asks)
+    # What is told beside an answer in an envelope is told in its text, because a contract says what its data has.
+    asks = capabilities or lookups or procedures
+    noted = bool(budget or record or notices or asks) and told_as is None
     return Tool(
         spec.name,
         plain["title"],

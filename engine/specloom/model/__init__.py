@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     )
     from .resource import HOLE, Completion, Resource, Source
     from .tables import BreakerRow, CallCounts, FailureRow, LensRow, Pace, ProviderRow, StallsRow, Tables, TenantRow
-    from .answer_text import SEPARATOR, AnswerBody, AnswerGroup, AnswerLine, AnswerPart
+    from .answer_text import SEPARATOR, AnswerBody, AnswerGroup, AnswerLine, AnswerPart, AnswerWindow, has_window
     from .tool import (
         BUDGET, HINTS, NOTICES, TRUST, Access, Advice, Again, AnswerBudget, AnswerKey, Cache, Hints, Input,
         LinkPolicy, Part, Reads, Shortening, Stage, Strategy, Tool, questions, stages_of,
@@ -35,7 +35,7 @@ __getattr__ = exports(
         ),
         "resource": "HOLE Completion Resource Source",
         "tables": "BreakerRow CallCounts FailureRow LensRow Pace ProviderRow StallsRow Tables TenantRow",
-        "answer_text": "SEPARATOR AnswerBody AnswerGroup AnswerLine AnswerPart",
+        "answer_text": "SEPARATOR AnswerBody AnswerGroup AnswerLine AnswerPart AnswerWindow has_window",
         "tool": (
             "BUDGET HINTS NOTICES TRUST Access Advice Again AnswerBudget AnswerKey Cache Hints Input LinkPolicy "
             "Part Reads Shortening Stage Strategy Tool questions stages_of"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -26,6 +27,16 @@ class AnswerBody:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerWindow:
+    """The beginning of a long text, as much as the budget has room for; its lines see it as `window`."""
+
+    value: Value
+    source: Value
+    """The address under which a reader has the whole."""
+    lines: tuple[AnswerPart, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerGroup:
     """Lines that are told where `when` holds: once, or for each item of a list."""
 
@@ -36,4 +47,11 @@ class AnswerGroup:
 
 SEPARATOR = " \u00b7 "
 """What stands between the pieces of a line."""
-AnswerPart: TypeAlias = AnswerLine | AnswerBody | AnswerGroup
+AnswerPart: TypeAlias = AnswerLine | AnswerBody | AnswerWindow | AnswerGroup
+
+
+def has_window(parts: Iterable[AnswerPart]) -> bool:
+    """Whether a text has a window, which gives way to the rest of it."""
+    return any(
+        isinstance(part, AnswerWindow) or (isinstance(part, AnswerGroup) and has_window(part.lines)) for part in parts
+    )

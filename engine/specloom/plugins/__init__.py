@@ -15,11 +15,12 @@ if TYPE_CHECKING:
         find_decision, find_refusal, is_anonymous, is_member, join_owner, member_key, split_owner,
     )
     from .context import Artifact, ArtifactKeeper, CallRecord, Context, Kept, SitePage, SiteRoute
-    from .reading import WholeText
+    from .reading import OpenedText, WholeText
     from .records import JsonObject, from_json, inline, key, keys_of, schema_of, to_json
     from .registry import (
-        CLOSERS, ENVELOPES, GROUP, HOOKS, OBSERVERS, PLACES, PROCEDURES, Envelope, Hook, ObservedCall,
-        Observer, Procedure, ProcedureFunction, Row, StoragePlace, find_reader, load_hooks, procedure,
+        CLOSERS, ENVELOPES, GROUP, HOOKS, OBSERVERS, PLACES, PROCEDURES, WINDOWS, Envelope, Hook, ObservedCall,
+        Observer, Procedure, ProcedureFunction, Row, StoragePlace, Window, find_reader, load_hooks, open_text,
+        procedure,
     )
     from .schemas import FLAG, NUMBER, OBJECT, TEXT, WHOLE, closed, listed, record, texts
 
@@ -32,11 +33,11 @@ __getattr__ = exports(
             "find_decision find_refusal is_anonymous is_member join_owner member_key split_owner"
         ),
         "context": "Artifact ArtifactKeeper CallRecord Context Kept SitePage SiteRoute",
-        "reading": "WholeText",
+        "reading": "OpenedText WholeText",
         "records": "JsonObject from_json inline key keys_of schema_of to_json",
         "registry": (
-            "CLOSERS ENVELOPES GROUP HOOKS OBSERVERS PLACES PROCEDURES Envelope Hook ObservedCall "
-            "Observer Procedure ProcedureFunction Row StoragePlace find_reader load_hooks procedure"
+            "CLOSERS ENVELOPES GROUP HOOKS OBSERVERS PLACES PROCEDURES WINDOWS Envelope Hook ObservedCall "
+            "Observer Procedure ProcedureFunction Row StoragePlace Window find_reader load_hooks open_text procedure"
         ),
         "schemas": "FLAG NUMBER OBJECT TEXT WHOLE closed listed record texts",
     },

@@ -5,6 +5,9 @@ A room says of a procedure which addresses it `reads`; artifacts are read by the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from .records import record
 
 
@@ -20,3 +23,17 @@ class WholeText:
     """Whether it was fetched now, because nothing was kept of it; it may be another text than before."""
     page: str = ""
     """Its own address, where redirects ended; "" for what is no page."""
+
+
+@record
+class OpenedText:
+    """How a long text begins: what of it fits, its outline, and where it was cut what reads on."""
+
+    content: str
+    end: int
+    """Where the content ends, in characters of the whole."""
+    length: int
+    """Characters of the whole."""
+    outline: Sequence[str] = ()
+    read_on: dict[str, Any] | None = None
+    """The arguments of the tool that reads on."""

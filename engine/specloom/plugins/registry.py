@@ -15,6 +15,7 @@ from specloom.core import Fault
 
 from .collections import CollectionNeed, Collections
 from .context import Context
+from .reading import OpenedText
 from .records import signature_of
 
 Row = dict[str, Any]
@@ -23,6 +24,7 @@ HookFunction = Callable[[list[Row], Mapping[str, Any]], list[Row]]
 ProcedureFunction = Callable[["Context", Mapping[str, Any]], Awaitable[Row]]
 ObserverFunction = Callable[["Collections", "ObservedCall"], Awaitable[None]]
 EnvelopeFunction = Callable[["Fault", Mapping[str, Any]], Row]
+WindowFunction = Callable[[str, str, int], "OpenedText"]
 PlaceFunction = Callable[[Mapping[str, str]], "Path"]
 CloserFunction = Callable[[], Awaitable[None]]
 
@@ -145,11 +147,20 @@ class Observer(Entry):
 class Envelope(Entry):
     """How a fault and the raw arguments are told as an ordinary answer, for tools whose failures are answers.
 
-    `gives` maps each key of such an answer to a draft-07 JSON Schema.
+    `gives` maps each key of such an answer to a draft-07 JSON Schema. `text` tells it as Markdown, for the tools that
+    have a text; without one it is told as JSON.
     """
 
     gives: Schemas
+    text: Callable[[Mapping[str, Any]], str] | None = None
     function: EnvelopeFunction = _LATER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window(Entry):
+    """Opens a long text: how it begins, and the arguments that read on where that is not all of it."""
+
+    function: WindowFunction = _LATER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +186,7 @@ HOOKS = Registry(Hook, lambda one: one.function)
 PROCEDURES = Registry(Procedure, lambda one: one.function)
 OBSERVERS = Registry(Observer, lambda one: one.function)
 ENVELOPES = Registry(Envelope, lambda one: one.function)
+WINDOWS = Registry(Window, lambda one: one.function)
 PLACES = Registry(StoragePlace, lambda one: one.function)
 CLOSERS = Registry(Closer, lambda one: one.function)
 
@@ -212,6 +224,12 @@ def find_reader(address: str) -> str:
     beginnings = {beginning: one.name for one in PROCEDURES.values() for beginning in one.reads}
     fitting = [beginning for beginning in beginnings if address.casefold().startswith(beginning)]
     return beginnings[max(fitting, key=len)] if fitting else ""
+
+
+def open_text(text: str, source: str, room: int) -> OpenedText:
+    """How a text begins that stands under an address, in at most `room` tokens (0 for no bound)."""
+    window = next(iter(WINDOWS.values()), None)
+    return window.function(text, source, room) if window else OpenedText(content=text, end=len(text), length=len(text))
 
 
 def load_hooks() -> Mapping[str, Hook]:

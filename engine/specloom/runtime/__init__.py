@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .notices import none_configured, resolve
     from .operation import drive, drive_live, first_requests, perform
     from .plan import Ask, AskAll, Offer, PlanContext, ProviderOutcome, Pursuit, Run, Shortfall, plan_context
-    from .presentation import Presented, Presenter, fit_to_budget, to_text
+    from .presentation import Presented, Presenter, fit_to_budget, tell_failure, tell_within, to_text
     from .pages import PageIndex, PageMatch, make_page, settle
     from .recordings import TOKEN_REPLY, RecordingSender, ReplaySender, Sender, request_id, to_recording, write_whole
     from .request import STEP, secrets_of
@@ -41,7 +41,7 @@ __getattr__ = exports(
         "operation": "drive drive_live first_requests perform",
         "degradation": "NO_FAILURE PHRASES with_notices",
         "plan": "Ask AskAll Offer PlanContext ProviderOutcome Pursuit Run Shortfall plan_context",
-        "presentation": "Presented Presenter fit_to_budget to_text",
+        "presentation": "Presented Presenter fit_to_budget tell_failure tell_within to_text",
         "pages": "PageIndex PageMatch make_page settle",
         "recordings": "TOKEN_REPLY RecordingSender ReplaySender Sender request_id to_recording write_whole",
         "request": "STEP secrets_of",

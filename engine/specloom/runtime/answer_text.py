@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from specloom.language import MISSING, Bindings, Layer, evaluate, truthy
-from specloom.model import SEPARATOR, AnswerBody, AnswerGroup, AnswerLine, AnswerPart, Value
+from specloom.model import SEPARATOR, AnswerBody, AnswerGroup, AnswerLine, AnswerPart, AnswerWindow, Value
+from specloom.plugins import open_text, to_json
 
 _BLANKS = re.compile(r"\s+")
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d{1,9})?)?(?:Z|\+00:00)")
@@ -18,11 +19,14 @@ NUMBER = "n"
 _EMPTY_LINES = re.compile(r"\n{3,}")
 
 
-def render_answer(nodes: Iterable[AnswerPart], context: Bindings) -> str:
-    """The text, without empty lines at its ends and with one at most between two lines; Markdown is as it came."""
+def render_answer(nodes: Iterable[AnswerPart], context: Bindings, *, room: int = 0) -> str:
+    """The text, without empty lines at its ends and with one at most between two lines; Markdown is as it came.
+
+    A window is told in at most `room` tokens; 0 is no bound.
+    """
     pieces: list[str] = []
     lines: list[str] = []
-    for line, is_body in _lines(nodes, context):
+    for line, is_body in _lines(nodes, context, room):
         if is_body:
             pieces += [_tidy(lines, pieces), line.strip("\n").rstrip()]
             lines = []
@@ -40,7 +44,7 @@ def _tidy(lines: list[str], before: list[str]) -> str:
     return text if before else text.lstrip("\n")
 
 
-def _lines(nodes: Iterable[AnswerPart], context: Bindings) -> Iterator[tuple[str, bool]]:
+def _lines(nodes: Iterable[AnswerPart], context: Bindings, room: int) -> Iterator[tuple[str, bool]]:
     """Each line, and whether it is Markdown that stays as it is."""
     for node in nodes:
         if isinstance(node, AnswerLine):
@@ -51,18 +55,22 @@ def _lines(nodes: Iterable[AnswerPart], context: Bindings) -> Iterator[tuple[str
             body = evaluate(node.value, context)
             if body not in MISSING:
                 yield str(body), True
+        elif isinstance(node, AnswerWindow):
+            text, source = (evaluate(value, context) or "" for value in (node.value, node.source))
+            window = to_json(open_text(str(text), str(source), room))
+            yield from _lines(node.lines, Layer(context, window=window), room)
         else:
-            yield from _group(node, context)
+            yield from _group(node, context, room)
 
 
-def _group(group: AnswerGroup, context: Bindings) -> Iterator[tuple[str, bool]]:
+def _group(group: AnswerGroup, context: Bindings, room: int) -> Iterator[tuple[str, bool]]:
     if group.when is not None and not truthy(evaluate(group.when, context)):
         return
     if group.each is None:
-        yield from _lines(group.lines, context)
+        yield from _lines(group.lines, context, room)
         return
     for number, item in enumerate(evaluate(group.each, context) or (), 1):
-        yield from _lines(group.lines, Layer(context, item=item, n=number))
+        yield from _lines(group.lines, Layer(context, item=item, n=number), room)
 
 
 def _line(line: AnswerLine, context: Bindings) -> str | None:

@@ -168,6 +168,8 @@ def note_degradation(tool: Tool, model: Model, context: PlanContext, outcome: Pr
         told.append(f"There are {len(said) - MOST_NOTICES} more notices of this kind.")
     if told and takes_notices(tool):
         outcome.answer = with_notices(outcome.answer, told)
+    elif tool.envelope:
+        outcome.aside = list(dict.fromkeys(told))
 
 
 def tell_failures(outcome: ProviderOutcome, model: Model) -> str | None:

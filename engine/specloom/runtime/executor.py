@@ -236,6 +236,8 @@ class Done:
     """What the caller is told whose session recorded nothing of the call; never kept."""
     arguments: Arguments | None = None
     """What was asked; None where the answer is a fault."""
+    aside: Sequence[str] = ()
+    """Notices that only the text tells; never kept."""
 
     @property
     def answer(self) -> dict[str, Any]:
@@ -253,6 +255,8 @@ class Fresh:
     outcomes: list[Mapping[str, Any]]
     rows: list[Row]
     """What was found, of which the answer may tell less."""
+    aside: Sequence[str] = ()
+    """The notices of an answer whose data has no place for them."""
 
 
 PARTIAL_TTL = 60.0
@@ -449,7 +453,7 @@ class Executor:
         meta = dict(fresh.meta)
         if "routing" in meta:
             meta["routing"] = {**meta["routing"], "latency_ms": round((time.perf_counter() - began) * 1000)}
-        return Done(fresh.body, meta, arguments=arguments), fresh
+        return Done(fresh.body, meta, arguments=arguments, aside=fresh.aside), fresh
 
     def cache_key(self, tool: Tool, arguments: Arguments, owner: str = "") -> str:
         """Under which key the answer to these arguments is kept."""
@@ -512,7 +516,7 @@ class Executor:
             {"provider": one.provider, "error": KINDS[one.kind].wire} for one in outcome.failed if one.provider
         ]
         # A procedure is served by no provider, and counts as the tool, as when it fails.
-        return Fresh(body, meta, [*ended, {"provider": outcome.served_by or tool.name}], outcome.rows)
+        return Fresh(body, meta, [*ended, {"provider": outcome.served_by or tool.name}], outcome.rows, outcome.aside)
 
     def offer(self) -> Offer:
         """Who can be asked now."""

@@ -108,6 +108,8 @@ class ProviderOutcome:
     """What was not had from whom it should have come; told in the answer's notices."""
     notices: list[str] = field(default_factory=list)
     """What else the reader has to know before the answer, a sentence each."""
+    aside: list[str] = field(default_factory=list)
+    """The notices of an answer whose data has no place for them."""
     partial: bool = False
     """Something is left out that may be there again soon."""
     lives: list[Life] = field(default_factory=list)

@@ -6,13 +6,14 @@ import hashlib
 import json
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import count_tokens, cut_text
 from specloom.language import MISSING, evaluate, truthy
-from specloom.model import BUDGET, HINTS, NOTICES, TRUST, Model, Shortening, Tool
+from specloom.model import BUDGET, HINTS, NOTICES, TRUST, Model, Shortening, Tool, has_window
+from specloom.plugins import ENVELOPES
 
 from .answer_text import render_answer, to_words
 from .arguments import Arguments
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 SLACK = 10
 """Tokens of a budget that are left free where the notices of what was cut were too much for it."""
+LEAST_ROOM = 60
+"""Tokens of a window at least."""
 MOST_KEPT, MOST_CHARACTERS = 256, 32_768
 """Presented answers that are remembered, because kept answers are asked for again; and how long one of them may be."""
 ELLIPSIS = " …"
@@ -78,6 +81,9 @@ class Presenter:
     def present_now(self, name: str, done: Done) -> Presented | None:
         """The answer as it is sent; None where something was cut whose whole has to be kept first."""
         tool = self._executor.model.tools[name]
+        if tool.envelope:
+            told = self._present_text(tool, done)
+            return None if any(not cut.source for cut in told.cuts) else told
         if done.arguments is None or done.linked is not None or not (tool.text or tool.budget):
             return Presented(done.body, None)
         digest = hashlib.blake2b(done.body.encode("utf-8", "surrogatepass"), digest_size=16).digest()
@@ -101,10 +107,21 @@ class Presenter:
         if presented is not None:
             return presented
         assert done.arguments is not None
-        keeper, whole = self._executor.artifacts, None
+        tool, keeper, whole = self._executor.model.tools[name], self._executor.artifacts, None
         if keeper is not None:
             whole = await keeper.keep(owner, done.body, name=name, mime_type=ARTIFACT_TYPE)
-        return self._present(self._executor.model.tools[name], done.arguments, done, whole)
+        if tool.envelope:
+            return self._present_text(tool, done, whole)
+        return self._present(tool, done.arguments, done, whole)
+
+    def _present_text(self, tool: Tool, done: Done, whole: Artifact | None = None) -> Presented:
+        """An answer in an envelope: its data is whole, as its contract wants it, and its text within the budget."""
+        if self._as_json or not tool.text:
+            return Presented(done.body, None)
+        if done.arguments is None:
+            return Presented(done.body, tell_failure(tool, done.answer))
+        text, cuts = tell_within(tool, self._executor.model, done.arguments, done.answer, done.aside, whole)
+        return Presented(done.body, text, whole, cuts)
 
     def _present(self, tool: Tool, arguments: Arguments, done: Done, whole: Artifact | None = None) -> Presented:
         model = self._executor.model
@@ -136,14 +153,60 @@ def fit_to_budget(
     return told, cuts
 
 
-def to_text(tool: Tool, arguments: Arguments, answer: Mapping[str, Any]) -> str:
-    """The answer as Markdown: what has to be known before it first, and behind it why nothing was found."""
+def tell_failure(tool: Tool, answer: Mapping[str, Any]) -> str | None:
+    """A failure that an envelope tells, as Markdown; None where it is told as JSON."""
+    tell = ENVELOPES[tool.envelope].text
+    return tell(answer) if tell else None
+
+
+def tell_within(
+    tool: Tool,
+    model: Model,
+    arguments: Arguments,
+    answer: Mapping[str, Any],
+    aside: Sequence[str] = (),
+    whole: Artifact | None = None,
+) -> tuple[str, tuple[Omission, ...]]:
+    """An answer as Markdown within the budget of its call, with notices of what was cut and moved; and what was cut.
+
+    A window of the text gives way first, and says itself how to read on. `aside` are the notices of the call, `whole`
+    is where the answer is kept.
+    """
+    said, room = [*aside, *say_bounds(tool, arguments)], 0
+
+    def tell(shown: Mapping[str, Any], more: Sequence[str] = ()) -> str:
+        return to_text(tool, arguments, with_notices(shown, [*said, *more]), room=room)
+
+    def size(shown: Mapping[str, Any]) -> int:
+        return count_tokens(tell(shown))
+
+    if tool.budget is None or size(answer) <= (budget := int(arguments.given.get(BUDGET) or tool.budget.tokens)):
+        return tell(answer), NOTHING_CUT
+    if has_window(tool.text):
+        room = LEAST_ROOM
+        room += max(0, budget - size(answer))
+        # It ends where a reader would pause, so what it has at least said little of what it will cost.
+        room = max(LEAST_ROOM, room - max(0, size(answer) - budget))
+    shown, cuts = fit(tool, arguments, answer, budget, size)
+    text = tell(shown, say_cuts(cuts, model, whole))
+    if cuts and (beyond := count_tokens(text) - budget) > 0:
+        # What is said of the cuts needs room as well.
+        shown, cuts = fit(tool, arguments, answer, budget - beyond - SLACK, size)
+        text = tell(shown, say_cuts(cuts, model, whole))
+    return text, cuts
+
+
+def to_text(tool: Tool, arguments: Arguments, answer: Mapping[str, Any], *, room: int = 0) -> str:
+    """The answer as Markdown: what has to be known before it first, and behind it why nothing was found.
+
+    A window is told in at most `room` tokens; 0 is no bound.
+    """
     context = {"args": arguments.given, "requested": arguments.requested, "answer": answer}
     trust = answer.get(TRUST)
     before = [*answer.get(NOTICES, ()), *([f"{_to_words(trust).capitalize()}."] if trust else [])]
     parts = (
         "\n".join(f"> {sentence}" for sentence in before),
-        render_answer(tool.text, context),
+        render_answer(tool.text, context, room=room),
         "\n".join(say_hints(answer.get(HINTS) or {})),
     )
     return "\n\n".join(part for part in parts if part)
@@ -170,11 +233,20 @@ def _to_words(name: str) -> str:
 
 
 def fit(
-    tool: Tool, arguments: Arguments, answer: dict[str, Any], budget: int
+    tool: Tool,
+    arguments: Arguments,
+    answer: Mapping[str, Any],
+    budget: int,
+    size: Callable[[Mapping[str, Any]], int] | None = None,
 ) -> tuple[dict[str, Any], tuple[Omission, ...]]:
-    """The answer shortened until it has at most so many tokens, as JSON and so as text too; and what was cut."""
+    """The answer shortened until it has at most so many tokens; and what was cut.
+
+    Without a `size` that is as JSON, and so as text too.
+    """
     assert tool.budget is not None
-    if _size(answer) <= budget:
+    size = size or _size
+    answer = dict(answer)
+    if size(answer) <= budget:
         return answer, ()
     whole = answer
     cuts: dict[str, Omission] = {}
@@ -183,12 +255,12 @@ def fit(
         if longest <= step.to or not _gives_way(step, answer, arguments):
             continue
         shortened, low, high = _shorten(answer, step, step.to), step.to, longest
-        if _size(shortened) <= budget:
+        if size(shortened) <= budget:
             # The most that fits lies between what fits and what does not.
             while high - low > max(1, low // 40):
                 middle = (low + high) // 2
                 tried = _shorten(answer, step, middle)
-                if _size(tried) <= budget:
+                if size(tried) <= budget:
                     shortened, low = tried, middle
                 else:
                     high = middle
@@ -196,7 +268,7 @@ def fit(
         cuts.pop(step.of, None)
         cuts[step.of] = _to_omission(step, whole, shortened, arguments)
         answer = shortened
-        if _size(answer) <= budget:
+        if size(answer) <= budget:
             break
     return answer, tuple(cuts.values())
 

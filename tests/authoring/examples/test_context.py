@@ -13,7 +13,7 @@ SAID = {"args": {"path": "{folder}/a.txt", "more": ["{folder}"], "limit": 3}, "c
 
 
 def test_files_are_there_for_the_example_and_gone_after_it() -> None:
-    with placed({**SAID, "files": {"a.txt": "otters", "deep/b.txt": ""}}) as said:
+    with placed({**SAID, "files": {"a.txt": "otters", "deep/b.txt": ""}}) as (said, _):
         path = Path(said["args"]["path"])
         assert path.read_text("utf-8") == "otters"
         assert Path(said["config"]["ROOT"], "b.txt").is_file()
@@ -23,15 +23,16 @@ def test_files_are_there_for_the_example_and_gone_after_it() -> None:
 
 
 def test_many_files_have_a_number_each() -> None:
-    with placed({**SAID, "files": {"{number}.txt": {"times": 3, "of": "otter {number}"}}}) as said:
+    with placed({**SAID, "files": {"{number}.txt": {"times": 3, "of": "otter {number}"}}}) as (said, _):
         found = {one.name: one.read_text("utf-8") for one in Path(said["args"]["path"]).parent.iterdir()}
 
     assert found == {"0.txt": "otter 0", "1.txt": "otter 1", "2.txt": "otter 2"}
 
 
 def test_an_example_without_files_is_left_as_it_is() -> None:
-    with placed(SAID) as said:
+    with placed(SAID) as (said, folder):
         assert said is SAID
+        assert folder == ""
 
 
 @pytest.mark.parametrize("path", ["../a.txt", "a/../../b", "/etc/a", "a//b", "a\\\\b", "~/a", ""])

@@ -54,6 +54,8 @@ class ExampleTrace:
     """Of a provider."""
     outcome: ProviderOutcome | None = None
     """Of a tool."""
+    is_failure: bool = False
+    """Whether the outcome is a fault in an envelope."""
     fault: Fault | None = None
 
 

@@ -229,11 +229,12 @@ FOLDER, NUMBER = "{folder}", "{number}"
 
 
 @contextlib.contextmanager
-def placed(stated: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """An example with its files on disk and the path of their folder for `{folder}` in `args` and `config`."""
+def placed(stated: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """An example with its files on disk and the path of their folder for `{folder}` in `args` and `config`; the path,
+    "" where it has no files."""
     files = stated.get("files")
     if not files:
-        yield stated
+        yield stated, ""
         return
     with tempfile.TemporaryDirectory(prefix="specloom-example-") as folder:
         for name, text in files.items():
@@ -242,7 +243,17 @@ def placed(stated: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
                 path = Path(folder, name.replace(NUMBER, str(number)))
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(many["of"].replace(NUMBER, str(number)), encoding="utf-8")
-        yield {**stated, **{part: _with_folder(stated[part], folder) for part in ("args", "config") if part in stated}}
+        parts = {part: _with_folder(stated[part], folder) for part in ("args", "config") if part in stated}
+        yield {**stated, **parts}, folder
+
+
+def without_folder(value: Any, folder: str) -> Any:
+    """What a call gave, with `{folder}` for the path of the example's files."""
+    if isinstance(value, Mapping):
+        return {name: without_folder(inner, folder) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [without_folder(inner, folder) for inner in value]
+    return value.replace(folder, FOLDER) if isinstance(value, str) and folder else value
 
 
 def _with_folder(value: Any, folder: str) -> Any:

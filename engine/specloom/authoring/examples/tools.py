@@ -23,13 +23,15 @@ from specloom.runtime import (
     parse_arguments,
     pursue,
     read_settings,
+    tell_failure,
+    tell_within,
     to_body,
     to_text,
 )
 from specloom.specs import Listing, Spec, to_plain
 
 from .compare import Example, ExampleTrace, compare_result, differing_row, examples_of, place_of, short
-from .context import ExampleContext, ExampleState, find_kept, furnish, placed, run_procedure
+from .context import ExampleContext, ExampleState, find_kept, furnish, placed, run_procedure, without_folder
 from .providers import DEFAULT_NOW, clock, environment, to_response
 
 
@@ -102,8 +104,11 @@ def run_tool_example(example: Example, tool: Tool, model: Model) -> ExampleTrace
             return None
     state = ExampleState(clock(DEFAULT_NOW), {name: one.spec for name, one in model.collections.items()})
     try:
-        with placed(example.stated) as stated:
-            return _run_in(state, replace(example, stated=stated), tool, model)
+        with placed(example.stated) as (stated, folder):
+            trace = _run_in(state, replace(example, stated=stated), tool, model)
+        if trace is not None and trace.outcome is not None and folder:
+            trace.outcome = replace(trace.outcome, answer=without_folder(trace.outcome.answer, folder))
+        return trace
     finally:
         state.close()
 
@@ -201,6 +206,7 @@ class _ToolExample:
             if tool.envelope:
                 envelope = ENVELOPES[tool.envelope].function(fault, trace.arguments or stated["args"])
                 trace.outcome = ProviderOutcome(answer=envelope)
+                trace.is_failure = True
             else:
                 trace.fault = fault
         return trace
@@ -276,9 +282,8 @@ def _compare(example: Example, tool: Tool, model: Model, trace: ExampleTrace) ->
         for sentence in differing_row(mapping, expect.get(key) or {}):
             example.wrong(key, f"{what} {sentence}")
     if "text" in expect:
-        arguments = parse_arguments(tool, example.stated["args"])
         try:
-            text = to_text(tool, arguments, fit_to_budget(tool, model, arguments, outcome.answer)[0])
+            text = _tell(example, tool, model, trace, outcome)
         except Fault as fault:  # an expression of the text that does not take what the answer has
             text = fault.message
         if text != expect["text"].rstrip("\n"):
@@ -296,6 +301,16 @@ def _compare(example: Example, tool: Tool, model: Model, trace: ExampleTrace) ->
                 example.wrong("hints", f"the hints {sentence}")
         elif hints != expected:
             example.wrong("hints", f"the hints are {short(hints)}, not {short(expected)}")
+
+
+def _tell(example: Example, tool: Tool, model: Model, trace: ExampleTrace, outcome: ProviderOutcome) -> str:
+    """The text of an answer, as it is sent."""
+    if trace.is_failure:
+        return tell_failure(tool, outcome.answer) or json.dumps(outcome.answer, ensure_ascii=False)
+    arguments = parse_arguments(tool, example.stated["args"])
+    if tool.envelope:
+        return tell_within(tool, model, arguments, outcome.answer, outcome.aside)[0]
+    return to_text(tool, arguments, fit_to_budget(tool, model, arguments, outcome.answer)[0])
 
 
 def _check_schema(example: Example, tool: Tool, outcome: ProviderOutcome) -> None:

@@ -127,20 +127,49 @@ ERROR = record(
 """The `error` of an answer; a row of a batch always has `denial_context`, null when there is none."""
 
 
-@ENVELOPES.register("paper", gives={"ok": FLAG, "ref": {}, "error": ERROR})
+_ADVICE: Mapping[str, str] = {
+    "terminal": "The same call fails again.",
+    "retry_after": "Ask again later.",
+    "needs_config": "The user has to change a setting; do not try again before.",
+}
+"""What a reader does about a failure, by its disposition."""
+_OF_ARGUMENTS = frozenset({"INVALID_REF", "AMBIGUOUS", "NOT_IMPLEMENTED"})
+
+
+def say_failure(answer: Mapping[str, Any]) -> str:
+    """A failed answer as Markdown: what it is about, the code with its disposition, why, and what to do."""
+    error = answer["error"]
+    message = " ".join(str(error["message"]).split())
+    ref = answer.get("ref")
+    about = f"{ref} · " if ref and ref not in message else ""
+    sentences = [f"{about}{error['code']} ({error['disposition']}): {message}{'' if message[-1:] in '.!?' else '.'}"]
+    delay = error.get("retry_after_ms")
+    if error["code"] in _OF_ARGUMENTS:
+        sentences.append("Correct the arguments.")
+    else:
+        sentences.append(f"Ask again in {-(-delay // 1000)} s." if delay is not None else _ADVICE[error["disposition"]])
+    if error.get("replayed"):
+        sentences.append("This is told from memory; force: true asks anew.")
+    remedies = [
+        f"- {one.get('kind')}: {one.get('value')} ({one.get('note')})" for one in error.get("remediation") or ()
+    ]
+    return "\n".join([" ".join(sentences), *(["What the user could set:", *remedies] if remedies else [])])
+
+
+@ENVELOPES.register("paper", gives={"ok": FLAG, "ref": {}, "error": ERROR}, text=say_failure)
 def tell_paper(fault: Fault, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """`{ok: false, ref, error}`; `ref` is null when none was given."""
     ref = arguments.get("ref")
     return {"ok": False, "ref": ref if isinstance(ref, str) else None, "error": to_paper_fault(fault).to_error()}
 
 
-@ENVELOPES.register("paper_fetch", gives={"ok": FLAG, "ref": {}, "error": ERROR})
+@ENVELOPES.register("paper_fetch", gives={"ok": FLAG, "ref": {}, "error": ERROR}, text=say_failure)
 def tell_fetch(fault: Fault, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """`{ok: false, ref, error}`; `ref` is left out when none was given."""
     return {key: value for key, value in tell_paper(fault, arguments).items() if value is not None}
 
 
-@ENVELOPES.register("papers", gives={"ok": FLAG, "error": ERROR})
+@ENVELOPES.register("papers", gives={"ok": FLAG, "error": ERROR}, text=say_failure)
 def tell_papers(fault: Fault, arguments: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
     """`{ok: false, error}`, for calls that are about no single paper."""
     return {"ok": False, "error": to_paper_fault(fault).to_error()}

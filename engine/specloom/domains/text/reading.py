@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 from specloom.core import Fault, clean, did_you_mean
-from specloom.plugins import Context, WholeText, find_reader, from_json, procedure
+from specloom.plugins import WINDOWS, Context, OpenedText, WholeText, find_reader, from_json, procedure, to_json
 from specloom.plugins.records import record
 
 from .links import AS_KEPT, LinkStyle, Rendition, to_origin
@@ -111,6 +111,19 @@ def open_text(
 def is_markdown(kind: str) -> bool:
     """Whether links and pictures of a text of this kind are Markdown: not those of source code, data and originals."""
     return kind not in _NO_MARKDOWN and ("/" not in kind or kind == "text/markdown")
+
+
+@WINDOWS.register("window")
+def tell_window(text: str, source: str, room: int) -> OpenedText:
+    """How a text begins, with its outline and what reads on where it was cut."""
+    window = open_text(text, source, room)
+    return OpenedText(
+        content=window.content,
+        end=len(window.content),
+        length=len(text),
+        outline=window.outline,
+        read_on=to_json(window.onward) if window.onward else None,
+    )
 
 
 def _to_sections(text: str) -> list[Section]:
