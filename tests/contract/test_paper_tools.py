@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
+from specloom.core import count_tokens
 from tests.support.paper_store import World, model
 
 DOI = "10.1234/otters"
@@ -23,6 +24,11 @@ YEAR = {"type": "integer", "minimum": 1000, "maximum": 9999}
 NAME = {"type": "string", "maxLength": 200}
 CHARACTERS = {"type": "integer", "minimum": 1}
 QUERY = {"type": "string", "minLength": 1, "maxLength": 512, "required": True}
+
+BUDGET = {"type": "integer", "minimum": 200, "maximum": 100_000}
+"""What a tool takes beside its contract: how long its text may be."""
+UNBOUNDED = {"health", "capability_profile", "paper_pdf_path", "link", "tag", "annotate"}
+"""Their texts are a few lines."""
 
 INPUTS: dict[str, dict[str, dict[str, Any]]] = {
     "doiget_resolve_paper": {"ref": REF, "include_oa_location": FLAG},
@@ -150,7 +156,10 @@ def test_a_tool_takes_what_the_contract_says_and_nothing_else(name: str) -> None
         for key, said in schema["properties"].items()
     }
 
+    budget = published.pop("max_tokens", None)
+
     assert published == INPUTS[name]
+    assert budget == ({**BUDGET, "default": 6000} if TOOLS[name].budget else None)
     assert schema["additionalProperties"] is False
     assert all(said["description"] for said in schema["properties"].values())
 
@@ -238,6 +247,44 @@ def test_a_stray_dry_run_is_refused_in_the_envelope(world: World, name: str) -> 
     assert told["ok"] is False
     assert told["error"]["code"] == "INVALID_REF"
     assert world.asked == []
+
+
+@pytest.mark.parametrize("name", sorted(TOOLS))
+def test_every_tool_has_a_text_and_a_budget_where_it_may_be_long(name: str) -> None:
+    assert TOOLS[name].text
+    assert (TOOLS[name].budget is None) == (name.removeprefix("doiget_") in UNBOUNDED)
+
+
+@pytest.mark.parametrize("name", sorted(TOOLS))
+def test_a_failure_is_one_sentence_for_a_model_and_the_envelope_for_programs(world: World, name: str) -> None:
+    asked = (name.removeprefix("doiget_"), {**least(name), "otters": True})
+
+    (as_json,) = world.calls(asked)
+    world.as_json = False
+    (told,) = world.calls(asked)
+
+    assert told == as_json
+    assert world.texts[1].startswith(("INVALID_REF (terminal): ", f"{DOI} · INVALID_REF (terminal): "))
+    assert world.texts[1].endswith(" Correct the arguments.")
+    assert "\n" not in world.texts[1]
+
+
+def test_the_data_of_an_answer_is_whole_whatever_its_text_has_room_for(world: World) -> None:
+    (world.root / ".metadata").mkdir(parents=True)
+    for number in range(60):
+        entry = f"schema_version = '1.0'\ntitle = 'Otters of river {number}'\n"
+        (world.root / ".metadata" / f"doi_10.1234_{number:02}.toml").write_text(entry, "utf-8")
+    whole = world.call("list_recent", limit=60)
+
+    world.as_json = False
+    told = world.call("list_recent", limit=60, max_tokens=300)
+
+    assert told == whole
+    assert len(told["entries"]) == 60
+    assert count_tokens(world.texts[-1]) <= 300
+    assert re.match(r"> Here are the first \d\d of 60 stored papers\.\n", world.texts[-1])
+    assert "Otters of river 5 " in world.texts[-1]
+    assert "Otters of river 59 " not in world.texts[-1]
 
 
 @pytest.mark.parametrize("name", sorted(READING))

@@ -17,6 +17,7 @@ from specloom.domains.papers import limits, provenance_log
 from specloom.model.model import Model
 from specloom.net.transport import Transport
 from specloom.runtime.executor import Executor
+from specloom.runtime.presentation import Presenter
 from specloom.server.backend import ExecutorBackend
 from tests.support.loopback import Call, Loopback, Reply
 from tests.support.shipped import shipped_model
@@ -70,6 +71,10 @@ class World:
     private: tuple[str, ...] = ()
     now: float = NOW
     asked: list[str] = field(default_factory=list)
+    as_json: bool = True
+    """Whether texts are the JSON of the data, as `SPECLOOM_TEXT=json` has them."""
+    texts: list[str] = field(default_factory=list)
+    """The texts of all calls."""
 
     @property
     def root(self) -> Path:
@@ -98,12 +103,13 @@ class World:
         """What calls tell a client while the server at `url` plays every upstream."""
         sender = Rerouted(url, self.private)
         executor = self.engine(sender)
-        backend = ExecutorBackend(executor)
+        backend = ExecutorBackend(executor, presenter=Presenter(executor, as_json=self.as_json))
 
         async def one(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
             result = json.loads(await backend.call_tool(f"doiget_{name}", dict(arguments), Quiet()))
             assert "isError" not in result, result
-            assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+            self.texts.append(result["content"][0]["text"])
+            assert not self.as_json or json.loads(self.texts[-1]) == result["structuredContent"]
             told: dict[str, Any] = result["structuredContent"]
             return told
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -70,7 +69,12 @@ async def tell(world: World, url: str, tool: str, arguments: dict[str, Any]) -> 
         await executor.aclose()
     assert not result.is_error, "a failure is an answer of the tool, never an error of the protocol"
     told: dict[str, Any] = result.structured_content
-    assert json.loads(result.content[0].text) == told
+    text = result.content[0].text
+    if told["ok"] is False:
+        error = told["error"]
+        assert f"{error['code']} ({error['disposition']}): {' '.join(error['message'].split())}" in text
+        assert ("What the user could set:" in text) == ("remediation" in error)
+        assert ("told from memory" in text) == ("replayed" in error)
     return told
 
 
