@@ -137,3 +137,40 @@ async def test_what_names_no_paper_says_what_would(tmp_path: Path) -> None:
 
     assert unknown.startswith("'doi:bridges' names no paper; write doi:10.1234/abc, arxiv:2401.12345")
     assert block["suggestedAction"] == "fix_arguments"
+
+
+SENTENCE = "In section {number} the otters of river {number} are counted once more, and there are {number} of them. "
+RENDERING = (
+    "<html><head><title>[2401.12345] All rivers</title></head><body><article><h1>All rivers</h1>"
+    + "".join(f"<h2>River {n}</h2><p>{SENTENCE.format(number=n) * 4}</p>" for n in range(1, 200))
+    + "</article></body></html>"
+)
+TEX = "\\documentclass{article}\n\n" + "\n\n".join(SENTENCE.format(number=n) * 4 for n in range(1, 200))
+
+
+@pytest.mark.parametrize(
+    ("tool", "source", "url", "body"),
+    [
+        ("doiget_paper_text", "ar5iv:2401.12345", "https://ar5iv.labs.arxiv.org/html/2401.12345", RENDERING),
+        ("doiget_paper_tex_source", "arxiv-tex:2401.12345", "https://export.arxiv.org/src/2401.12345", TEX.encode()),
+    ],
+)
+@pytest.mark.parametrize("more", [{}, {"max_chars": 9_000}])
+async def test_the_text_of_a_preprint_is_read_on_from_where_the_budget_or_the_caller_cut_it(
+    tmp_path: Path, tool: str, source: str, url: str, body: Any, more: dict[str, int]
+) -> None:
+    upstreams = Upstreams({url: body})
+    settings = {"DOIGET_STORE_ROOT": str(tmp_path / "papers"), "DOIGET_LOG_PATH": str(tmp_path / "log.jsonl")}
+    async with connected(cached=True, sender=upstreams, **settings) as client:
+        pieces = [piece async for piece in read_to_the_end(client, tool, ref="2401.12345", max_tokens=2000, **more)]
+        whole = (await ask(client, "read_more", source=source, max_tokens=100_000))["content"]
+
+    (first, data), *rest = pieces
+    offset = rest[0][1]["offset"]
+    assert whole[:offset].strip() in first
+    assert whole[:offset] + "".join(told["content"] for _, told in rest) == whole
+    assert "river 199" in whole
+    assert count_tokens(first) <= 2000
+    assert data["truncated"] is bool(more)
+    assert not any(told.get("note", "").startswith("This has changed") for _, told in rest)
+    assert [request.url for request in upstreams.asked] == [url]
