@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from specloom.plugins import Context
 
 
+STYLES = ("apa", "mla")
+"""The styles in which a page is cited (the tool contract's)."""
 PREVIEW = 5000
 """Bytes of a preview (the tool contract's figure)."""
 RESERVE = 120
@@ -173,10 +175,15 @@ async def find_retraction(context: Context, doi: str) -> Retraction | None:
 
 
 def _cite(context: Context, url: str, page: Page | None = None) -> PageCitation:
-    """The citation of a page, or of an address alone; the contract's two styles, and an entry for a bibliography."""
+    """The citation of a page, or of an address alone, in the contract's two styles.
+
+    An entry of a bibliography is made by who asks for one: it would be told with every page.
+    """
     names = ("; ".join(page.authors) or page.author, page.site, page.published) if page else ("", "", "")
     today = datetime.fromtimestamp(context.now(), UTC).date().isoformat()
-    return from_json(PageCitation, cite_for_bibliography(url, page.title if page else "", *names, today))
+    citation = cite_for_bibliography(url, page.title if page else "", *names, today)
+    formatted = {style: text for style, text in citation["formatted"].items() if style in STYLES}
+    return from_json(PageCitation, {**citation, "formatted": formatted})
 
 
 def _metadata(page: Page) -> dict[str, Any] | None:
