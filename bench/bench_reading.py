@@ -1,9 +1,13 @@
 """Whole `scrape_page` calls a second over stdio, from a loopback server: alone, 8 and 32 in flight, at once or late.
 
     python bench/run.py --only reading
-    python bench/bench_reading.py [--pages FOLDER] [--calls N] [--memory N]
+    python bench/bench_reading.py [--pages FOLDER] [--rival PROGRAM] [--calls N] [--made] [--memory N]
 
-By itself, it can read pages of a folder instead of those it makes, and tell how memory grows over many of them.
+The pages are real ones: the *.html below a folder that is named, else those of the extraction benchmark
+(SPECLOOM_BENCH; see bench/extraction). Beside them stand, in the same run and round by round, another server with a
+`scrape_page` (`--rival`, or the binary of the package web-researcher-mcp where it is installed) and the library
+trafilatura, in processor time. What is not there is said. Without real pages, and with `--made`, pages of 50 KB are
+made, which the budgets are for. By itself, it can tell how memory grows over many pages.
 """
 
 from __future__ import annotations
@@ -17,11 +21,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.request import urlopen
 
+sys.path.append(str(Path(__file__).parent / "reading"))
+
+import extractors
 from bench_start import COMMAND
 from client import Client, call
 from figures import Figure, lines
@@ -83,12 +92,17 @@ class Pages(asyncio.Protocol):
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
         self.received = b""
+        self.is_head = False
 
     def data_received(self, data: bytes) -> None:
         self.received += data
         while b"\r\n\r\n" in self.received:
             head, _, self.received = self.received.partition(b"\r\n\r\n")
-            path = head.split(b" ", 2)[1]
+            method, path = head.split(b" ", 2)[:2]
+            self.is_head = method == b"HEAD"
+            if not path.rpartition(b"/")[2].isdigit() and path != b"/fetched":
+                self.answer(b"Nothing here.", status=b"404 Not Found")  # robots.txt, for one
+                continue
             if path == b"/fetched":
                 self.answer(b"%d" % Pages.fetched)
                 continue
@@ -100,9 +114,13 @@ class Pages(asyncio.Protocol):
             else:
                 self.answer(body)
 
-    def answer(self, body: bytes) -> None:
-        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n\r\n" % len(body)
-        self.transport.write(head + body)
+    def answer(self, body: bytes, *, status: bytes = b"200 OK") -> None:
+        head = (
+            b"HTTP/1.1 "
+            + status
+            + b"\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n\r\n" % len(body)
+        )
+        self.transport.write(head if self.is_head else head + body)
 
 
 @contextmanager
@@ -128,10 +146,42 @@ def reading(folder: Path) -> Iterator[Client]:
         yield client
 
 
-def flood(client: Client, urls: Sequence[str], width: int) -> tuple[float, float]:
-    """Pages a second, and the median milliseconds of one call, with so many calls in flight."""
+RIVAL = "web_researcher_mcp"
+
+
+def find_rival(named: str = "") -> str:
+    """The program of the other server: the one that is named, else that of its package; "" where there is none."""
+    spec = None if named else find_spec(RIVAL)
+    if named or spec is None or spec.origin is None:
+        return named
+    program = Path(spec.origin).parent / "bin" / RIVAL.replace("_", "-")
+    return str(program) if program.exists() else ""
+
+
+@contextmanager
+def reading_elsewhere(program: str, folder: Path) -> Iterator[Client]:
+    """The other server, which may read from the loopback too."""
+    folder.mkdir()
+    environ = {**environment(folder), "HOME": str(folder), "ALLOW_PRIVATE_IPS": "true"}
+    with Client([program], environ) as client:
+        client.list_tools()
+        yield client
+
+
+@dataclass(frozen=True, slots=True)
+class Flood:
+    """Some calls: pages a second, the median milliseconds of one call, and how many pages could not be read."""
+
+    rate: float
+    median: float
+    refused: int
+
+
+def flood(client: Client, urls: Sequence[str], width: int, *, may_refuse: bool = False) -> Flood:
+    """Reads all addresses with so many calls in flight; one that is refused ends the run unless it may be."""
     sent: dict[int, float] = {}
     taken: list[float] = []
+    refused = 0
     began = time.perf_counter()
     while len(taken) < len(urls):
         while len(sent) < len(urls) and len(sent) - len(taken) < width:
@@ -141,41 +191,84 @@ def flood(client: Client, urls: Sequence[str], width: int) -> tuple[float, float
             client.send(line)
         line = client.receive()
         match = _ID.search(line[:60])
-        if match is None:
+        if match is None or b'"method":' in line[:60]:
             continue
         taken.append(time.perf_counter() - sent[int(match[1])])
-        if b'"error":' in line[:80] or b'"isError":true' in line[-2000:]:
-            raise SystemExit(f"bench: a page was not read: {line[:800].decode('utf-8', 'replace')}")
-    return len(urls) / (time.perf_counter() - began), statistics.median(taken) * 1000
+        if b'"error":' in line[:80] or b'"isError":true' in line:
+            refused += 1
+            if not may_refuse:
+                raise SystemExit(f"bench: a page was not read: {line[:800].decode('utf-8', 'replace')}")
+    return Flood(len(urls) / (time.perf_counter() - began), statistics.median(taken) * 1000, refused)
 
 
-def measure(rounds: int, count: int, *, pages: str = "") -> list[Figure]:
-    """Pages a second, milliseconds, fetches a page; nothing is compared with, so there is no other side."""
-    with tempfile.TemporaryDirectory() as folder, serving(pages) as address, reading(Path(folder)) as client:
-        at = 0
+def measure(rounds: int, count: int, *, pages: str = "", rival: str = "", made: bool = False) -> list[Figure]:
+    """Pages a second, milliseconds, fetches a page; of real pages also by the other server and beside trafilatura."""
+    folder = None if made else extractors.find_pages(pages)
+    if folder is None:
+        return measure_calls(rounds, count, note="" if made else f"{extractors.tell_absence()}; these are made")
+    listed = extractors.list_pages(folder)
+    program = find_rival(rival)
+    note = "" if program else f"no other server: --rival names none, and {RIVAL.replace('_', '-')} is not installed"
+    figures = measure_calls(rounds, count, pages=str(folder), rival=program, note=note)
+    return [*figures, *extractors.measure(listed[:: extractors.EVERY], rounds)]
 
-        def run(kind: str, width: int, some: int) -> tuple[float, float]:
-            nonlocal at
+
+def measure_calls(rounds: int, count: int, *, pages: str = "", rival: str = "", note: str = "") -> list[Figure]:
+    """Calls of `scrape_page`; those of the other server read the same pages right after ours."""
+    with ExitStack() as stack:
+        work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        address = stack.enter_context(serving(pages))
+        clients = [stack.enter_context(reading(work))]
+        if rival:
+            clients.append(stack.enter_context(reading_elsewhere(rival, work / "rival")))
+        at = asked = fetched = 0
+
+        def run(kind: str, width: int, some: int) -> list[Flood]:
+            nonlocal at, asked, fetched
             urls = [f"{address}/{kind}/{number}" for number in range(at, at + some)]
             at += some
-            return flood(client, urls, width)
+            floods = []
+            for turn, client in enumerate(clients):
+                before = count_fetched(address)
+                floods.append(flood(client, urls, width, may_refuse=bool(pages)))
+                if turn == 0:
+                    asked += some
+                    fetched += count_fetched(address) - before
+            return floods
 
         run("now", max(WIDTHS), 2 * max(WIDTHS))  # the workers are started and have read a page
-        found: dict[tuple[str, int], list[tuple[float, float]]] = {}
+        found: dict[tuple[str, int], list[list[Flood]]] = {}
         for _ in range(rounds):
             for kind, widths in (("now", WIDTHS), ("late", LATE_WIDTHS)):
                 for width in widths:
                     found.setdefault((kind, width), []).append(run(kind, width, max(count, 4 * width)))
-        with urlopen(f"{address}/fetched", timeout=10) as answer:
-            fetched = int(answer.read()) / at
     figures = []
-    for (kind, width), runs in found.items():
-        group = f"whole pages over stdio, each for the first time, {'at once' if kind == 'now' else 'after 200 ms'}"
-        floor = (WIDTHS if kind == "now" else LATE_WIDTHS)[width]
-        rates, times = zip(*runs, strict=True)
-        figures.append(Figure(group, f"{width} in flight", "pages/s", rates, budget=floor, at_least=True))
-        figures.append(Figure(group, f"{width} in flight, p50", "ms", times))
-    return [*figures, Figure("fetches", "asked for", "times a page", (fetched,), budget=1.0)]
+    what = "whole real pages" if pages else "whole pages"
+    for (kind, width), rows in found.items():
+        group = f"{what} over stdio, each for the first time, {'at once' if kind == 'now' else 'after 200 ms'}"
+        floor = None if pages else (WIDTHS if kind == "now" else LATE_WIDTHS)[width]
+        ours, *others = zip(*rows, strict=True)
+        theirs = others[0] if others else ()
+        refused = tell_refused(ours, theirs)
+        rates = [tuple(one.rate for one in side) for side in (ours, theirs)]
+        medians = [tuple(one.median for one in side) for side in (ours, theirs)]
+        figures.append(
+            Figure(group, f"{width} in flight", "pages/s", *rates, budget=floor, at_least=True, note=refused)
+        )
+        figures.append(Figure(group, f"{width} in flight, p50", "ms", *medians))
+    return [*figures, Figure("fetches", "asked for", "times a page", (fetched / asked,), budget=1.0, note=note)]
+
+
+def tell_refused(ours: Sequence[Flood], theirs: Sequence[Flood]) -> str:
+    """How many pages each side said that it cannot read; "" where both read all."""
+    counts = [sum(one.refused for one in side) for side in (ours, theirs)]
+    return f"not read: {counts[0]} by specloom, {counts[1]} by the other side" if any(counts) else ""
+
+
+def count_fetched(address: str) -> int:
+    """How many pages were asked for so far."""
+    with urlopen(f"{address}/fetched", timeout=10) as answer:
+        return int(answer.read())
 
 
 def grow(count: int, *, pages: str = "") -> Iterator[str]:
@@ -183,7 +276,7 @@ def grow(count: int, *, pages: str = "") -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder, serving(pages) as address, reading(Path(folder)) as client:
         for step in range(STEPS):
             urls = [f"{address}/now/{number}" for number in range(step * count // STEPS, (step + 1) * count // STEPS)]
-            rate, _ = flood(client, urls, 8)
+            rate = flood(client, urls, 8, may_refuse=bool(pages)).rate
             own = client.memory().get("RSS", 0.0)
             below = [resident(pid) for pid in children(client.process.pid)]
             yield (
@@ -219,10 +312,12 @@ async def serve() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pages", default="", metavar="FOLDER", help="serve the *.html below this folder, over again")
+    parser.add_argument("--pages", default="", metavar="FOLDER", help="read the *.html below this folder, over again")
     parser.add_argument("--calls", type=int, default=200, help="pages a measurement")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--memory", type=int, default=0, metavar="N", help="instead: memory over so many pages")
+    parser.add_argument("--rival", default="", metavar="PROGRAM", help="a server with a tool of the same name")
+    parser.add_argument("--made", action="store_true", help="make the pages, though there are real ones")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
@@ -237,7 +332,8 @@ def main() -> None:
         for line in grow(options.memory, pages=options.pages):
             print(line, flush=True)
     else:
-        print("\n".join(lines(measure(options.rounds, options.calls, pages=options.pages))))
+        figures = measure(options.rounds, options.calls, pages=options.pages, rival=options.rival, made=options.made)
+        print("\n".join(lines(figures)))
 
 
 if __name__ == "__main__":
