@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from specloom.core import count_tokens
+from specloom.core import Fault, count_tokens
 from specloom.core.messages import Request, Response
 from specloom.plugins.context import Artifact
 from specloom.runtime import fit_to_budget, parse_arguments, tell_within, to_text
@@ -214,6 +214,25 @@ async def test_the_whole_of_what_was_cut_is_kept_and_the_notice_says_who_reads_i
     assert presenter.present_now("sample", done) is None
     wide = replace(done, arguments=parse_arguments(executor.tool("sample"), {"query": "otters", "max_tokens": 9000}))
     assert presenter.present_now("sample", wide) == await presenter.present("sample", wide, "ada")
+
+
+class FullShelf(Shelf):
+    """Takes nothing."""
+
+    async def keep(self, owner: str, text: str, *, name: str, mime_type: str) -> Artifact:
+        raise Fault("upstream_unavailable", "the store is full")
+
+
+async def test_an_answer_whose_whole_cannot_be_kept_is_told_without_a_call_that_reads_it() -> None:
+    executor = Executor(weave_budget(READER).model, environ={}, sender=Items(), artifacts=FullShelf())
+    done = await executor.call("sample", {"query": "otters"})
+
+    presented = await Presenter(executor).present("sample", done, "ada")
+
+    assert presented.whole is None
+    assert presented.text is not None
+    assert "Here are the first" in presented.text
+    assert "go on with" not in presented.text
 
 
 async def test_an_operator_bounds_what_calls_may_ask_for_and_programs_get_json() -> None:

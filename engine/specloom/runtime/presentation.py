@@ -7,10 +7,11 @@ import json
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import count_tokens, cut_text
+from specloom.core import Fault, count_tokens, cut_text
 from specloom.language import MISSING, evaluate, truthy
 from specloom.model import BUDGET, HINTS, NOTICES, TRUST, Model, Shortening, Tool, has_window
 from specloom.plugins import ENVELOPES
@@ -109,7 +110,9 @@ class Presenter:
         assert done.arguments is not None
         tool, keeper, whole = self._executor.model.tools[name], self._executor.artifacts, None
         if keeper is not None:
-            whole = await keeper.keep(owner, done.body, name=name, mime_type=ARTIFACT_TYPE)
+            # A store that is full costs the whole of an answer, and not the answer.
+            with suppress(Fault):
+                whole = await keeper.keep(owner, done.body, name=name, mime_type=ARTIFACT_TYPE)
         if tool.envelope:
             return self._present_text(tool, done, whole)
         return self._present(tool, done.arguments, done, whole)
