@@ -60,7 +60,7 @@ async def test_a_full_disk_is_told_in_a_sentence_and_loses_nothing(tmp_path: Pat
             kept.append(result.structured_content["id"])
             assert len(kept) < 100, "a store of a megabyte takes no such amount"
         again = await client.call_tool("memory_save", {"note": "x" * 40_000})
-        recalled = await ask(client, "memory_recall", limit=200)
+        recalled = await ask(client, "memory_recall", limit=200, max_tokens=20_000)
     await server.store.aclose()
 
     said = result.content[0].text
