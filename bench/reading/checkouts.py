@@ -14,6 +14,7 @@ something else: content, metadata or counts. `--same` fails where there is such 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import json
 import os
@@ -50,6 +51,9 @@ def work() -> None:
         gather_attributes = importlib.import_module(f"{scrape}.attributes").gather_attributes
         parse = importlib.import_module(f"{scrape}.tree").parse
         sanitise = importlib.import_module(f"{scrape}.sanitise").sanitise
+    # As the processes that read pages do, and the server, unless the checkout is from before they did.
+    with contextlib.suppress(ImportError, AttributeError):
+        importlib.import_module("specloom.core").collect_seldom()
 
     extract("<p>The model is loaded before the first page is timed.</p>")
     for line in sys.stdin:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -66,18 +65,6 @@ def extract(page: bytes | str, *, url: str = "", content_type: str = "") -> Extr
 
     `url` is where the page came from: links are resolved against it. `content_type` is the header as it was sent.
     """
-    # Thousands of objects come and go with a page and refer to each other in no circle: to look for one among them
-    # takes a twentieth of the time.
-    if not gc.isenabled():
-        return _extract(page, url, content_type)
-    gc.disable()
-    try:
-        return _extract(page, url, content_type)
-    finally:
-        gc.enable()
-
-
-def _extract(page: bytes | str, url: str, content_type: str) -> Extract:
     encoding = "utf-8"
     if isinstance(page, bytes):
         decoded = charset.decode(page, content_type)
