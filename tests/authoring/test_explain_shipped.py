@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from specloom.authoring.coverage import maps_of
-from specloom.authoring.explain import Explanation, Unsent, explain
+from specloom.authoring.explain import Explanation, explain
 from specloom.core.faults import Fault
 from specloom.model.model import Model
 from specloom.model.provider import Provider
 from specloom.model.tool import questions
+from specloom.runtime import Unsent
 from specloom.runtime.executor import Executor
 from specloom.specs.yaml import to_plain
 from tests.support.shipped import shipped_specs

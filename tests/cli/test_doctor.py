@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from specloom.authoring.explain import Unsent
 from specloom.cli.doctor import Finding, examine, finding_lines, nothing_works, reach
 from specloom.compiler.build import weave_from
 from specloom.core.terminal import Paint
+from specloom.runtime import Unsent
 from specloom.runtime.executor import Executor
 from tests.support.demo_specs import CAPABILITY, PROVIDER, TOOL, demo_executor, write_demo
 from tests.support.loopback import Loopback

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specloom.compiler.capability import conformer
+from specloom.language import conformer
 from specloom.language.types import ANY, BOOLEAN, TEXT, Choice, ListOf, RecordType, maybe
 from tests.support.spec_library import a_provider, weave_texts
 

@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from specloom.authoring.explain import Unsent, explain, explanation_lines
+from specloom.authoring.explain import explain, explanation_lines
 from specloom.cache.cache import AnswerCache
 from specloom.core.faults import Fault
 from specloom.core.messages import Request
 from specloom.core.terminal import Paint
+from specloom.runtime import Unsent
 from tests.support.demo_specs import demo_executor, write_demo
 from tests.support.loopback import Loopback, Reply
 

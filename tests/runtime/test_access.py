@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from specloom.authoring.explain import Unsent, explain
+from specloom.authoring.explain import explain
 from specloom.core.faults import Fault
+from specloom.runtime import Unsent
 from specloom.runtime.executor import Executor
 from specloom.storage.store import StateStore, open_memory
 from tests.support.spec_library import NOW, Woven, a_tool, weave_texts

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from specloom.cache.cache import AnswerCache
 from specloom.core.faults import Fault
 from specloom.core.messages import Request, Response
+from specloom.model import model as model_module
 from specloom.plugins.context import CallRecord
 from specloom.plugins.registry import ObservedCall, Observer
 from specloom.runtime import executor as executor_module
@@ -479,7 +480,8 @@ async def test_sources_go_to_the_session_from_the_cache_as_well_as_anew(
         noted.append((seen.owner, seen.session, seen.kind, [row["url"] for row in seen.rows]))
         raise Fault("session_not_found", "which keeps no answer back")
 
-    monkeypatch.setattr(executor_module, "OBSERVERS", {"note": Observer("note", function=note)})
+    for module in (executor_module, model_module):
+        monkeypatch.setattr(module, "OBSERVERS", {"note": Observer("note", function=note)})
     executor = demo_executor(
         write_demo(tmp_path), sender=Stub(), cache=memory(), clock=lambda: 1000.0, drawers=cast("Any", object())
     )

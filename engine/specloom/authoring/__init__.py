@@ -10,7 +10,8 @@ from specloom.core.lazy import exports
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .check import find_verdict, judge_one, widen
-    from .explain import Unsent, explanation_lines
+    from .code import code_lines
+    from .explain import explanation_lines
     from .scaffold.common import ScaffoldError, default_folder, folder_of
     from .scaffold.declarations import draft_capability, draft_collection, draft_lens, draft_resource, draft_toolset
     from .scaffold.provider import draft_provider
@@ -22,7 +23,8 @@ __getattr__ = exports(
     __name__,
     {
         "check": "find_verdict judge_one widen",
-        "explain": "Unsent explanation_lines",
+        "code": "code_lines",
+        "explain": "explanation_lines",
         "scaffold.common": "ScaffoldError default_folder folder_of",
         "scaffold.declarations": "draft_capability draft_collection draft_lens draft_resource draft_toolset",
         "scaffold.provider": "draft_provider",

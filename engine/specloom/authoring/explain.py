@@ -14,7 +14,6 @@ from specloom.core import (
     Fault,
     Paint,
     Request,
-    Response,
     Secret,
     cut,
     printable,
@@ -42,17 +41,6 @@ from specloom.runtime import (
 )
 
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
-
-
-class Unsent:
-    """A way out that is closed: a dry run that tried to send would fail loudly."""
-
-    async def send(self, request: Request) -> Response:
-        """Never the response."""
-        raise Fault("internal", f"a dry run sends nothing, and {request.method} {request.url} was about to be sent")
-
-    async def aclose(self) -> None:
-        """Nothing is open."""
 
 
 @dataclass(frozen=True, slots=True)

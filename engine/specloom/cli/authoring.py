@@ -53,13 +53,13 @@ def list_(options: Namespace) -> int:
 
 def _things(model: Model, executor: Executor) -> dict[str, list[list[str]]]:
     def provider_line(name: str) -> str:
-        offers = ", ".join(model.providers[name].operations)
+        offers = ", ".join(model.heads.providers[name].operations)
         missing = executor.missing.get(name)
-        return f"{model.providers[name].title}: {offers}" + (f" (set {' and '.join(missing)})" if missing else "")
+        return f"{model.heads.providers[name].title}: {offers}" + (f" (set {' and '.join(missing)})" if missing else "")
 
-    first = {one.name: printable(one.description).partition(". ")[0] for one in model.tools.values()}
+    first = {one.name: printable(one.description).partition(". ")[0] for one in model.heads.tools.values()}
     return {
-        "tools": [[one.name, f"{one.title}. {first[one.name]}"] for one in model.tools.values()],
+        "tools": [[one.name, f"{one.title}. {first[one.name]}"] for one in model.heads.tools.values()],
         "providers": [[name, provider_line(name)] for name in model.providers],
         "lenses": [[one.name, f"{one.title}. {one.description}"] for one in model.lenses.values()],
         "collections": [[one.name, f"{one.title}. {one.description}"] for one in model.collections.values()],

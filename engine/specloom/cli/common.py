@@ -114,14 +114,22 @@ def make_executor(environ: Mapping[str, str], *, founding: bool = False) -> tupl
 
     A layer whose folder is missing is an error, unless somebody is `founding` it.
     """
-    from specloom.authoring import Unsent
-    from specloom.compiler import weave_from
-    from specloom.runtime import Executor
-    from specloom.specs import layer_roots
+    from specloom.core import spec_layers
+    from specloom.runtime import Executor, Unsent
+    from specloom.server import load_served
 
-    roots = [root for root in layer_roots(environ) if root.exists() or not founding]
-    model, _, report = weave_from(roots, examples=False)
-    errors = [f"{one.place}: {one.message}" for one in report.errors]
+    layers = spec_layers(environ)
+    if founding and not all(map(os.path.exists, layers)):
+        from specloom.compiler import weave_from
+        from specloom.specs import layer_roots
+
+        roots = [root for root in layer_roots(environ) if root.exists()]
+        model, _, report = weave_from(roots, examples=False)
+        found = report.errors
+    else:
+        served = load_served(environ)
+        model, found = served.model, [*served.errors, *served.lost]
+    errors = [f"{one.place}: {one.message}" for one in found]
     return Executor(model, environ=environ, sender=Unsent()), errors
 
 

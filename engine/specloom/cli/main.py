@@ -121,12 +121,9 @@ class _Version(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, **keywords)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        from specloom.compiler import digest_sources
-        from specloom.core import Report
-        from specloom.specs import layer_roots, load_library
+        from specloom.server import find_digest
 
-        digest = digest_sources(load_library(layer_roots(os.environ), Report()).sources)
-        say(f"specloom {__version__}, specs {digest[:12]}")
+        say(f"specloom {__version__}, specs {find_digest(os.environ)[:12]}")
         parser.exit()
 
 

@@ -29,6 +29,10 @@ from .common import (
     writing,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from specloom.model import Model
+
 LEAVING = 2.0
 """Seconds after Ctrl-C until the command ends at the latest."""
 
@@ -139,8 +143,29 @@ def explain(options: Namespace) -> int:
     from specloom.authoring.explain import explain as explain_call
 
     executor = workbench()
+    if options.code:
+        return _show_code(executor.model, options.tool, options.pairs, as_json=options.json)
     found = explain_call(executor, options.tool, to_raw(executor.tool(options.tool), options.pairs))
     return answer(found.to_json, lambda paint, width: explanation_lines(found, paint, width), as_json=options.json)
+
+
+def _show_code(model: Model, name: str, pairs: list[str], *, as_json: bool) -> int:
+    from specloom.authoring import code_lines
+
+    if pairs:
+        raise CommandError("--code shows all of a tool or provider and takes no arguments of a call; leave them out")
+    lines = code_lines(_woven(model), name)
+    return answer(lambda: lines, lambda _paint, _width: lines, as_json=as_json)
+
+
+def _woven(model: Model) -> Model:
+    """The model with its closures, of which code is made; that of an image has the code itself."""
+    if model.given is None:
+        return model
+    from specloom.compiler import weave_from
+    from specloom.specs import layer_roots
+
+    return weave_from(layer_roots(os.environ), examples=False)[0]
 
 
 def _attempt(options: Namespace) -> Any:

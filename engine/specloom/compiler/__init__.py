@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from .build import digest_sources, weave, weave_from, weave_served
     from .capability import compile_lens, site_queries
     from .collection import check_needs, check_use, compile_collection, keepers, load_collections
+    from .codegen import compile_code, generate
+    from .image import make_image
     from .pages import compile_pages
     from .prompts import check_prompts
     from .provider import check_tables, compile_provider
@@ -28,6 +30,8 @@ __getattr__ = exports(
         "build": "digest_sources weave weave_from weave_served",
         "capability": "compile_lens site_queries",
         "collection": "check_needs check_use compile_collection keepers load_collections",
+        "codegen": "compile_code generate",
+        "image": "make_image",
         "pages": "compile_pages",
         "prompts": "check_prompts",
         "provider": "check_tables compile_provider",

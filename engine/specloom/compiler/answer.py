@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from specloom.core import Report, did_you_mean
-from specloom.language import ANY, ListOf, Maybe, RecordType, strip
+from specloom.language import ANY, ListOf, Maybe, RecordType, may_be_null, strip
 from specloom.model import Advice, AnswerKey, Field, Hints, Input, LinkPolicy, Pair, Tool, Toolset, Value
 from specloom.specs import Map, Node, Spec, YamlEntry, YamlScalar, to_plain
 
@@ -101,7 +101,8 @@ def _compile_list(
         if field:
             tracker.note(what, field.uses)
             fields.append(field)
-    return AnswerKey(name, each, tuple(fields), tracker.text(what, "take", node, scope))
+    take = tracker.text(what, "take", node, scope)
+    return AnswerKey(name, each, tuple(fields), take, may_be_null(each.shape))
 
 
 def compile_hints(

@@ -135,14 +135,14 @@ def digest_sources(sources: Mapping[str, str]) -> str:
 EXAMPLES = frozenset({"examples"})
 
 
-def weave_served(roots: Sequence[Path], *, checked: bool = False) -> tuple[Model, Library, Report, list[Diagnostic]]:
+def weave_served(roots: Sequence[Path]) -> tuple[Model, Library, Report, list[Diagnostic]]:
     """What can be served of the layers under these roots, as `weave_from` gives it, and the errors of what is left out.
 
     A file of a layer that a user adds takes away itself and what names it; a file that it replaced serves on. Errors of
     the shipped layer that do not go with them stay in the report, as do those of collections: what another declaration
     keeps for a shorter time would be deleted.
     """
-    model, library, report = weave_from(roots, examples=False, checked=checked)
+    model, library, report = weave_from(roots, examples=False)
     without: set[str] = set()
     lost: list[Diagnostic] = []
     while report.errors and len(roots) > 1:

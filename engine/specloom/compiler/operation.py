@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from specloom.core import Report, did_you_mean, parse_duration
-from specloom.language import ANY, DECODERS, ListOf, RecordType, Shape, from_schema, holds_secret, maybe
+from specloom.language import (
+    ANY,
+    DECODERS,
+    ListOf,
+    RecordType,
+    Shape,
+    from_schema,
+    holds,
+    holds_secret,
+    maybe,
+    whole_document,
+)
 from specloom.model import (
     Arrangement,
     Capability,
@@ -188,7 +198,7 @@ def _reading(
     item = from_schema(dict(decoder.item)) if decoder.item else ANY
     inside = scope.plus(item=ANY, page=ANY, headers=RecordType({}, closed=False))
     each_node, map_node, empty_node = node.get("each"), node.get("map"), node.get("empty_is_ok_when")
-    each = compile_selection(each_node, language, inside) if each_node else _whole
+    each = compile_selection(each_node, language, inside) if each_node else whole_document()
     fields: list[Field] = []
     for entry in map_node if isinstance(map_node, Map) else ():
         one = compile_field(entry, language, item, inside)
@@ -200,23 +210,13 @@ def _reading(
     return ResponseMapping(
         word,
         options,
-        each or _whole,
+        each or whole_document(),
         tuple(fields),
         tracker.text(_WHAT, "keep", node, row),
         tracker.text(_WHAT, "take", node, scope),
-        _holds(empty) if empty else None,
+        holds(empty) if empty else None,
         node.place,
     )
-
-
-def _whole(document: Any) -> list[Any]:
-    if document is None:
-        return []
-    return document if isinstance(document, list) else [document]
-
-
-def _holds(select: Callable[[Any], list[Any] | None]) -> Callable[[Any], bool]:
-    return lambda document: any(hit not in (None, "", False) for hit in select(document) or ())
 
 
 def _typed(one: Field, capability: Capability | None) -> Field:

@@ -10,7 +10,6 @@ from specloom.core import (
     Policy,
     Rate,
     Report,
-    Secret,
     did_you_mean,
     parse_duration,
     parse_rate,
@@ -23,11 +22,12 @@ from specloom.language import (
     NUMBER,
     SECRET,
     TEXT,
-    Bindings,
     Choice,
     RecordType,
     Shape,
-    evaluate,
+    address_below,
+    constantly,
+    credentials,
     maybe,
     parse,
     strip,
@@ -99,7 +99,7 @@ def compile_service(node: Map, scope: Scope, place: Place, settings: Mapping[str
     if extra is not None:
         _check_headers(extra, settings, scope)
     service = Service(
-        base or Value(lambda _c: "", TEXT, place),
+        base or Value(constantly(""), TEXT, place),
         policy,
         headers=compile_pairs(node.get("headers"), scope),
         extra_headers=compile_text(extra, scope) if extra else None,
@@ -118,13 +118,8 @@ def compile_service(node: Map, scope: Scope, place: Place, settings: Mapping[str
 def _joined(key: Value, secret: Value) -> Value:
     """A key and its secret as one secret, parted by a colon; null unless both have a value."""
 
-    def evaluate_both(context: Bindings) -> Secret | None:
-        values = [evaluate(one, context) for one in (key, secret)]
-        if None in values:
-            return None
-        return Secret(":".join(one.reveal() if isinstance(one, Secret) else str(one) for one in values))
-
-    return Value(evaluate_both, SECRET, key.place, f"{key.text}:{secret.text}", key.uses | secret.uses)
+    uses = key.uses | secret.uses
+    return Value(credentials(key, secret), SECRET, key.place, f"{key.text}:{secret.text}", uses)
 
 
 def _check_headers(node: Node, settings: Mapping[str, Setting], scope: Scope) -> None:
@@ -153,11 +148,7 @@ def _grant(node: Map, base: Value | None, scope: Scope) -> Grant | None:
 
 def _below(base: Value, path: str, place: Place) -> Value:
     """The address of a path under the service's base, which may be a setting."""
-
-    def evaluate_below(context: Bindings) -> str:
-        return str(evaluate(base, context)).rstrip("/") + path
-
-    return Value(evaluate_below, TEXT, place, path, base.uses)
+    return Value(address_below(base, path), TEXT, place, path, base.uses)
 
 
 def _faster(node: Node | None, settings: Mapping[str, Setting], scope: Scope) -> tuple[tuple[str, Rate], ...]:

@@ -13,32 +13,39 @@ from specloom.language import (
     BOOLEAN,
     CONVERTERS,
     INTEGER,
-    MISSING,
     NUMBER,
     TEXT,
     Bindings,
     ConverterProblem,
-    EvaluationError,
     ExpressionProblem,
-    Layer,
     ListOf,
     Maybe,
     Moment,
     RecordType,
     Shape,
-    Unworkable,
     XPathProblem,
-    as_list,
-    build,
     compile_converter,
     compile_expression,
     compile_selector,
     compile_xpath,
-    defer_xpath,
-    evaluate,
+    constantly,
+    converted,
+    every_from_context,
+    every_selected,
+    first_hit,
+    from_context,
+    list_of,
     maybe,
+    object_of,
+    of_each,
+    only_item,
+    selected,
+    selection,
     share,
-    truthy,
+    xpath_every,
+    xpath_first,
+    xpath_nodes,
+    xpath_selection,
 )
 from specloom.model import NULL_KEPT, Field, Pair, Uses, Value
 from specloom.specs import Listing, Map, Node, YamlEntry, YamlScalar, to_plain
@@ -96,13 +103,13 @@ def compile_value(node: Node, scope: Scope) -> Value | None:
         if all(part.constant for part in parts):
             return _constant(node, to_plain(node))
         shape = ListOf(parts[0].shape if len({part.shape for part in parts}) == 1 else ANY)
-        return _gathered(node, parts, lambda context: [part.evaluate(context) for part in parts], shape)
+        return _gathered(node, parts, list_of(tuple(parts)), shape)
     pairs = compile_pairs(node, scope)
     if len(pairs) < len(node.entries):
         return None
     if all(value.constant for _, value in pairs):
         return _constant(node, {key: value for key, value in to_plain(node).items() if value is not None})
-    return _gathered(node, [value for _, value in pairs], lambda context: build(pairs, context), ANY)
+    return _gathered(node, [value for _, value in pairs], object_of(pairs), ANY)
 
 
 def warn_of_expression(node: YamlScalar, scope: Scope, roots: Iterable[str] = ()) -> None:
@@ -207,7 +214,7 @@ def _constant(node: Node, value: Any) -> Value:
         shape = INTEGER if isinstance(value, int) else NUMBER
     elif isinstance(value, list) and all(isinstance(item, str) for item in value):
         shape = ListOf(TEXT)
-    return Value(lambda _context: value, shape, node.place, constant=True)
+    return Value(constantly(value), shape, node.place, constant=True)
 
 
 def _gathered(node: Node, parts: list[Value], make: Callable[[Bindings], Any], shape: Shape) -> Value:
@@ -285,7 +292,7 @@ class _FieldReader:
 
     first: Callable[[Any, Bindings], Any]
     every: Callable[[Any, Bindings], list[Any]]
-    nodes: Callable[[Any], list[Any]]
+    nodes: Callable[[Any, Bindings], list[Any]]
     shape: Shape
     uses: Uses = frozenset()
     tables: frozenset[str] = frozenset()
@@ -328,25 +335,11 @@ def _long_field(entry: YamlEntry, node: Map, language: SelectorLanguage, item: S
     keeps_null = has_else and fallback is None
     if keeps_null:
         fallback = NULL_KEPT
-
-    def read(one: Any, context: Bindings) -> Any:
-        if when is not None and not truthy(evaluate(when, context)):
-            return None
-        result: Any = None
-        if inner is not None:
-            result = [got for part in found[0].nodes(one) if (got := inner.first(part, context)) not in MISSING]
-        else:
-            for reader in found:
-                result = reader.every(one, context) if wants_all else reader.first(one, context)
-                if convert is not None and result not in MISSING:
-                    result = convert(result, context.get("moment"))
-                if result not in MISSING:
-                    return result
-            result = None
-        if convert is not None and result not in MISSING:
-            result = convert(result, context.get("moment"))
-        return fallback if result in MISSING else result
-
+    if inner is not None:
+        read = of_each(found[0].nodes, inner.first, convert, fallback, when)
+    else:
+        hits = tuple(reader.every if wants_all else reader.first for reader in found)
+        read = first_hit(hits, convert, fallback, when)
     parts = [*found, *([inner] if inner else [])]
     shape = returns or (ListOf(ANY) if wants_all or inner else found[0].shape if len(found) == 1 else ANY)
     if not has_else or when is not None:
@@ -373,13 +366,10 @@ def _reader(node: YamlScalar, language: SelectorLanguage, item: Shape, scope: Sc
             return None
         constant = not any(path[0] in {"item", "page", "headers"} for path in value.uses)
 
-        def from_context(one: Any, context: Bindings) -> Any:
-            return evaluate(value, Layer(context, item=one))
-
         return _FieldReader(
-            from_context,
-            lambda one, context: as_list(from_context(one, context)),
-            lambda one: [one],
+            from_context(value),
+            every_from_context(value),
+            only_item(),
             value.shape,
             value.uses,
             value.tables,
@@ -391,19 +381,11 @@ def _reader(node: YamlScalar, language: SelectorLanguage, item: Shape, scope: Sc
     note_problems(problems, node, 0, scope.report)
     if expression is None or problems:
         return None
-    select = expression.evaluate
-
-    def first(one: Any, _context: Bindings) -> Any:
-        # The innermost loop of every mapping, so `selected` is written out.
-        try:
-            return select(one)
-        except EvaluationError as error:
-            raise Unworkable(error, node.place) from None
-
+    every = every_selected(expression.evaluate, node.place)
     return _FieldReader(
-        first,
-        lambda one, _context: as_list(selected(select, one, node)),
-        lambda one: as_list(selected(select, one, node)),
+        selected(expression.evaluate, node.place),
+        every,
+        every,
         expression.shape,
         tables=expression.tables,
         constant=text.startswith(("'", "`")),
@@ -411,25 +393,14 @@ def _reader(node: YamlScalar, language: SelectorLanguage, item: Shape, scope: Sc
 
 
 def _xpath_reader(node: YamlScalar, text: str, language: SelectorLanguage, report: Report) -> _FieldReader | None:
-    if report.checked:
-        later = defer_xpath(text, language.namespaces)
-        return _FieldReader(
-            lambda one, _c: later().first(one), lambda one, _c: later().all(one), lambda one: later().nodes(one), ANY
-        )
-    try:
-        path = compile_xpath(text, language.namespaces)
-    except XPathProblem as problem:
-        report.add(problem.code, node.at(problem.offset), problem.message)
-        return None
-    return _FieldReader(lambda one, _c: path.first(one), lambda one, _c: path.all(one), path.nodes, ANY)
-
-
-def selected(select: Callable[[Any], Any], one: Any, node: YamlScalar) -> Any:
-    """What a selector finds in an item; an item that it cannot be applied to means that the upstream changed."""
-    try:
-        return select(one)
-    except EvaluationError as error:
-        raise Unworkable(error, node.place) from None
+    if not report.checked:
+        try:
+            compile_xpath(text, language.namespaces)
+        except XPathProblem as problem:
+            report.add(problem.code, node.at(problem.offset), problem.message)
+            return None
+    said = (text, language.namespaces)
+    return _FieldReader(xpath_first(*said), xpath_every(*said), xpath_nodes(*said), ANY)
 
 
 def compile_selection(node: Node, language: SelectorLanguage, scope: Scope) -> Callable[[Any], list[Any] | None] | None:
@@ -444,25 +415,19 @@ def compile_selection(node: Node, language: SelectorLanguage, scope: Scope) -> C
         return None
     if language.is_xpath:
         reader = _reader(node, language, ANY, scope)
-        return (lambda document: reader.nodes(document) or None) if reader else None
+        return xpath_selection(node.value, language.namespaces) if reader else None
     expression, problems = compile_selector(node.value, ANY, tables=scope.tables)
     note_problems(problems, node, 0, scope.report)
     if expression is None or problems:
         return None
-    select = expression.evaluate
-
-    def items(document: Any) -> list[Any] | None:
-        found = selected(select, document, node)
-        return None if found is None else as_list(found)
-
-    return items
+    return selection(expression.evaluate, node.place)
 
 
 def _chain(node: Node | None, report: Report) -> tuple[Callable[[Any, Moment], Any] | None, Shape | None]:
     if node is None:
         return None, None
     assert isinstance(node, Listing)
-    functions: list[Callable[[Any, Moment], Any]] = []
+    steps: list[tuple[str, Any]] = []
     shape: Shape | None = None
     for item in node.items:
         pairs = (
@@ -472,20 +437,13 @@ def _chain(node: Node | None, report: Report) -> tuple[Callable[[Any, Moment], A
         )
         for name, parameters in pairs:
             try:
-                functions.append(compile_converter(name, parameters))
+                compile_converter(name, parameters)
             except ConverterProblem as problem:
                 report.add(problem.code, item.place, problem.message, problem.hint)
                 continue
+            steps.append((name, parameters))
             shape = _RETURNS.get(CONVERTERS[name].returns, ANY)
-    if len(functions) == 1:
-        return functions[0], shape
-
-    def convert(value: Any, moment: Moment) -> Any:
-        for function in functions:
-            value = function(value, moment)
-        return value
-
-    return convert, shape
+    return converted(tuple(steps)), shape
 
 
 # --- What stands written out in a request: what cannot be sent, and what should not stand in a file ------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
@@ -98,9 +98,9 @@ class Report:
         return [one for one in self if not one.is_error]
 
 
-def count_errors(report: Report) -> str:
+def count_errors(errors: Sequence[Diagnostic]) -> str:
     """How many errors there are, in words."""
-    count = len(report.errors)
+    count = len(errors)
     return f"{count} error{'s' if count != 1 else ''} in the specs"
 
 

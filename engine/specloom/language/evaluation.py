@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from specloom.core import Fault, Place
 
-from .expressions.compile import EvaluationError
+from .expressions.failures import EvaluationError
 
 # --- Bindings: what the names in an expression stand for when it is evaluated (its environment) -----------------------
 

@@ -9,7 +9,9 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .model import CollectionModel, Lens, Model, Toolset
+    from .heads import CapabilityHead, Heads, LazyMapping, ObserverHead, ProviderHead, ToolHead
+    from .image import KINDS, SPEC, Image, ImageError, load_model, pack_image
+    from .model import CollectionModel, Lens, Model, Toolset, make_heads
     from .provider import (
         AddressPart, AddressPattern, AddressSegment, Argument, Arrangement, Capability, ErrorRule, Grant, Join,
         Nearest, Operation, PageAddress, PageModel, PageQuestion, Paging, Provider, ResponseMapping, Retry, Service,
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 __getattr__ = exports(
     __name__,
     {
-        "model": "CollectionModel Lens Model Toolset",
+        "heads": "CapabilityHead Heads LazyMapping ObserverHead ProviderHead ToolHead",
+        "image": "KINDS SPEC Image ImageError load_model pack_image",
+        "model": "CollectionModel Lens Model Toolset make_heads",
         "provider": (
             "AddressPart AddressPattern AddressSegment Argument Arrangement Capability ErrorRule Grant Join "
             "Nearest Operation PageAddress PageModel PageQuestion Paging Provider ResponseMapping Retry Service "

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from specloom.core import PageTemplate, Place
 from specloom.language import RecordType
-from specloom.plugins import CollectionSpec
+from specloom.plugins import OBSERVERS, CollectionSpec, registered
 
+from .heads import CapabilityHead, Heads, LazyMapping, ObserverHead, ProviderHead, ToolHead
 from .provider import Argument, Capability, Operation, PageModel, Provider
 from .resource import Resource
 from .tool import Tool
@@ -73,7 +75,16 @@ class Model:
     resources: Mapping[str, Resource] = field(default_factory=dict)
     """In the order in which they are listed."""
     templates: Mapping[str, PageTemplate] = field(default_factory=dict)
-    _offered: dict[str, Mapping[str, Operation]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    given: Heads | None = field(default=None, repr=False, compare=False)
+    """What is known of each before it is loaded, where they are loaded late."""
+    _heads: list[Heads] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    @property
+    def heads(self) -> Heads:
+        """What is known of each spec, whether it was loaded or not."""
+        if not self._heads:
+            self._heads.append(make_heads(self) if self.given is None else self.given)
+        return self._heads[0]
 
     def address_artifact(self, identifier: str) -> str:
         """The address under which a kept text is read; "" where no resource reads them."""
@@ -90,28 +101,58 @@ class Model:
     @property
     def reader(self) -> Tool | None:
         """The tool that reads on in what others have cut; None where none does."""
-        return next((tool for tool in self.tools.values() if tool.reads is not None), None)
+        return next((self.tools[one.name] for one in self.heads.tools.values() if one.reads), None)
 
     @property
     def pages(self) -> list[PageModel]:
         """The pages of sites that providers read; of one provider in the order of its file."""
-        return [page for provider in self.providers.values() for page in provider.pages]
+        reading = (one.name for one in self.heads.providers.values() if one.reads_pages)
+        return [page for name in reading for page in self.providers[name].pages]
 
     def offering(self, capability: str) -> Mapping[str, Operation]:
         """Every operation of a capability, by provider, in the order of its routing and then by name."""
-        if not self._offered:
-            self._offered.update(self._find_offered())
-        return self._offered.get(capability, {})
+        names = self.heads.offering(capability)
+        return LazyMapping(names, lambda name: self.providers[name].operations[capability])
 
-    def _find_offered(self) -> dict[str, Mapping[str, Operation]]:
-        found: dict[str, dict[str, Operation]] = {}
-        for provider in self.providers.values():
-            for operation in provider.operations.values():
-                if operation.capability == operation.name:
-                    found.setdefault(operation.name, {})[provider.name] = operation
-        return {name: self._ranked(name, offered) for name, offered in found.items()}
 
-    def _ranked(self, capability: str, offered: Mapping[str, Operation]) -> dict[str, Operation]:
-        order = self.capabilities[capability].order if capability in self.capabilities else ()
-        ranks = {name: rank for rank, name in enumerate(order)}
-        return {name: offered[name] for name in sorted(offered, key=lambda name: (ranks.get(name, len(ranks)), name))}
+def make_heads(model: Model) -> Heads:
+    """The heads of a model whose specs are all there."""
+    homes = registered()
+    return Heads(
+        MappingProxyType(
+            {
+                one.name: ProviderHead(
+                    one.name,
+                    one.title,
+                    one.settings,
+                    tuple(each.name for each in one.operations.values() if each.capability == each.name),
+                    tuple(one.operations),
+                    bool(one.pages),
+                )
+                for one in model.providers.values()
+            }
+        ),
+        MappingProxyType(
+            {one.name: CapabilityHead(one.name, one.routing_key, one.order) for one in model.capabilities.values()}
+        ),
+        MappingProxyType(
+            {
+                one.name: ToolHead(
+                    one.name,
+                    one.title,
+                    one.description,
+                    one.place.file,
+                    one.toolsets,
+                    one.settings,
+                    one.capabilities,
+                    one.sources,
+                    one.opt_in,
+                    one.needs_provider,
+                    one.reads is not None,
+                )
+                for one in model.tools.values()
+            }
+        ),
+        tuple(ObserverHead(one.name, one.settings, one.every) for one in OBSERVERS.values()),
+        homes,
+    )

@@ -184,6 +184,8 @@ class AnswerKey:
     value: Value
     fields: tuple[Field, ...] | None = None
     take: Value | None = None
+    left_out: bool = False
+    """Rows that are null leave the key out; else they are none."""
 
 
 @dataclass(frozen=True, slots=True)

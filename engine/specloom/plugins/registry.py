@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -52,6 +54,29 @@ class Registry(dict[str, E], Generic[P, E, F]):
     def __init__(self, kind: Callable[P, E], function_of: Callable[[E], F]) -> None:
         super().__init__()
         self._kind, self._function_of = kind, function_of
+        self.homes: dict[str, str] = {}
+        """The modules that register entries which may be asked for before any package was imported, by name."""
+
+    def __missing__(self, name: str) -> E:
+        """Import the module that registers the name, or every package that announces some."""
+        if name in self.homes:
+            import_module(self.homes[name])
+        if not self.has(name):
+            load_hooks()
+        if not self.has(name):
+            raise KeyError(name)
+        return self[name]
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or name in self.homes
+
+    def has(self, name: str) -> bool:
+        """Whether the entry is here by now."""
+        return super().__contains__(name)
+
+    def modules(self) -> dict[str, str]:
+        """The module of each entry's function by the entry's name, as `homes` has it."""
+        return {name: self._function_of(entry).__module__ for name, entry in self.items()}
 
     def register(self, *args: P.args, **declared: P.kwargs) -> Callable[[F], F]:
         """Register a function with what an entry of this kind declares; its docstring is its documentation.
@@ -189,6 +214,9 @@ ENVELOPES = Registry(Envelope, lambda one: one.function)
 WINDOWS = Registry(Window, lambda one: one.function)
 PLACES = Registry(StoragePlace, lambda one: one.function)
 CLOSERS = Registry(Closer, lambda one: one.function)
+_BY_NAME: Mapping[str, Registry[Any, Any, Any]] = MappingProxyType(
+    {"hooks": HOOKS, "procedures": PROCEDURES, "observers": OBSERVERS, "envelopes": ENVELOPES, "windows": WINDOWS}
+)
 
 
 def procedure(
@@ -221,6 +249,7 @@ def procedure(
 
 def find_reader(address: str) -> str:
     """The name of the procedure that reads what stands under an address: who knows most of it; "" where nobody does."""
+    load_hooks()
     beginnings = {beginning: one.name for one in PROCEDURES.values() for beginning in one.reads}
     fitting = [beginning for beginning in beginnings if address.casefold().startswith(beginning)]
     return beginnings[max(fitting, key=len)] if fitting else ""
@@ -228,14 +257,35 @@ def find_reader(address: str) -> str:
 
 def open_text(text: str, source: str, room: int) -> OpenedText:
     """How a text begins that stands under an address, in at most `room` tokens (0 for no bound)."""
-    window = next(iter(WINDOWS.values()), None)
-    return window.function(text, source, room) if window else OpenedText(content=text, end=len(text), length=len(text))
+    name = next(iter({**WINDOWS, **WINDOWS.homes}), "")
+    return (
+        WINDOWS[name].function(text, source, room)
+        if name
+        else OpenedText(content=text, end=len(text), length=len(text))
+    )
 
 
 def load_hooks() -> Mapping[str, Hook]:
     """Every registered hook, after importing each package that announces some; the other kinds come with them."""
+    for module in _announced():
+        import_module(module)
+    return HOOKS
+
+
+@cache
+def _announced() -> tuple[str, ...]:
     from importlib.metadata import entry_points
 
-    for entry in entry_points(group=GROUP):
-        entry.load()
-    return HOOKS
+    return tuple(dict.fromkeys(entry.module for entry in entry_points(group=GROUP)))
+
+
+def registered() -> dict[str, dict[str, str]]:
+    """The module of everything that specs and the engine ask for by name, by kind and name."""
+    load_hooks()
+    return {kind: registry.modules() for kind, registry in _BY_NAME.items()}
+
+
+def expect(homes: Mapping[str, Mapping[str, str]]) -> None:
+    """Let what `registered` gave be imported when it is first asked for."""
+    for kind, modules in homes.items():
+        _BY_NAME[kind].homes.update(modules)

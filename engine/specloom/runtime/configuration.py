@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from specloom.core import Secret
-from specloom.model import Model, Provider, Setting
+from specloom.model import Model, Provider, ProviderHead, Setting
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110 §5.6.2
 
@@ -79,12 +79,12 @@ def read_settings(settings: Mapping[str, Setting], environ: Mapping[str, str]) -
     return values, problems
 
 
-def is_configured(provider: Provider, values: Mapping[str, Any]) -> bool:
+def is_configured(provider: ProviderHead | Provider, values: Mapping[str, Any]) -> bool:
     """Whether every setting that the provider needs has a value."""
     return all(values.get(one.name) is not None for one in provider.settings.values() if one.required)
 
 
-def missing_settings(provider: Provider, values: Mapping[str, Any]) -> list[str]:
+def missing_settings(provider: ProviderHead | Provider, values: Mapping[str, Any]) -> list[str]:
     """The variables to set before the provider can be asked, by name or as `NAME or OTHER`."""
     return [
         f"{one.name} or {one.stand_in}" if one.stand_in else one.name
@@ -107,7 +107,9 @@ class Configured:
     """A sentence for each value that could not be read."""
 
 
-def configure(providers: Iterable[Provider], environ: Mapping[str, str], *, always: bool = False) -> Configured:
+def configure(
+    providers: Iterable[ProviderHead | Provider], environ: Mapping[str, str], *, always: bool = False
+) -> Configured:
     """What is set for these providers; with `always` what they need is made up where it is missing."""
     settings: dict[str, dict[str, Any]] = {}
     names: set[str] = set()
@@ -127,7 +129,7 @@ def configure(providers: Iterable[Provider], environ: Mapping[str, str], *, alwa
     return Configured(settings, frozenset(names), missing, tuple(problems))
 
 
-def _stand_ins(provider: Provider, values: Mapping[str, Any]) -> dict[str, Any]:
+def _stand_ins(provider: ProviderHead | Provider, values: Mapping[str, Any]) -> dict[str, Any]:
     """Values for needed settings when nothing is sent anyway."""
     needed = [one for one in provider.settings.values() if one.required and values.get(one.name) is None]
     return {
@@ -194,7 +196,7 @@ def plan_routes(model: Model, configured: frozenset[str], environ: Mapping[str, 
     warnings: list[str] = []
     chosen = parse_routing(environ[ROUTING]) if environ.get(ROUTING, "").strip() else {}
     single = environ.get(SINGLE, "").strip().lower()
-    keys = {one.routing_key for one in model.capabilities.values()}
+    keys = {one.routing_key for one in model.heads.capabilities.values()}
     known = ", ".join([*sorted(keys - {""}), "default"])
     unknown = [key for key in chosen if key not in keys and key != "default"]
     warnings += [f"{ROUTING}: nothing is routed by {key!r}; known: {known}" for key in unknown]
@@ -202,8 +204,8 @@ def plan_routes(model: Model, configured: frozenset[str], environ: Mapping[str, 
         warnings.append(f"{SINGLE} is {single!r}, which is not a provider; known: {', '.join(sorted(model.providers))}")
     orders: dict[str, tuple[str, ...]] = {}
     unmet: dict[str, tuple[str, ...]] = {}
-    for capability in model.capabilities.values():
-        offering = model.offering(capability.name)
+    for capability in model.heads.capabilities.values():
+        offering = model.heads.offering(capability.name)
         written = chosen.get(capability.routing_key)
         general = chosen.get("default")
         # A general list of providers of whom none offers this says nothing about it; one of no providers at all is a
@@ -227,7 +229,7 @@ def plan_routes(model: Model, configured: frozenset[str], environ: Mapping[str, 
             elif name not in offering and capability.routing_key in chosen:
                 warnings.append(f"routing: {name!r} does not offer {capability.name!r}")
             elif name not in configured:
-                needed = " and ".join(one.name for one in model.providers[name].settings.values() if one.required)
+                needed = " and ".join(one.name for one in model.heads.providers[name].settings.values() if one.required)
                 warnings.append(f"routing: {name!r} is not configured; set {needed}")
     routed = bool(chosen) or any(len(order) > 1 for order in orders.values())
     return Routes(orders, routed, tuple(dict.fromkeys(warnings)), unmet)

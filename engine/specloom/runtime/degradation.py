@@ -67,7 +67,7 @@ def say_failures(failed: Iterable[Fault], model: Model) -> str:
 
 
 def _title(provider: str, model: Model) -> str:
-    return model.providers[provider].title if provider in model.providers else provider
+    return model.heads.providers[provider].title if provider in model.heads.providers else provider
 
 
 def _list(names: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import functools
 import json
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from specloom.cache import AnswerCache, CacheEntry
 from specloom.core import KINDS, Answer, Fault, Place, did_you_mean, dump_clean
 from specloom.language import build, evaluate, truthy
-from specloom.model import NOTICES, Model, Row, Tool, make_setting
+from specloom.model import NOTICES, Model, ObserverHead, Row, Tool, make_setting
 from specloom.plugins import (
     CLOSERS,
     ENVELOPES,
@@ -25,7 +25,6 @@ from specloom.plugins import (
     CallRecord,
     Collections,
     ObservedCall,
-    Observer,
     split_owner,
 )
 
@@ -117,19 +116,25 @@ NOT_RECORDED = "Nothing of this call was recorded in a session. {why}"
 class Watch:
     """The observers that are registered, where something can be kept; none where nothing can."""
 
-    def __init__(self, drawers: Collections | None, environ: Mapping[str, str], clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        observers: Iterable[ObserverHead],
+        drawers: Collections | None,
+        environ: Mapping[str, str],
+        clock: Callable[[], float],
+    ) -> None:
         self.problems: list[str] = []
         """A sentence for each of their settings that could not be read."""
         self._drawers = drawers
         self._clock = clock
-        self._watching: list[tuple[Observer, Mapping[str, Any]]] = []
-        for one in OBSERVERS.values() if drawers is not None else ():
+        self._watching: list[tuple[ObserverHead, Mapping[str, Any]]] = []
+        for one in observers if drawers is not None else ():
             declared = {name: make_setting(name, said, _NOWHERE) for name, said in one.settings.items()}
             values, problems = read_settings(declared, environ)
             self.problems += problems
             self._watching.append((one, values))
 
-    def watching(self, tool: Tool, arguments: Arguments) -> list[tuple[Observer, Mapping[str, Any]]]:
+    def watching(self, tool: Tool, arguments: Arguments) -> list[tuple[ObserverHead, Mapping[str, Any]]]:
         """Who looks at a call, with what is set for them: those for its session, and those who look at every call."""
         session = bool(tool.record and arguments.given.get(tool.record[0]))
         return [one for one in self._watching if session or (one[0].every and one[1].get(one[0].every))]
@@ -163,7 +168,7 @@ class Watch:
             seen = ObservedCall(owner, tool.name, session, kind, rows, ended, self._clock(), config)
             # What cannot be remembered keeps no answer from whoever asked.
             try:
-                await one.function(self._drawers, seen)
+                await OBSERVERS[one.name].function(self._drawers, seen)
             except Fault as fault:
                 lost = lost or fault.message
         return NOT_RECORDED.format(why=lost) if session and lost else ""
@@ -303,7 +308,7 @@ class Executor:
         self.isolate = isolate
         self.problems: list[str] = []
         # A replay needs no keys.
-        found = configure(model.providers.values(), environ, always=always_configured)
+        found = configure(model.heads.providers.values(), environ, always=always_configured)
         self.problems += found.problems
         self.settings, self.configured, self.missing = found.settings, found.names, found.missing
         try:
@@ -313,7 +318,7 @@ class Executor:
             self.routes = plan_routes(model, self.configured, {})
         self.problems += self.routes.warnings
         self.tool_settings: dict[str, dict[str, Any]] = {}
-        for tool in model.tools.values():
+        for tool in model.heads.tools.values():
             values, problems = read_settings(tool.settings, environ)
             self.problems += problems
             self.tool_settings[tool.name] = values
@@ -321,14 +326,18 @@ class Executor:
         self.tallies = Tallies()
         self.stalls = Stalls()
         self.recent: deque[Failed] = deque(maxlen=MOST_FAILED)
-        self._watch = Watch(drawers, environ, clock)
+        self._watch = Watch(model.heads.observers, drawers, environ, clock)
         self.problems += self._watch.problems
         self.upstreams = Upstreams(
             model.providers, self.settings, sender=sender, breakers=self.breakers, cache=cache, clock=clock
         )
         self.flights = Flights()
-        self.sites = PageIndex(model.pages)
         self._prefixes: dict[str, bytes] = {}
+
+    @functools.cached_property
+    def sites(self) -> PageIndex:
+        """The pages of sites that providers read."""
+        return PageIndex(self.model.pages)
 
     def tool(self, name: str) -> Tool:
         """The tool of that name, or a `config` fault."""

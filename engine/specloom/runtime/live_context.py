@@ -28,7 +28,6 @@ class LiveEngine(Protocol):
     sender: Sender
     upstreams: Upstreams
     flights: Flights
-    sites: PageIndex
     cache: AnswerCache | None
     drawers: Collections | None
     artifacts: ArtifactKeeper | None
@@ -37,6 +36,10 @@ class LiveEngine(Protocol):
     is_live: bool
     isolate: bool
     tool_settings: dict[str, dict[str, Any]]
+
+    @property
+    def sites(self) -> PageIndex:
+        """The pages of sites that providers read."""
 
     def offer(self) -> Offer:
         """Who can be asked now."""

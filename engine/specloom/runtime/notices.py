@@ -15,12 +15,14 @@ from .plan import Offer, PlanContext, ProviderOutcome
 
 def resolve(name: str, operation: str, tool: Tool, model: Model, offer: Offer) -> None:
     """Refuse a provider that cannot be asked: unknown, unable and unconfigured are three different `config` faults."""
-    offering = list(model.offering(operation))
+    offering = list(model.heads.offering(operation))
     if name not in offering:
         known = name in model.providers
         title = model.capabilities[operation].title.lower()
         problem = f"provider {name!r} does not offer {title}" if known else f"there is no provider {name!r}"
-        offering = list(dict.fromkeys(one for capability in tool.capabilities for one in model.offering(capability)))
+        offering = list(
+            dict.fromkeys(one for capability in tool.capabilities for one in model.heads.offering(capability))
+        )
         # What a tool asks beside its search, such as readers of pages, cannot be named.
         offering = [one for one in offering if one in _choices(tool)] or offering
         raise Fault(
@@ -78,7 +80,7 @@ def _choices(tool: Tool) -> Sequence[str]:
 
 def none_configured(tool: Tool, model: Model, offer: Offer, capabilities: tuple[str, ...]) -> Fault:
     """The `config` fault that says which settings would make somebody able to answer."""
-    names = list(dict.fromkeys(name for one in capabilities for name in model.offering(one)))
+    names = list(dict.fromkeys(name for one in capabilities for name in model.heads.offering(one)))
     needed = {name: " and ".join(offer.missing[name]) for name in names if offer.missing.get(name)}
     if len(needed) == 1:
         what = "".join(f"set {settings} to use {name}" for name, settings in needed.items())

@@ -19,7 +19,7 @@ from specloom.model import (
     Row,
     parse_address,
 )
-from specloom.plugins import SitePage, SiteRoute
+from specloom.plugins import SitePage, SiteRoute, load_hooks
 
 Asker = Callable[[str, Operation, Mapping[str, Any]], Awaitable[Answer]]
 """Asks an operation with arguments, for the question of this name."""
@@ -223,6 +223,7 @@ class _Reading:
     def _content(self) -> str:
         template = self.page.template
         try:
+            load_hooks()  # they bring the filters
             return fill_template(template.text, {name: self.context.get(name) for name in _SEEN}).strip("\n").rstrip()
         except Exception as error:  # noqa: BLE001 - whatever a template does with what came is a fault of the template
             message = f"a page of {self.page.site} cannot be written: {type(error).__name__}: {error}"

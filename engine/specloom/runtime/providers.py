@@ -102,7 +102,12 @@ class Upstreams:
         self._cache = cache
         self._clock = clock
         self._limiters: dict[str, Limiter] = {}
-        self._keyrings = {one.name: Keyring(one, settings[one.name]) for one in providers.values()}
+        self._keyrings: dict[str, Keyring] = {}
+
+    def _keyring(self, name: str) -> Keyring:
+        if name not in self._keyrings:
+            self._keyrings[name] = Keyring(self._providers[name], self._settings[name])
+        return self._keyrings[name]
 
     async def ask(
         self,
@@ -142,7 +147,7 @@ class Upstreams:
         spent: Fault | None = None
         try:
             async with asyncio.timeout(seconds):
-                for key in self._keyrings[provider.name].turn():
+                for key in self._keyring(provider.name).turn():
                     try:
                         return await self._drive(provider, operation, arguments, key, lives)
                     except Fault as fault:
@@ -226,7 +231,7 @@ class Upstreams:
 
     def _owned(self, fault: Fault, provider: str) -> Fault:
         """The fault with the provider's name, and without any secret that the upstream may have echoed."""
-        known = self._keyrings[provider].secrets()
+        known = self._keyring(provider).secrets()
         return fault.told_as(
             message=redact(fault.message, known),
             provider=fault.provider or provider,

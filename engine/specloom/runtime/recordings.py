@@ -118,6 +118,17 @@ def write_whole(path: Path, data: bytes) -> None:
         raise
 
 
+class Unsent:
+    """A way out that is closed: a dry run that tried to send would fail loudly."""
+
+    async def send(self, request: Request) -> Response:
+        """Never the response."""
+        raise Fault("internal", f"a dry run sends nothing, and {request.method} {request.url} was about to be sent")
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
 class RecordingSender:
     """Passes requests on and writes each exchange under FOLDER/PROVIDER/OPERATION.STEP.DIGEST.json."""
 

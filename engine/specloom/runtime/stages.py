@@ -113,7 +113,7 @@ def name_providers(providers: Value | None, context: Bindings) -> list[str]:
 
 def able_providers(operation: str, providers: Value | None, context: Bindings, run: PlanRun) -> list[str]:
     """Those of the named providers that are configured and offer the operation."""
-    offering = run.model.offering(operation)
+    offering = run.model.heads.offering(operation)
     return [one for one in name_providers(providers, context) if one in offering and one in run.offer.configured]
 
 

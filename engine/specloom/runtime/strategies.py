@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from specloom.core import KINDS, Answer, Fault, all_failed
-from specloom.language import Bindings, Layer, build, evaluate, how_many, may_be_null, truthy
+from specloom.language import Bindings, Layer, build, evaluate, how_many, truthy
 from specloom.model import HINTS, Access, Again, AnswerKey, Model, Pair, Part, Row, Strategy, Tool, Value, questions
 from specloom.plugins import HOOKS, NOT_MEMBER, PROCEDURES, REASONS, Collection, Context, Item, find_refusal, is_member
 
@@ -243,7 +243,7 @@ def answer_of(keys: Iterable[AnswerKey], returned: Value | None, context: Bindin
     answer: dict[str, Any] = {}
     for key in keys:
         value = evaluate(key.value, context)
-        if key.fields is not None and value is None and may_be_null(key.value.shape):
+        if key.fields is not None and value is None and key.left_out:
             continue
         if key.fields is not None:
             rows = (value or [])[: how_many(key.take, context)]

@@ -320,7 +320,12 @@ def _compact(value: Any) -> bytes:
 
 def fingerprint(environ: Mapping[str, str], selection: Selection) -> str:
     """Changes when a spec, the package, or the selection does: names, sizes and times of every file."""
-    seen = [f"{FORMAT} {__version__} {selection.key()}"]
+    return f"{FORMAT} {selection.key()}\n{stamp_sources(environ)}"
+
+
+def stamp_sources(environ: Mapping[str, str]) -> str:
+    """Changes when a spec or the package does: names, sizes and times of every file."""
+    seen = [__version__]
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     seen.extend(_stamps(package, ENGINE_SUFFIXES, leave_out=shipped_folder()))
     for layer in spec_layers(environ):

@@ -67,9 +67,7 @@ def run(options: ServeOptions) -> int:
         return int(stop.code or 0)
 
     def load_backend() -> Backend:
-        # There is a catalogue, so the specs have no errors, but for those that were left out of it.
-        checked = not catalogue.left_out
-        executor = make_executor(environ, replay=options.replay, record=options.record, checked=checked)
+        executor = make_executor(environ, replay=options.replay, record=options.record)
         import json
 
         from specloom.specs import load_prompts
@@ -115,20 +113,22 @@ def load_catalogue(environ: Mapping[str, str], selection: Selection, *, replay: 
     catalogue = None if replay else load_image(environ, selection)
     if catalogue is not None:
         return catalogue
-    from specloom.compiler import weave_served
     from specloom.core import count_errors, render, to_plain
-    from specloom.specs import layer_roots, listed_prompt, load_prompts
+    from specloom.specs import listed_prompt, load_prompts
 
-    model, library, report, lost = weave_served(layer_roots(environ))
-    if report.errors:
-        for one in report.errors:
-            print(render(one, library.sources), file=sys.stderr)  # noqa: T201 - the way to the person who starts it
-        print(f"specloom: {count_errors(report)}; nothing is served", file=sys.stderr)  # noqa: T201
+    from .served import load_served
+
+    served = load_served(environ)
+    if served.errors:
+        for one in served.errors:
+            print(render(one, served.sources), file=sys.stderr)  # noqa: T201 - the way to the person who starts it
+        print(f"specloom: {count_errors(served.errors)}; nothing is served", file=sys.stderr)  # noqa: T201
         raise SystemExit(1)
+    model = served.model
     try:
         prompts = [listed_prompt(one) for one in load_prompts(spec_layers(environ)).values()]
         catalogue = make_catalogue(
-            model, selection, environ, prompts=prompts, always_configured=replay, left_out=tell_lost(lost)
+            model, selection, environ, prompts=prompts, always_configured=replay, left_out=tell_lost(served.lost)
         )
     except ValueError as error:
         print(f"specloom: {to_plain(str(error))}", file=sys.stderr)  # noqa: T201
@@ -161,20 +161,17 @@ def make_executor(
     replay: str = "",
     record: str = "",
     disk_cache: bool = True,
-    checked: bool = False,
 ) -> Executor:
-    """The engine over the layers that the environment names, with the guarded transport, the cache and the breakers.
+    """The engine over the layers that the environment names, with the guarded transport, the cache and the breakers."""
+    from .served import load_served
 
-    `checked` says that the specs passed a compile before; see `weave_from`.
-    """
-    from specloom.compiler import weave_served
-    from specloom.core import count_errors, render
-    from specloom.specs import layer_roots
+    served = load_served(environ)
+    model, lost = served.model, served.lost
+    if served.errors:
+        from specloom.core import count_errors
 
-    model, library, report, lost = weave_served(layer_roots(environ), checked=checked)
-    if report.errors:
-        first = report.errors[0]
-        raise ValueError(f"{count_errors(report)}, the first at {first.place}: {first.message}; run `specloom check`")
+        first, count = served.errors[0], count_errors(served.errors)
+        raise ValueError(f"{count}, the first at {first.place}: {first.message}; run `specloom check`")
     # What is imported now takes the memory that the trees of the specs have left.
     import asyncio
     import functools
@@ -217,9 +214,11 @@ def make_executor(
         most_tokens=read_switch(environ, "SPECLOOM_MAX_TOKENS", problems),
     )
     if lost:
+        from specloom.core import render
+
         problems.insert(0, tell_lost(lost).removeprefix("Tell the user: "))
         for one in lost:
-            print(render(one, library.sources), file=sys.stderr)  # noqa: T201 - the way to the person who wrote it
+            print(render(one, served.sources), file=sys.stderr)  # noqa: T201 - the way to the person who wrote it
     executor.problems[:0] = problems
     executor.closing.append(memory.aclose)
     if audit is not None:

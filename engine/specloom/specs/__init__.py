@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .json_schema import editor_schemas
     from .library import (
         FOLDERS, Library, Spec, check_misplaced, check_overlooked, find_overlooked, layer_roots, load_library,
-        parse_spec, prompt_files, shipped_root, shown_as, spec_files, template_files,
+        parse_spec, prompt_files, read_texts, shipped_root, shown_as, spec_files, template_files,
     )
     from .prompts import (
         Prompt, PromptFile, complete, listed_prompt, load_prompts, read_prompts, render_prompt,
@@ -33,7 +33,7 @@ __getattr__ = exports(
         "json_schema": "editor_schemas",
         "library": (
             "FOLDERS Library Spec check_misplaced check_overlooked find_overlooked layer_roots load_library "
-            "parse_spec prompt_files shipped_root shown_as spec_files template_files"
+            "parse_spec prompt_files read_texts shipped_root shown_as spec_files template_files"
         ),
         "prompts": "Prompt PromptFile complete listed_prompt load_prompts read_prompts render_prompt",
         "yaml": "Listing Map Node YamlEntry YamlScalar to_plain",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ from specloom.core import (
 )
 
 from .grammar import GRAMMARS, check
-from .yaml import MAX_BYTES, Map, SourceText, YamlScalar, parse_source, to_plain
+from .yaml import MAX_BYTES, Map, SourceText, YamlScalar, decode_source, parse_source, to_plain
 
 FOLDERS = ("providers.d", "tools.d", "lenses", "collections.d", "resources.d")
 
@@ -123,6 +124,18 @@ def load_library(
             library.templates[path.name.removesuffix(PROMPT_SUFFIX)] = PageTemplate(shown, text)
         library.prompts.update(path.name.removesuffix(PROMPT_SUFFIX) for path in prompt_files(root))
     return library
+
+
+def read_texts(roots: Sequence[Path]) -> dict[str, str]:
+    """The texts of all specs and templates of every layer by the names under which they are shown; none is checked."""
+    found = {}
+    for at, root in enumerate(roots):
+        for path in spec_files(root):
+            with contextlib.suppress(OSError), path.open("rb") as file:
+                found[shown_as(path, root, at)] = decode_source(file.read(MAX_BYTES + 1))
+        for path in template_files(root):
+            found[shown_as(path, root, at)] = path.read_text(encoding="utf-8", errors="replace")
+    return found
 
 
 def shown_as(path: Path, root: Path, at: int) -> str:

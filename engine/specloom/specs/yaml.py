@@ -110,6 +110,16 @@ class SourceText:
     root: Map | None
 
 
+def decode_source(data: bytes) -> str:
+    """The text of a spec as its digest is taken of; "" of one that is too large to be read."""
+    if len(data) > MAX_BYTES:
+        return ""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("utf-8", "replace")
+
+
 def parse_source(file: str, data: bytes, report: Report, *, skip: frozenset[str] = frozenset()) -> SourceText:
     """Read one file; what is wrong with it is reported with its place, and the tree is then None.
 

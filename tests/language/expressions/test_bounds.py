@@ -7,7 +7,7 @@ import time
 import pytest
 
 from specloom.language.expressions.api import compile_expression, compile_selector
-from specloom.language.expressions.compile import EvaluationError
+from specloom.language.expressions.failures import EvaluationError
 from specloom.language.types import TEXT, RecordType
 
 SCOPE = RecordType({"args": RecordType({"query": TEXT}, required=frozenset({"query"}))}, required=frozenset({"args"}))

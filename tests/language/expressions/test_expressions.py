@@ -11,7 +11,9 @@ from jmespath.parser import Parser
 
 from specloom.core.secrets import Secret
 from specloom.language.expressions.api import compile_expression, compile_selector
-from specloom.language.expressions.compile import EvaluationError, SpecFunctions, build, evaluate_reference, guard
+from specloom.language.expressions.calls import SpecFunctions
+from specloom.language.expressions.compile import build, evaluate_reference, guard
+from specloom.language.expressions.failures import EvaluationError
 from specloom.language.expressions.parser import ExpressionProblem, parse
 from specloom.language.functions.registry import FUNCTIONS
 from specloom.language.types import (

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from specloom.core.secrets import Secret
 from specloom.language.expressions.api import compile_selector
-from specloom.language.expressions.compile import EvaluationError, evaluate_reference
+from specloom.language.expressions.compile import evaluate_reference
+from specloom.language.expressions.failures import EvaluationError
 from specloom.language.functions.data import MAX_TEXT, find_pattern_problem
 from specloom.language.functions.registry import FUNCTIONS
 from specloom.language.signatures import OWN_FUNCTIONS, admits, to_kind, to_text, to_types, truthy

@@ -12,16 +12,33 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..types import ANY, RecordType, Shape
-from .compile import SpecFunctions, build, guard
-from .parser import ExpressionProblem, forget_trees, parse
+from .calls import SpecFunctions
+from .compile import build, guard
+from .parser import ExpressionProblem, Node, forget_trees, parse
 from .typecheck import MAX_COPIES, TypeChecker, count_copies, share
 
 Tables = Mapping[str, Mapping[str, Any]]
 _NO_TABLES: Tables = MappingProxyType({})
 _WITHOUT_TABLES = SpecFunctions(_NO_TABLES)
+
+
+EXPRESSION = "expression"
+"""The maker of the functions of expressions; code of their own is generated for each."""
+
+
+class ExpressionSource(NamedTuple):
+    """What code is generated from for an expression that was checked."""
+
+    text: str
+    node: Node
+    tables: Tables
+    rooted: bool
+    """It is worked out from bindings, not from an item."""
+    fails: bool
+    """There are values that it cannot take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +106,7 @@ def _compile(
     except RecursionError:
         return None, [ExpressionProblem("E201", "the expression is nested too deeply", "split it", 0)]
     evaluate = guard(text, code.run) if code.fails else code.run
+    vars(evaluate)["made_by"] = EXPRESSION, ExpressionSource(text, node, used, rooted, code.fails)
     return Expression(text, shape, checker.uses(), share(frozenset(checker.tables)), evaluate), []
 
 

@@ -5,69 +5,20 @@ A closure costs a fraction of the interpreter's visit.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from numbers import Number
 from typing import Any, NamedTuple
 
-from jmespath.exceptions import JMESPathTypeError, UnknownFunctionError
-from jmespath.functions import Functions
 from jmespath.visitor import Options, TreeInterpreter
 
 from ..functions.registry import FUNCTIONS
-from ..signatures import Function, to_classes, to_text, to_types, truthy
+from ..signatures import truthy
+from .calls import SpecFunctions
+from .failures import CAUGHT, FAILURES, EvaluationError, name_expression, to_error, unordered
 from .parser import ExpressionProblem, Node, parse
+from .support import ORDER, Applied, Types, equals, find_types, flatten, get, is_false, item_at, order, values_of
 
 # --- The plain interpreter with our functions: the meaning that compiled expressions are held to ----------------------
-
-
-_ORDER_SIGNS = {"lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
-_TYPES = {bool: "a boolean", int: "a number", float: "a number", str: "the text", list: "a list", dict: "an object"}
-FAILURES = (ValueError, TypeError, ArithmeticError, LookupError, AttributeError)
-"""What the functions of the package raise on values that they cannot take; `JMESPathError` is a `ValueError`."""
-
-
-class EvaluationError(Exception):
-    """An expression met a value it cannot take: `message` is one line, `text` the expression."""
-
-    def __init__(self, text: str, message: str) -> None:
-        super().__init__(f"{message}, in: {text}" if text else message)
-        self.text = text
-        self.message = message
-
-
-def to_entry(function: Function) -> dict[str, Any]:
-    """The function as an entry of the package's function table."""
-    signature: list[dict[str, Any]] = [{"types": to_types(kind)} for kind in function.parameters]
-    if function.variadic:
-        signature[-1]["variadic"] = True
-    return {"function": lambda _, *arguments: function.call(*arguments), "signature": tuple(signature)}
-
-
-class SpecFunctions(Functions):
-    """The package's function caller over our registry and the declared tables."""
-
-    def __init__(self, tables: Mapping[str, Mapping[str, Any]]) -> None:
-        self.tables = {name: {to_text(key): value for key, value in table.items()} for name, table in tables.items()}
-
-    def call_function(self, function_name: str, resolved_args: Any) -> Any:
-        """The result of the call; every failure is an `EvaluationError`."""
-        arguments = list(resolved_args)
-        try:
-            return super().call_function(function_name, arguments)
-        except FAILURES as error:
-            raise to_error(function_name, arguments, error) from error
-
-    def find_in_table(self, table: Any, key: Any) -> Any:
-        """The entry of the table; `lookup` as the package calls it."""
-        if table not in self.tables:
-            raise ValueError(f"there is no table {table!r}")
-        return FUNCTIONS["lookup"].call(self.tables[table], key)
-
-
-SpecFunctions.FUNCTION_TABLE = {name: to_entry(function) for name, function in FUNCTIONS.items()}
-SpecFunctions.FUNCTION_TABLE["lookup"]["function"] = SpecFunctions.find_in_table
 
 
 class Interpreter(TreeInterpreter):
@@ -110,46 +61,10 @@ def guard(text: str, run: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def evaluate(value: Any) -> Any:
         try:
             return run(value)
-        except EvaluationError as error:
-            raise EvaluationError(text, error.message) from error
-        except FAILURES as error:
-            raise EvaluationError(text, f"the expression failed ({first_line(error)})") from error
-        except RecursionError as error:
-            raise EvaluationError(text, "the value or the expression is nested too deeply") from error
+        except CAUGHT as error:
+            raise name_expression(text, error) from error
 
     return evaluate
-
-
-def to_error(name: str, arguments: list[Any], error: Exception) -> EvaluationError:
-    """The failure of a function, naming it and what it got."""
-    if isinstance(error, UnknownFunctionError):
-        return EvaluationError("", f"there is no function {name}()")
-    if isinstance(error, JMESPathTypeError):
-        wanted = " or ".join(word.replace("array-", "array of ") for word in error.expected_types)
-        return EvaluationError("", f"{name}() takes {wanted}, and got {show(error.current_value)}")
-    got = ", ".join(show(argument) for argument in arguments) or "nothing"
-    return EvaluationError("", f"{name}() cannot take {got} ({first_line(error)})")
-
-
-def unordered(operator: str) -> EvaluationError:
-    """The failure to order a text and a number."""
-    return EvaluationError("", f"'{_ORDER_SIGNS[operator]}' compares two numbers or two texts, and got one of each")
-
-
-def first_line(error: Exception) -> str:
-    """The first line of an error's text."""
-    return next(iter(str(error).splitlines()), type(error).__name__)
-
-
-def show(value: Any) -> str:
-    """The kind of a value and, where it is short, the value."""
-    if value is None:
-        return "null"
-    name = _TYPES.get(type(value), f"a {type(value).__name__.strip('_').lower()}")
-    if isinstance(value, (list, dict)):
-        return f"{name} of {len(value)}"
-    text = repr(value)
-    return f"{name} {text if len(text) <= 60 else text[:57] + '…'}"
 
 
 # --- The closures that compiled expressions are made of, each with the exact meaning of a node of the package's
@@ -157,22 +72,12 @@ def show(value: Any) -> str:
 
 
 Run = Callable[[Any], Any]
-ORDER = {"lt": operator.lt, "lte": operator.le, "gt": operator.gt, "gte": operator.ge}
-
-
-def _get(value: Any, name: str) -> Any:
-    if value is None:
-        return None
-    try:
-        return value.get(name)
-    except AttributeError:
-        return None
 
 
 @lru_cache(maxsize=1024)
 def make_field(name: str) -> Run:
     def run(value: Any) -> Any:
-        return value.get(name) if type(value) is dict else _get(value, name)
+        return value.get(name) if type(value) is dict else get(value, name)
 
     return run
 
@@ -183,45 +88,25 @@ def make_path(names: tuple[str, ...]) -> Run:
         first, second = names
 
         def run_two(value: Any) -> Any:
-            value = value.get(first) if type(value) is dict else _get(value, first)
-            return value.get(second) if type(value) is dict else _get(value, second)
+            value = value.get(first) if type(value) is dict else get(value, first)
+            return value.get(second) if type(value) is dict else get(value, second)
 
         return run_two
 
     def run(value: Any) -> Any:
         for name in names:
-            value = value.get(name) if type(value) is dict else _get(value, name)
+            value = value.get(name) if type(value) is dict else get(value, name)
         return value
 
     return run
 
 
 def make_index(position: int) -> Run:
-    def run(value: Any) -> Any:
-        if not isinstance(value, list):
-            return None
-        try:
-            return value[position]
-        except IndexError:
-            return None
-
-    return run
+    return lambda value: item_at(value, position)
 
 
 def make_flatten(base: Run) -> Run:
-    def run(value: Any) -> Any:
-        items = base(value)
-        if not isinstance(items, list):
-            return None
-        merged: list[Any] = []
-        for item in items:
-            if isinstance(item, list):
-                merged.extend(item)
-            else:
-                merged.append(item)
-        return merged
-
-    return run
+    return lambda value: flatten(base(value))
 
 
 def make_projection(base: Run, item: Run) -> Run:
@@ -236,12 +121,8 @@ def make_projection(base: Run, item: Run) -> Run:
 
 def make_value_projection(base: Run, item: Run) -> Run:
     def run(value: Any) -> Any:
-        mapping = base(value)
-        try:
-            items = mapping.values()
-        except AttributeError:
-            return None
-        return [found for element in items if (found := item(element)) is not None]
+        items = values_of(base(value))
+        return None if items is None else [found for element in items if (found := item(element)) is not None]
 
     return run
 
@@ -257,22 +138,7 @@ def make_filter(base: Run, item: Run, test: Run) -> Run:
 
 
 def make_order(first: Run, second: Run, sign: str) -> Run:
-    compare = ORDER[sign]
-
-    def run(value: Any) -> Any:
-        left, right = first(value), second(value)
-        if not (_is_comparable(left) and _is_comparable(right)):
-            return None
-        try:
-            return compare(left, right)
-        except TypeError as error:
-            raise unordered(sign) from error
-
-    return run
-
-
-def _is_comparable(value: Any) -> bool:
-    return isinstance(value, (str, Number)) and not isinstance(value, bool)
+    return lambda value: order(sign, first(value), second(value))
 
 
 def make_checked_call(functions: SpecFunctions, name: str, runs: tuple[Run, ...]) -> Run:
@@ -286,7 +152,7 @@ def make_call(
     name: str,
     call: Callable[..., Any],
     runs: tuple[Run, ...],
-    checks: tuple[tuple[int, tuple[type, ...]], ...],
+    checks: Types,
     checked: Run,
 ) -> Run:
     def run(value: Any) -> Any:
@@ -302,27 +168,12 @@ def make_call(
     return run
 
 
-_equals = TreeInterpreter.COMPARATOR_FUNC["eq"]
-
-
 class Code(NamedTuple):
     """A closure, whether it always gives the same (`constant`), and whether it can fail."""
 
     run: Run
     constant: bool = False
     fails: bool = False
-
-
-class _Expression:
-    """A closure as the package's functions take one: its class name is what they check, `visit` what they call."""
-
-    __slots__ = ("expression",)
-
-    def __init__(self, expression: Run) -> None:
-        self.expression = expression
-
-    def visit(self, run: Run, value: Any) -> Any:
-        return run(value)
 
 
 def build(node: Node, functions: SpecFunctions) -> Code:
@@ -431,13 +282,7 @@ class _ClosureBuilder:
     def _not_expression(self, node: Node) -> Code:
         inner = self.visit(node["children"][0])
         original = inner.run
-
-        def run(value: Any) -> Any:
-            found = original(value)
-            # Every number is true, zero included.
-            return not found if isinstance(found, bool) or not isinstance(found, Number) else False
-
-        return _fold(run, [inner])
+        return _fold(lambda value: is_false(original(value)), [inner])
 
     def _comparator(self, node: Node) -> Code:
         left, right = self._visit_all(node)
@@ -461,24 +306,14 @@ class _ClosureBuilder:
         return Code(run, fails=True)
 
     def _argument(self, node: Node) -> Code:
-        return (
-            _constant(_Expression(self.visit(node["children"][0]).run))
-            if node["type"] == "expref"
-            else self.visit(node)
-        )
+        return _constant(Applied(self.visit(node["children"][0]).run)) if node["type"] == "expref" else self.visit(node)
 
     def _fast_call(self, name: str, children: list[Node], runs: tuple[Run, ...], checked: Run) -> Run:
         """A call that looks at the arguments' types itself and leaves every doubt to the package's check."""
         function = FUNCTIONS[name]
-        checks: list[tuple[int, tuple[type, ...]]] = []
-        for position, kind in enumerate(function.parameters):
-            if kind == "expref" and children[position]["type"] == "expref":
-                continue
-            types = to_classes(kind)
-            if types is None:
-                return checked
-            if types:
-                checks.append((position, types))
+        checks = find_types(function, tuple(child["type"] == "expref" for child in children))
+        if checks is None:
+            return checked
         if name == "lookup":
             first = children[0]
             if first["type"] != "literal" or first["value"] not in self.functions.tables:
@@ -486,7 +321,7 @@ class _ClosureBuilder:
             table = self.functions.tables[first["value"]]
             runs = (lambda _: table, *runs[1:])
             checks = checks[1:]
-        return make_call(name, function.call, runs, tuple(checks), checked)
+        return make_call(name, function.call, runs, checks, checked)
 
 
 def _current(value: Any) -> Any:
@@ -532,8 +367,8 @@ def _make_equality(left: Code, right: Code, *, negated: bool) -> Run:
             return lambda value: first(value) != literal
         return lambda value: first(value) == literal
     if negated:
-        return lambda value: not _equals(first(value), second(value))
-    return lambda value: _equals(first(value), second(value))
+        return lambda value: not equals(first(value), second(value))
+    return lambda value: equals(first(value), second(value))
 
 
 def _make_when(condition: Code, then: Code, otherwise: Code) -> Code:

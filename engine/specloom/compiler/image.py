@@ -1,0 +1,28 @@
+"""Makes the image of a model: code for each of its specs, generated, compiled and packed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import CodeType
+
+from specloom.model import KINDS, Model, pack_image
+
+from .codegen import compile_code, generate
+
+_HEADS_FILE = "heads"
+"""What a traceback names where a head cannot be made again; there is no such file."""
+
+
+def make_image(model: Model, fingerprint: str) -> bytes:
+    """The image of a model whose specs have no errors; see `model.image`. `fingerprint` says what it was made of."""
+    heads = compile_code(generate(model.heads, _HEADS_FILE), _HEADS_FILE)
+    names = {kind: list(getattr(model, kind)) for kind in KINDS}
+    return pack_image(model.digest, fingerprint, heads, _parts(model), names)
+
+
+def _parts(model: Model) -> Iterator[tuple[str, str, CodeType]]:
+    for kind in KINDS:
+        for name, spec in getattr(model, kind).items():
+            place = getattr(spec, "place", None)
+            file = place.file if place is not None else spec.file
+            yield kind, name, compile_code(generate(spec, file), file)

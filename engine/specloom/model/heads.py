@@ -1,0 +1,115 @@
+"""What a start needs of every spec, whichever of them are called: names, settings, and who offers what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from .values import Setting
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderHead:
+    """One provider: what has to be set for it, and the capabilities that it offers."""
+
+    name: str
+    title: str
+    settings: Mapping[str, Setting]
+    offers: tuple[str, ...]
+    operations: tuple[str, ...]
+    """All of its operations, in the order of its file; those which are no capability's own serve its pages."""
+    reads_pages: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityHead:
+    """One capability: under which key it is routed, and in which order its providers are asked."""
+
+    name: str
+    routing_key: str
+    order: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolHead:
+    """One tool: what lists say of it, what has to be set for it, and whom it asks."""
+
+    name: str
+    title: str
+    description: str
+    file: str
+    toolsets: tuple[str, ...]
+    settings: Mapping[str, Setting]
+    capabilities: tuple[str, ...]
+    sources: tuple[str, ...]
+    opt_in: str = ""
+    needs_provider: bool = False
+    reads: bool = False
+    """It reads on what others have cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObserverHead:
+    """One observer of calls: its settings as they are declared, and the one that lets it look at every call."""
+
+    name: str
+    settings: Mapping[str, Mapping[str, Any]]
+    every: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """What is known of every spec of a model before any is loaded, by name."""
+
+    providers: Mapping[str, ProviderHead]
+    capabilities: Mapping[str, CapabilityHead]
+    tools: Mapping[str, ToolHead]
+    observers: tuple[ObserverHead, ...] = ()
+    registered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """The modules of what hand-written code registers, by kind and name; see `plugins.registered`."""
+    _offered: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def offering(self, capability: str) -> tuple[str, ...]:
+        """Who offers a capability, in the order of its routing and then by name."""
+        if not self._offered:
+            found: dict[str, list[str]] = {}
+            for one in self.providers.values():
+                for name in one.offers:
+                    found.setdefault(name, []).append(one.name)
+            self._offered.update({name: self._ranked(name, offered) for name, offered in found.items()})
+        return self._offered.get(capability, ())
+
+    def _ranked(self, capability: str, offered: list[str]) -> tuple[str, ...]:
+        order = self.capabilities[capability].order if capability in self.capabilities else ()
+        ranks = {name: rank for rank, name in enumerate(order)}
+        return tuple(sorted(offered, key=lambda name: (ranks.get(name, len(ranks)), name)))
+
+
+class LazyMapping(Mapping[str, T]):
+    """Specs by name, each loaded when it is first asked for; names and their order are known before."""
+
+    __slots__ = ("_load", "_loaded", "_names")
+
+    def __init__(self, names: tuple[str, ...], load: Callable[[str], T]) -> None:
+        self._names = dict.fromkeys(names)
+        self._load = load
+        self._loaded: dict[str, T] = {}
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._loaded:
+            if name not in self._names:
+                raise KeyError(name)
+            self._loaded[name] = self._load(name)
+        return self._loaded[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)

@@ -1,0 +1,159 @@
+"""The image of a model: the byte code of every spec in one file, each loaded when a call first needs it.
+
+The file has a line that names the format, the digest and the length of its table in hexadecimal, the table as JSON, and
+the parts behind it, each the marshalled code of a module that `compiler.codegen` made. An image is code, so it is taken
+only from a file that nobody but its owner and the administrator can write, and no part is unmarshalled whose digest is
+not that of the table. Nothing is unpickled.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import marshal
+import mmap
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import blake2b
+from types import CodeType
+from typing import Any
+
+from specloom.core import PageTemplate
+from specloom.plugins import expect
+
+from .heads import Heads, LazyMapping
+from .model import Model
+
+MAGIC = b"specloom image 1\n"
+KINDS = ("providers", "capabilities", "tools", "lenses", "collections", "toolsets", "resources", "templates")
+"""The mappings of a model, each a kind of part."""
+HEADS = "heads"
+SPEC = "SPEC"
+"""The name under which a generated module has what its spec became."""
+_VERSION = 2
+"""Of the marshal format: the later ones have references where a value happens to be held elsewhere, and so differ."""
+_DIGEST = 16
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+class ImageError(ValueError):
+    """Why a file is no image that may be used."""
+
+
+def interpreter() -> str:
+    """Which byte code this interpreter reads."""
+    return f"{sys.implementation.cache_tag} {importlib.util.MAGIC_NUMBER.hex()}"
+
+
+def pack_image(
+    digest: str, fingerprint: str, heads: CodeType, parts: Iterable[tuple[str, str, CodeType]], names: Mapping[str, Any]
+) -> bytes:
+    """The bytes of an image; the same for the same specs, engine and interpreter.
+
+    `parts` are modules by kind and name, `names` the names of each kind in their order.
+    """
+    table: dict[str, Any] = {
+        "interpreter": interpreter(),
+        "fingerprint": fingerprint,
+        "digest": digest,
+        "names": {kind: list(names[kind]) for kind in KINDS},
+        "parts": {},
+    }
+    bodies, at = [], 0
+    for kind, name, code in [(HEADS, "", heads), *parts]:
+        body = marshal.dumps(code, _VERSION)
+        table["parts"][f"{kind}/{name}"] = [at, len(body), _digest(body)]
+        bodies.append(body)
+        at += len(body)
+    written = json.dumps(table, ensure_ascii=False, separators=(",", ":")).encode()
+    return b"".join([MAGIC, f"{_digest(written)} {len(written):08x}\n".encode(), written, *bodies])
+
+
+def _digest(data: bytes) -> str:
+    return blake2b(data, digest_size=_DIGEST).hexdigest()
+
+
+class Image:
+    """An open image. Parts are read and run when they are asked for; any thread may ask."""
+
+    def __init__(self, path: str) -> None:
+        """Raises OSError or ImageError."""
+        self.path = path
+        # What is mapped stays as it is when a later image takes the name.
+        with open(path, "rb") as file:
+            check_owner(path, file.fileno())
+            if not os.fstat(file.fileno()).st_size:
+                raise ImageError(f"{path} is empty")
+            self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        table = self._read_table()
+        self.fingerprint: str = table["fingerprint"]
+        self.digest: str = table["digest"]
+        self.names: dict[str, list[str]] = table["names"]
+        self._parts: dict[str, list[Any]] = table["parts"]
+        self._start = self._data.tell()
+
+    def _read_table(self) -> dict[str, Any]:
+        if self._data.readline() != MAGIC:
+            raise ImageError(f"{self.path} is no image of this format")
+        digest, _, length = self._data.readline().decode("ascii", "replace").partition(" ")
+        try:
+            written = self._data.read(int(length, 16))
+        except ValueError:
+            written = b""
+        if _digest(written) != digest:
+            raise ImageError(f"{self.path} is damaged")
+        table: dict[str, Any] = json.loads(written)
+        if table["interpreter"] != interpreter():
+            raise ImageError(f"{self.path} is for another interpreter")
+        return table
+
+    def load(self, kind: str, name: str = "") -> Any:
+        """What a spec became. Raises ImageError where the file was damaged since it was opened."""
+        offset, length, digest = self._parts[f"{kind}/{name}"]
+        body = self._data[self._start + offset : self._start + offset + length]
+        if _digest(body) != digest:
+            raise ImageError(f"{self.path} is damaged; remove it")
+        module = {"__name__": f"specloom.image.{kind}.{name}" if name else f"specloom.image.{kind}"}
+        exec(marshal.loads(body), module)  # noqa: S102, S302 - written by ourselves, as its owner and digest say
+        return module[SPEC]
+
+
+def check_owner(path: str, handle: int) -> None:
+    """Raises ImageError for a file, or a folder of it, that others than its owner and the administrator can write."""
+    if os.name == "nt":  # what is below a user's profile is that user's
+        return
+    trusted = (os.getuid(), 0)
+    for name, found in ((path, os.fstat(handle)), (os.path.dirname(path), os.stat(os.path.dirname(path) or "."))):
+        # Everybody may write into a folder such as /tmp, where nobody can replace what another owns.
+        others = found.st_mode & _OTHERS and not (stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX)
+        if found.st_uid not in trusted or others:
+            raise ImageError(f"{name} can be written by others, so that nothing of it is run")
+
+
+def load_model(image: Image) -> Model:
+    """The model of an image: what is known of all specs at once, and each spec when it is first asked for."""
+
+    def late(kind: str) -> LazyMapping[Any]:
+        return LazyMapping(tuple(image.names[kind]), _loader(image, kind))
+
+    heads: Heads = image.load(HEADS)
+    expect(heads.registered)
+    templates: Mapping[str, PageTemplate] = late("templates")
+    return Model(
+        late("providers"),
+        late("capabilities"),
+        late("tools"),
+        late("lenses"),
+        image.digest,
+        late("collections"),
+        late("toolsets"),
+        late("resources"),
+        templates,
+        given=heads,
+    )
+
+
+def _loader(image: Image, kind: str) -> Callable[[str], Any]:
+    return lambda name: image.load(kind, name)

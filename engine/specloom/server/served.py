@@ -1,0 +1,111 @@
+"""The model that is served: from its image if nothing changed since, else compiled anew and kept as an image."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from specloom.core import cache_folder, make_own_folder, shipped_folder, spec_layers
+
+from .catalogue import stamp_sources
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from specloom.core import Diagnostic
+    from specloom.model import Model
+
+
+class Served:
+    """A model, the errors of what is left out of it, and the texts that they are shown with.
+
+    `errors` keep everything from being served, `lost` only what a user's own files add.
+    """
+
+    __slots__ = ("errors", "lost", "model", "sources")
+
+    def __init__(
+        self,
+        model: Model,
+        errors: Sequence[Diagnostic] = (),
+        lost: Sequence[Diagnostic] = (),
+        sources: Mapping[str, str] | None = None,
+    ) -> None:
+        self.model = model
+        self.errors = list(errors)
+        self.lost = list(lost)
+        self.sources = sources or {}
+
+
+def load_served(environ: Mapping[str, str]) -> Served:
+    """The model of the layers of an environment."""
+    stamp = stamp_everything(environ)
+    model = open_model(environ, stamp)
+    if model is not None:
+        return Served(model)
+    from specloom.compiler import weave_served
+    from specloom.specs import layer_roots
+
+    model, library, report, lost = weave_served(layer_roots(environ))
+    if not report.errors and not lost:
+        save_model(model, environ, stamp)
+    return Served(model, report.errors, lost, library.sources)
+
+
+def find_digest(environ: Mapping[str, str]) -> str:
+    """The digest of all specs: that of the image where nothing changed since, else of their texts."""
+    model = open_model(environ, stamp_everything(environ))
+    if model is not None:
+        return model.digest
+    from specloom.compiler import digest_sources
+    from specloom.specs import layer_roots, read_texts
+
+    return digest_sources(read_texts(layer_roots(environ)))
+
+
+def stamp_everything(environ: Mapping[str, str]) -> str:
+    """Changes when a spec or the package does, or when something was installed that may register more."""
+    folders = [folder for folder in sys.path if folder.endswith(("site-packages", "dist-packages"))]
+    return "\n".join([stamp_sources(environ), *map(_stamp_folder, folders)])
+
+
+def _stamp_folder(folder: str) -> str:
+    try:
+        return f"{folder} {os.stat(folder).st_mtime_ns}"
+    except OSError:
+        return folder
+
+
+def model_path(environ: Mapping[str, str]) -> str:
+    """The file of the model under these layers, for this interpreter."""
+    from zlib import crc32  # only names the file; what is inside is compared whole
+
+    layers = "\n".join((*spec_layers(environ), shipped_folder(), sys.version))
+    return os.path.join(cache_folder(environ), f"model-{crc32(layers.encode()):08x}.image")
+
+
+def open_model(environ: Mapping[str, str], stamp: str) -> Model | None:
+    """The model of the image, if there is one that may be used and nothing changed since it was made."""
+    from specloom.model import Image, ImageError, load_model
+
+    try:
+        image = Image(model_path(environ))
+    except (OSError, ImageError):
+        return None
+    return load_model(image) if image.fingerprint == stamp else None
+
+
+def save_model(model: Model, environ: Mapping[str, str], stamp: str) -> bool:
+    """Write the image; False where that is not possible, which only costs time at the next start."""
+    from pathlib import Path
+
+    from specloom.compiler import make_image
+    from specloom.runtime import write_whole
+
+    try:
+        make_own_folder(cache_folder(environ), environ)
+        write_whole(Path(model_path(environ)), make_image(model, stamp))
+    except OSError:
+        return False
+    return True

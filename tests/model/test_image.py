@@ -1,0 +1,170 @@
+"""The image of a model: what is loaded and when, and the files that are never run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from specloom.compiler import make_image
+from specloom.core import cache_folder
+from specloom.model import KINDS, Image, ImageError, load_model
+from specloom.model import image as image_module
+from specloom.server.served import find_digest, load_served, model_path
+from tests.support.demo_specs import weave_demo, write_demo
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    found = tmp_path / "kept" / "model.image"
+    found.parent.mkdir(mode=0o700)
+    found.write_bytes(make_image(weave_demo(write_demo(tmp_path / "specs"))[0], "stamp"))
+    found.chmod(0o600)
+    return found
+
+
+def test_a_spec_is_loaded_when_it_is_first_asked_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+    load = Image.load
+
+    def note(self: Image, kind: str, name: str = "") -> object:
+        loaded.append(f"{kind}/{name}")
+        return load(self, kind, name)
+
+    monkeypatch.setattr(Image, "load", note)
+    model = load_model(Image(str(path)))
+
+    assert loaded == ["heads/"]
+    assert "demo_find" in model.tools
+    assert list(model.heads.tools) == list(model.tools)
+    assert loaded == ["heads/"]
+    assert model.tools["demo_find"] is model.tools["demo_find"]
+    assert loaded == ["heads/", "tools/demo_find"]
+    with pytest.raises(KeyError):
+        model.tools["demo_lose"]
+
+
+def load_all(path: Path) -> None:
+    model = load_model(Image(str(path)))
+    for kind in KINDS:
+        list(getattr(model, kind).values())
+
+
+@pytest.mark.parametrize("at", [5, 40, 70, 200, -1, -200])
+def test_a_damaged_image_is_told_and_not_run(path: Path, at: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[at] ^= 0x55
+    path.write_bytes(data)
+
+    with pytest.raises(ImageError, match=r"damaged|no image"):
+        load_all(path)
+
+
+@pytest.mark.parametrize("length", [0, 3, 30, 60, 300])
+def test_an_image_that_was_cut_off_is_told(path: Path, length: int) -> None:
+    path.write_bytes(path.read_bytes()[:length])
+
+    with pytest.raises(ImageError, match=r"damaged|no image|empty"):
+        Image(str(path))
+
+
+def test_an_image_for_another_interpreter_is_not_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(image_module, "interpreter", lambda: "other-99 0000")
+
+    with pytest.raises(ImageError, match="another interpreter"):
+        Image(str(path))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
+@pytest.mark.parametrize("others", [0o620, 0o602, 0o666])
+def test_a_file_that_others_can_write_is_not_run(path: Path, others: int) -> None:
+    path.chmod(others)
+
+    with pytest.raises(ImageError, match="can be written by others"):
+        Image(str(path))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
+def test_nor_is_one_in_a_folder_that_others_can_write(path: Path) -> None:
+    path.parent.chmod(0o777)
+
+    with pytest.raises(ImageError, match="can be written by others"):
+        Image(str(path))
+
+    path.parent.chmod(0o1777)
+    assert Image(str(path)).digest
+
+
+@pytest.mark.skipif(os.name == "nt" or not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives away")
+@pytest.mark.parametrize("of", ["file", "folder"])
+def test_nor_is_what_another_user_owns(path: Path, of: str) -> None:
+    os.chown(path if of == "file" else path.parent, 12345, 12345)
+
+    with pytest.raises(ImageError, match="can be written by others"):
+        Image(str(path))
+
+
+# --- The model that is served -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    return {"HOME": str(tmp_path), "SPECLOOM_PATH": str(write_demo(tmp_path / "own"))}
+
+
+def test_the_second_start_compiles_nothing(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    first = load_served(environ).model
+    monkeypatch.setattr("specloom.compiler.build.weave_from", None)
+
+    again = load_served(environ)
+
+    assert again.model.digest == first.digest == find_digest(environ)
+    assert list(again.model.tools) == list(first.tools)
+
+
+def test_a_changed_spec_is_compiled_anew(environ: dict[str, str], tmp_path: Path) -> None:
+    first = load_served(environ).model
+    tool = next((tmp_path / "own" / "tools.d").rglob("demo_find.yaml"))
+    tool.write_text(tool.read_text().replace("title: ", "title: New: ", 1).replace("title: New: ", "title: Newly "))
+
+    again = load_served(environ).model
+
+    assert again.digest != first.digest
+    assert again.tools["demo_find"].title.startswith("Newly ")
+
+
+def test_what_has_errors_is_not_kept(environ: dict[str, str], tmp_path: Path) -> None:
+    tool = next((tmp_path / "own" / "tools.d").rglob("demo_find.yaml"))
+    tool.write_text(tool.read_text() + "\nsurprise: 1\n")
+
+    served = load_served(environ)
+
+    assert served.lost
+    assert not Path(model_path(environ)).exists()
+
+
+def test_an_image_that_may_not_be_used_is_made_again(environ: dict[str, str]) -> None:
+    load_served(environ)
+    path = Path(model_path(environ))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:500])
+
+    assert "demo_find" in load_served(environ).model.tools
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
+def test_the_image_is_for_its_owner_alone(environ: dict[str, str]) -> None:
+    load_served(environ)
+
+    assert Path(model_path(environ)).stat().st_mode & 0o077 == 0
+    assert Path(cache_folder(environ)).stat().st_mode & 0o077 == 0
+
+
+def test_a_home_that_cannot_be_written_only_costs_time(environ: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    served = load_served({**environ, "SPECLOOM_CACHE_DIR": str(tmp_path / "file" / "below")})
+
+    assert "demo_find" in served.model.tools
