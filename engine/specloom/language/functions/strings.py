@@ -97,6 +97,24 @@ def _truncate(text: str | None, count: float) -> str | None:
     return text[: int(count)]
 
 
+@function("nullable string", "number", result=null_or(TEXT))
+def _shorten(text: str | None, count: float) -> str | None:
+    """At most so many characters and then "…", cut behind a sentence or else between words; null gives null."""
+    if text is None:
+        return None
+    most = int(count)
+    if most < 1:
+        raise ValueError("a length to shorten to is above 0")
+    if len(text) <= most:
+        return text
+    head = text[: most + 1]
+    stop = max(head.rfind(mark) for mark in (". ", "! ", "? ", "。"))
+    if stop >= most // 2:
+        return f"{head[: stop + 1]} …"
+    blank = head.rfind(" ")
+    return f"{head[: blank if blank >= most // 2 else most].rstrip()} …"
+
+
 @function("nullable string or number", "number", "string", result=null_or(TEXT))
 def _pad(text: str | float | None, width: float, fill: str) -> str | None:
     """The text or number with one character repeated in front of it until it has the width; null gives null."""
