@@ -26,6 +26,8 @@ UNSEEN = frozenset(
         "core/secrets.py",
         "domains/scrape/browser/browser.py",
         "domains/scrape/html/markdown_source.py",
+        "domains/text/indented.py",
+        "domains/text/links.py",
         "domains/trust/sources/recommendations.py",
         "model/resource.py",
         "specs/grammar.py",

@@ -40,8 +40,8 @@ _TOKEN: Final = re.compile(
     r"|\n(?=[ \t]*(?:\n|\||#{1,6}[ \t]|[-*+][ \t]|\d{1,9}[.)][ \t]|>[ \t]*\n))"
 )
 _TARGET: Final = re.compile(
-    r"\([ \t]*(?:<(?P<marked>[^<>\n]{0,2000})>|(?P<bare>(?:[^\s()<\\]++|\\.|\([^\s()\\]{0,500}+\)){0,400}+))"
-    r"(?:[ \t]{1,8}(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|\([^()\n]{0,200}\)))?[ \t]*\)"
+    r"\([ \t]{0,8}+(?:<(?P<marked>[^<>\n]{0,2000})>|(?P<bare>(?:[^\s()<\\]++|\\.|\([^\s()\\]{0,500}+\)){0,400}+))"
+    r"(?:[ \t]{1,8}(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|\([^()\n]{0,200}\)))?[ \t]{0,8}\)"
 )
 _LABEL: Final = re.compile(r"\[([^\[\]\n]{0,200})\]")
 _DEFINITION: Final = re.compile(
@@ -643,9 +643,9 @@ def _is_alone(text: str, left: str, end: int) -> bool:
     """Whether what follows a line stands for itself, and is not the rest of an item that begins with the line."""
     if not left.strip(" \t>"):
         return True
-    following = re.compile(r"\n*").match(text, end)
-    assert following is not None
-    return text[following.end() : following.end() + 1] not in {" ", "\t"}
+    while text[end : end + 1] == "\n":
+        end += 1
+    return text[end : end + 1] not in {" ", "\t"}
 
 
 def _to_gap_end(text: str, start: int, end: int) -> int:
