@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import CodeType
+from typing import Any
 
-from specloom.model import KINDS, Model, pack_image
+from specloom.core import find_tables, read_table, shipped_folder
+from specloom.model import KINDS, TABLES, Model, pack_image
 
 from .codegen import compile_code, generate
 
@@ -20,7 +22,9 @@ def make_image(model: Model, fingerprint: str) -> bytes:
     return pack_image(model.digest, fingerprint, heads, _parts(model), names)
 
 
-def _parts(model: Model) -> Iterator[tuple[str, str, CodeType]]:
+def _parts(model: Model) -> Iterator[tuple[str, str, CodeType | dict[str, Any]]]:
+    for name, path in find_tables(shipped_folder()).items():
+        yield TABLES, name, read_table(path)
     for kind in KINDS:
         for name, spec in getattr(model, kind).items():
             place = getattr(spec, "place", None)

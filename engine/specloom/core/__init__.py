@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         Paint, SafeStream, answer_lines, columns, cut, fault_line, printable, request_lines, request_to_json, row_lines,
         secrets_in, table, to_json,
     )
-    from .tables import load_table
+    from .tables import find_tables, keep_tables, load_table, read_table
     from .templates import PageTemplate, fill_template, template_environment, template_renderer, text_filter
     from .text import (
         canonical_url, clean, cut_text, dump_clean, escape, is_clean, is_tracker, strip_trackers, to_clean,
@@ -65,7 +65,7 @@ __getattr__ = exports(
             "Paint SafeStream answer_lines columns cut fault_line printable request_lines request_to_json row_lines "
             "secrets_in table to_json"
         ),
-        "tables": "load_table",
+        "tables": "find_tables keep_tables load_table read_table",
         "templates": "PageTemplate fill_template template_environment template_renderer text_filter",
         "text": "canonical_url clean cut_text dump_clean escape is_clean is_tracker strip_trackers to_clean",
         "tokens": "count_tokens",

@@ -6,9 +6,8 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from types import MappingProxyType
 
-from .tables import load_table
+from .tables import LateTable
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -45,7 +44,7 @@ class Diagnostic:
         return {**head, **place, "message": self.message} | ({"hint": self.hint} if self.hint else {})
 
 
-CODES: Mapping[str, str] = MappingProxyType(load_table(__file__, "diagnostics.yaml"))
+CODES: Mapping[str, str] = LateTable(__file__, "diagnostics.yaml")
 """Every code with what it means; codes are stable."""
 
 

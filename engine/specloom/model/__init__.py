@@ -10,7 +10,7 @@ from specloom.core.lazy import exports
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .heads import CapabilityHead, Heads, LazyMapping, ObserverHead, ProviderHead, ToolHead
-    from .image import KINDS, SPEC, Image, ImageError, load_model, pack_image
+    from .image import KINDS, SPEC, TABLES, Image, ImageError, load_model, pack_image
     from .model import CollectionModel, Lens, Model, Toolset, make_heads
     from .provider import (
         AddressPart, AddressPattern, AddressSegment, Argument, Arrangement, Capability, ErrorRule, Grant, Join,
@@ -30,7 +30,7 @@ __getattr__ = exports(
     __name__,
     {
         "heads": "CapabilityHead Heads LazyMapping ObserverHead ProviderHead ToolHead",
-        "image": "KINDS SPEC Image ImageError load_model pack_image",
+        "image": "KINDS SPEC TABLES Image ImageError load_model pack_image",
         "model": "CollectionModel Lens Model Toolset make_heads",
         "provider": (
             "AddressPart AddressPattern AddressSegment Argument Arrangement Capability ErrorRule Grant Join "

@@ -20,7 +20,7 @@ from hashlib import blake2b
 from types import CodeType
 from typing import Any
 
-from specloom.core import PageTemplate
+from specloom.core import PageTemplate, keep_tables
 from specloom.plugins import expect
 
 from .heads import Heads, LazyMapping
@@ -30,6 +30,8 @@ MAGIC = b"specloom image 1\n"
 KINDS = ("providers", "capabilities", "tools", "lenses", "collections", "toolsets", "resources", "templates")
 """The mappings of a model, each a kind of part."""
 HEADS = "heads"
+TABLES = "tables"
+"""The kind of part that holds a table of the engine: data, not code."""
 SPEC = "SPEC"
 """The name under which a generated module has what its spec became."""
 _VERSION = 2
@@ -48,11 +50,11 @@ def interpreter() -> str:
 
 
 def pack_image(
-    digest: str, fingerprint: str, heads: CodeType, parts: Iterable[tuple[str, str, CodeType]], names: Mapping[str, Any]
+    digest: str, fingerprint: str, heads: CodeType, parts: Iterable[tuple[str, str, Any]], names: Mapping[str, Any]
 ) -> bytes:
     """The bytes of an image; the same for the same specs, engine and interpreter.
 
-    `parts` are modules by kind and name, `names` the names of each kind in their order.
+    `parts` are the code of modules, and plain data, by kind and name; `names` the names of each kind in their order.
     """
     table: dict[str, Any] = {
         "interpreter": interpreter(),
@@ -110,13 +112,21 @@ class Image:
         return table
 
     def load(self, kind: str, name: str = "") -> Any:
-        """What a spec became. Raises ImageError where the file was damaged since it was opened."""
+        """What a spec became, or the data of a table; None where there is no such part.
+
+        Raises ImageError where the file was damaged since it was opened.
+        """
+        if f"{kind}/{name}" not in self._parts:
+            return None
         offset, length, digest = self._parts[f"{kind}/{name}"]
         body = self._data[self._start + offset : self._start + offset + length]
         if _digest(body) != digest:
             raise ImageError(f"{self.path} is damaged; remove it")
         module = {"__name__": f"specloom.image.{kind}.{name}" if name else f"specloom.image.{kind}"}
-        exec(marshal.loads(body), module)  # noqa: S102, S302 - written by ourselves, as its owner and digest say
+        part = marshal.loads(body)  # noqa: S302 - written by ourselves, as its owner and digest say
+        if not isinstance(part, CodeType):
+            return part
+        exec(part, module)  # noqa: S102
         return module[SPEC]
 
 
@@ -140,6 +150,7 @@ def load_model(image: Image) -> Model:
 
     heads: Heads = image.load(HEADS)
     expect(heads.registered)
+    keep_tables(lambda name: image.load(TABLES, name))
     templates: Mapping[str, PageTemplate] = late("templates")
     return Model(
         late("providers"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specloom.core import Fault, clean, did_you_mean, dump_clean, is_clean
 from specloom.model import Resource
@@ -19,12 +19,14 @@ from specloom.runtime import (
     parameters_of,
     read_table,
 )
-from specloom.specs import Prompt, complete, render_prompt
 
 from .connection import UPDATED
 from .frames import render_text
 from .protocol import INVALID_PARAMS, Backend, Call, NotFound, ProtocolError
 from .tool_search import CALL_TOOL, FIND_TOOL, ToolSearch
+
+if TYPE_CHECKING:
+    from specloom.specs import Prompt
 
 MOST_VALUES = 100
 NO_PROMPTS: Mapping[str, Prompt] = {}
@@ -96,6 +98,8 @@ class ExecutorBackend(Backend):
         return await self._resources.read(uri)
 
     async def get_prompt(self, name: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:  # noqa: ARG002
+        from specloom.specs import render_prompt
+
         prompt = self._prompt(name)
         text, _ = clean(render_prompt(prompt, arguments, self._tools, self._catalogues))
         return {
@@ -104,6 +108,8 @@ class ExecutorBackend(Backend):
         }
 
     async def complete(self, ref: dict[str, Any], argument: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002
+        from specloom.specs import complete
+
         vocabulary = await self._vocabulary(ref, str(argument.get("name", "")))
         values = complete(vocabulary, str(argument.get("value", "")))
         return {"values": values[:MOST_VALUES], "total": len(values), "hasMore": len(values) > MOST_VALUES}

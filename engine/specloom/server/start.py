@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from specloom.cache import AnswerCache
     from specloom.core import Diagnostic
     from specloom.runtime import Executor, Presenter
+    from specloom.specs import Prompt
 
     from .protocol import Backend, Catalogue
 
@@ -68,9 +69,10 @@ def run(options: ServeOptions) -> int:
 
     def load_backend() -> Backend:
         executor = make_executor(environ, replay=options.replay, record=options.record)
+        import functools
         import json
 
-        from specloom.specs import load_prompts
+        from specloom.model import LazyMapping
         from specloom.storage import local_owner
 
         from .backend import ExecutorBackend
@@ -80,12 +82,18 @@ def run(options: ServeOptions) -> int:
         presenter = make_presenter(executor, environ)
         for problem in executor.problems:
             warn(problem)
-        prompts = load_prompts(spec_layers(environ))
-        shown = [str(one["name"]) for one in json.loads(catalogue.prompts or b"[]")]
+        shown = tuple(str(one["name"]) for one in json.loads(catalogue.prompts or b"[]"))
+
+        @functools.cache
+        def read_prompts() -> Mapping[str, Prompt]:
+            from specloom.specs import load_prompts
+
+            return load_prompts(spec_layers(environ))
+
         return ExecutorBackend(
             executor,
             owner=local_owner(environ, []),
-            prompts={name: prompts[name] for name in shown},
+            prompts=LazyMapping(shown, lambda name: read_prompts()[name]),
             tools=catalogue.tool_names,
             presenter=presenter,
         )
