@@ -139,3 +139,79 @@ def test_the_installed_server_answers_on_a_pipe_and_ends_with_its_input(installe
     assert answers[1]["serverInfo"]["version"] == VERSION
     assert answers[2]["tools"]
     assert done.stderr == ""
+
+
+# --- What is compiled into the wheel ----------------------------------------------------------------------------------
+
+START = """
+import os, sys
+from specloom.server import catalogue, served, start
+environ = {"HOME": sys.argv[1], **({"SPECLOOM_PATH": sys.argv[2]} if len(sys.argv) > 2 else {})}
+listed = catalogue.load_image(environ, start.default_selection(environ))
+model = served.open_model(environ, served.stamp_everything(environ))
+print("listed" if listed else "not listed", "loaded" if model else "not loaded")
+if model:
+    print(model.tools["web_search"].name, len(model.providers["brave"].operations), model.digest)
+"""
+
+
+def start(installed: Path, home: Path, *layers: Path) -> list[str]:
+    """What a start in an empty home takes from the wheel."""
+    return run(installed / "python", "-c", START, home, *layers, cwd=home).stdout.splitlines()
+
+
+def test_a_first_start_compiles_nothing(installed: Path, elsewhere: Path) -> None:
+    first, loaded = start(installed, elsewhere)
+
+    assert first == "listed loaded"
+    assert loaded.startswith("web_search ")
+    assert not [path for path in elsewhere.rglob("*") if path.is_file()]
+    assert loaded.split()[-1].startswith(run(installed / "specloom", "--version", cwd=elsewhere).stdout.split()[-1])
+
+
+def test_a_folder_of_specs_that_is_added_is_compiled(installed: Path, elsewhere: Path) -> None:
+    own = elsewhere / "own"
+    (own / "providers.d").mkdir(parents=True)
+
+    assert start(installed, elsewhere, own) == ["not listed not loaded"]
+
+
+def test_a_shipped_spec_that_somebody_changed_is_compiled(installed: Path, elsewhere: Path) -> None:
+    where = run(installed / "python", "-c", "import specloom; print(specloom.__file__)", cwd=elsewhere).stdout.strip()
+    spec = Path(where).parent / "shipped" / "tools.d" / "research" / "web_search.yaml"
+    before, times = spec.read_bytes(), (spec.stat().st_atime_ns, spec.stat().st_mtime_ns)
+    try:
+        spec.write_bytes(before + b"\n")
+        os.utime(spec, ns=times)
+        assert start(installed, elsewhere) == ["not listed not loaded"], "its size is another"
+
+        spec.write_bytes(before.replace(b"open web", b"open Web", 1))
+        os.utime(spec, ns=(times[0], times[1] + 3600 * 10**9))
+        assert start(installed, elsewhere) == ["not listed not loaded"], "it is younger than what was compiled"
+    finally:
+        spec.write_bytes(before)
+        os.utime(spec, ns=times)
+    assert start(installed, elsewhere)[0] == "listed loaded"
+
+
+def test_another_package_that_registers_something_is_seen(installed: Path, elsewhere: Path) -> None:
+    site = Path(
+        run(
+            installed / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=elsewhere
+        ).stdout.strip()
+    )
+    info = site / "tides-1.0.dist-info"
+    info.mkdir()
+    try:
+        (info / "entry_points.txt").write_text("[specloom.hooks]\ntides = json\n", encoding="utf-8")
+        assert start(installed, elsewhere) == ["listed not loaded"]
+    finally:
+        (info / "entry_points.txt").unlink()
+        info.rmdir()
+
+
+def test_the_wheel_is_the_same_when_it_is_built_again(wheel: Path, tmp_path: Path) -> None:
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path, cwd=ROOT)
+
+    (again,) = tmp_path.glob("*.whl")
+    assert again.read_bytes() == wheel.read_bytes()

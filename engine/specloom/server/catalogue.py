@@ -24,7 +24,7 @@ from .protocol import Catalogue
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from specloom.model import Model, Provider, Resource, Tool
@@ -326,28 +326,68 @@ def fingerprint(environ: Mapping[str, str], selection: Selection) -> str:
 def stamp_sources(environ: Mapping[str, str]) -> str:
     """Changes when a spec or the package does: names, sizes and times of every file."""
     seen = [__version__]
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    seen.extend(_stamps(package, ENGINE_SUFFIXES, leave_out=shipped_folder()))
-    for layer in spec_layers(environ):
-        for part, suffix in FOLDERS:
-            seen.extend(_stamps(os.path.join(layer, part), suffix))
+    for folder, suffix in (*_package(), *(one for layer in spec_layers(environ) for one in _specs(layer))):
+        seen.extend(f"{path} {size} {time}" for path, size, time in _files(folder, suffix))
     return "\n".join(seen)
 
 
-def _stamps(folder: str, suffix: str | tuple[str, ...], *, leave_out: str = "") -> Iterator[str]:
+def stamp_shipped() -> tuple[str, int]:
+    """Changes when a shipped spec or the package does, wherever they are; and the time of the youngest of these files.
+
+    Names and sizes alone, because an installation gives files new times.
+    """
+    seen, youngest = [__version__], 0
+    for folder, suffix in (*_package(), *_specs(shipped_folder())):
+        for path, size, time in _files(folder, suffix):
+            seen.append(f"{os.path.basename(folder)}{path[len(folder) :].replace(os.sep, '/')} {size}")
+            youngest = max(youngest, time)
+    return "\n".join(seen), youngest
+
+
+def _package() -> list[tuple[str, str | tuple[str, ...]]]:
+    return [(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), ENGINE_SUFFIXES)]
+
+
+def _specs(layer: str) -> list[tuple[str, str | tuple[str, ...]]]:
+    return [(os.path.join(layer, part), suffix) for part, suffix in FOLDERS]
+
+
+def _files(folder: str, suffix: str | tuple[str, ...]) -> Iterator[tuple[str, int, int]]:
+    """The path, size and time in nanoseconds of every file below a folder that ends so, but for the shipped specs."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
         return
+    leave_out = shipped_folder()
     for entry in entries:
         if entry.name.endswith(suffix):
             try:
                 stat = entry.stat()
             except OSError:  # a link that leads nowhere is no file
                 continue
-            yield f"{entry.path} {stat.st_size} {stat.st_mtime_ns}"
+            yield entry.path, stat.st_size, stat.st_mtime_ns
         elif entry.name != "__pycache__" and entry.path != leave_out and entry.is_dir(follow_symlinks=False):
-            yield from _stamps(entry.path, suffix)
+            yield from _files(entry.path, suffix)
+
+
+SHIPPED = "compiled"
+"""The folder of the shipped specs with what a build has compiled of them; a checkout has none."""
+SLACK = 600 * 10**9
+"""How much younger than what is compiled a shipped file may be, in nanoseconds: an installation takes its time."""
+
+
+def shipped_stamp(path: str) -> str:
+    """What something that was compiled of the shipped specs has to be stamped with; "" where a file is younger."""
+    stamp, youngest = stamp_shipped()
+    try:
+        return stamp if youngest <= os.stat(path).st_mtime_ns + SLACK else ""
+    except OSError:
+        return ""
+
+
+def shipped_catalogue() -> str:
+    """The file of the catalogue that comes with the package, for the selection and the conditions of an empty home."""
+    return os.path.join(shipped_folder(), SHIPPED, "catalogue.json")
 
 
 def image_path(environ: Mapping[str, str], selection: Selection) -> str:
@@ -364,10 +404,22 @@ _BYTES = ("tools", "resources", "resource_templates", "prompts")
 
 def load_image(environ: Mapping[str, str], selection: Selection) -> Catalogue | None:
     """The catalogue of the image if there is one and nothing changed since, else None."""
+    own = _read_image(image_path(environ, selection), lambda _: fingerprint(environ, selection), environ)
+    if own is not None or len(spec_layers(environ)) > 1:
+        return own
+
+    def expected(path: str) -> str:
+        stamp = shipped_stamp(path)
+        return f"{FORMAT} {selection.key()}\n{stamp}" if stamp else ""
+
+    return _read_image(shipped_catalogue(), expected, environ)
+
+
+def _read_image(path: str, expected: Callable[[str], str], environ: Mapping[str, str]) -> Catalogue | None:
     try:
-        with open(image_path(environ, selection), "rb") as file:
+        with open(path, "rb") as file:
             image = json.loads(file.read())
-        if image["fingerprint"] != fingerprint(environ, selection):
+        if image["fingerprint"] != expected(path):
             return None
         when: dict[str, str | bool] = image["conditions"]
         asked = Conditions(*([name for name in when if isinstance(when[name], kind)] for kind in (str, bool)))
@@ -395,14 +447,19 @@ def save_image(
 
     from specloom.runtime import write_whole
 
-    image: dict[str, Any] = {key: getattr(catalogue, key) for key in _TEXTS}
-    image |= {key: getattr(catalogue, key).decode() for key in _BYTES}
-    image |= {"tool_names": sorted(catalogue.tool_names), "fingerprint": fingerprint(environ, selection)}
-    image["subscribe"] = catalogue.subscribe
-    image["conditions"] = (conditions or Conditions()).read(environ)
+    image = pack_catalogue(catalogue, fingerprint(environ, selection), (conditions or Conditions()).read(environ))
     try:
         make_own_folder(cache_folder(environ), environ)
-        write_whole(Path(image_path(environ, selection)), json.dumps(image, ensure_ascii=False).encode())
+        write_whole(Path(image_path(environ, selection)), image)
     except OSError:
         return False
     return True
+
+
+def pack_catalogue(catalogue: Catalogue, stamp: str, conditions: Mapping[str, str | bool]) -> bytes:
+    """The image of a catalogue as bytes."""
+    image: dict[str, Any] = {key: getattr(catalogue, key) for key in _TEXTS}
+    image |= {key: getattr(catalogue, key).decode() for key in _BYTES}
+    image |= {"tool_names": sorted(catalogue.tool_names), "fingerprint": stamp}
+    image |= {"subscribe": catalogue.subscribe, "conditions": dict(conditions)}
+    return json.dumps(image, ensure_ascii=False).encode()

@@ -7,7 +7,7 @@ import sys
 
 from specloom.core import cache_folder, make_own_folder, shipped_folder, spec_layers
 
-from .catalogue import stamp_sources
+from .catalogue import SHIPPED, shipped_stamp, stamp_sources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,8 +66,11 @@ def find_digest(environ: Mapping[str, str]) -> str:
 
 def stamp_everything(environ: Mapping[str, str]) -> str:
     """Changes when a spec or the package does, or when something was installed that may register more."""
-    folders = [folder for folder in sys.path if folder.endswith(("site-packages", "dist-packages"))]
-    return "\n".join([stamp_sources(environ), *map(_stamp_folder, folders)])
+    return "\n".join([stamp_sources(environ), *map(_stamp_folder, _installed())])
+
+
+def _installed() -> list[str]:
+    return [folder for folder in sys.path if folder.endswith(("site-packages", "dist-packages"))]
 
 
 def _stamp_folder(folder: str) -> str:
@@ -87,13 +90,70 @@ def model_path(environ: Mapping[str, str]) -> str:
 
 def open_model(environ: Mapping[str, str], stamp: str) -> Model | None:
     """The model of the image, if there is one that may be used and nothing changed since it was made."""
+    found = _open(model_path(environ), stamp)
+    if found is not None or len(spec_layers(environ)) > 1:
+        return found
+    path = shipped_model()
+    stamp = shipped_stamp(path)
+    return _open(path, stamp) if stamp and not announced_elsewhere() else None
+
+
+def _open(path: str, stamp: str) -> Model | None:
     from specloom.model import Image, ImageError, load_model
 
     try:
-        image = Image(model_path(environ))
+        image = Image(path)
     except (OSError, ImageError):
         return None
     return load_model(image) if image.fingerprint == stamp else None
+
+
+def shipped_model() -> str:
+    """The file of the model that comes with the package for this interpreter; a checkout has none."""
+    return os.path.join(shipped_folder(), SHIPPED, f"model-{sys.implementation.cache_tag}.image")
+
+
+def announced_elsewhere() -> bool:
+    """Whether another package registers something with the engine, of which an image that was shipped knows nothing."""
+    for folder in _installed():
+        try:
+            inside = [one.path for one in os.scandir(folder) if one.name.endswith((".dist-info", ".egg-info"))]
+        except OSError:
+            continue
+        for path in inside:
+            if os.path.basename(path).startswith("specloom-"):
+                continue
+            try:
+                with open(os.path.join(path, "entry_points.txt"), encoding="utf-8", errors="replace") as file:
+                    if "[specloom.hooks]" in file.read():
+                        return True
+            except OSError:
+                continue
+    return False
+
+
+def ship(folder: str) -> None:
+    """Write what comes with the package: the model for this interpreter, and the catalogue of an empty home.
+
+    ValueError where the shipped specs have errors.
+    """
+    from pathlib import Path
+
+    from specloom.compiler import make_image, weave_served
+    from specloom.specs import listed_prompt, load_prompts
+
+    from .catalogue import FORMAT, conditions, make_catalogue, pack_catalogue, stamp_shipped
+    from .start import default_selection
+
+    model, _, report, _ = weave_served([Path(shipped_folder())])
+    if report.errors:
+        raise ValueError(f"{report.errors[0].place}: {report.errors[0].message}")
+    stamp, selection = stamp_shipped()[0], default_selection({})
+    prompts = [listed_prompt(one) for one in load_prompts([shipped_folder()]).values()]
+    catalogue = make_catalogue(model, selection, {}, prompts=prompts)
+    packed = pack_catalogue(catalogue, f"{FORMAT} {selection.key()}\n{stamp}", conditions(model).read({}))
+    Path(folder, "catalogue.json").write_bytes(packed)
+    Path(folder, os.path.basename(shipped_model())).write_bytes(make_image(model, stamp))
 
 
 def save_model(model: Model, environ: Mapping[str, str], stamp: str) -> bool:

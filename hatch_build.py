@@ -1,0 +1,50 @@
+"""Puts what is compiled of the shipped specs into the wheel, so that a first start waits for nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+NOT_HERE = 3
+"""What the compiler leaves with where its dependencies are missing, as in a build that is isolated from them."""
+COMPILE = f"""
+import sys
+try:
+    from specloom.server.served import ship
+    ship(sys.argv[1])
+except ImportError as error:
+    print(error, file=sys.stderr)
+    sys.exit({NOT_HERE})
+"""
+
+
+class CompileSpecs(BuildHookInterface):  # type: ignore[type-arg]
+    """Compiles the specs for the interpreter that builds; others compile them at their first start."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Add what is compiled to the files of the wheel; an editable one has none."""
+        if version == "editable":
+            return
+        self.folder = tempfile.TemporaryDirectory()
+        environ = {**os.environ, "PYTHONPATH": str(Path(self.root, "engine")), "PYTHONHASHSEED": "0"}
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-c", COMPILE, self.folder.name], env=environ, capture_output=True, text=True, check=False
+        )
+        if done.returncode == NOT_HERE:
+            self.app.display_warning(f"the specs are not compiled into the wheel: {done.stderr.strip()}")
+            return
+        if done.returncode:
+            raise RuntimeError(f"the shipped specs cannot be compiled: {done.stderr.strip()}")
+        for path in sorted(Path(self.folder.name).iterdir()):
+            build_data["force_include"][str(path)] = f"specloom/shipped/compiled/{path.name}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
+        """Remove what was compiled, which is in the wheel by now."""
+        if version != "editable" and hasattr(self, "folder"):
+            self.folder.cleanup()
