@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from specloom.authoring.explain import Unsent, explain, explanation_lines
+from specloom.authoring.explain import explain, explanation_lines
 from specloom.core.faults import Fault
 from specloom.core.messages import Request
 from specloom.core.terminal import Paint
+from specloom.runtime import Unsent
 from specloom.runtime.arguments import parse_arguments
 from specloom.runtime.executor import Executor
 from tests.support.demo_specs import CAPABILITY, PROVIDER, TEXTS, TOOL, demo_executor, write_demo

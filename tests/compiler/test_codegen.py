@@ -66,7 +66,7 @@ def differing(ours: Any, wanted: Any, path: str) -> list[str]:
         return [] if callable(ours) else [path]
     if dataclasses.is_dataclass(wanted):
         dropped = {Field: {"shape", "uses", "tables"}, Value: {"shape", "tables", "uses"}}.get(type(wanted), set())
-        names = [one.name for one in dataclasses.fields(wanted) if one.name not in dropped]
+        names = [one.name for one in dataclasses.fields(wanted) if one.compare and one.name not in dropped]
         names = [name for name in names if (type(wanted).__name__, name) != ("Provider", "tables")]
         found = [differing(getattr(ours, name, None), getattr(wanted, name), f"{path}.{name}") for name in names]
         return [one for each in found for one in each] if type(ours) is type(wanted) else [path]

@@ -84,10 +84,19 @@ def calls_of(tool: Tool) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(needed, optional=others)
 
 
+def is_unsaid(one: Input, value: Any) -> bool:
+    """Whether a number says that none was given: a zero where at least one is wanted."""
+    return one.clamp and one.default is not None and (one.minimum or 0) > 0 and value == 0
+
+
 def assert_keys_tell_apart(tool: Tool, first: dict[str, Any], second: dict[str, Any], key: Key) -> None:
     """Calls have one key if and only if they agree in all inputs but the ignored ones."""
     assert tool.cache is not None
-    seen = [{name: value for name, value in raw.items() if name not in tool.cache.ignore} for raw in (first, second)]
+    ignored = tool.cache.ignore
+    seen = [
+        {name: value for name, value in raw.items() if name not in ignored and not is_unsaid(tool.inputs[name], value)}
+        for raw in (first, second)
+    ]
     try:
         keys = [key(tool, parse_arguments(tool, raw)) for raw in (first, second)]
     except Fault:
