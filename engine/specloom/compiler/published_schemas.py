@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from specloom.language import Maybe, Shape, may_be_null, to_schema
-from specloom.model import HINTS, NOTICES, AnswerKey, Field, Input, LinkPolicy
+from specloom.model import BUDGET, HINTS, NOTICES, AnswerKey, Field, Input, LinkPolicy
 from specloom.plugins import Envelope
 
 HINTS_SCHEMA: dict[str, Any] = {"type": "object"}
@@ -50,9 +50,12 @@ def input_schema(inputs: Iterable[Input]) -> dict[str, Any]:
             said["items"] = {"type": "string", **_bounds_of_text(one)}
         else:
             said |= _bounds_of_text(one)
+        # Nearly every tool takes the size of its answer, which is moved to its bounds with a word; saying them so often
+        # costs more tokens than any caller gains.
+        is_bounded = one.name != BUDGET
         pairs = (
-            ("minimum", one.minimum),
-            ("maximum", one.maximum),
+            ("minimum", one.minimum if is_bounded else None),
+            ("maximum", one.maximum if is_bounded else None),
             ("maxItems", one.max_items),
             ("default", one.default),
             ("description", one.description),
