@@ -16,7 +16,7 @@ NOT_HERE = 3
 COMPILE = f"""
 import sys
 try:
-    from specloom.server.served import ship
+    from specloom.server.shipping import ship
     ship(sys.argv[1])
 except ImportError as error:
     print(error, file=sys.stderr)

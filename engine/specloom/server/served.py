@@ -132,30 +132,6 @@ def announced_elsewhere() -> bool:
     return False
 
 
-def ship(folder: str) -> None:
-    """Write what comes with the package: the model for this interpreter, and the catalogue of an empty home.
-
-    ValueError where the shipped specs have errors.
-    """
-    from pathlib import Path
-
-    from specloom.compiler import make_image, weave_served
-    from specloom.specs import listed_prompt, load_prompts
-
-    from .catalogue import FORMAT, conditions, make_catalogue, pack_catalogue, stamp_shipped
-    from .start import default_selection
-
-    model, _, report, _ = weave_served([Path(shipped_folder())])
-    if report.errors:
-        raise ValueError(f"{report.errors[0].place}: {report.errors[0].message}")
-    stamp, selection = stamp_shipped()[0], default_selection({})
-    prompts = [listed_prompt(one) for one in load_prompts([shipped_folder()]).values()]
-    catalogue = make_catalogue(model, selection, {}, prompts=prompts)
-    packed = pack_catalogue(catalogue, f"{FORMAT} {selection.key()}\n{stamp}", conditions(model).read({}))
-    Path(folder, "catalogue.json").write_bytes(packed)
-    Path(folder, os.path.basename(shipped_model())).write_bytes(make_image(model, stamp))
-
-
 def save_model(model: Model, environ: Mapping[str, str], stamp: str) -> bool:
     """Write the image; False where that is not possible, which only costs time at the next start."""
     from pathlib import Path
