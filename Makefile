@@ -8,6 +8,9 @@ PYTEST := $(PYTHON_IN) -m pytest -n auto --dist worksteal
 DEEP := process or corpus or referee or faults or slow
 # BENCH=quick makes `make bench` short: fewer rounds, the same ratios.
 BENCH ?=
+# RIVAL=PROGRAM names the server that is measured beside ours, RECORD=yes appends the figures to their history.
+RIVAL ?=
+RECORD ?=
 NAME ?=
 CAPABILITY ?=
 
@@ -60,6 +63,7 @@ specs: setup ## compile all specs and run their examples
 docs-check: setup ## fail if a generated page is not what would be generated
 	$(VENV)/specloom docs --check
 	$(PYTHON_IN) scripts/rooms.py --check
+	$(PYTHON_IN) bench/history.py --check
 
 fix: setup ## repair what ruff can repair, and format
 	$(VENV)/ruff check --fix
@@ -68,6 +72,7 @@ fix: setup ## repair what ruff can repair, and format
 docs: setup ## generate the pages, tables and schemas that are generated
 	$(VENV)/specloom docs
 	$(PYTHON_IN) scripts/rooms.py
+	$(PYTHON_IN) bench/history.py
 
 new: setup ## start a provider: make new NAME=openlibrary CAPABILITY=web
 	@test -n "$(NAME)" || { echo 'new: say which: make new NAME=openlibrary [CAPABILITY=web]' >&2; exit 2; }
@@ -86,7 +91,7 @@ conformance: setup ## the official protocol suite (Node 22.19 or newer, or npm t
 	$(PYTHON_IN) -m tests.referees.run --inspector $(VENV)/specloom serve
 
 bench: setup ## the benchmarks; BENCH=quick for a short run
-	$(PYTHON_IN) bench/run.py $(if $(filter quick,$(BENCH)),--quick)
+	$(PYTHON_IN) bench/run.py $(if $(filter quick,$(BENCH)),--quick) $(if $(RIVAL),--rival $(RIVAL)) $(if $(RECORD),--record)
 
 bench-extraction: setup ## how well content is found, beside other extractors; needs the benchmark's pages (SPECLOOM_BENCH)
 	$(VENV)/python -m pip install --quiet trafilatura resiliparse readability-lxml html-text html-to-markdown rapidfuzz scipy

@@ -1,24 +1,25 @@
-"""What a call costs: kept answers and pings over stdio, kept answers without protocol, and new calls through a stub."""
+"""What calls cost over stdio: pings, kept searches and new ones through a loopback stub, some in flight at once."""
 
 from __future__ import annotations
 
 import asyncio
 import cProfile
-import json
 import pstats
 import re
 import statistics
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench_start import COMMAND, SDK
+from bench_start import must_have_results
 from client import Client, call, frame
 from figures import Figure
-from specs import ADDRESS, STUB, environment, write_stub
+from rivals import asking, other_side, our_side
+from specs import environment
 
 from specloom.runtime.arguments import parse_arguments
 from specloom.server.backend import ExecutorBackend
@@ -27,8 +28,18 @@ from specloom.server.protocol import Call
 from specloom.server.start import make_executor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Sequence
 
+    from specloom.runtime.executor import Executor
+
+FLOORS = {1: 0.6, 8: 0.4, 32: 0.4}
+"""Calls in flight, and the calls a second that are wanted of new searches, by those of the rival."""
+KEPT_FLOOR = 1.0
+"""The same of kept answers."""
+TAIL = {8: 5.0}
+"""How many times p50 p99 may be of new searches, by calls in flight."""
+SETTLED = 0.2
+"""Seconds after the calls of one side, in which it writes what it keeps; its processor time counts."""
 _ID = re.compile(rb'"id":\s*(\d+)')
 
 
@@ -39,180 +50,168 @@ class _Quiet(Call):
         """Say nothing."""
 
 
-def measure(rounds: int, count: int, upstream: str) -> list[Figure]:
-    """Microseconds a call and calls a second; the other side is the hello-world on the official SDK."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        write_stub(root / "stub")
-        environ = environment(root / "cache", root / "stub", **{ADDRESS: upstream, "SEARCH_ROUTING": STUB})
-        bare = {**environ, "SPECLOOM_CACHE": "off"}
-        with (
-            Client(COMMAND, environ) as ours,
-            Client([*SDK, upstream], environ) as sdk,
-            Client(COMMAND, bare) as uncached,
-        ):
-            for client in (ours, sdk, uncached):
-                client.list_tools()
-            for client, tool in ((ours, "web_search"), (uncached, "web_search"), (sdk, "search")):
-                _must(client.ask(call(2, tool, {"query": "warm"})))
-            found = _kept(ours, sdk, rounds, count)
-            found += _new(ours, uncached, sdk, rounds, count)
-        found += _engine(environ, rounds, count)
-    return found
+@dataclass(frozen=True, slots=True)
+class Flood:
+    """Some calls: calls a second, milliseconds of half and of 99 in 100 of them, processor milliseconds of one."""
+
+    rate: float
+    p50: float
+    p99: float
+    worked: float
 
 
-def _must(line: bytes) -> None:
-    said = json.loads(line)
-    if "error" in said or said["result"].get("isError"):
-        raise SystemExit(f"bench: a call through the stub failed: {line[:800].decode('utf-8', 'replace')}")
+def measure(rounds: int, count: int, upstream: str, rival: str, beside: str) -> list[Figure]:
+    """Calls a second and latencies by those of the other side; answers are kept and the audit log is on."""
+    ours, other = our_side(upstream), other_side(upstream, rival)
+    pings: dict[str, list[float]] = {"ours": [], "theirs": []}
+    floods: dict[tuple[str, int, str], list[Flood]] = {}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ours.start(Path(folder) / "ours") as mine,
+        other.start(Path(folder) / "theirs") as yours,
+    ):
+        sides = {"ours": (ours, mine), "theirs": (other, yours)}
+        for side, client in sides.values():
+            client.list_tools()
+            flood(client, side.search, [f"warm {number}" for number in range(count)], 8)
+        for turn in range(rounds):
+            # Who goes second finds the processors as the first has left them, so they change places.
+            for name in sides if turn % 2 else reversed(sides):
+                pings[name].append(_ping(sides[name][1], count))
+            for width in FLOORS:
+                for kind in ("new", "kept"):
+                    for name in sides if turn % 2 else reversed(sides):
+                        side, client = sides[name]
+                        queries = [f"new {turn} {width} {at}" if kind == "new" else "warm 0" for at in range(count)]
+                        floods.setdefault((kind, width, name), []).append(flood(client, side.search, queries, width))
+    both = tuple(pings["ours"]), tuple(pings["theirs"])
+    ping = Figure("pings over stdio", "the protocol alone", "µs", *both, budget=1.0, beside=beside)
+    return [ping, *make_figures(floods, beside)]
 
 
-def _micro(client: Client, line: bytes, count: int) -> float:
+def make_figures(floods: dict[tuple[str, int, str], list[Flood]], beside: str) -> list[Figure]:
+    """What was timed as figures with their budgets."""
+    figures = []
+    for kind, width in dict.fromkeys((kind, width) for kind, width, _ in floods):
+        group = f"{kind} web_search over stdio, {width} in flight"
+        mine, yours = floods[kind, width, "ours"], floods[kind, width, "theirs"]
+        parts = {
+            part: (tuple(getattr(one, part) for one in mine), tuple(getattr(one, part) for one in yours))
+            for part in ("rate", "p50", "p99", "worked")
+        }
+        floor = FLOORS[width] if kind == "new" else KEPT_FLOOR
+        figures += [
+            Figure(group, "calls a second", "calls/s", *parts["rate"], budget=floor, at_least=True, beside=beside),
+            Figure(group, "p50", "ms", *parts["p50"], beside=beside),
+            Figure(group, "p99", "ms", *parts["p99"], beside=beside),
+            Figure(
+                group,
+                "p99 by p50",
+                "ms",
+                parts["p99"][0],
+                parts["p50"][0],
+                budget=TAIL.get(width) if kind == "new" else None,
+                beside="p50",
+            ),
+        ]
+        if all(parts["worked"][0]) and all(parts["worked"][1]):
+            figures.append(Figure(group, "processor time of a call", "ms", *parts["worked"], beside=beside))
+    return figures
+
+
+def _ping(client: Client, count: int) -> float:
+    line = frame(4, "ping")
     began = time.perf_counter()
     for _ in range(count):
         client.ask(line)
     return (time.perf_counter() - began) / count * 1e6
 
 
-def _kept(ours: Client, sdk: Client, rounds: int, count: int) -> list[Figure]:
-    kept, hello, ping = call(3, "web_search", {"query": "warm"}), call(3, "hello", {"name": "you"}), frame(4, "ping")
-    times: dict[str, list[float]] = {name: [] for name in ("kept", "hello", "ping", "sdk ping")}
-    for client, line in ((ours, kept), (sdk, hello), (ours, ping), (sdk, ping)):
-        _micro(client, line, count // 4)
-    for _ in range(rounds):
-        times["kept"].append(_micro(ours, kept, count))
-        times["hello"].append(_micro(sdk, hello, count))
-        times["ping"].append(_micro(ours, ping, count))
-        times["sdk ping"].append(_micro(sdk, ping, count))
-    group = "calls over stdio, one at a time"
-    hello_times = tuple(times["hello"])
-    return [
-        Figure(group, "ping (the protocol alone)", "µs", tuple(times["ping"]), tuple(times["sdk ping"]), budget=100),
-        Figure(group, "kept web_search; the SDK's hello", "µs", tuple(times["kept"]), hello_times, budget=300),
-    ]
-
-
-def _queries(prefix: str) -> Iterator[str]:
-    number = 0
-    while True:
-        yield f"{prefix} query {number}"
-        number += 1
-
-
-def _flood(
-    client: Client, tool: str, queries: Iterator[str], width: int, count: int
-) -> tuple[float, float, float | None]:
-    """Calls a second, the median latency in milliseconds, and processor milliseconds a call."""
-    lines = [call(1000 + number, tool, {"query": next(queries)}) for number in range(count)]
+def flood(client: Client, tool: str, queries: Sequence[str], width: int) -> Flood:
+    """All searches with so many in flight; a SystemExit where one has no results."""
+    lines = [call(1000 + number, tool, {"query": query}) for number, query in enumerate(queries)]
     sent: dict[int, float] = {}
     taken: list[float] = []
+    answers: list[bytes] = []
     cpu = client.cpu()
     began = time.perf_counter()
-    at = 0
-    while len(taken) < count:
-        while at < count and at - len(taken) < width:
-            sent[1000 + at] = time.perf_counter()
-            client.send(lines[at])
-            at += 1
+    while len(taken) < len(lines):
+        while len(sent) < len(lines) and len(sent) - len(taken) < width:
+            number = 1000 + len(sent)
+            sent[number] = time.perf_counter()
+            client.send(lines[number - 1000])
         line = client.receive()
         match = _ID.search(line[:60])
-        if match is None:
+        if match is None or b'"method":' in line[:60]:
             continue
         taken.append(time.perf_counter() - sent[int(match[1])])
-        if len(taken) == 1:
-            _must(line)
+        answers.append(line)
     spent = time.perf_counter() - began
+    for answer in answers:
+        must_have_results(answer)
+    time.sleep(SETTLED)
     after = client.cpu()
-    worked = (after - cpu) / count * 1000 if cpu is not None and after is not None else None
-    return count / spent, statistics.median(taken) * 1000, worked
+    worked = (after - cpu) / len(lines) * 1000 if cpu is not None and after is not None else 0.0
+    p50, p99 = to_percentiles(taken)
+    return Flood(len(lines) / spent, p50 * 1000, p99 * 1000, worked)
 
 
-def _new(ours: Client, uncached: Client, sdk: Client, rounds: int, count: int) -> list[Figure]:
-    queries = _queries("new")
-    sides = {"kept": (ours, "web_search"), "off": (uncached, "web_search"), "sdk": (sdk, "search")}
-    figures: list[Figure] = []
-    floors = {1: 868.0, 8: 1843.0}
-    for width in (1, 8):
-        got: dict[str, list[tuple[float, float, float | None]]] = {side: [] for side in sides}
-        for client, tool in sides.values():
-            _flood(client, tool, queries, width, count // 4)
-        for _ in range(rounds):
-            for side, (client, tool) in sides.items():
-                got[side].append(_flood(client, tool, queries, width, count))
-        group = f"new searches through a loopback stub, {width} in flight (the other side: SDK + httpx by hand)"
-        rate = {side: tuple(one[0] for one in runs) for side, runs in got.items()}
-        median = {side: tuple(one[1] for one in runs) for side, runs in got.items()}
-        cpu = {side: tuple(one[2] for one in runs if one[2] is not None) for side, runs in got.items()}
-        floor = floors[width]
-        figures += [
-            Figure(
-                group, "answers kept in memory and on disk", "calls/s", rate["kept"], rate["sdk"], floor, at_least=True
-            ),
-            Figure(group, "answers not kept", "calls/s", rate["off"], rate["sdk"], floor, at_least=True),
-            Figure(group, "p50, kept", "ms", median["kept"], median["sdk"]),
-            Figure(group, "p50, not kept", "ms", median["off"], median["sdk"]),
-            Figure(group, "processor, kept", "ms a call", cpu["kept"], cpu["sdk"]),
-            Figure(group, "processor, not kept", "ms a call", cpu["off"], cpu["sdk"]),
-        ]
-    return figures
-
-
-def _engine(environ: dict[str, str], rounds: int, count: int) -> list[Figure]:
-    async def run() -> list[Figure]:
-        executor = make_executor(environ)
-        backend = ExecutorBackend(executor)
-        raw = {"query": "warm"}
-        await backend.call_tool("web_search", raw, _Quiet())
-        done = executor.peek("web_search", raw)
-        assert done is not None
-        tool = executor.tool("web_search")
-        arguments = parse_arguments(tool, raw)
-        parts: dict[str, Callable[[], Any]] = {
-            "whole: peek and render": lambda: backend.call_now("web_search", raw),
-            "  checking the arguments": lambda: parse_arguments(tool, raw),
-            "  the cache key": lambda: executor.cache_key(tool, arguments),
-            "  rendering": lambda: render_text(done.body, done.meta),
-        }
-        times: dict[str, list[float]] = {name: [] for name in parts}
-        for _ in range(rounds):
-            for name, part in parts.items():
-                began = time.perf_counter()
-                for _ in range(count):
-                    part()
-                times[name].append((time.perf_counter() - began) / count * 1e6)
-        await executor.aclose()
-        group = "a kept answer without protocol"
-        budgets = {"whole: peek and render": 150.0}
-        return [Figure(group, name, "µs", tuple(values), budget=budgets.get(name)) for name, values in times.items()]
-
-    return asyncio.run(run())
+def to_percentiles(values: Sequence[float]) -> tuple[float, float]:
+    """The value in the middle and the one that one in a hundred passes."""
+    if len(values) < 2:
+        return values[0], values[0]
+    return statistics.median(values), statistics.quantiles(values, n=100, method="inclusive")[98]
 
 
 def profile(count: int, upstream: str, *, keep: bool = False) -> str:
-    """Where the time of new calls goes, without protocol: the ten functions that take most themselves, and in all."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        write_stub(root / "stub")
-        more = {} if keep else {"SPECLOOM_CACHE": "off"}
-        environ = environment(root / "cache", root / "stub", **{ADDRESS: upstream, "SEARCH_ROUTING": STUB}, **more)
+    """Where the time of new calls goes, without protocol: the ten functions that take most themselves, and in all.
 
-        async def run() -> cProfile.Profile:
-            backend = ExecutorBackend(make_executor(environ))
+    Before it stand the parts of a kept answer, in microseconds.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        more = {} if keep else {"SPECLOOM_CACHE": "off"}
+        environ = environment(Path(folder) / "cache", **asking(upstream), **more)
+
+        async def run() -> tuple[cProfile.Profile, list[str]]:
+            executor = make_executor(environ)
+            backend = ExecutorBackend(executor)
             await backend.call_tool("web_search", {"query": "warm"}, _Quiet())
+            parts = _time_kept(executor, backend, count) if keep else []
             profiler = cProfile.Profile()
             profiler.enable()
             for number in range(count):
                 await backend.call_tool("web_search", {"query": f"profile {number}"}, _Quiet())
             profiler.disable()
             await backend.close(1.0)
-            return profiler
+            return profiler, parts
 
-        profiler = asyncio.run(run())
+        profiler, parts = asyncio.run(run())
     out = StringIO()
     stats = pstats.Stats(profiler, stream=out)
     stats.strip_dirs().sort_stats("tottime").print_stats(10)
     stats.sort_stats("cumulative").print_stats(25)
-    return out.getvalue()
+    return "\n".join([*parts, out.getvalue()])
+
+
+def _time_kept(executor: Executor, backend: ExecutorBackend, count: int) -> list[str]:
+    raw = {"query": "warm"}
+    done = executor.peek("web_search", raw)
+    assert done is not None
+    tool = executor.tool("web_search")
+    arguments = parse_arguments(tool, raw)
+    parts: dict[str, Callable[[], Any]] = {
+        "a kept answer: peek and render": lambda: backend.call_now("web_search", raw),
+        "  checking the arguments": lambda: parse_arguments(tool, raw),
+        "  the cache key": lambda: executor.cache_key(tool, arguments),
+        "  rendering": lambda: render_text(done.body, done.meta),
+    }
+    said = []
+    for name, part in parts.items():
+        began = time.perf_counter()
+        for _ in range(count):
+            part()
+        said.append(f"{name:40}{(time.perf_counter() - began) / count * 1e6:10.1f} µs")
+    return said
 
 
 if __name__ == "__main__":

@@ -44,15 +44,17 @@ def measure() -> list[Figure]:
     found: list[Figure] = []
     for toolset, budget in BUDGETS.items():
         listed = {said: _list(model, toolset, said) for said in OUTPUT_SCHEMAS}
-        group = f"catalogue: toolset {toolset}, {len(listed['full'])} tools"
-        found.append(Figure(group, "the list", "bytes", (float(len(_text(listed["full"]).encode())),)))
+        group = f"catalogue: toolset {toolset}"
+        size = float(len(_text(listed["full"]).encode()))
+        found.append(Figure(group, "the list", "bytes", (size,), note=f"{len(listed['full'])} tools"))
         for said, tools in listed.items():
             held = budget if said != "full" else None
             found.append(Figure(group, f"the list, output schemas {said}", unit, (count(_text(tools)),), budget=held))
     group = f"catalogue: {unit} by tool; the other side is without its output schema"
     tools = _list(model, "all", "full")
     for tool in sorted(tools, key=lambda one: -len(_text(one))):
-        found.append(Figure(group, tool["name"], "tokens", (count(_text(tool)),), (count(_text(_lean(tool))),)))
+        sides = (count(_text(tool)),), (count(_text(_lean(tool))),)
+        found.append(Figure(group, tool["name"], "tokens", *sides, beside="without its schema", passing=True))
     return found
 
 

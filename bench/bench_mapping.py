@@ -1,6 +1,6 @@
 """Mapping 10 rows of 8 fields: compiled selectors against the JMESPath interpreter, as a ratio in one run.
 
-    python bench/bench_mapping.py [--rounds N] [--json]
+    python bench/bench_mapping.py [--rounds N]
 
 The interpreter's side is `search` of a kept `jmespath.compile(…)` per field, so that parsing counts on neither side. A
 second case adds projections, filters and functions to the plain paths.
@@ -9,12 +9,11 @@ second case adds projections, filters and functions to the plain paths.
 from __future__ import annotations
 
 import argparse
-import json
-import statistics
 import time
 from typing import TYPE_CHECKING, Any
 
 import jmespath
+from figures import Figure, lines
 
 from specloom.language.expressions.api import compile_selector
 
@@ -38,7 +37,8 @@ WORK = {
     "recent": "year >= `2020` && open == `true`",
     "best": "versions[?kind == 'pdf'].url | [0]",
 }
-CASES = {"8 plain fields": PATHS, "12 fields with projections, filters and functions": WORK}
+CASES = {"8 plain fields": (PATHS, 0.1), "12 fields with projections, filters and functions": (WORK, 0.2)}
+"""What is mapped, and what of the interpreter's time the closures may take."""
 ROWS = [
     {
         "title": f"Row {number}",
@@ -75,8 +75,12 @@ def time_call(call: Callable[[], Any], seconds: float = 0.05) -> float:
     return spent / count * 1e6
 
 
-def measure(fields: dict[str, str], rounds: int) -> dict[str, dict[str, float]]:
-    """Minimum, median and maximum of the rounds for both ways and their ratio."""
+def measure(rounds: int) -> list[Figure]:
+    """Microseconds of both ways, round by round, for each case."""
+    return [_measure_case(case, fields, budget, rounds) for case, (fields, budget) in CASES.items()]
+
+
+def _measure_case(case: str, fields: dict[str, str], budget: float, rounds: int) -> Figure:
     compiled = {}
     for name, text in fields.items():
         expression, problems = compile_selector(text)
@@ -84,32 +88,20 @@ def measure(fields: dict[str, str], rounds: int) -> dict[str, dict[str, float]]:
         compiled[name] = expression.evaluate
     interpreted = {name: jmespath.compile(text).search for name, text in fields.items()}
     assert map_rows(compiled) == map_rows(interpreted)
-    taken: dict[str, list[float]] = {"closures µs": [], "interpreter µs": [], "ratio": []}
+    ours, theirs = [], []
     for _ in range(rounds):
-        ours = time_call(lambda: map_rows(compiled))
-        theirs = time_call(lambda: map_rows(interpreted))
-        for name, value in zip(taken, (ours, theirs, theirs / ours), strict=True):
-            taken[name].append(value)
-    return {
-        name: {"min": min(values), "median": statistics.median(values), "max": max(values)}
-        for name, values in taken.items()
-    }
+        ours.append(time_call(lambda: map_rows(compiled)))
+        theirs.append(time_call(lambda: map_rows(interpreted)))
+    group = f"mapping of {len(ROWS)} rows by compiled closures"
+    beside = "the interpreter of jmespath"
+    return Figure(group, case, "µs", tuple(ours), tuple(theirs), budget=budget, beside=beside)
 
 
 def main() -> None:
-    """Prints a table, or JSON with --json."""
+    """Prints a table."""
     parser = argparse.ArgumentParser(description="Mapping of rows: closures against the interpreter.")
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    results = {name: measure(fields, options.rounds) for name, fields in CASES.items()}
-    if options.json:
-        print(json.dumps(results, indent=2, ensure_ascii=False))
-        return
-    for case, result in results.items():
-        print(f"{len(ROWS)} rows × {case}")
-        for name, values in result.items():
-            print(f"  {name:16}" + "".join(f"  {key} {value:9.1f}" for key, value in values.items()))
+    print("\n".join(lines(measure(parser.parse_args().rounds))))
 
 
 if __name__ == "__main__":

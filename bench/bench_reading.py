@@ -7,7 +7,7 @@ The pages are real ones: the *.html below a folder that is named, else those of 
 (SPECLOOM_BENCH; see bench/extraction). Beside them stand, in the same run and round by round, another server with a
 `scrape_page` (`--rival`, or the binary of the package web-researcher-mcp where it is installed) and the library
 trafilatura, in processor time. What is not there is said. Without real pages, and with `--made`, pages of 50 KB are
-made, which the budgets are for. By itself, it can tell how memory grows over many pages.
+made. By itself, it can tell how memory grows over many pages.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ import tempfile
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.request import urlopen
@@ -31,9 +30,9 @@ from urllib.request import urlopen
 sys.path.append(str(Path(__file__).parent / "reading"))
 
 import extractors
-from bench_start import COMMAND
-from client import Client, call
+from client import Client, call, descendants, resident
 from figures import Figure, lines
+from rivals import COMMAND, PACKAGE, find_rival
 from specs import environment
 
 if TYPE_CHECKING:
@@ -41,10 +40,10 @@ if TYPE_CHECKING:
 
 LATE = 0.2
 """Seconds after which `/late/` answers."""
-WIDTHS = {1: 122.0, 8: 141.0, 32: 138.0}
-"""Calls in flight, and the pages a second that are wanted of pages that are there at once, on two idle cores."""
-LATE_WIDTHS = {8: 38.0, 32: 120.0}
-"""The same for pages that take 200 ms: 40 and 160 are the ceilings."""
+WIDTHS = {1: 0.25, 8: 0.25, 32: 0.25}
+"""Calls in flight, and the pages a second that are wanted of pages that are there at once, by those of the rival."""
+LATE_WIDTHS = {8: 1.5, 32: 1.5}
+"""The same for pages that take 200 ms."""
 STEPS = 10
 VARIETY = 50
 """Different pages that are made; each address is read once all the same."""
@@ -146,18 +145,6 @@ def reading(folder: Path) -> Iterator[Client]:
         yield client
 
 
-RIVAL = "web_researcher_mcp"
-
-
-def find_rival(named: str = "") -> str:
-    """The program of the other server: the one that is named, else that of its package; "" where there is none."""
-    spec = None if named else find_spec(RIVAL)
-    if named or spec is None or spec.origin is None:
-        return named
-    program = Path(spec.origin).parent / "bin" / RIVAL.replace("_", "-")
-    return str(program) if program.exists() else ""
-
-
 @contextmanager
 def reading_elsewhere(program: str, folder: Path) -> Iterator[Client]:
     """The other server, which may read from the loopback too."""
@@ -204,11 +191,12 @@ def flood(client: Client, urls: Sequence[str], width: int, *, may_refuse: bool =
 def measure(rounds: int, count: int, *, pages: str = "", rival: str = "", made: bool = False) -> list[Figure]:
     """Pages a second, milliseconds, fetches a page; of real pages also by the other server and beside trafilatura."""
     folder = None if made else extractors.find_pages(pages)
-    if folder is None:
-        return measure_calls(rounds, count, note="" if made else f"{extractors.tell_absence()}; these are made")
-    listed = extractors.list_pages(folder)
     program = find_rival(rival)
-    note = "" if program else f"no other server: --rival names none, and {RIVAL.replace('_', '-')} is not installed"
+    note = "" if program else f"no other server: --rival names none, and {PACKAGE} is not installed"
+    if folder is None:
+        why = "" if made else f"{extractors.tell_absence()}; these are made"
+        return measure_calls(rounds, count, rival=program, note="; ".join(filter(None, (why, note))))
+    listed = extractors.list_pages(folder)
     figures = measure_calls(rounds, count, pages=str(folder), rival=program, note=note)
     return [*figures, *extractors.measure(listed[:: extractors.EVERY], rounds)]
 
@@ -246,16 +234,19 @@ def measure_calls(rounds: int, count: int, *, pages: str = "", rival: str = "", 
     what = "whole real pages" if pages else "whole pages"
     for (kind, width), rows in found.items():
         group = f"{what} over stdio, each for the first time, {'at once' if kind == 'now' else 'after 200 ms'}"
-        floor = None if pages else (WIDTHS if kind == "now" else LATE_WIDTHS)[width]
+        floor = (WIDTHS if kind == "now" else LATE_WIDTHS)[width] if rival else None
+        beside = PACKAGE if rival else ""
         ours, *others = zip(*rows, strict=True)
         theirs = others[0] if others else ()
         refused = tell_refused(ours, theirs)
         rates = [tuple(one.rate for one in side) for side in (ours, theirs)]
         medians = [tuple(one.median for one in side) for side in (ours, theirs)]
         figures.append(
-            Figure(group, f"{width} in flight", "pages/s", *rates, budget=floor, at_least=True, note=refused)
+            Figure(
+                group, f"{width} in flight", "pages/s", *rates, budget=floor, at_least=True, note=refused, beside=beside
+            )
         )
-        figures.append(Figure(group, f"{width} in flight, p50", "ms", *medians))
+        figures.append(Figure(group, f"{width} in flight, p50", "ms", *medians, beside=beside))
     return [*figures, Figure("fetches", "asked for", "times a page", (fetched / asked,), budget=1.0, note=note)]
 
 
@@ -278,29 +269,11 @@ def grow(count: int, *, pages: str = "") -> Iterator[str]:
             urls = [f"{address}/now/{number}" for number in range(step * count // STEPS, (step + 1) * count // STEPS)]
             rate = flood(client, urls, 8, may_refuse=bool(pages)).rate
             own = client.memory().get("RSS", 0.0)
-            below = [resident(pid) for pid in children(client.process.pid)]
+            below = [resident(pid) for pid in descendants(client.process.pid)]
             yield (
                 f"{(step + 1) * count // STEPS:6} pages: server {own:.0f} MB,"
                 f" {len(below)} workers {' + '.join(f'{size:.0f}' for size in below)} MB, {rate:.0f} pages/s"
             )
-
-
-def children(pid: int) -> list[int]:
-    """The processes that a process has started, where there is /proc."""
-    try:
-        listed = [path.read_text(encoding="ascii") for path in Path(f"/proc/{pid}/task").glob("*/children")]
-    except OSError:
-        return []
-    return sorted(int(word) for line in listed for word in line.split())
-
-
-def resident(pid: int) -> float:
-    """Resident megabytes of a process; 0 where it cannot be told."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return 0.0
-    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS:")), 0.0)
 
 
 async def serve() -> None:

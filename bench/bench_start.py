@@ -1,107 +1,128 @@
-"""Process start to the answer of `tools/list` over stdio, and the memory that is then taken."""
+"""Process start to a first answer over stdio: of `tools/list`, and of a search sent at once or seconds later.
+
+Homes are empty but for what a start before has left there; the checkout and an installed wheel are started, and the
+other side in the same rounds.
+"""
 
 from __future__ import annotations
 
-import json
 import shutil
-import subprocess
-import sys
+import statistics
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from client import Client, call, frame
+from client import HELLO, Client, call, frame
 from figures import Figure
-from specs import ADDRESS, STUB, environment, write_stub
+from rivals import other_side, our_side
+from stub import LAST
+from wheel import install
 
-BIN = Path(sys.executable).parent
-COMMAND = [str(BIN / ("specloom.exe" if sys.platform == "win32" else "specloom")), "serve"]
-SDK = [sys.executable, str(Path(__file__).with_name("hello_sdk.py"))]
-SETTLED = 1.5
-"""Seconds after the list or the calls, in which what is done in the background comes to its end."""
+if TYPE_CHECKING:
+    from rivals import Side
+
+IDLE = 5.0
+"""Seconds between a start and the first call of a server that had the time to get ready."""
+TOGETHER = 4
+"""Servers of each side that idle at the same time."""
 
 
-def measure(rounds: int, upstream: str) -> list[Figure]:
-    """Times in milliseconds, megabytes; the other side is a hello-world on the official SDK."""
-    times: dict[str, list[float]] = {"bare": [], "sdk": [], "image": [], "fresh": []}
+def measure(rounds: int, upstream: str, rival: str, beside: str, *, idle: float = IDLE) -> list[Figure]:
+    """Milliseconds of starts and first answers; ratios to later starts, and to the other side."""
+    times: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        write_stub(root / "stub")
-        cache = root / "cache"
-        stubbed = {ADDRESS: upstream, "SEARCH_ROUTING": STUB}
-        environ = environment(cache, root / "stub", **stubbed)
-        with Client(COMMAND, environ) as client:
-            client.list_tools()  # makes the image, and the byte code of a fresh checkout
+        scripts = install(root)
+        checkout, installed = our_side(upstream), our_side(upstream, [str(next(scripts.glob("specloom*"))), "serve"])
+        other = other_side(upstream, rival)
+        sides = {"checkout": checkout, "wheel": installed, "other": other}
+        for name, side in sides.items():
+            to_list(side, root / name)
         for _ in range(rounds):
-            began = time.perf_counter()
-            subprocess.run([sys.executable, "-c", "pass"], env=environ, check=True)
-            times["bare"].append((time.perf_counter() - began) * 1000)
-            with Client(SDK, environ) as client:
-                times["sdk"].append(client.list_tools())
-            with Client(COMMAND, environ) as client:
-                times["image"].append(client.list_tools())
-            shutil.rmtree(root / "fresh", ignore_errors=True)
-            with Client(COMMAND, environment(root / "fresh", root / "stub", **stubbed)) as client:
-                times["fresh"].append(client.list_tools())
-        memory = _memory(max(1, rounds // 4), environ)
-    group = "start to tools/list over stdio"
-    sdk = tuple(times["sdk"])
-    found = [
-        Figure(group, "python -c pass (the floor)", "ms", tuple(times["bare"]), sdk),
-        Figure(group, "specloom serve", "ms", tuple(times["image"]), sdk, budget=60),
-        Figure(group, "specloom serve, first start (no image)", "ms", tuple(times["fresh"]), sdk),
-    ]
-    return found + memory
+            for name, side in sides.items():
+                for what, act in (("list", to_list), ("search", to_search)):
+                    shutil.rmtree(root / "fresh", ignore_errors=True)
+                    times.setdefault(f"{name}, first {what}", []).append(act(side, root / "fresh"))
+                    times.setdefault(f"{name}, later {what}", []).append(act(side, root / name))
+        for name in ("wheel", "other"):
+            found = after_idling(sides[name], root / name, rounds, idle)
+            times[f"{name}, idle search"], times[f"{name}, next search"] = found
+    return make_figures({name: tuple(values) for name, values in times.items()}, beside, idle)
 
 
-def _memory(rounds: int, environ: dict[str, str]) -> list[Figure]:
-    taken: dict[tuple[str, str, str], list[float]] = {}
-    for turn in range(rounds):
-        for side, command in (("ours", COMMAND), ("theirs", SDK)):
-            with Client(command, environ) as client:
-                client.list_tools()
-                moments = {"after tools/list": client.memory()}
-                time.sleep(SETTLED)
-                moments["after tools/list, backend warmed up"] = client.memory()
-                if side == "ours":
-                    _mixed(client, turn)
-                else:
-                    for number in range(10):
-                        client.ask(call(10 + number, "hello", {"name": "you"}))
-                moments["after ten mixed calls"] = client.memory()
-                # Answers and the audit log are sealed and written behind the calls.
-                time.sleep(SETTLED)
-                moments["after ten mixed calls, all written"] = client.memory()
-            for moment, kinds in moments.items():
-                for kind, value in kinds.items():
-                    taken.setdefault((moment, kind, side), []).append(value)
-    if not taken:
-        return [Figure("memory", "skipped, there is no /proc here", "MB", ())]
-    budgets = {("after tools/list", "RSS"): 20.0, ("after ten mixed calls", "RSS"): 60.0}
-    pairs = list(dict.fromkeys((moment, kind) for moment, kind, _ in taken))
+def make_figures(times: dict[str, tuple[float, ...]], beside: str, idle: float = IDLE) -> list[Figure]:
+    """What was timed as figures with their budgets."""
+    figures = []
+    for side, what in (("checkout", "a checkout"), ("wheel", "an installed wheel")):
+        first, later = times[f"{side}, first list"], times[f"{side}, later list"]
+        group = f"start to tools/list over stdio, {what}"
+        other = times["other, later list"]
+        figures += [
+            Figure(group, "first start ever", "ms", first, later, budget=1.5, beside="a later start"),
+            Figure(group, "a later start", "ms", later, other, budget=1.0, beside=beside),
+        ]
+    for side, what in (("checkout", "a checkout"), ("wheel", "an installed wheel")):
+        group = f"start to the answer of a web_search sent right behind initialize, {what}"
+        for turn, name in (("first", "first start ever"), ("later", "a later start")):
+            values, other = times[f"{side}, {turn} search"], times[f"other, {turn} search"]
+            figures.append(Figure(group, name, "ms", values, other, budget=6.0, beside=beside))
+    group = f"a first web_search {idle:g} seconds after the start, an installed wheel"
+    ours, following = times["wheel, idle search"], times["wheel, next search"]
+    theirs, their_following = times["other, idle search"], times["other, next search"]
     return [
-        Figure(
-            "memory",
-            f"{kind} {moment}",
-            "MB",
-            tuple(taken[moment, kind, "ours"]),
-            tuple(taken.get((moment, kind, "theirs"), ())),
-            budget=budgets.get((moment, kind)),
-        )
-        for moment, kind in pairs
+        *figures,
+        Figure(group, "beside the new ones that follow", "ms", ours, following, beside="the following"),
+        Figure(group, "beside a first one of the other side", "ms", ours, theirs, beside=beside),
+        Figure(group, "the other side beside those that follow", "ms", theirs, their_following, beside="the following"),
     ]
 
 
-def _mixed(client: Client, turn: int) -> None:
-    """Four new searches, two kept ones, a refused argument, a resource, a completion and a ping."""
-    for number in range(4):
-        said = json.loads(client.ask(call(10 + number, "web_search", {"query": f"memory {turn} {number}"})))
-        if said.get("result", {}).get("isError"):
-            raise SystemExit(f"bench: a search through the stub failed: {said['result']['content'][0]['text'][:500]}")
-    for number in range(2):
-        client.ask(call(20 + number, "web_search", {"query": f"memory {turn} {number}"}))
-    client.ask(call(30, "web_search", {"query": "x", "num_results": "many"}))
-    client.ask(frame(31, "resources/read", {"uri": "lenses://catalog"}))
-    reference = {"type": "ref/resource", "uri": "lenses://{name}"}
-    client.ask(frame(32, "completion/complete", {"ref": reference, "argument": {"name": "name", "value": "a"}}))
-    client.ask(frame(33, "ping"))
+def to_list(side: Side, home: Path) -> float:
+    """Milliseconds from the start of the process to the list of its tools."""
+    with side.start(home) as client:
+        return client.list_tools()
+
+
+def to_search(side: Side, home: Path) -> float:
+    """Milliseconds from the start of the process to the answer of a search that is sent with the handshake."""
+    with side.start(home) as client:
+        client.send(frame(0, "initialize", HELLO))
+        client.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+        client.send(call(1, side.search, {"query": f"first {time.time_ns()}"}))
+        answer = client.answer(1)
+        taken = (time.perf_counter() - client.began) * 1000
+    must_have_results(answer)
+    return taken
+
+
+def after_idling(side: Side, home: Path, rounds: int, idle: float) -> tuple[list[float], list[float]]:
+    """Milliseconds of the first search after so many idle seconds, and of the median of ten new ones that follow."""
+    first, following = [], []
+    for _ in range(-(-rounds // TOGETHER)):
+        with ExitStack() as stack:
+            clients = [stack.enter_context(side.start(home)) for _ in range(min(TOGETHER, rounds))]
+            for client in clients:
+                client.shake()
+            time.sleep(idle)
+            for client in clients:
+                first.append(time_search(side, client))
+                following.append(statistics.median(time_search(side, client) for _ in range(10)))
+    return first, following
+
+
+def time_search(side: Side, client: Client) -> float:
+    """Milliseconds of one new search."""
+    line = call(1, side.search, {"query": f"new {time.time_ns()}"})
+    began = time.perf_counter()
+    answer = client.ask(line)
+    taken = (time.perf_counter() - began) * 1000
+    must_have_results(answer)
+    return taken
+
+
+def must_have_results(line: bytes) -> None:
+    """A SystemExit with what was answered where it is not the results of the stub."""
+    if LAST not in line:
+        raise SystemExit(f"bench: a search through the stub failed: {line[:800].decode('utf-8', 'replace')}")

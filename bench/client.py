@@ -81,6 +81,13 @@ class Client:
             pass
         return answer
 
+    def answer(self, number: int) -> bytes:
+        """The answer of the request with this number; what comes before it is passed over."""
+        said = b'"id":%d,' % number
+        while said not in (line := self.receive()).replace(b" ", b"")[:80]:
+            pass
+        return line
+
     def shake(self) -> None:
         """The handshake."""
         self.ask(frame(0, "initialize", HELLO))
@@ -112,3 +119,26 @@ class Client:
                 continue
             found.update((name, int(line.split()[1]) / 1024) for line in lines if line.startswith(key))
         return found
+
+    def weight(self) -> float:
+        """Resident megabytes of the server and of all that it has started; 0 where there is no /proc."""
+        return sum(resident(pid) for pid in [self.process.pid, *descendants(self.process.pid)])
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that a process has started, and those that they have, where there is /proc."""
+    try:
+        listed = [path.read_text(encoding="ascii") for path in Path(f"/proc/{pid}/task").glob("*/children")]
+    except OSError:
+        return []
+    below = sorted(int(word) for line in listed for word in line.split())
+    return [*below, *(further for child in below for further in descendants(child))]
+
+
+def resident(pid: int) -> float:
+    """Resident megabytes of a process; 0 where it cannot be told."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS:")), 0.0)

@@ -1,10 +1,19 @@
-"""Figures as they are measured, and how they look: spread over rounds, ratio to the other side, budget."""
+"""Figures as they are measured, and how they look: a ratio with its quartiles over rounds, beside its budget."""
 
 from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class Spread(NamedTuple):
+    """The median of some rounds between the quartiles."""
+
+    q1: float
+    median: float
+    q3: float
+    rounds: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,20 +29,36 @@ class Figure:
     at_least: bool = False
     """The budget is a floor and not a ceiling."""
     note: str = ""
+    beside: str = ""
+    """What the other side is; "" where there is none."""
+    absolute: bool = False
+    """The budget is of ours in its unit, as for memory, though another side stands beside it."""
+    passing: bool = False
+    """A detail for who looks closer: no row of the history."""
+
+    @property
+    def judged(self) -> Spread | None:
+        """What a budget is held against: the ratio, or ours where there is no other side; None of nothing."""
+        return to_spread(self.ours if self.absolute or not self.theirs else self.ratios())
 
     @property
     def within(self) -> bool | None:
         """Whether the median keeps the budget; None without one."""
-        if self.budget is None or not self.ours:
+        judged = self.judged
+        if self.budget is None or judged is None:
             return None
-        median = statistics.median(self.ours)
-        return median >= self.budget if self.at_least else median <= self.budget
+        return judged.median >= self.budget if self.at_least else judged.median <= self.budget
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether what is judged is a ratio to the other side."""
+        return bool(self.theirs) and not self.absolute
 
     def to_json(self) -> dict[str, Any]:
         """The figure as data."""
-        said: dict[str, Any] = {"group": self.group, "name": self.name, "unit": self.unit, "ours": spread(self.ours)}
+        said: dict[str, Any] = {"group": self.group, "name": self.name, "unit": self.unit, "ours": _said(self.ours)}
         if self.theirs:
-            said |= {"theirs": spread(self.theirs), "ratio": spread(self.ratios())}
+            said |= {"beside": self.beside, "theirs": _said(self.theirs), "ratio": _said(self.ratios())}
         if self.budget is not None:
             said |= {"budget": self.budget, "atLeast": self.at_least, "within": self.within}
         return {**said, "note": self.note} if self.note else said
@@ -43,44 +68,62 @@ class Figure:
         return tuple(mine / other for mine, other in zip(self.ours, self.theirs, strict=False) if other)
 
 
-def spread(values: tuple[float, ...]) -> dict[str, float] | None:
-    """Minimum, median and maximum; None of nothing."""
+def to_spread(values: tuple[float, ...]) -> Spread | None:
+    """The quartiles of some rounds, between the values that were measured; None of nothing."""
     if not values:
         return None
-    return {"min": min(values), "median": statistics.median(values), "max": max(values), "rounds": len(values)}
+    if len(values) == 1:
+        return Spread(values[0], values[0], values[0], 1)
+    q1, median, q3 = statistics.quantiles(values, n=4, method="inclusive")
+    return Spread(q1, median, q3, len(values))
 
 
-def _number(value: float) -> str:
+def _said(values: tuple[float, ...]) -> dict[str, float] | None:
+    spread = to_spread(values)
+    return None if spread is None else spread._asdict()
+
+
+def to_text(value: float) -> str:
+    """A figure with as many digits as it is worth."""
     if value >= 1000:
         return f"{value:,.0f}"
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.3f}"
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def _spread(values: tuple[float, ...]) -> str:
-    found = spread(values)
-    if found is None:
+def tell_spread(spread: Spread | None) -> str:
+    """The median with the quartiles in brackets; without them where there was one round."""
+    if spread is None:
         return "—"
-    if found["rounds"] == 1:
-        return _number(found["median"])
-    return f"{_number(found['median'])} ({_number(found['min'])}-{_number(found['max'])})"
+    if spread.rounds == 1:
+        return to_text(spread.median)
+    return f"{to_text(spread.median)} ({to_text(spread.q1)}-{to_text(spread.q3)})"
+
+
+def tell_budget(budget: float | None, *, at_least: bool, within: bool | None) -> str:
+    """The budget and whether it is missed: `≤ 6`, `≤ 6  OVER`, `≥ 0.4  UNDER`; "" without one."""
+    if budget is None:
+        return ""
+    sign, missed = ("≥", "UNDER") if at_least else ("≤", "OVER")
+    return f"{sign} {budget:,g}" + (f"  {missed}" if within is False else "")
 
 
 def lines(figures: list[Figure]) -> list[str]:
-    """The figures as a table: median and (minimum-maximum) of ours and theirs, the ratio, the budget."""
+    """The figures as a table: what, the ratio with its quartiles, the budget, and the medians that it is of."""
     said: list[str] = []
     group = ""
     for one in figures:
         if one.group != group:
             group = one.group
-            said += ["", group, f"  {'':52}{'specloom':>25}{'the other side':>25}{'ratio':>21}  budget"]
-        budget = ""
-        if one.budget is not None:
-            sign, missed = ("≥", "  UNDER") if one.at_least else ("≤", "  OVER")
-            budget = f"{sign} {_number(one.budget)}{'' if one.within else missed}"
-        ratio = f"× {_spread(one.ratios())}" if one.theirs else ""
-        theirs = _spread(one.theirs) if one.theirs else ""
-        name = f"{one.name}, {one.unit}"
-        said.append(f"  {name:52}{_spread(one.ours):>25}{theirs:>25}{ratio:>21}  {budget}".rstrip())
+            said += ["", group]
+        judged = tell_spread(one.judged)
+        value = f"× {judged}" if one.is_ratio else f"{judged} {one.unit}"
+        budget = tell_budget(one.budget, at_least=one.at_least, within=one.within)
+        medians = ""
+        ours, theirs = to_spread(one.ours), to_spread(one.theirs)
+        if ours is not None and theirs is not None:
+            medians = f"{to_text(ours.median)} : {to_text(theirs.median)} {one.unit}"
+            medians += f" ({one.beside})" if one.beside else ""
+        said.append(f"  {one.name:58}{value:>24}  {budget:14}  {medians}".rstrip())
         if one.note:
             said.append(f"    {one.note}")
     return said

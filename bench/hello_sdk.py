@@ -36,9 +36,9 @@ async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types
 
     if "client" not in shared:
         shared["client"] = httpx.AsyncClient(trust_env=False)
-    response = await shared["client"].get(UPSTREAM + "/search", params={"q": arguments["query"], "count": 10})
-    rows = response.json()["web"]["results"]
-    results = [{"title": row["title"], "url": row["url"], "snippet": row["description"]} for row in rows]
+    response = await shared["client"].get(UPSTREAM + "/search", params={"q": arguments["query"], "format": "json"})
+    rows = response.json()["results"][:5]
+    results = [{"title": row["title"], "url": row["url"], "snippet": row["content"]} for row in rows]
     answer = {"query": arguments["query"], "results": results}
     content = [types.TextContent(type="text", text=json.dumps(answer))]
     return types.CallToolResult(content=content, structured_content=answer)

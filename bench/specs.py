@@ -1,4 +1,4 @@
-"""Specs made for the benchmarks: a provider that asks the loopback stub, and as many others as growth needs."""
+"""Specs made for the benchmark of growth: as many providers and tools as it needs."""
 
 from __future__ import annotations
 
@@ -11,16 +11,12 @@ from specloom.core.paths import shipped_folder
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-STUB = "loopback_stub"
-ADDRESS = "LOOPBACK_STUB_URL"
-
 _PROVIDER = """\
 spec: provider/1
 name: {name}
 title: Loopback {name}
 homepage: https://example.org/
 notes: Made for a benchmark.
-{config}
 tables:
   since: {{day: d, week: w, month: m, year: y}}
 service:
@@ -60,10 +56,6 @@ examples:
     args: {{query: otters}}
     replies: {{main: {{status: 429, text: ""}}}}
     expect: {{error: rate_limited}}
-"""
-_CONFIG = """\
-config:
-  LOOPBACK_STUB_URL: {type: url, required: true, description: Where the stub listens.}
 """
 _CAPABILITY = """\
 spec: capability/1
@@ -115,22 +107,13 @@ examples:
 """
 
 
-def write_stub(root: Path) -> None:
-    """A folder of specs with a provider that asks whatever listens at `LOOPBACK_STUB_URL`."""
-    service = f"  base: =config.{ADDRESS}\n  private: true"
-    _write(
-        root / f"providers.d/{STUB}.yaml",
-        _PROVIDER.format(name=STUB, config=_CONFIG, service=service, capability="web"),
-    )
-
-
 def write_grown(root: Path, providers: int, tools: int) -> None:
     """A folder with so many providers of one capability, each with two examples, and so many tools over it."""
     _write(root / "providers.d/capabilities/grown.yaml", _CAPABILITY)
     for number in range(providers):
         name = f"grown_{number:04}"
         service = f"  base: https://{name.replace('_', '-')}.example.org"
-        text = _PROVIDER.format(name=name, config="", service=service, capability="grown")
+        text = _PROVIDER.format(name=name, service=service, capability="grown")
         examples = _EXAMPLES.format(name=name.replace("_", "-"), capability="grown")
         _write(root / f"providers.d/{name}.yaml", text + examples)
     for number in range(tools):

@@ -1,4 +1,4 @@
-"""A loopback upstream, a process of its own, that answers every request with the same ten results at once."""
+"""A loopback engine, a process of its own, that answers every request at once with the same page of SearXNG's JSON."""
 
 from __future__ import annotations
 
@@ -16,15 +16,19 @@ ROWS = [
     {
         "title": f"Result {number} about rivers",
         "url": f"https://www.example.org/pages/{number}?from=stub",
-        "description": "A sentence or two that a search engine quotes from a page, as long as they usually are.",
-        "page_age": "2026-01-01T00:00:00",
-        "meta_url": {"hostname": "www.example.org"},
-        "extra_snippets": ["Another sentence from the page.", "And one more."],
+        "content": "A sentence or two that a search engine quotes from a page, as long as they usually are.",
+        "publishedDate": "2026-01-01T00:00:00",
+        "engine": "stub",
+        "engines": ["stub"],
+        "category": "general",
+        "score": 1.0,
     }
     for number in range(10)
 ]
-BODY = json.dumps({"web": {"results": ROWS}}).encode()
+BODY = json.dumps({"query": "", "number_of_results": 10, "results": ROWS, "unresponsive_engines": []}).encode()
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(BODY), BODY)
+LAST = b"/pages/4?from=stub"
+"""What stands in every answer that has the five results a search brings by default."""
 
 
 class Upstream(asyncio.Protocol):

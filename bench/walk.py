@@ -15,7 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specs import ADDRESS, STUB, environment, write_stub
+from rivals import asking
+from specs import environment
 from stub import BODY
 
 from specloom.server.backend import ExecutorBackend
@@ -108,8 +109,7 @@ def main() -> None:
     base = f"http://127.0.0.1:{server.server_address[1]}"
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        write_stub(root / "stub")
-        environ = environment(root / "cache", root / "stub", **{ADDRESS: base, "SEARCH_ROUTING": STUB})
+        environ = environment(root / "cache", **asking(base))
         environ |= {"SPECLOOM_ALLOW_PRIVATE": "1", "SCRAPE_WORKERS": "0"}
         calls: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
             ("web_search", {"query": "warm"}, {"query": "otters"}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,7 +33,7 @@ def test_pages_of_a_folder_are_read_and_timed(tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stderr
     assert "processor time of one real page" in done.stdout
-    assert "ratio" in done.stdout
+    assert re.search(r"specloom +[\d.]+ \([\d.]+-[\d.]+\) ms|beside its text +× [\d.]+", done.stdout)
 
 
 def test_that_there_are_no_real_pages_is_said_with_what_to_do(tmp_path: Path) -> None:
