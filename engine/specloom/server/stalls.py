@@ -46,13 +46,14 @@ class StallWatch:
         is_busy: Callable[[], bool],
         note: Note,
     ) -> None:
-        """Made on the thread of the loop. `changed` is notified when `is_busy` may have changed."""
+        """Made on the thread of the loop. `changed` is notified when `is_busy` may have become true."""
         self._loop = loop
         self._thread = threading.get_ident()
         self._changed = changed
         self._is_busy = is_busy
         self._note = note
         self._stopped = False
+        self._ended = threading.Event()
         self._beaten = threading.Event()
         self._turn = 0.0
         threading.Thread(target=self._watch, name="specloom-stalls", daemon=True).start()
@@ -61,6 +62,7 @@ class StallWatch:
         """End the thread, at its next beat."""
         with self._changed:
             self._stopped = True
+            self._ended.set()
             self._changed.notify_all()
 
     def _watch(self) -> None:
@@ -85,8 +87,8 @@ class StallWatch:
             # go on; so the time is the loop's own.
             if (seconds := self._turn - asked) > LONGEST:
                 self._note(seconds, place or find_place(self._thread), is_over=True)
-            with self._changed:
-                self._changed.wait_for(lambda: self._stopped, _BEAT)
+            # Not for `changed`: each call that begins or ends would wake this thread, and take its turn from the loop.
+            self._ended.wait(_BEAT)
 
     def _is_over(self) -> bool:
         return self._stopped

@@ -65,7 +65,8 @@ class Worker:
         with self._changed:
             self._active += 1
             self._waiting.append(call)
-            self._changed.notify_all()
+            if self._active == 1:
+                self._changed.notify_all()
             loop = self._loop
         if loop is None:
             self.start()
@@ -194,7 +195,8 @@ class Worker:
             if not ended.cancelled() and (error := ended.exception()) is not None:
                 self._connection.report(error)
             # A task that is cancelled before its first step never gets to answer for itself.
-            call.fail()
+            if self._connection.is_running(call):
+                call.fail()
             self._leave()
 
         task.add_done_callback(done)
@@ -205,7 +207,8 @@ class Worker:
     def _leave(self) -> None:
         with self._changed:
             self._active -= 1
-            self._changed.notify_all()
+            if not self._active:
+                self._changed.notify_all()
 
 
 LONGEST_LINE = 16 * 1024 * 1024
