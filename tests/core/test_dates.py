@@ -160,3 +160,11 @@ def test_an_instant_survives_every_way_of_writing_it(moment: object) -> None:
     written = str(moment)[:19]
 
     assert to_timestamp(written, NOW) == to_timestamp(written.replace(" ", "T") + "Z", NOW) is not None
+
+
+@given(
+    st.from_regex(r"[0-2][0-9]{3}-[01][0-9]-[0-3][0-9](?:[T ][0-2][0-9]:[0-6][0-9]:[0-6][0-9][Zz]?)?", fullmatch=True)
+)
+def test_the_short_way_for_what_most_upstreams_write_gives_what_the_long_one_does(text: str) -> None:
+    # Blanks around a date are no part of it, and nothing that has them goes the short way.
+    assert to_timestamp(text, NOW) == to_timestamp(f" {text}", NOW)

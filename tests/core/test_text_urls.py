@@ -67,3 +67,58 @@ def test_parameters_count_in_any_order() -> None:
 def test_any_text_can_be_compared(text: str) -> None:
     assert canonical_url(f"https://{text}") == canonical_url(f"https://{text}")
     assert isinstance(canonical_url(text), str)
+
+
+HOSTS = st.lists(
+    st.sampled_from(["www", "m", "amp", "a", "mobile", "example", "co", "org", "1", "x-y", ""]), max_size=5
+)
+PATHS = st.lists(
+    st.sampled_from(
+        ["", "a", "amp", "print", "story-1", "index.html", "Index.PHP", "default.asp", "a.b", "%2D", "x;y", "é"]
+    ),
+    max_size=5,
+)
+PARAMETERS = st.lists(
+    st.sampled_from(
+        [
+            "a=1",
+            "b=",
+            "=",
+            "c",
+            "utm_source=x",
+            "AMP=1",
+            "outputType=AMP",
+            "view=print",
+            "a=b=c",
+            "q=x+y",
+            "q=%20",
+            "z=~.-_",
+            "a=0",
+        ]
+    ),
+    max_size=4,
+)
+
+
+@given(
+    st.sampled_from(["http", "https", "HTTPS"]),
+    HOSTS,
+    st.sampled_from(["", ":80", ":8080", "@x"]),
+    PATHS,
+    PARAMETERS,
+    st.sampled_from(["", "#", "#a?b", "/", "?"]),
+)
+def test_the_short_way_for_plain_addresses_gives_what_the_long_one_does(
+    scheme: str, host: list[str], port: str, path: list[str], parameters: list[str], end: str
+) -> None:
+    query = f"?{'&'.join(parameters)}" if parameters else ""
+    url = f"{scheme}://{'.'.join(host)}{port}{''.join(f'/{part}' for part in path)}{query}{end}"
+
+    # Blanks around an address are no part of it, and nothing that has them is plain.
+    assert canonical_url(url) == canonical_url(f" {url}")
+
+
+@given(st.from_regex(r"https?://[a-z.]{0,9}[!-~]{0,30}", fullmatch=True))
+def test_the_short_way_gives_the_same_for_any_signs(url: str) -> None:
+    # What is no address is given back as it came.
+    assert canonical_url(url) == canonical_url(f" {url}").strip()

@@ -224,3 +224,16 @@ def test_a_number_too_long_to_write_is_no_text_and_still_a_number() -> None:
     assert convert("positive", long) is long
     assert len(convert("unique", [long, 1, 1])) == 2
     assert convert("epoch", long, "seconds") is None
+
+
+@given(st.from_regex(r"(?:https?:)?//[a-zA-Z.-]{0,5}[!-~]{0,20}", fullmatch=True))
+def test_the_short_way_for_plain_addresses_gives_what_the_long_one_does(url: str) -> None:
+    # Blanks around an address are no part of it, and nothing that has them goes the short way.
+    assert convert("absolute_http", url) == convert("absolute_http", f" {url}")
+
+
+@given(st.text(max_size=20))
+def test_text_without_tags_is_stripped_as_text_with_one(text: str) -> None:
+    plain = text.replace("<", "").replace("&", "")
+
+    assert convert("strip_tags", plain) == convert("strip_tags", f"{plain}<b></b>")

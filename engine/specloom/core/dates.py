@@ -66,12 +66,21 @@ _AGO: Final = re.compile(r"([0-9]{1,9}) ?([a-z]+?)s? ago", re.ASCII | re.IGNOREC
 _SHORT_AGO: Final = re.compile(r"([0-9]{1,9})(mo|[smhdwy])", re.ASCII)
 
 
+_PLAIN: Final = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:T((?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9])Z?)?", re.ASCII
+)
+"""A day, or an instant as it is given back; what most upstreams write."""
+
+
 def to_timestamp(text: object, now: float) -> str | None:
     """RFC 3339 in UTC without a fraction (`2026-03-03T07:00:00Z`), or None for what is not one certain instant.
 
     A date without a zone is read as UTC. `now` (epoch seconds) is what "3 days ago" counts back from.
     """
     try:
+        if isinstance(text, str) and (plain := _PLAIN.fullmatch(text)):
+            date.fromisoformat(plain[1])
+            return f"{plain[1]}T{plain[2] or '00:00:00'}Z"
         written = _to_text(text)
         if not written:
             return None

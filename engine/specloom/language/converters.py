@@ -127,7 +127,11 @@ def compile_converter(name: str, params: Any) -> Step:
             return None
         return function(value, moment, *bound)
 
+    takes_text = converter.takes == "text"
+
     def step(value: Any, moment: Moment) -> Any:
+        if takes_text and type(value) is str:
+            return function(value, moment, *bound) if value else None
         if value is None or value == "":
             return None
         if not isinstance(value, list):
@@ -235,6 +239,8 @@ _TWICE: Final = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#[0-9]{1,7}|#[xX][0-9a
 @converter("text")
 def strip_tags(value: str, _: Moment) -> str | None:
     """The text of a piece of HTML or JATS: no tags, entities written out, single blanks, a blank where a block ends."""
+    if "<" not in value and "&" not in value:
+        return " ".join(value.split()) or None
     text = _unescape(_TAG.sub("", _BREAK.sub(" ", _HIDDEN.sub(" ", value))))
     return " ".join((_unescape(text) if _TWICE.search(text) else text).split()) or None
 
@@ -351,9 +357,15 @@ def absolute(value: str, moment: Moment) -> str | None:
         return None
 
 
+_PLAIN_HTTP: Final = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*+(?:[/?#][!-~]*+)?")
+"""A complete address of ASCII without a port, a user and anything to be escaped."""
+
+
 @converter("text")
 def absolute_http(value: str, _: Moment | None = None) -> str | None:
     """The URL if it is a complete http or https one; one without a scheme (`//host/…`) gets https."""
+    if _PLAIN_HTTP.fullmatch(value):
+        return value
     url = value.strip()
     url = f"https:{url}" if url.startswith("//") else url
     if not url.isprintable():

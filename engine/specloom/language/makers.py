@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from specloom.core import Place, Secret, clean
+from specloom.core import Place, Secret, clean, is_clean
 
 from .converters import Moment, absolute_http, compile_converter
 from .evaluation import MISSING, Bindings, Evaluable, Layer, Unworkable, as_list, build, evaluate
@@ -182,6 +182,9 @@ def converted(steps: tuple[tuple[str, Any], ...]) -> Convert:
 def first_hit(readers: tuple[Read, ...], convert: Convert | None, fallback: Any, when: Evaluable | None) -> Read:
     """What the first reader gives that finds something, converted, or the fallback; null where `when` does not hold."""
 
+    if len(readers) == 1 and when is None:
+        return _only_hit(readers[0], convert, fallback)
+
     def read(one: Any, context: Bindings) -> Any:
         if when is not None and not truthy(evaluate(when, context)):
             return None
@@ -192,6 +195,21 @@ def first_hit(readers: tuple[Read, ...], convert: Convert | None, fallback: Any,
             if result not in MISSING:
                 return result
         return fallback
+
+    return read
+
+
+def _only_hit(reader: Read, convert: Convert | None, fallback: Any) -> Read:
+    """The same of one reader without a condition, which is most fields."""
+
+    def read(one: Any, context: Bindings) -> Any:
+        result = reader(one, context)
+        if result in MISSING:
+            return fallback
+        if convert is None:
+            return result
+        result = convert(result, context.get("moment"))
+        return fallback if result in MISSING else result
 
     return read
 
@@ -288,7 +306,7 @@ def conformer(kind: str, shape: Shape) -> Callable[[Any], Any]:
     if kind == "document":
         return lambda value: value if isinstance(value, str) else None
     if kind == "url":
-        return lambda value: absolute_http(clean(value)[0]) if isinstance(value, str) else None
+        return _to_url
     if choices:
         return lambda value: value if value in choices else None
     return _to_text
@@ -334,9 +352,16 @@ def _kind_of(shape: Shape) -> str:
     )
 
 
+def _to_url(value: Any) -> str | None:
+    if not isinstance(value, str):
+        return None
+    url: str | None = absolute_http(value if is_clean(value) else clean(value)[0])
+    return url
+
+
 def _to_text(value: Any) -> str | None:
     if isinstance(value, str):
-        return clean(value)[0]
+        return value if is_clean(value) else clean(value)[0]
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return str(value)
