@@ -153,17 +153,21 @@ def describe_run(facts: Mapping[str, Any], when: str, how: str, root: Path = ROO
 
 
 def find_commit(root: Path = ROOT) -> str:
-    """The commit of a checkout, short, with a `+` where files were changed since; "" where it is none."""
+    """The commit of a checkout, short, with a `+` where files were changed since; "" where it is none.
+
+    The history and its page do not count: they change with each part of a run that is recorded by itself.
+    """
+    own = [f":(exclude){path.relative_to(ROOT).as_posix()}" for path in (ROWS, PAGE)]
     try:
-        done = subprocess.run(
-            ["git", "describe", "--always", "--dirty=+", "--abbrev=10", "--exclude=*"],
-            cwd=root,
-            capture_output=True,
-            encoding="utf-8",
-            check=True,
-        )
+        commit = _git(root, "rev-parse", "--short=10", "HEAD")
+        changed = _git(root, "status", "--porcelain", "--untracked-files=no", "--", ".", *own)
     except (OSError, subprocess.CalledProcessError):
         return ""
+    return f"{commit}+" if changed else commit
+
+
+def _git(root: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, encoding="utf-8", check=True)
     return done.stdout.strip()
 
 

@@ -133,10 +133,13 @@ def test_a_commit_is_named_with_a_mark_where_files_were_changed_since(tmp_path: 
         return subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True).stdout.strip()
 
     git("init", "--quiet")
-    (tmp_path / "file").write_text("a", encoding="utf-8")
-    git("add", "file")
+    (tmp_path / "bench").mkdir()
+    for name in ("file", "bench/history.jsonl"):
+        (tmp_path / name).write_text("a", encoding="utf-8")
+    git("add", ".")
     git("commit", "--quiet", "--message", "a")
-    (tmp_path / "other").write_text("b", encoding="utf-8")
+    for name in ("other", "bench/history.jsonl"):
+        (tmp_path / name).write_text("b", encoding="utf-8")
 
     clean = history.find_commit(tmp_path)
     (tmp_path / "file").write_text("b", encoding="utf-8")
