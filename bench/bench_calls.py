@@ -38,7 +38,7 @@ KEPT_FLOOR = 1.0
 """The same of kept answers."""
 TAIL = {8: 5.0}
 """How many times p50 p99 may be of new searches, by calls in flight."""
-SETTLED = 0.2
+SETTLED = 0.1
 """Seconds after the calls of one side, in which it writes what it keeps; its processor time counts."""
 _ID = re.compile(rb'"id":\s*(\d+)')
 
@@ -104,16 +104,10 @@ def make_figures(floods: dict[tuple[str, int, str], list[Flood]], beside: str) -
             Figure(group, "calls a second", "calls/s", *parts["rate"], budget=floor, at_least=True, beside=beside),
             Figure(group, "p50", "ms", *parts["p50"], beside=beside),
             Figure(group, "p99", "ms", *parts["p99"], beside=beside),
-            Figure(
-                group,
-                "p99 by p50",
-                "ms",
-                parts["p99"][0],
-                parts["p50"][0],
-                budget=TAIL.get(width) if kind == "new" else None,
-                beside="p50",
-            ),
         ]
+        if kind == "new":
+            both = parts["p99"][0], parts["p50"][0]
+            figures.append(Figure(group, "p99 by p50", "ms", *both, budget=TAIL.get(width), beside="p50"))
         if all(parts["worked"][0]) and all(parts["worked"][1]):
             figures.append(Figure(group, "processor time of a call", "ms", *parts["worked"], beside=beside))
     return figures

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -102,12 +103,12 @@ class Client:
         return taken
 
     def cpu(self) -> float | None:
-        """Seconds of processor time so far, or None where there is no /proc."""
+        """Seconds of processor time so far, of all threads; None where the system has no clock of another process."""
         try:
-            fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+            # The clock that clock_getcpuclockid(3) gives on Linux, which Python does not wrap.
+            return time.clock_gettime(~self.process.pid << 3 | 2) if sys.platform == "linux" else None
         except OSError:
             return None
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def memory(self) -> dict[str, float]:
         """Resident and proportional megabytes; nothing where there is no /proc."""

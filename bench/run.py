@@ -35,7 +35,7 @@ from rivals import find_rival, introduce, other_side, tell_absence
 from stub import running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 PARTS = ("start", "commands", "memory", "calls", "mapping", "growth", "catalogue", "reading")
 BESIDE = frozenset({"start", "memory", "calls"})
@@ -55,7 +55,7 @@ def measure_parts(wanted: list[str], *, quick: bool, rival: str, say: Callable[[
             "start": lambda: bench_start.measure(2 if quick else 9, upstream, program, beside),
             "commands": lambda: bench_commands.measure(2 if quick else 9, 1 if quick else 3),
             "memory": lambda: bench_memory.measure(1 if quick else 5, upstream, program, beside),
-            "calls": lambda: bench_calls.measure(3 if quick else 9, 60 if quick else 300, upstream, program, beside),
+            "calls": lambda: bench_calls.measure(3 if quick else 21, 60 if quick else 120, upstream, program, beside),
             "mapping": lambda: bench_mapping.measure(3 if quick else 9),
             "growth": lambda: bench_growth.measure(
                 1 if quick else 3, bench_growth.QUICK if quick else bench_growth.STEPS
@@ -93,6 +93,14 @@ def machine() -> dict[str, Any]:
     return said
 
 
+def tell_load(facts: Mapping[str, Any]) -> str:
+    """A warning where more is running than there are processors for; "" where not."""
+    load, processors = facts.get("load", 0.0), facts["processors"] or 1
+    if load <= processors:
+        return ""
+    return f"the machine is busy, with a load of {load:g}: trust processor time and narrow quartiles, and measure again"
+
+
 def tell_missed(figures: list[Figure]) -> list[str]:
     """How many budgets are missed, and which."""
     missed = [one for one in figures if one.within is False]
@@ -126,6 +134,8 @@ def main() -> int:
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
     print(", ".join(f"{key} {value}" for key, value in facts.items()))
     print("× ratio of specloom to what stands beside it, round by round: median (quartiles); then both medians")
+    if busy := tell_load(facts):
+        print(busy)
     figures = measure_parts(wanted, quick=options.quick, rival=options.rival, say=lambda line: print(line, flush=True))
     print()
     print("\n".join(tell_missed(figures)))

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import run  # the benches are scripts and no package
 
 RUN = Path(__file__).parents[2] / "bench" / "run.py"
 
@@ -37,6 +38,12 @@ def test_a_part_that_does_not_exist_is_named_with_those_that_do() -> None:
 
     assert done.returncode == 2
     assert "there is no part 'spede'; known: start, commands, memory, calls, mapping, growth" in done.stderr
+
+
+def test_that_the_machine_is_busy_is_said() -> None:
+    assert run.tell_load({"load": 2.0, "processors": 2}) == ""
+    assert run.tell_load({"processors": None}) == ""
+    assert "the machine is busy, with a load of 8.5" in run.tell_load({"load": 8.5, "processors": 2})
 
 
 def test_a_quick_run_is_not_recorded() -> None:
