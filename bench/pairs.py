@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from client import Client, call
-from specs import ADDRESS, STUB, environment, write_stub
+from rivals import asking, empty_home
 from stub import running
 
 if TYPE_CHECKING:
@@ -98,10 +98,7 @@ def burst(client: Client, queries: Iterator[str], width: int, count: int) -> Bur
 def serving(checkout: Path, upstream: str, more: Mapping[str, str]) -> Iterator[Client]:
     """A warm server of a checkout."""
     with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        write_stub(root / "stub")
-        settings = {ADDRESS: upstream, "SEARCH_ROUTING": STUB, "SPECLOOM_STATE_DIR": str(root / "state"), **more}
-        environ = environment(root / "cache", root / "stub", **settings) | {"PYTHONPATH": str(checkout / "engine")}
+        environ = {**empty_home(Path(folder)), **asking(upstream), "PYTHONPATH": str(checkout / "engine"), **more}
         with Client([sys.executable, "-P", "-c", SERVE], environ) as client:
             client.list_tools()
             burst(client, (f"warm {number}" for number in range(100)), 8, 100)
