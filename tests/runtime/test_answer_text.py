@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from specloom.runtime import parse_arguments, to_text
+from specloom.runtime.answer_text import to_words
 from tests.support.spec_library import Woven, a_tool, weave_texts
 
 ANSWER = """\
@@ -102,3 +106,8 @@ def test_a_line_stays_as_far_in_as_it_is_and_a_link_without_an_address_is_its_te
     text = '- "   {answer.query} · {answer.count}"\n- "[{answer.count}]({answer.query}) · so"\n'
 
     assert read(text, {"query": None, "count": 2}) == "   2\n2 · so"
+
+
+@given(st.text(st.characters(categories=["Zs", "Zl", "Zp", "Cc", "Lu"]), max_size=30))
+def test_a_text_stands_on_one_line_with_single_blanks(text: str) -> None:
+    assert to_words(text) == re.sub(r"\s+", " ", text).strip()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from specloom.language import MISSING, Bindings, Layer, evaluate, truthy
-from specloom.model import SEPARATOR, AnswerBody, AnswerGroup, AnswerLine, AnswerPart, AnswerWindow, Value
+from specloom.model import SEPARATOR, AnswerBody, AnswerGroup, AnswerLine, AnswerPart, Value
 from specloom.plugins import open_text, to_json
 
-_BLANKS = re.compile(r"\s+")
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d{1,9})?)?(?:Z|\+00:00)")
 _NO_ADDRESS = re.compile(r"\[([^\[\]]*)\]\(\)")
 """A link that leads nowhere, because nothing is known of its address."""
@@ -26,7 +25,9 @@ def render_answer(nodes: Iterable[AnswerPart], context: Bindings, *, room: int =
     """
     pieces: list[str] = []
     lines: list[str] = []
-    for line, is_body in _lines(nodes, context, room):
+    told: list[tuple[str, bool]] = []
+    _add_lines(nodes, context, room, told)
+    for line, is_body in told:
         if is_body:
             pieces += [_tidy(lines, pieces), line.strip("\n").rstrip()]
             lines = []
@@ -44,39 +45,39 @@ def _tidy(lines: list[str], before: list[str]) -> str:
     return text if before else text.lstrip("\n")
 
 
-def _lines(nodes: Iterable[AnswerPart], context: Bindings, room: int) -> Iterator[tuple[str, bool]]:
-    """Each line, and whether it is Markdown that stays as it is."""
+def _add_lines(nodes: Iterable[AnswerPart], context: Bindings, room: int, told: list[tuple[str, bool]]) -> None:
+    """Add each line, and whether it is Markdown that stays as it is."""
     for node in nodes:
         if isinstance(node, AnswerLine):
             line = _line(node, context)
             if line is not None:
-                yield line, False
+                told.append((line, False))
+        elif isinstance(node, AnswerGroup):
+            _add_group(node, context, room, told)
         elif isinstance(node, AnswerBody):
             body = evaluate(node.value, context)
             if body not in MISSING:
-                yield str(body), True
-        elif isinstance(node, AnswerWindow):
+                told.append((str(body), True))
+        else:
             text, source = (evaluate(value, context) or "" for value in (node.value, node.source))
             window = to_json(open_text(str(text), str(source), room))
-            yield from _lines(node.lines, Layer(context, window=window), room)
-        else:
-            yield from _group(node, context, room)
+            _add_lines(node.lines, Layer(context, window=window), room, told)
 
 
-def _group(group: AnswerGroup, context: Bindings, room: int) -> Iterator[tuple[str, bool]]:
+def _add_group(group: AnswerGroup, context: Bindings, room: int, told: list[tuple[str, bool]]) -> None:
     if group.when is not None and not truthy(evaluate(group.when, context)):
         return
     if group.each is None:
-        yield from _lines(group.lines, context, room)
+        _add_lines(group.lines, context, room, told)
         return
     for number, item in enumerate(evaluate(group.each, context) or (), 1):
-        yield from _lines(group.lines, Layer(context, item=item, n=number), room)
+        _add_lines(group.lines, Layer(context, item=item, n=number), room, told)
 
 
 def _line(line: AnswerLine, context: Bindings) -> str | None:
     """The line, as far in as its spec has it; None where it has values and nothing was found for any."""
     first = line.pieces[0][0] if line.pieces and line.pieces[0] else ""
-    indent = " " * (len(first) - len(first.lstrip(" "))) if isinstance(first, str) else ""
+    indent = " " * (len(first) - len(first.lstrip(" "))) if isinstance(first, str) and first[:1] == " " else ""
     texts, is_said = [], False
     for piece in line.pieces:
         text, says = _piece(piece, context)
@@ -85,7 +86,8 @@ def _line(line: AnswerLine, context: Bindings) -> str | None:
             texts.append(text)
     if not is_said:
         return None
-    return indent + _NO_ADDRESS.sub(r"\1", SEPARATOR.join(texts).strip())
+    told = SEPARATOR.join(texts).strip()
+    return indent + (_NO_ADDRESS.sub(r"\1", told) if "]()" in told else told)
 
 
 def _piece(parts: tuple[str | Value, ...], context: Bindings) -> tuple[str | None, bool]:
@@ -93,27 +95,35 @@ def _piece(parts: tuple[str | Value, ...], context: Bindings) -> tuple[str | Non
 
     The number of an item says nothing, and keeps its piece.
     """
-    values = [part for part in parts if isinstance(part, Value)]
-    if not values:
-        return "".join(map(str, parts)), True
-    words = [to_words(evaluate(value, context)) for value in values]
-    says = any(text and value.text != NUMBER for text, value in zip(words, values, strict=True))
-    if not says and all(value.text != NUMBER for value in values):
-        return None, False
-    filled = iter(words)
-    return "".join(part if isinstance(part, str) else next(filled) for part in parts), says
+    texts: list[str] = []
+    says = is_kept = False
+    is_fixed = True
+    for part in parts:
+        if isinstance(part, str):
+            texts.append(part)
+            continue
+        is_fixed = False
+        text = to_words(evaluate(part, context))
+        if part.text == NUMBER:
+            is_kept = True
+        elif text:
+            says = True
+        texts.append(text)
+    if says or is_fixed:
+        return "".join(texts), True
+    return ("".join(texts) if is_kept else None), False
 
 
 def to_words(value: Any) -> str:
     """A value in a line: text on one line, a moment to the minute (UTC), numbers as they are, yes and no, lists with
     commas."""
-    if value is None:
-        return ""
     if isinstance(value, str):
         if value[:1].isdigit() and (moment := _MOMENT.fullmatch(value)):
             day, minute = moment.groups()
             return day if minute == "00:00" else f"{day} {minute}"
-        return _BLANKS.sub(" ", value).strip()
+        return " ".join(value.split())
+    if value is None:
+        return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
