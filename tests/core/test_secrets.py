@@ -1,6 +1,7 @@
 """The key that seals what is kept: where it comes from, who can read it, and what it refuses to open."""
 
 import base64
+import hmac
 import os
 import pickle
 import subprocess
@@ -8,7 +9,17 @@ import sys
 
 import pytest
 
-from specloom.core.secrets import KEY_FILE, Secret, holds_secret, load_key, redact, redact_body, seal, unseal
+from specloom.core.secrets import (
+    KEY_FILE,
+    Secret,
+    holds_secret,
+    keyed_digest,
+    load_key,
+    redact,
+    redact_body,
+    seal,
+    unseal,
+)
 
 KEY = bytes(range(32))
 posix_only = pytest.mark.skipif(os.name == "nt", reason="file modes are POSIX")
@@ -202,3 +213,12 @@ def test_a_short_key_is_refused_instead_of_choosing_a_weaker_cipher():
         seal(bytes(16), b"plain", b"")
     with pytest.raises(ValueError, match="32 bytes"):
         unseal(bytes(16), seal(KEY, b"plain", b""), b"")
+
+
+@pytest.mark.parametrize("length", [0, 1, 32, 64, 65, 200])
+def test_a_keyed_digest_is_hmac_sha_256_each_time(length: int) -> None:
+    key = bytes(range(length))
+    digest = keyed_digest(key)
+
+    for message in (b"", b"a", b"b" * 5000, b"a"):
+        assert digest(message) == hmac.digest(key, message, "sha256")

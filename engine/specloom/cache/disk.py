@@ -10,10 +10,10 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from specloom.core import make_database, make_folder, seal, unseal
+from specloom.core import keyed_digest, make_database, make_folder, seal, unseal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 
@@ -71,13 +71,14 @@ class AnswerDisk:
         self._limit = int(limit)
         self._largest = min(self._limit // PARTS, LARGEST_ON_DISK)
         self._key = key
+        self._to_name = _namer(key)
         self._lock_wait = lock_wait
         self._cache: Any = None
         self._writes = self._written = 0
 
     def read(self, key: str, now: float) -> CacheEntry | None:
         """The entry if there is one that opens and is alive; a row that is not is deleted."""
-        cache, name = self._open(), _to_name(self._key, key)
+        cache, name = self._open(), self._to_name(key)
         sealed = cache.get(name)
         if sealed is None:
             return None
@@ -97,7 +98,7 @@ class AnswerDisk:
 
     def write(self, key: str, entry: CacheEntry) -> None:
         """Write one entry in place of whatever stands under its key."""
-        cache, name = self._open(), _to_name(self._key, key)
+        cache, name = self._open(), self._to_name(key)
         if len(entry.value) > self._largest:
             # It would push out too much else, and an older one must not come back in its place.
             cache.delete(name)
@@ -182,7 +183,7 @@ class Glance:
 
     def __init__(self, directory: Path, key: bytes) -> None:
         self._file = directory / "cache.db"
-        self._key = key
+        self._to_name = _namer(key)
         self._connection: Any = None
         self._closed = False
         self._lock = threading.Lock()
@@ -200,7 +201,7 @@ class Glance:
                         f"{self._file.absolute().as_uri()}?mode=rw", uri=True, timeout=0, check_same_thread=False
                     )
                     self._connection.execute(f"PRAGMA cache_size = -{GLANCE_KIBIBYTES}")
-                name = _to_name(self._key, key)
+                name = self._to_name(key)
                 return bool(self._connection.execute("SELECT 1 FROM Cache WHERE key = ? LIMIT 1", (name,)).fetchall())
         except sqlite3.Error:
             return True
@@ -284,11 +285,10 @@ def _check_database(path: str, lock_wait: float, known: set[str]) -> None:
         connection.close()
 
 
-def _to_name(secret: bytes, key: str) -> str:
-    # Keyed, so that a row's name does not confirm a guess at what was asked.
-    import hmac
-
-    return hmac.digest(secret, b"answer:" + _encode(key), "sha256").hex()
+def _namer(secret: bytes) -> Callable[[str], str]:
+    """What a row is called by its key; keyed, so that a name does not confirm a guess at what was asked."""
+    digest = keyed_digest(secret)
+    return lambda key: digest(b"answer:" + _encode(key)).hex()
 
 
 def _encode(key: str) -> bytes:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from .process import Ended, end, restrict, run, start
     from .sandbox import run_apart
     from .secrets import (
-        KEY_BYTES, KEY_FILE, KEY_VARIABLE, MASK, Secret, holds_secret, load_key, looks_issued, looks_secret, mask,
-        mask_values, redact, redact_body, seal, unseal,
+        KEY_BYTES, KEY_FILE, KEY_VARIABLE, MASK, Secret, holds_secret, keyed_digest, load_key, looks_issued,
+        looks_secret, mask, mask_values, redact, redact_body, seal, unseal,
     )
     from .terminal import (
         Paint, SafeStream, answer_lines, columns, cut, fault_line, printable, request_lines, request_to_json, row_lines,
@@ -58,8 +58,8 @@ __getattr__ = exports(
         "process": "Ended end restrict run start",
         "sandbox": "run_apart",
         "secrets": (
-            "KEY_BYTES KEY_FILE KEY_VARIABLE MASK Secret holds_secret load_key looks_issued looks_secret mask "
-            "mask_values redact redact_body seal unseal"
+            "KEY_BYTES KEY_FILE KEY_VARIABLE MASK Secret holds_secret keyed_digest load_key looks_issued "
+            "looks_secret mask mask_values redact redact_body seal unseal"
         ),
         "terminal": (
             "Paint SafeStream answer_lines columns cut fault_line printable request_lines request_to_json row_lines "

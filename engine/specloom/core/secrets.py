@@ -15,7 +15,7 @@ from urllib.parse import quote, quote_plus
 from .paths import make_folder, open_private
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
 
@@ -197,6 +197,30 @@ def unseal(key: bytes, sealed: bytes, context: bytes) -> bytes | None:
         return AESGCM(key).decrypt(sealed[len(_FORMAT) : start], sealed[start:], _FORMAT + context)
     except InvalidTag:
         return None
+
+
+_HASH_BLOCK = 64
+"""Bytes of a block of SHA-256, to which HMAC pads its key."""
+
+
+def keyed_digest(key: bytes) -> Callable[[bytes], bytes]:
+    """HMAC-SHA-256 under one key (RFC 2104), whose padded blocks are hashed once and not for each message.
+
+    A short message is digested without a word to other threads: a look into the one-shot function of the library lets
+    go of the interpreter, and gets it back when a thread that is at work has had its turn.
+    """
+    import hashlib
+
+    block = (hashlib.sha256(key).digest() if len(key) > _HASH_BLOCK else key).ljust(_HASH_BLOCK, b"\0")
+    inner, outer = (hashlib.sha256(bytes(byte ^ pad for byte in block)) for pad in (0x36, 0x5C))
+
+    def digest(message: bytes) -> bytes:
+        first, second = inner.copy(), outer.copy()
+        first.update(message)
+        second.update(first.digest())
+        return second.digest()
+
+    return digest
 
 
 def _check_key(key: bytes) -> None:

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from specloom.core import Fault, Secret, did_you_mean, find_nearest, is_day
 from specloom.language import MAX_CAPTURED, evaluate, truthy
@@ -36,6 +36,19 @@ class Arguments:
     requested: dict[str, Any] = field(default_factory=dict)
     explicit: frozenset[str] = frozenset()
     """The inputs that the caller set, as opposed to those filled with a default."""
+
+
+class Digest(Protocol):
+    """A digest under way, as `hashlib` makes them."""
+
+    def copy(self) -> Digest:
+        """Another that goes on from here."""
+
+    def update(self, data: bytes, /) -> None:
+        """Digest more."""
+
+    def hexdigest(self) -> str:
+        """What it comes to."""
 
 
 class _Problem(NamedTuple):
@@ -309,22 +322,23 @@ def _refused(tool: Tool, problem: _Problem) -> Fault:
 # --- The key under which the answer to arguments is kept: all that can change it, and nothing that can be read back ---
 
 
-def key_prefix(
+def digest_prefix(
     tool: Tool,
     model: Model,
     orders: Mapping[str, tuple[str, ...]],
     settings: Mapping[str, Mapping[str, Any]],
     own: Mapping[str, Any],
-) -> bytes:
-    """What is the same for every call of a tool: the specs and settings behind it, and who is asked in which order."""
+) -> Digest:
+    """The digest, so far, of what is the same for every call of a tool: the specs and settings behind it, and who is
+    asked in which order."""
     parts: list[Any] = [model.digest, tool.name, tool.digest, tool.cache.shape if tool.cache else 0, _plain(own)]
     parts.append({name: list(order) for name, order in orders.items()})
     parts.append({name: _plain(values) for name, values in settings.items()})
-    return json.dumps(parts, sort_keys=True).encode()
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
 
 
-def answer_key(tool: Tool, arguments: Arguments, prefix: bytes, owner: str) -> str:
-    """SHA-256 of the prefix and of all inputs but those which are proved to change nothing.
+def answer_key(tool: Tool, arguments: Arguments, prefix: Digest, owner: str) -> str:
+    """SHA-256 of the prefix, as far as that is known, and of all inputs but those which are proved to change nothing.
 
     What the caller wrote out counts apart from what was filled in, because hints tell them apart.
     """
@@ -333,7 +347,7 @@ def answer_key(tool: Tool, arguments: Arguments, prefix: bytes, owner: str) -> s
     given = {name: value for name, value in arguments.given.items() if name not in ignored}
     requested = {name: value for name, value in arguments.requested.items() if name not in ignored}
     said = [given, requested, sorted(explicit), owner]
-    digest = hashlib.sha256(prefix)
+    digest = prefix.copy()
     digest.update(json.dumps(said, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 

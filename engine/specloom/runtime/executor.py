@@ -28,7 +28,7 @@ from specloom.plugins import (
     split_owner,
 )
 
-from .arguments import Arguments, answer_key, bound_budget, key_prefix, parse_arguments
+from .arguments import Arguments, Digest, answer_key, bound_budget, digest_prefix, parse_arguments
 from .circuit_breaker import Breakers
 from .configuration import RoutingError, configure, plan_routes, read_settings
 from .degradation import with_notices
@@ -332,7 +332,7 @@ class Executor:
             model.providers, self.settings, sender=sender, breakers=self.breakers, cache=cache, clock=clock
         )
         self.flights = Flights()
-        self._prefixes: dict[str, bytes] = {}
+        self._prefixes: dict[str, Digest] = {}
 
     @functools.cached_property
     def sites(self) -> PageIndex:
@@ -469,7 +469,7 @@ class Executor:
         prefix = self._prefixes.get(tool.name)
         if prefix is None:
             orders, own = self.routes.orders, self.tool_settings[tool.name]
-            prefix = self._prefixes[tool.name] = key_prefix(tool, self.model, orders, self.settings, own)
+            prefix = self._prefixes[tool.name] = digest_prefix(tool, self.model, orders, self.settings, own)
         return answer_key(tool, arguments, prefix, owner if self.isolate else "")
 
     def _from_entry(self, tool: Tool, arguments: Arguments, entry: CacheEntry, began: float) -> Done:

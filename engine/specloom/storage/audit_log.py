@@ -22,7 +22,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from specloom.core import from_epoch, make_folder, make_own_folder, mask, mask_values, open_private, state_folder
+from specloom.core import (
+    from_epoch,
+    keyed_digest,
+    make_folder,
+    make_own_folder,
+    mask,
+    mask_values,
+    open_private,
+    state_folder,
+)
 from specloom.plugins import CallRecord, split_owner
 
 from .files import FileLock, append_whole
@@ -52,7 +61,7 @@ class Seal:
 
 def row_format(keys: Sequence[bytes]) -> RowFormat:
     """How rows are written under the first of these keys, and hold under any of them."""
-    return RowFormat("row", "hash", [functools.partial(_mac, key) for key in keys], BEGINNING, is_ascii=True)
+    return RowFormat("row", "hash", [_macer(key) for key in keys], BEGINNING, is_ascii=True)
 
 
 def read_seal(keys: Sequence[bytes], text: str) -> Seal | None:
@@ -121,7 +130,13 @@ def _hash(key: bytes, fields: dict[str, Any]) -> str:
 
 
 def _mac(key: bytes, data: bytes) -> str:
-    return hmac.digest(key, b"specloom audit\0" + data, "sha256").hex()
+    return _macer(key)(data)
+
+
+@functools.lru_cache(maxsize=8)
+def _macer(key: bytes) -> Callable[[bytes], str]:
+    digest = keyed_digest(key)
+    return lambda data: digest(b"specloom audit\0" + data).hex()
 
 
 SMALLEST_BYTES = 4096
