@@ -16,7 +16,7 @@ from specloom.core.messages import Request, Response
 from specloom.plugins.context import Artifact
 from specloom.runtime import fit_to_budget, parse_arguments, tell_within, to_text
 from specloom.runtime.executor import Executor
-from specloom.runtime.presentation import Presenter
+from specloom.runtime.presentation import UNTOLD, Presenter
 from tests.support.spec_library import Woven, a_tool, weave_texts
 
 ANSWER = """\
@@ -245,6 +245,21 @@ async def test_an_operator_bounds_what_calls_may_ask_for_and_programs_get_json()
     answer = json.loads(presented.body)
     assert size(answer) <= 250
     assert "max_tokens is 250, not 9000: that is the most." in answer["notices"]
+
+
+async def test_an_answer_of_which_its_spec_can_make_no_text_is_told_as_data() -> None:
+    more = "text: [\"{replace(args.query, replace(args.query, args.query, ''), 'x')}\"]\n"
+    woven = weave_texts(a_tool(answer=ANSWER, more=more))
+    assert woven.report.errors == [], woven.sentences
+    executor = Executor(woven.model, environ={}, sender=Items())
+    done = await executor.call("sample", {"query": "otters"})
+
+    presented = await Presenter(executor).present("sample", done, "")
+
+    assert presented.text is None
+    answer = json.loads(presented.body)
+    assert answer["results"] == done.answer["results"]
+    assert answer["notices"] == [UNTOLD]
 
 
 async def test_the_bound_of_an_operator_is_that_of_the_plan_too() -> None:

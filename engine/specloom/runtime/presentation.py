@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from specloom.core import Fault, count_tokens, cut_text
-from specloom.language import MISSING, evaluate, truthy
+from specloom.language import MISSING, Unworkable, evaluate, truthy
 from specloom.model import BUDGET, HINTS, NOTICES, TRUST, Model, Shortening, Tool, has_window
 from specloom.plugins import ENVELOPES
 
@@ -34,6 +34,7 @@ MOST_KEPT, MOST_CHARACTERS = 256, 32_768
 ELLIPSIS = " …"
 """What ends a shortened text that nobody reads on."""
 ARTIFACT_TYPE = "application/json"
+UNTOLD = "This is told as data, because its text could not be made: a defect of the spec of this tool."
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,15 +124,24 @@ class Presenter:
             return Presented(done.body, None)
         if done.arguments is None:
             return Presented(done.body, tell_failure(tool, done.answer))
-        text, cuts = tell_within(tool, self._executor.model, done.arguments, done.answer, done.aside, whole)
+        try:
+            text, cuts = tell_within(tool, self._executor.model, done.arguments, done.answer, done.aside, whole)
+        except Unworkable:
+            # What a spec cannot make a text of is no reason to lose the answer; the data of an envelope has no notices.
+            return Presented(done.body, None)
         return Presented(done.body, text, whole, cuts)
 
     def _present(self, tool: Tool, arguments: Arguments, done: Done, whole: Artifact | None = None) -> Presented:
         model = self._executor.model
         answer, cuts = fit_to_budget(tool, model, arguments, done.answer, whole)
+        text = None
+        if tool.text and not self._as_json:
+            try:
+                text = to_text(tool, arguments, answer)
+            except Unworkable:
+                answer = with_notices(answer, [UNTOLD])
         is_changed = bool(cuts) or NOTICES in answer
         body = json.dumps(answer, ensure_ascii=False, separators=(",", ":")) if is_changed else done.body
-        text = None if self._as_json or not tool.text else to_text(tool, arguments, answer)
         return Presented(body, text, whole, cuts)
 
 
