@@ -72,7 +72,7 @@ class TestDesk:
     def notice(self, sentence: str) -> None:
         """Nobody reads it."""
 
-    def lack(self, operation: str, fault: Fault) -> None:
+    def lack(self, operation: str, fault: Fault, *, instead: str = "") -> None:
         """Nobody reads it."""
 
     async def send(self, request: Request) -> Response:

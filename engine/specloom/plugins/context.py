@@ -106,9 +106,10 @@ class Context(Protocol):
     def notice(self, sentence: str) -> None:
         """Say what the reader has to know before the answer; it stands at its head, in the words of the procedure."""
 
-    def lack(self, operation: str, fault: Fault) -> None:
+    def lack(self, operation: str, fault: Fault, *, instead: str = "") -> None:
         """Say at the head of the answer that a fault is why what the operation would have told is missing.
 
+        With `instead`, that this provider answered in the place of the one that failed.
         Nothing is said where nobody is configured for it, or where there is nothing to be had.
         """
 

@@ -112,9 +112,9 @@ class LiveContext:
     def notice(self, sentence: str) -> None:
         self._told.append(sentence)
 
-    def lack(self, operation: str, fault: Fault) -> None:
+    def lack(self, operation: str, fault: Fault, *, instead: str = "") -> None:
         if fault.kind not in NO_FAILURE:
-            self._told.append(Shortfall((fault,), operation))
+            self._told.append(Shortfall((fault,), operation, instead))
 
     def find_site(self, url: str) -> SiteRoute | None:
         match = self._engine.sites.find(url)

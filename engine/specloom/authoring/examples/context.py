@@ -109,9 +109,9 @@ class ExampleContext:
     def notice(self, sentence: str) -> None:
         self.told.append(sentence)
 
-    def lack(self, operation: str, fault: Fault) -> None:
+    def lack(self, operation: str, fault: Fault, *, instead: str = "") -> None:
         if fault.kind not in NO_FAILURE:
-            self.told.append(Shortfall((fault,), operation))
+            self.told.append(Shortfall((fault,), operation, instead))
 
     def find_site(self, url: str) -> SiteRoute | None:
         match = PageIndex(self.model.pages).find(url)

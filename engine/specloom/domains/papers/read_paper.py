@@ -109,7 +109,10 @@ async def read_whole(context: Context, name: PaperName) -> PaperText:
     # The archives do not know such names, but may know those that stand in the record.
     if name.index_id or name.arxiv_id:
         await search.look_up()
-    return await search.read_archives() or await search.read_copies() or await search.read_landing_page()
+    paper = await search.read_archives() or await search.read_copies() or await search.read_landing_page()
+    if search.faults and not paper.note:
+        context.notice(f"Not all could be asked for this text, which is from {paper.source}: {_join(search.faults)}.")
+    return paper
 
 
 def to_source(name: PaperName) -> str:

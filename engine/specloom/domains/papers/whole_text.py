@@ -63,7 +63,9 @@ async def _read_stored(context: Context, address: str, name: PaperName) -> Whole
             continue
         try:
             text = await _read_pdf(context, path)
-        except (Fault, OSError):
+        except (Fault, OSError) as error:
+            why = f": {error.message.rstrip('.')}" if isinstance(error, Fault) else ""
+            context.notice(f"The stored PDF of {ref.value} cannot be read{why}; this text is from elsewhere.")
             continue
         return WholeText(text=text, title=clean(str(entry.get("title") or ""))[0], kind="pdf")
     return None

@@ -43,6 +43,8 @@ async def page_text(context: Context, address: str) -> WholeText:
     from .read import read_kept, whole_text
 
     page, is_anew = await read_kept(context, address)
+    if page.detour:
+        context.notice(page.detour)
     text = whole_text(page)
     return WholeText(text=text, title=page.title, kind=page.content_type, is_anew=is_anew, page=page.url)
 

@@ -136,6 +136,9 @@ async def _run(context: Context, session: str, query: str, step: int) -> views.R
         else:
             for row in answer.rows:
                 pages.setdefault(canonical_url(str(row.get("url") or "")), row)
+            if pages:
+                for failed in failures:
+                    context.lack(SEARCH, failed, instead=provider)
         outcomes += [outcome] if provider else []
         if pages:
             break

@@ -52,7 +52,7 @@ class BrandDesk:
     def notice(self, sentence: str) -> None:
         """Nobody reads it."""
 
-    def lack(self, operation: str, fault: Fault) -> None:
+    def lack(self, operation: str, fault: Fault, *, instead: str = "") -> None:
         """Nobody reads it."""
 
     async def ask(self, operation: str, arguments: Mapping[str, Any]) -> Answer:

@@ -301,7 +301,7 @@ def _tell(source: _GatheredSource, request: SourcesRequest) -> SourceResult:
         key_sentences=(list(claim.evidence) if claim else None) or None,
         word_count=source.words,
         truncated=page.truncated or None,
-        lack=page.lack or None,
+        lack=" ".join(filter(None, (page.detour, page.lack))) or None,
     )
 
 

@@ -333,7 +333,7 @@ class ClaimEvidence:
 
 
 async def read_first(context: Context, urls: Sequence[str]) -> SourceReading:
-    """The first of some addresses that can be read."""
+    """The first of some addresses that can be read; it is said where that is not the first of all."""
     error, tried = "", ""
     for url in urls:
         tried = url
@@ -343,6 +343,8 @@ async def read_first(context: Context, urls: Sequence[str]) -> SourceReading:
             error = error or f"{KINDS[fault.kind].wire}: {fault.message}"[:_LONGEST_ERROR]
             continue
         if str(page.get("content") or "").strip():
+            if error:
+                context.notice(f"{urls[0]} could not be read ({error.partition(':')[0]}); {url} was read instead.")
             return SourceReading(page, url)
         error = error or "content_empty: the page has no text"
     return SourceReading(None, tried, error)

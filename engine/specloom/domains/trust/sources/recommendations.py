@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from specloom.core import Fault, load_table
+from specloom.core import KINDS, Fault, load_table
 from specloom.domains.text import terms, to_host, to_registrable, to_word_set
 from specloom.domains.text.tokens import tokens
 from specloom.plugins import Context, from_json
@@ -154,8 +154,9 @@ async def _look_at_page(context: Context, item: _Item) -> None:
         return
     try:
         page = await context.run("read_page", {"url": item.url, "mode": "full", "max_length": _PAGE_BYTES})
-    except Fault:
+    except Fault as fault:
         page = {}
+        item.note(f"its page could not be read ({KINDS[fault.kind].wire}), so self-promotion was not looked for")
     if signal := page.get("selfPromotionSignal"):
         promotion = from_json(SelfPromotion, signal)
         item.tell(self_promotion_signal=promotion)
