@@ -7,6 +7,7 @@ call, or shortly after the first list of tools.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 
 from specloom.core import keep
@@ -109,6 +110,9 @@ class Worker:
 
     def _main(self) -> None:
         self._before()
+        # What is written behind the calls is written in Python. A call that waits for its upstream, or only looks into
+        # a file, gets the interpreter back after so long, and it does so several times.
+        sys.setswitchinterval(SWITCHING)
         try:
             backend = keep(self._load_backend)
         except BaseException as error:  # noqa: BLE001 - reported; the calls that wait are answered
@@ -217,6 +221,8 @@ GRACE = 0.8
 """Seconds that calls in flight have to answer when the server leaves. Hosts wait two seconds for all of it and kill."""
 CLOSING = 0.9
 """Seconds, at most, for cancelled calls to end and the backend to close."""
+SWITCHING = 0.001
+"""Seconds that a thread keeps the interpreter while another waits for it; the default is five times as long."""
 LOADING = 10.0
 """Seconds that the first calls may wait for the backend when the input has ended: a script closes it at once."""
 WARM_AFTER = 0.15
