@@ -83,3 +83,16 @@ def test_a_row_without_the_columns_of_its_log_is_none(tmp_path: Path) -> None:
     assert ChainedLog(tmp_path / "log", strict).verify() == ChainVerdict(0, "row 1 is not a row")
     with pytest.raises(ValueError, match="line 1 is not a row"):
         ChainedLog(tmp_path / "log", strict).append({"n": 0}, 0.0)
+
+
+def test_a_row_that_is_written_as_a_line_is_the_row_that_is_bound() -> None:
+    fields = {"z": "ü\u2028", "a": [1, {"y": None, "b": 0.5}]}
+    for is_ascii in (True, False):
+        form = RowFormat("n", "hash", FORMAT.digests, "START", is_ascii=is_ascii)
+
+        line, hash_ = form.bind_line(fields, 7, "before")
+
+        row = form.bind(fields, 7, "before")
+        assert json.loads(line) == row
+        assert hash_ == row["hash"]
+        assert form.check(line, 7, "before") == (row, "")

@@ -335,8 +335,15 @@ _ISSUED = re.compile(
 )
 
 
+_TOO_SHORT = re.compile(r"[\w./-]{0,14}")
+"""A word that none of the forms can be in: they have more characters, or a sign that is not here."""
+_IS_NAMED = re.compile(f"(?i){_NAMED}")
+
+
 def mask(text: str) -> str:
     """The text without whatever looks like a secret, cut where it is too long."""
+    if _TOO_SHORT.fullmatch(text):
+        return text
     # Cut late, so that a secret does not hide by standing half behind the cut.
     text = text[: 4 * MOST_CHARACTERS]
     for form, instead in (*_FORMS, (_ISSUED, MASK)):
@@ -355,7 +362,7 @@ def looks_secret(name: str, text: str) -> bool:
         return True
     last = text.rsplit(maxsplit=1)[-1] if text.strip() else ""
     has_both = any(one.isdigit() for one in last) and any(one.isalpha() for one in last)
-    return has_both and len(last) >= _SHORTEST and re.fullmatch(f"(?i){_NAMED}", name) is not None
+    return has_both and len(last) >= _SHORTEST and _IS_NAMED.fullmatch(name) is not None
 
 
 def mask_values(value: Any) -> Any:
@@ -364,7 +371,7 @@ def mask_values(value: Any) -> Any:
         return mask(value)
     if isinstance(value, Mapping):
         return {
-            str(name): MASK if isinstance(one, str) and re.fullmatch(f"(?i){_NAMED}", str(name)) else mask_values(one)
+            str(name): MASK if isinstance(one, str) and _IS_NAMED.fullmatch(str(name)) else mask_values(one)
             for name, one in value.items()
         }
     if isinstance(value, list | tuple):

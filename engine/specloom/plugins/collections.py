@@ -195,12 +195,14 @@ def join_owner(tenant: str, user: str) -> str:
 
 def split_owner(owner: str) -> tuple[str, str]:
     """Tenant and user of an owner text; a text without a tenant belongs to the default one, and none to nobody."""
-    from urllib.parse import unquote
-
     tenant, colon, user = owner.partition(":")
     if not colon:
         return DEFAULT_TENANT, owner or ANONYMOUS
-    return unquote(tenant) or DEFAULT_TENANT, user or ANONYMOUS
+    if "%" in tenant:
+        from urllib.parse import unquote
+
+        tenant = unquote(tenant)
+    return tenant or DEFAULT_TENANT, user or ANONYMOUS
 
 
 def is_anonymous(owner: str) -> bool:

@@ -187,9 +187,8 @@ class LogFiles:
             number, before = seal.last, seal.hash
             for fields in rows:
                 number += 1
-                row = self._format.bind({"row": 0, **fields}, number, before)
-                before = row["hash"]
-                lines.append(self._format.to_line(row))
+                line, before = self._format.bind_line(fields, number, before)
+                lines.append(line)
             append_whole(self.path, b"".join(lines))
             seal = Seal(seal.first, seal.anchor, number, before)
             self._write_seal(seal)

@@ -28,6 +28,11 @@ _STAMP = "%Y-%m-%d-%H%M%S"
 _STAMPED = re.compile(r"\d{4}-\d\d-\d\d-\d{6}")
 
 
+_ASCII, _UNICODE = (
+    json.JSONEncoder(ensure_ascii=is_ascii, separators=(",", ":"), sort_keys=True) for is_ascii in (True, False)
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ChainVerdict:
     """What a look at a whole log gave: how many rows hold, and the first thing that does not (empty: nothing)."""
@@ -59,6 +64,13 @@ class RowFormat:
         """The row of these fields, bound to the one before it."""
         row = {**fields, self.number: number, BEFORE: before}
         return {**row, self.hash: self.digest(row)}
+
+    def bind_line(self, fields: Mapping[str, Any], number: int, before: str) -> tuple[bytes, str]:
+        """The line of such a row, its columns in the order of their names, and its hash; written as JSON only once."""
+        bare = self._dump({**fields, self.number: number, BEFORE: before})
+        hash_ = self.digests[0](bare)
+        # Whether an object is read from its columns in this order or in another makes no difference to it.
+        return b'%b,"%b":"%b"}\n' % (bare[:-1], self.hash.encode(), hash_.encode()), hash_
 
     def digest(self, row: Mapping[str, Any]) -> str:
         """The hash of a row."""
@@ -96,8 +108,10 @@ class RowFormat:
 
     def _to_bytes(self, row: Mapping[str, Any]) -> bytes:
         """A row without its hash, as compact JSON with sorted keys."""
-        bare = {key: value for key, value in row.items() if key != self.hash}
-        text = json.dumps(bare, ensure_ascii=self.is_ascii, separators=(",", ":"), sort_keys=True)
+        return self._dump({key: value for key, value in row.items() if key != self.hash})
+
+    def _dump(self, row: dict[str, Any]) -> bytes:
+        text = (_ASCII if self.is_ascii else _UNICODE).encode(row)
         return text.encode("utf-8", "surrogatepass")
 
 
