@@ -8,13 +8,23 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import astuple, field, replace
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 from specloom import __version__
-from specloom.core import ENGINE_SUFFIXES, PROMPT_SUFFIX, PROMPTS, Diagnostic, Place, Report, cache_folder, make_folder
+from specloom.core import (
+    ENGINE_SUFFIXES,
+    PROMPT_SUFFIX,
+    PROMPTS,
+    Diagnostic,
+    Place,
+    Report,
+    cache_folder,
+    dataclass,
+    make_folder,
+)
 from specloom.model import Model
 from specloom.plugins import GROUP
 from specloom.specs import (

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from specloom.compiler import check_use
-from specloom.core import Place, Report
+from specloom.core import Place, Report, dataclass
 from specloom.language import BOOLEAN, MISSING, Bindings, evaluate, truthy
 from specloom.model import Field, Model, Operation, Provider, Setting, Stage, Step, Tool, Value, stages_of
 from specloom.specs import Library, Listing, Map, Node, Spec, YamlEntry, YamlScalar, to_plain

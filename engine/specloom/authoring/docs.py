@@ -8,14 +8,13 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from specloom import __version__
 from specloom.compiler import keepers, weave_from
-from specloom.core import CODES, KINDS, VARIABLES, Rate, Variable, template_renderer
+from specloom.core import CODES, KINDS, VARIABLES, Rate, Variable, dataclass, template_renderer
 from specloom.language import (
     CONVERTERS,
     DECODERS,

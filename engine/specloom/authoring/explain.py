@@ -6,7 +6,7 @@ It sends nothing: the same generators run as in a real call, and every request i
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from specloom.compiler import asked_by
@@ -16,6 +16,7 @@ from specloom.core import (
     Request,
     Secret,
     cut,
+    dataclass,
     printable,
     request_lines,
     request_to_json,

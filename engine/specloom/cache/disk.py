@@ -7,10 +7,9 @@ import errno
 import os
 import struct
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from specloom.core import keyed_digest, make_database, make_folder, seal, unseal
+from specloom.core import dataclass, keyed_digest, make_database, make_folder, seal, unseal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,12 +8,11 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from specloom.core import KEY_FILE, KEY_VARIABLE, STATE_VARIABLE, Fault, Paint, cut, load_key, state_folder
+from specloom.core import KEY_FILE, KEY_VARIABLE, STATE_VARIABLE, Fault, Paint, cut, dataclass, load_key, state_folder
 from specloom.language import evaluate
 from specloom.model import Model, Provider
 from specloom.plugins import PLACES, load_hooks

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
-from specloom.core import PageTemplate, Report, did_you_mean, parse_duration, template_environment
+from specloom.core import PageTemplate, Report, dataclass, did_you_mean, parse_duration, template_environment
 from specloom.language import (
     ANY,
     TEXT,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from specloom.core import Report, did_you_mean
+from specloom.core import Report, dataclass, did_you_mean
 from specloom.language import (
     BOOLEAN,
     INTEGER,

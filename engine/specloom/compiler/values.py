@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from specloom.core import Diagnostic, Place, Report, looks_secret
+from specloom.core import Diagnostic, Place, Report, dataclass, looks_secret
 from specloom.language import (
     ANY,
     BOOLEAN,

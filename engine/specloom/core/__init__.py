@@ -9,6 +9,7 @@ from .lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .dataclasses import dataclass
     from .dates import FORMATS, from_epoch, is_day, to_timestamp
     from .diagnostics import (
         CODES, Diagnostic, Place, Report, TooManyProblemsError, count_errors, did_you_mean, find_nearest, render,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 __getattr__ = exports(
     __name__,
     {
+        "dataclasses": "dataclass",
         "dates": "FORMATS from_epoch is_day to_timestamp",
         "diagnostics": (
             "CODES Diagnostic Place Report TooManyProblemsError count_errors did_you_mean find_nearest render"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+from .dataclasses import dataclass
 from .tables import load_table
 
 Kind = Literal["text", "boolean", "integer", "number", "choice"]

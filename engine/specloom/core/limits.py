@@ -8,10 +8,10 @@ import re
 import time
 from collections import deque
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from .dataclasses import dataclass
 from .faults import Fault
 
 if TYPE_CHECKING:

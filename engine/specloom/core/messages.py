@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from .dataclasses import dataclass
 from .faults import Fault
 from .secrets import Secret, redact, redact_body
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from .dataclasses import dataclass
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process

@@ -21,11 +21,13 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser as sre_parser  # type: ignore[attr-defined]
 from typing import Any, Final
+
+from specloom.core import dataclass
 
 MAX_STEPS: Final = 20_000_000
 """How many steps of the matcher the worst text may cost: the square of 4,000 characters, and a little.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from html import unescape
 from math import isfinite
@@ -17,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
-from specloom.core import from_epoch, to_timestamp
+from specloom.core import dataclass, from_epoch, to_timestamp
 
 from .signatures import read_examples
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from specloom.core import Secret, load_table
+from specloom.core import Secret, dataclass, load_table
 
 from .types import (
     BOOLEAN,

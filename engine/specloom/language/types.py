@@ -7,8 +7,9 @@ of a list that is known to be empty; it joins to whatever it meets.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from specloom.core import dataclass
 
 
 @dataclass(frozen=True, slots=True)

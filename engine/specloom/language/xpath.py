@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from itertools import pairwise
@@ -16,7 +15,7 @@ from math import inf, isfinite
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from specloom.core import Fault
+from specloom.core import Fault, dataclass
 
 # --- What a selector found as a clean value: text with single blanks as a reader sees it, a number or a boolean -------
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from urllib.parse import quote, unquote
 
-from specloom.core import Place
+from specloom.core import Place, dataclass
 
 from .tool import AnswerKey
 from .values import Pair, Value

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
-from specloom.core import Place
+from specloom.core import Place, dataclass
 from specloom.language import RecordType, Shape
 
 from .answer_text import AnswerPart

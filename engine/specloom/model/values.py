@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
-from specloom.core import Place
+from specloom.core import Place, dataclass
 from specloom.language import Bindings, Shape
 
 Row = dict[str, Any]

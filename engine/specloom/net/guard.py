@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, cast
 
-from specloom.core import MASK, Fault
+from specloom.core import MASK, Fault, dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,14 +10,14 @@ import asyncio
 import contextlib
 import re
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 from urllib.parse import quote, urljoin
 
 import httpcore
 
 from specloom import __version__
-from specloom.core import MASK, Fault, Policy, Request, Response, Secret, holds_secret, redact
+from specloom.core import MASK, Fault, Policy, Request, Response, Secret, dataclass, holds_secret, redact
 
 from .connections import Dialer, Http11Connection, Pool, PoolKey, Resolver, count_room, resolve_name
 from .guard import ParsedUrl, check_url, host_matches

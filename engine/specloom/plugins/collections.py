@@ -6,11 +6,10 @@ No database is named here. Collections are declared in YAML, a file each; `specl
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
-from specloom.core import Fault
+from specloom.core import Fault, dataclass
 
 Json = Any
 """JSON data: None, bool, int, float, str, list, dict with text keys."""

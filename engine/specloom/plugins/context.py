@@ -8,10 +8,10 @@ through it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
-from specloom.core import Answer, Fault, Request, Response
+from specloom.core import Answer, Fault, Request, Response, dataclass
 
 from .collections import Collection
 from .reading import WholeText

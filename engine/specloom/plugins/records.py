@@ -25,6 +25,8 @@ from typing import (
     overload,
 )
 
+from specloom.core import dataclass
+
 JsonObject = Mapping[str, Any]
 """An object whose fields are not declared."""
 Naming = Literal["camel", "same"]
@@ -59,14 +61,14 @@ def record(class_: type[T] | None = None, /, *, naming: Naming = "camel") -> Any
     """Make a class a frozen record; with the naming `same`, its fields are told under their own names."""
 
     def make(plain: type[T]) -> type[T]:
-        made = dataclasses.dataclass(frozen=True, slots=True, kw_only=True)(plain)
+        made = dataclass(frozen=True, slots=True, kw_only=True)(plain)
         setattr(made, _NAMING, naming)
         return made
 
     return make if class_ is None else make(class_)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Field:
     """One field of a record: where it is told, what it holds, and when it is left out."""
 

@@ -8,12 +8,12 @@ import json
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from specloom.cache import AnswerCache, CacheEntry
-from specloom.core import KINDS, Answer, Fault, Place, did_you_mean, dump_clean
+from specloom.core import KINDS, Answer, Fault, Place, dataclass, did_you_mean, dump_clean
 from specloom.language import build, evaluate, truthy
 from specloom.model import NOTICES, Model, ObserverHead, Row, Tool, make_setting
 from specloom.plugins import (

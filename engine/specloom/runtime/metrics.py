@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
-from specloom.core import Fault
+from specloom.core import Fault, dataclass
 
 RECENT = 1000
 """Calls whose length is remembered; mean and 95th percentile are theirs (the tool contract's figure)."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from specloom.core import Answer, Fault, Request, Response, Secret
+from specloom.core import Answer, Fault, Request, Response, Secret, dataclass
 from specloom.language import Unworkable, build, evaluate, truthy
 from specloom.model import Operation, Provider, Row, Step
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 from urllib.parse import urljoin
 
-from specloom.core import Answer, Fault, fill_template
+from specloom.core import Answer, Fault, dataclass, fill_template
 from specloom.language import build, evaluate, truthy
 from specloom.model import (
     AddressPattern,

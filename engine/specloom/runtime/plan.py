@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
-from specloom.core import Answer, Fault
+from specloom.core import Answer, Fault, dataclass
 from specloom.language import Moment, RunBindings, evaluate
 from specloom.model import Model, Row, Tool, stages_of
 from specloom.plugins import ProcedureFunction, split_owner

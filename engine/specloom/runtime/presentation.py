@@ -8,10 +8,9 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import Fault, count_tokens, cut_text
+from specloom.core import Fault, count_tokens, cut_text, dataclass
 from specloom.language import MISSING, Unworkable, evaluate, truthy
 from specloom.model import BUDGET, HINTS, NOTICES, TRUST, Model, Shortening, Tool, has_window
 from specloom.plugins import ENVELOPES

@@ -6,11 +6,11 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from specloom.cache import AnswerCache
-from specloom.core import Answer, Fault, Limiter, Request, Response, Secret, redact, redact_response
+from specloom.core import Answer, Fault, Limiter, Request, Response, Secret, dataclass, redact, redact_response
 from specloom.model import Operation, Provider
 
 from .circuit_breaker import Breakers

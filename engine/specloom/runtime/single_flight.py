@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from specloom.core import Fault
+from specloom.core import Fault, dataclass
 
 T = TypeVar("T")
 

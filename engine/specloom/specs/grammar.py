@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from specloom.core import FORMATS, KINDS, Place, Report, TooManyProblemsError, did_you_mean, load_table
+from specloom.core import FORMATS, KINDS, Place, Report, TooManyProblemsError, dataclass, did_you_mean, load_table
 from specloom.language import CONVERTERS, DECODERS
 
 from .yaml import Listing, Map, Node, YamlScalar

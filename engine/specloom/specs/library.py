@@ -6,7 +6,7 @@ import contextlib
 import difflib
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,6 +17,7 @@ from specloom.core import (
     PageTemplate,
     Place,
     Report,
+    dataclass,
     did_you_mean,
     shipped_folder,
     spec_layers,

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from specloom.core import PROMPT_SUFFIX, Fault, Place, Report, template_environment
+from specloom.core import PROMPT_SUFFIX, Fault, Place, Report, dataclass, template_environment
 
 from .grammar import PROMPT, STEM, check
 from .library import prompt_files, shown_as

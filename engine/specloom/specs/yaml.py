@@ -6,12 +6,12 @@ import math
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import yaml
 
-from specloom.core import Place, Report
+from specloom.core import Place, Report, dataclass
 
 # --- The tree of a spec: every key and every value knows its place ----------------------------------------------------
 

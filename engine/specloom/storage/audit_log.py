@@ -17,12 +17,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from specloom.core import (
+    dataclass,
     from_epoch,
     keyed_digest,
     make_folder,

@@ -9,12 +9,11 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from specloom.core import make_folder
+from specloom.core import dataclass, make_folder
 
 from .files import FileLock, append_whole, sync_folder, write_whole
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from specloom.core import KEY_FILE, KEY_VARIABLE, load_key, seal, unseal
+from specloom.core import KEY_FILE, KEY_VARIABLE, dataclass, load_key, seal, unseal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

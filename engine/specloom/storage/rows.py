@@ -7,11 +7,10 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from specloom.core import KEY_BYTES, Fault, make_database, make_folder
+from specloom.core import KEY_BYTES, Fault, dataclass, make_database, make_folder
 from specloom.plugins import CollectionSpec, Event, Item, join_owner, split_owner
 
 from .keys import (

@@ -7,10 +7,9 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from specloom.core import Fault
+from specloom.core import Fault, dataclass
 
 from .rows import Rows, is_full, to_fault
 from .writes import expire

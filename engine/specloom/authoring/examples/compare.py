@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
-from specloom.core import Answer, Fault, Place, Report, Request
+from specloom.core import Answer, Fault, Place, Report, Request, dataclass
 from specloom.model import Row
 from specloom.runtime import Ask, ProviderOutcome
 from specloom.specs import Listing, Map, Node, Spec, to_plain

@@ -8,11 +8,11 @@ import hashlib
 import tempfile
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from specloom.core import Answer, Fault, Request, Response, all_failed
+from specloom.core import Answer, Fault, Request, Response, all_failed, dataclass
 from specloom.model import Model, Operation, Row, Tool
 from specloom.plugins import (
     ARTIFACTS,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from itertools import zip_longest
 from typing import Any
 
-from specloom.core import Answer, Fault, Report, Request, Response, did_you_mean
+from specloom.core import Answer, Fault, Report, Request, Response, dataclass, did_you_mean
 from specloom.model import Model, Operation, Provider
 from specloom.plugins import SitePage
 from specloom.runtime import PageIndex, PageMatch, drive, make_page, perform, read_settings

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from specloom.core import Answer, Fault, Report, Request, Response, did_you_mean
+from specloom.core import Answer, Fault, Report, Request, Response, dataclass, did_you_mean
 from specloom.model import Model, Tool
 from specloom.plugins import ENVELOPES, Item
 from specloom.runtime import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from specloom.core import Place, load_table
+from specloom.core import Place, dataclass, load_table
 from specloom.specs import (
     GRAMMARS,
     Anything,

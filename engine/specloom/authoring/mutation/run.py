@@ -11,13 +11,13 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from json import dumps
 from multiprocessing import active_children, get_context
 from typing import Any
 
 from specloom.compiler import Symbols, symbols_of
-from specloom.core import Place, Report, did_you_mean
+from specloom.core import Place, Report, dataclass, did_you_mean
 from specloom.model import Model
 from specloom.specs import GRAMMARS, Library, Spec, check
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from specloom.compiler import compile_provider
-from specloom.core import Fault, Report
+from specloom.core import Fault, Report, dataclass
 from specloom.model import Argument, Capability, Model, Provider, Row
 from specloom.runtime import drive, perform
 from specloom.specs import parse_spec

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import SequenceMatcher
 from typing import Any
 
-from specloom.core import load_table, to_timestamp
+from specloom.core import dataclass, load_table, to_timestamp
 from specloom.model import Argument
 
 PathValue = tuple[tuple[str, ...], Any]

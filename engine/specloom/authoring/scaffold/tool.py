@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any
 
 from specloom.compiler import compile_tool, symbols_of
-from specloom.core import Report
+from specloom.core import Report, dataclass
 from specloom.language import Choice
 from specloom.model import Argument, Capability, Model, Tool
 from specloom.plugins import PROCEDURES, Procedure

@@ -13,12 +13,11 @@ import re
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from specloom.core import load_table
+from specloom.core import dataclass, load_table
 
 DATA: Mapping[str, Mapping[str, Any]] = load_table(__file__, "sources.yaml")
 STORE, LOG, FILES, ASKING, HOSTS = (DATA["settings"][name] for name in ("store", "log", "files", "sources", "hosts"))

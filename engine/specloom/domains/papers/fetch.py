@@ -6,11 +6,11 @@ import asyncio
 import contextlib
 import re
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 from weakref import WeakValueDictionary
 
-from specloom.core import Secret
+from specloom.core import Secret, dataclass
 from specloom.domains.text import PaperId, arxiv_at, find_ref, preprint_of
 from specloom.plugins import Context
 

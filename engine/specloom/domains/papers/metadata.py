@@ -6,9 +6,10 @@ Nothing here can fetch a document: this module asks declared operations and does
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from specloom.core import dataclass
 from specloom.domains.text import PaperId, find_ref, mends, preprint_of, pubmed_number
 from specloom.plugins import Context
 

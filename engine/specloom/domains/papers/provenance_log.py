@@ -10,12 +10,11 @@ import hashlib
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from specloom.core import Answer, Fault
+from specloom.core import Answer, Fault, dataclass
 from specloom.domains.text import PaperId
 from specloom.plugins import Context
 from specloom.storage import ChainedLog, ChainVerdict, RowFormat

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
-from specloom.core import Fault, clean, count_tokens, from_epoch
+from specloom.core import Fault, clean, count_tokens, dataclass, from_epoch
 from specloom.domains.scrape.records import PageCitation
 from specloom.domains.text import Onward, PaperName, open_text, to_arxiv_doi, to_cost, to_paper_name
 from specloom.plugins import Context, from_json, procedure, to_json

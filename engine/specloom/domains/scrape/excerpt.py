@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, MutableSet
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from specloom.core import dataclass
 from specloom.domains.text import follow_fence
 
 NOTE: Final = "\n\n[Cut here: the page goes on.]"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
+
+from specloom.core import dataclass
 
 from . import content
 from .html import charset, sanitise

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any, Literal
+
+from specloom.core import dataclass
 
 if TYPE_CHECKING:
     from specloom.core import Fault

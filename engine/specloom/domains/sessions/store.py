@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import Fault, from_epoch
+from specloom.core import Fault, dataclass, from_epoch
 from specloom.plugins import CONSENTS, OBSERVERS, CollectionNeed, ObservedCall, find_refusal
 
 from .session import (

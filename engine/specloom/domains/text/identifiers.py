@@ -10,11 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote, urlsplit
 
-from specloom.core import load_table
+from specloom.core import dataclass, load_table
 
 from .doi import URL, find_doi, find_dois, to_doi, trim
 from .tables import to_alternatives

@@ -6,10 +6,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 
-from specloom.core import load_table
+from specloom.core import dataclass, load_table
 
 from .fold import find_script, fold
 from .tables import to_word_set

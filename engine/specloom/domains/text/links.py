@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from specloom.core import strip_trackers
+from specloom.core import dataclass, strip_trackers
 
 from .indented import find_indented
 from .windows import LONGEST_TOKEN, find_end, find_pause, to_cost

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from specloom.core import count_tokens
+from specloom.core import count_tokens, dataclass
 
 from .fold import to_plain
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+
+from specloom.core import dataclass
 
 from .identifiers import from_arxiv_doi
 

@@ -13,9 +13,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
+
+from specloom.core import dataclass
 
 from .outline import find_sections, follow_fence
 from .tokens import is_frequent_word, is_stop_word, terms, tokens

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
-from specloom.core import load_table
+from specloom.core import dataclass, load_table
 
 from .fold import find_script, is_near, to_latin
 from .tables import to_alternatives, to_word_set

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
-from specloom.core import Fault, clean, did_you_mean
+from specloom.core import Fault, clean, dataclass, did_you_mean
 from specloom.plugins import WINDOWS, Context, OpenedText, WholeText, find_reader, from_json, procedure, to_json
 from specloom.plugins.records import record
 

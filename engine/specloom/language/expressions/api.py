@@ -9,10 +9,12 @@ E208 (unknown table).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
+
+from specloom.core import dataclass
 
 from ..types import ANY, RecordType, Shape
 from .calls import SpecFunctions

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from jmespath.exceptions import EmptyExpressionError, IncompleteExpressionError, LexerError, ParseError
 from jmespath.parser import ParsedResult, Parser
+
+from specloom.core import dataclass
 
 MAX_LENGTH = 20_000
 """Characters of an expression; the longest that is shipped has 690."""

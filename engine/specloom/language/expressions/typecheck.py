@@ -9,12 +9,13 @@ path is noted, which covers all that lies below it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
 from functools import lru_cache
 from math import prod
 from typing import Any, TypeVar
+
+from specloom.core import dataclass
 
 from ..backtracking import ADVICE, find_slow_part
 from ..functions.data import MAX_CAPTURED, find_pattern_problem

@@ -17,12 +17,11 @@ import shutil
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import Fault, load_table
+from specloom.core import Fault, dataclass, load_table
 
 from .proxy import Proxy, Ticket
 

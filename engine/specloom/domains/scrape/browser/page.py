@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from specloom.core import Fault
+from specloom.core import Fault, dataclass
 
 from ..fetch.block_pages import is_spa_host, judge_raw, to_route
 from ..fetch.content_type import is_document_type

@@ -12,11 +12,11 @@ import contextlib
 import hmac
 import re
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from specloom.core import Fault
+from specloom.core import Fault, dataclass
 from specloom.net import Dialer, ParsedUrl, Resolver, Stream, check_url
 
 from ..fetch.http import check_port

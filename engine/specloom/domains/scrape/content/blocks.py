@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
 from lxml import etree
 
-from specloom.core import load_table
+from specloom.core import dataclass, load_table
 
 VOCABULARY: Final[dict[str, dict[str, str]]] = load_table(__file__, "vocabulary.yaml")
 """Tables of words and patterns, by the names of both."""

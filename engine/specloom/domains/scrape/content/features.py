@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+
+from specloom.core import dataclass
 
 from .blocks import BITS, GROUPS, MASKS, Block, Descent, descend
 from .page import SIGNALS, PageFacts

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from lxml import etree
+
+from specloom.core import dataclass
 
 from .blocks import BITS, MASKS, VOCABULARY, Block, split_name, to_blocks
 from .features import KINDS, SERIES, Frame, Units, count_elements, measure, number_series

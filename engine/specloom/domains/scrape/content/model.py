@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any, Final
 
 import numpy as np
+
+from specloom.core import dataclass
 
 from .text_features import Words
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from lxml import etree
+
+from specloom.core import dataclass
 
 from ..metadata.sources import Sources, to_path
 from .blocks import VOCABULARY

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+
+from specloom.core import dataclass
 
 from .blocks import BITS, MASKS, MAX_NAME
 from .features import KINDS, Frame, count_elements, number_series

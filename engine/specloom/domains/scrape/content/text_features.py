@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import accumulate, chain, repeat
 from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
+
+from specloom.core import dataclass
 
 from .blocks import VOCABULARY
 from .page import PageFacts

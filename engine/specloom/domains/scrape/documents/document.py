@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
-from specloom.core import Fault
+from specloom.core import Fault, dataclass
 
 PAGES_WITHOUT_TEXT: Final = "PagesWithoutText"
 """The name under which the metadata of a PDF file says which pages are pictures, when there is text on others."""

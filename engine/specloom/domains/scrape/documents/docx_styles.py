@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
+
+from specloom.core import dataclass
 
 from .office import Element, attribute, child, children, local, to_int, value_of
 

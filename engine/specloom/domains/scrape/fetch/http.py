@@ -8,14 +8,14 @@ import html
 import json
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from specloom import __version__
-from specloom.core import Fault, Policy, Request, Response
+from specloom.core import Fault, Policy, Request, Response, dataclass
 from specloom.net import ParsedUrl, check_url
 
 from ..options import Identity

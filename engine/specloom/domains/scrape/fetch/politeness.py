@@ -13,13 +13,13 @@ import re
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from ipaddress import ip_address
 from typing import Literal, Protocol
 
-from specloom.core import Fault
+from specloom.core import Fault, dataclass
 from specloom.net import find_objection
 
 # --- Rests that hosts have asked for: how long, since when, and for how many hosts that is remembered -----------------

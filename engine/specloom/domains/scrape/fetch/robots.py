@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from specloom.core import Fault, Policy, Request
+from specloom.core import Fault, Policy, Request, dataclass
 
 from .failures import ROBOTS
 from .http import check_target, find_next, load_persona

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from specloom.core import Fault, Request, Response, Secret
+from specloom.core import Fault, Request, Response, Secret, dataclass
 from specloom.net import ParsedUrl, Resolver, check_url, find_addresses, find_crumbs
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from specloom.core import Fault
+from specloom.core import Fault, dataclass
 
 from ..result import Candidate, Fetched, Kind, Mode, Reading, TierOutcome
 from .block_pages import is_app, is_challenge, is_spa_host, to_route

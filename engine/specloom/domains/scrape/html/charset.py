@@ -12,8 +12,9 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from specloom.core import dataclass
 
 from .parse import VOCABULARY
 

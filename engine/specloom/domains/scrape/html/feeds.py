@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from html import escape, unescape
 from typing import TYPE_CHECKING, Any, Final
 
-from specloom.core import Fault
+from specloom.core import Fault, dataclass
 
 from ..metadata.fields import to_iso, to_names, to_text
 from ..metadata.sources import parse_strictly

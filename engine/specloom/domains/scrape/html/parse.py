@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from specloom.core import load_table
+from specloom.core import dataclass, load_table
 
 if TYPE_CHECKING:
     from lxml import etree

@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from functools import cache
 from operator import add
 from typing import Any, Final
 
 from lxml import etree
 
+from specloom.core import dataclass
 from specloom.core import text as invisible
 
 from .parse import VOCABULARY, Attributes, gather_attributes, query, text_of, to_standing

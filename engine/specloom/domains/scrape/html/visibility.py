@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
+
+from specloom.core import dataclass
 
 from .css_colours import WHITE, Colour
 from .css_declarations import (

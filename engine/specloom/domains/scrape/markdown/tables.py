@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from lxml import etree
+
+from specloom.core import dataclass
 
 from .walk import TableBudget
 

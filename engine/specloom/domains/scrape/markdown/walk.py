@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from os.path import commonprefix
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 from lxml import etree
 
-from specloom.core import is_tracker
+from specloom.core import dataclass, is_tracker
 
 from ..html.parse import VOCABULARY
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
+
+from specloom.core import dataclass
 
 from .fields import to_text
 from .sources import Graph, JsonLdBlock, Node, Sources, is_of, types

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from specloom.core import dataclass
 from specloom.domains.text import find_doi, to_doi
 
 from . import jsonld as graphs

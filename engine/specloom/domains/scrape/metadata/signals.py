@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+from specloom.core import dataclass
 from specloom.domains.text import to_host
 
 from ..excerpt import FEW_WORDS, count_words

@@ -10,11 +10,12 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
+
+from specloom.core import dataclass
 
 from ..html.parse import Attributes, gather_attributes
 from .fields import VOCABULARY, to_iso, to_names

@@ -6,10 +6,10 @@ import asyncio
 import json
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from specloom.core import KINDS, Fault, count_tokens
+from specloom.core import KINDS, Fault, count_tokens, dataclass
 from specloom.domains.text import (
     AS_KEPT,
     WORDS,

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Final
 
+from specloom.core import dataclass
 from specloom.domains.text import to_plain
 
 from ..excerpt import count_words, drop_repeats, is_unspaced, name_blocks, split_unspaced

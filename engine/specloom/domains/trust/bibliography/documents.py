@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from specloom.core import Fault, run_apart
+from specloom.core import Fault, dataclass, run_apart
 from specloom.domains.text import ARXIV, Name, arxiv_at, to_latin
 from specloom.plugins import PROCEDURES, Context, JsonObject, from_json, to_json
 

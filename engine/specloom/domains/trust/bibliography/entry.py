@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, count
 from string import ascii_lowercase
 from typing import Any
 
-from specloom.core import load_table, to_timestamp
+from specloom.core import dataclass, load_table, to_timestamp
 from specloom.domains.text import (
     Name,
     invert,

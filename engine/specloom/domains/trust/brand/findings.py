@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from colorsys import rgb_to_hsv
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from specloom.core import dataclass
 from specloom.domains.text import strip_markup
 
 MOST_SWATCHES = 20

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from specloom.core import Fault, load_table
+from specloom.core import Fault, dataclass, load_table
 from specloom.domains.text import join, to_alternatives, to_host
 from specloom.plugins import Context
 

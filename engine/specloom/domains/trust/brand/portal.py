@@ -7,11 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from specloom.core import Fault, Policy, Request, Response, load_table
+from specloom.core import Fault, Policy, Request, Response, dataclass, load_table
 from specloom.domains.text import (
     find_links,
     is_address,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
-from specloom.core import Fault, Response
+from specloom.core import Fault, Response, dataclass
 from specloom.domains.text import parse, to_host, to_text, to_title
 from specloom.plugins import Context
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from typing import get_args
 
-from specloom.core import Fault
+from specloom.core import Fault, dataclass
 from specloom.domains.text import Identifier, find_doi, find_flaw, find_identifiers, to_isbn13
 from specloom.plugins import Context
 

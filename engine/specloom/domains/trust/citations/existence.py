@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
-from specloom.core import Answer, Fault
+from specloom.core import Answer, Fault, dataclass
 from specloom.domains.text import Identifier, find_parties, terms, to_arxiv_doi, to_doi
 from specloom.plugins import Context
 

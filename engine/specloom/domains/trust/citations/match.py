@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
-from specloom.core import load_table
+from specloom.core import dataclass, load_table
 from specloom.domains.text import (
     Name,
     compact,

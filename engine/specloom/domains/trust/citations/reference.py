@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from specloom.core import dataclass
 from specloom.domains.text import Name, parse_name, parse_names, strip_markup
 
 from .titles import answers

@@ -7,10 +7,10 @@ Everything here is evidence: each statement stands beside what it rests on, and 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
-from specloom.core import KINDS, Fault
+from specloom.core import KINDS, Fault, dataclass
 from specloom.domains.text import Detected, detect, find_doi, find_parties, strip_unseen, terms
 from specloom.plugins import Context
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from specloom.core import dataclass
 from specloom.domains.text import Name, parse_name, strip_markup, to_address, to_display, to_doi
 from specloom.plugins import from_json
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
-from specloom.core import KINDS, Fault, load_table
+from specloom.core import KINDS, Fault, dataclass, load_table
 from specloom.domains.text import (
     UNKNOWN,
     LanguageProfile,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-from specloom.core import load_table
+from specloom.core import dataclass, load_table
 from specloom.domains.text import (
     LanguageProfile,
     find_language,

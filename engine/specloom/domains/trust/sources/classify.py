@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, pairwise
 from typing import Literal
 
-from specloom.core import load_table
+from specloom.core import dataclass, load_table
 from specloom.domains.text import (
     Reputation,
     find_reputation,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from urllib.parse import urlsplit
 
-from specloom.core import Fault, Policy, Request, Response
+from specloom.core import Fault, Policy, Request, Response, dataclass
 from specloom.domains.text import find_missing, strip_markup, to_host, to_registrable
 from specloom.net import check_url
 from specloom.plugins import Context

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from specloom.core import KINDS, Fault, load_table
+from specloom.core import KINDS, Fault, dataclass, load_table
 from specloom.domains.text import terms, to_host, to_registrable, to_word_set
 from specloom.domains.text.tokens import tokens
 from specloom.plugins import Context, from_json

@@ -12,8 +12,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
+
+from specloom.core import dataclass
 
 from .layers import find_hidden_layers
 from .object_store import (

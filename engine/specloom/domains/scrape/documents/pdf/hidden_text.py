@@ -11,11 +11,13 @@ import ctypes
 import math
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from typing import Any, Final
 
 from pypdfium2 import raw
+
+from specloom.core import dataclass
 
 from .objects import (
     Matrix,
@@ -267,7 +269,7 @@ class _Paint:
     size: float
 
 
-def find_unseen(document: Any, page: Any, letters: Letters, view: PageView = PageView()) -> list[Span]:
+def find_unseen(document: Any, page: Any, letters: Letters, view: PageView = PageView()) -> list[Span]:  # noqa: B008 - frozen
     """The stretches of letters of an open page that are not seen, in the order of the file.
 
     What stands between two of them is seen.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 from statistics import median
 from typing import Final
+
+from specloom.core import dataclass
 
 from ..document import to_table
 from .text import HYPHEN, Placed, TextLine, clean

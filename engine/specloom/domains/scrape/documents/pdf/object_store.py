@@ -15,10 +15,12 @@ import zlib
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from pypdfium2 import raw
+
+from specloom.core import dataclass
 
 # A copy is about as large as its file, but for what object streams packed.
 _LARGEST_RATIO: Final = 8

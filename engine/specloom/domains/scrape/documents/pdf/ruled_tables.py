@@ -10,11 +10,12 @@ import ctypes
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
 from pypdfium2 import raw
+
+from specloom.core import dataclass
 
 from .objects import IDENTITY, bound, find_colour, moved, read_bounds, read_matrix, to_point, walk_objects
 from .table_checks import is_form

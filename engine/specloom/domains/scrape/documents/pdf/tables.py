@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any, Final
+
+from specloom.core import dataclass
 
 from .ruled_tables import Rules, find_grids, read_rules
 from .table_checks import is_table

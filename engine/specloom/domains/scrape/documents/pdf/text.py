@@ -8,11 +8,13 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import Any, Final
 
 from pypdfium2 import raw
+
+from specloom.core import dataclass
 
 Box = tuple[float, float, float, float]
 """Left, bottom, right and top in points; the origin is the lower left corner of the page."""
