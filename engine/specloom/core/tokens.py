@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -18,6 +19,7 @@ _WORD: Final = re.compile(f"[{_LATIN}]+")
 _ENGLISH: Final = frozenset(
     {"the", "of", "and", "to", "in", "is", "that", "for", "it", "with", "as", "on", "are", "be", "this", "or", "you"}
 )
+_ENGLISH_ASCII: Final = frozenset(word.encode() for word in _ENGLISH)
 _DIGITS: Final = re.compile(r"\d{1,3}")
 _FOREIGN: Final = re.compile(r"[^\x00-\x7f]")
 
@@ -69,8 +71,13 @@ def count_tokens(text: str) -> int:
     is_ascii = text.isascii()
     kinds = b"." + data.translate(_KINDS)
     caseless = kinds.translate(_CASELESS)
-    words = data.translate(_NO_LETTERS).decode("ascii").split() if is_ascii else _WORD.findall(text)
-    known = sum(times for word, times in Counter(words).items() if word.lower() in _ENGLISH)
+    words: Sequence[bytes | str]
+    if is_ascii:
+        words = data.lower().translate(_NO_LETTERS).split()
+        known = sum(map(_ENGLISH_ASCII.__contains__, words))
+    else:
+        words = _WORD.findall(text)
+        known = sum(times for word, times in Counter(words).items() if word.lower() in _ENGLISH)
     english = min(1.0, known / len(words) / ENGLISH_SHARE) if words else 0.0
     lengths = Counter(map(len, words))
     count = 0.0
@@ -86,7 +93,8 @@ def count_tokens(text: str) -> int:
     else:
         digits = len(_DIGITS.findall(text))
     count += 0.145 * capitals + 0.398 * mixed + 1.217 * digits + 0.706 * marks
-    count += sum(1 for line in text.split("\n")[1:] if line)
+    if "\n" in text:
+        count += sum(1 for line in text.split("\n")[1:] if line)
     if not is_ascii:
         count += sum(times * _weight(letter) for letter, times in Counter(_FOREIGN.findall(text)).items())
     return round(count)

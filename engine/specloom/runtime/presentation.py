@@ -132,7 +132,7 @@ class Presenter:
 
     def _present(self, tool: Tool, arguments: Arguments, done: Done, whole: Artifact | None = None) -> Presented:
         model = self._executor.model
-        answer, cuts = fit_to_budget(tool, model, arguments, done.answer, whole)
+        answer, cuts = fit_to_budget(tool, model, arguments, done.answer, whole, body=done.body)
         text = None
         if tool.text and not self._as_json:
             try:
@@ -145,16 +145,24 @@ class Presenter:
 
 
 def fit_to_budget(
-    tool: Tool, model: Model, arguments: Arguments, answer: dict[str, Any], whole: Artifact | None = None
+    tool: Tool,
+    model: Model,
+    arguments: Arguments,
+    answer: dict[str, Any],
+    whole: Artifact | None = None,
+    *,
+    body: str = "",
 ) -> tuple[dict[str, Any], tuple[Omission, ...]]:
     """The answer within the budget of its call, with notices of what was cut and moved; and what was cut.
 
-    `whole` is where the uncut answer is kept.
+    `whole` is where the uncut answer is kept, and `body` is the answer as compact JSON where that is known.
     """
     if tool.budget is None:
         return answer, NOTHING_CUT
     budget = int(arguments.given.get(BUDGET) or tool.budget.tokens)
     said = [*answer.get(NOTICES, ()), *say_bounds(tool, arguments)]
+    if body and not said and count_tokens(body) <= budget - _NOTHING_SAID:
+        return answer, NOTHING_CUT
     answer = {name: value for name, value in answer.items() if name != NOTICES}
     fitted, cuts = fit(tool, arguments, answer, budget - _size(said))
     told = with_notices(fitted, [*said, *say_cuts(cuts, model, whole)])
@@ -292,6 +300,10 @@ def _gives_way(step: Shortening, answer: Mapping[str, Any], arguments: Arguments
 def _size(answer: Mapping[str, Any] | list[str]) -> int:
     """Tokens of an answer as JSON. Its text repeats less of it, so an answer that fits so does in both forms."""
     return count_tokens(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
+
+
+_NOTHING_SAID = _size([])
+"""Tokens of no notices."""
 
 
 def _values(answer: Mapping[str, Any], step: Shortening) -> list[Any]:
