@@ -90,12 +90,21 @@ def _checks(specloom: str, specs: Path, home: dict[str, str], rounds: int) -> li
 
 def run(command: list[str], environ: dict[str, str]) -> Taken:
     """What a command took that must succeed; its processor time includes that of what it started."""
-    before = os.times()
+    before = children_worked()
     began = time.perf_counter()
     done = subprocess.run(command, env=environ, capture_output=True, encoding="utf-8", check=False)
     wall = time.perf_counter() - began
-    after = os.times()
+    worked = children_worked() - before
     if done.returncode:
         raise SystemExit(f"bench: {' '.join(command)} ended with {done.returncode}: {done.stderr[-2000:]}")
-    worked = after.children_user + after.children_system - before.children_user - before.children_system
     return Taken(wall * 1000, worked * 1000)
+
+
+def children_worked() -> float:
+    """Seconds of processor time of all child processes that have ended."""
+    if sys.platform == "win32":
+        return sum(os.times()[2:4])
+    import resource  # finer than the ticks of os.times
+
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

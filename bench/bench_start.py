@@ -68,7 +68,7 @@ def make_figures(times: dict[str, tuple[float, ...]], beside: str, idle: float =
         for turn, name in (("first", "first start ever"), ("later", "a later start")):
             values, other = times[f"{side}, {turn} search"], times[f"other, {turn} search"]
             figures.append(Figure(group, name, "ms", values, other, budget=6.0, beside=beside))
-    group = f"a first web_search {idle:g} seconds after the start, an installed wheel"
+    group = f"a first web_search {idle:g} seconds after tools/list, an installed wheel"
     ours, following = times["wheel, idle search"], times["wheel, next search"]
     theirs, their_following = times["other, idle search"], times["other, next search"]
     return [
@@ -98,13 +98,13 @@ def to_search(side: Side, home: Path) -> float:
 
 
 def after_idling(side: Side, home: Path, rounds: int, idle: float) -> tuple[list[float], list[float]]:
-    """Milliseconds of the first search after so many idle seconds, and of the median of ten new ones that follow."""
+    """Milliseconds of the first search seconds after the list of tools, and of the median of ten that follow."""
     first, following = [], []
     for _ in range(-(-rounds // TOGETHER)):
         with ExitStack() as stack:
             clients = [stack.enter_context(side.start(home)) for _ in range(min(TOGETHER, rounds))]
             for client in clients:
-                client.shake()
+                client.list_tools()  # as every host does, and after it the server gets ready
             time.sleep(idle)
             for client in clients:
                 first.append(time_search(side, client))

@@ -52,7 +52,7 @@ def measure_parts(wanted: list[str], *, quick: bool, rival: str, say: Callable[[
             beside = introduce(other_side(upstream, program), Path(folder))
             say(f"beside {beside}" if program else tell_absence())
         measures: dict[str, Callable[[], list[Figure]]] = {
-            "start": lambda: bench_start.measure(2 if quick else 9, upstream, program, beside),
+            "start": lambda: bench_start.measure(2 if quick else 5, upstream, program, beside),
             "commands": lambda: bench_commands.measure(2 if quick else 9, 1 if quick else 3),
             "memory": lambda: bench_memory.measure(1 if quick else 5, upstream, program, beside),
             "calls": lambda: bench_calls.measure(3 if quick else 21, 60 if quick else 120, upstream, program, beside),
