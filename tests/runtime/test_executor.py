@@ -22,7 +22,7 @@ from specloom.plugins.registry import ObservedCall, Observer
 from specloom.runtime import executor as executor_module
 from specloom.runtime.arguments import parse_arguments
 from specloom.runtime.circuit_breaker import Breakers
-from specloom.runtime.executor import Executor
+from specloom.runtime.executor import Done, Executor, Prepared
 from tests.support.demo_specs import CAPABILITY, PROVIDER, TEXTS, TOOL, demo_executor, write_demo
 
 PAGE = {"results": [{"title": "A", "link": "https://example.org/a", "rank": 1}]}
@@ -134,6 +134,20 @@ async def test_a_fault_is_never_kept(tmp_path: Path) -> None:
     done = await executor.call("demo_find", {"query": "otters"})
 
     assert done.answer["count"] == 1
+
+
+async def test_a_call_goes_on_from_the_look_into_memory(tmp_path: Path) -> None:
+    stub = Stub()
+    executor = demo_executor(write_demo(tmp_path), sender=stub, cache=memory(), clock=lambda: 1000.0)
+    looked = executor.look("demo_find", {"query": "otters", "num_results": 99})
+    assert isinstance(looked, Prepared)
+
+    # What is not looked at again may as well be something else.
+    done = await executor.call("demo_find", {"query": ""}, prepared=looked)
+
+    assert done.arguments == looked.arguments
+    assert isinstance(executor.look("demo_find", {"query": "otters", "num_results": 99}), Done)
+    assert len(stub.sent) == 1
 
 
 async def test_only_an_answer_in_memory_is_found_without_waiting(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         ROUTING, SINGLE, RoutingError, configure, is_configured, missing_settings, plan_routes, read_settings,
     )
     from .degradation import NO_FAILURE, PHRASES, with_notices
-    from .executor import Executor, describe_large, to_body
+    from .executor import Done, Executor, Prepared, describe_large, to_body
     from .live_context import LiveContext
     from .notices import none_configured, resolve
     from .operation import drive, drive_live, first_requests, perform
@@ -37,7 +37,7 @@ __getattr__ = exports(
         "configuration": (
             "ROUTING SINGLE RoutingError configure is_configured missing_settings plan_routes read_settings"
         ),
-        "executor": "Executor describe_large to_body",
+        "executor": "Done Executor Prepared describe_large to_body",
         "live_context": "LiveContext",
         "notices": "none_configured resolve",
         "operation": "drive drive_live first_requests perform",

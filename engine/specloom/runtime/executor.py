@@ -252,6 +252,15 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
+class Prepared:
+    """A call whose arguments were read: its tool, what is asked, and the key of its answer."""
+
+    tool: Tool
+    arguments: Arguments
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class Fresh:
     """What a plan gave, ready to be kept and told."""
 
@@ -349,6 +358,13 @@ class Executor:
 
     def peek(self, name: str, raw: Mapping[str, Any] | None, *, owner: str = "", request: str = "") -> Done | None:
         """The kept answer if it is in memory, else None. Never waits, and may be called from any thread."""
+        found = self.look(name, raw, owner=owner, request=request)
+        return found if isinstance(found, Done) else None
+
+    def look(
+        self, name: str, raw: Mapping[str, Any] | None, *, owner: str = "", request: str = ""
+    ) -> Done | Prepared | None:
+        """The same; where it is not in memory, what `call` may be given of what was worked out to see that."""
         if self.cache is None:
             return None
         began = time.perf_counter()
@@ -361,9 +377,10 @@ class Executor:
             return None
         if self._watch.watching(tool, arguments):
             return None
-        entry = self.cache.peek(self.cache_key(tool, arguments, owner))
+        key = self.cache_key(tool, arguments, owner)
+        entry = self.cache.peek(key)
         if entry is None:
-            return None
+            return Prepared(tool, arguments, key)
         done = self._from_entry(tool, arguments, entry, began)
         self._audit(tool, owner, arguments.given, began, "", request, done.meta.get("routing"))
         return done
@@ -376,18 +393,24 @@ class Executor:
         owner: str = "",
         progress: Progress | None = None,
         request: str = "",
+        prepared: Prepared | None = None,
     ) -> Done:
-        """Answer a call, from the cache or anew; raises Fault. `request` is how the record of calls names it."""
+        """Answer a call, from the cache or anew; raises Fault. `request` is how the record of calls names it.
+
+        `prepared` is what `look` gave for the same call of the same owner.
+        """
         began = time.perf_counter()
-        tool = self.tool(name)
+        tool = prepared.tool if prepared is not None else self.tool(name)
         given: Mapping[str, Any] = raw or {}
         error, routing = "cancelled", None
         try:
-            arguments = bound_budget(parse_arguments(tool, raw), self.most_tokens)
-            given = arguments.given
-            done = await self._watched(tool, arguments, began, owner, progress)
+            if prepared is None:
+                arguments = bound_budget(parse_arguments(tool, raw), self.most_tokens)
+                prepared = Prepared(tool, arguments, self.cache_key(tool, arguments, owner))
+            given = prepared.arguments.given
+            done = await self._watched(prepared, began, owner, progress)
             if tool.link is not None and self.artifacts is not None:
-                linked = await link_large(tool, arguments.given, done.body, self.artifacts, owner)
+                linked = await link_large(tool, given, done.body, self.artifacts, owner)
                 done = replace(done, body=linked[0], linked=linked[1]) if linked else done
             if done.warning:
                 warned = with_notices(done.answer, [done.warning])
@@ -426,12 +449,11 @@ class Executor:
                 routing = {**routing, "latency_ms": round(seconds * 1000)}
             self.audit(CallRecord(owner, tool.name, session, seconds, error, given, request, routing or {}))
 
-    async def _watched(
-        self, tool: Tool, arguments: Arguments, began: float, owner: str, progress: Progress | None
-    ) -> Done:
+    async def _watched(self, call: Prepared, began: float, owner: str, progress: Progress | None) -> Done:
         """Answer, and tell those who look at calls how it went."""
+        tool, arguments = call.tool, call.arguments
         try:
-            done, fresh = await self._done(tool, arguments, began, owner, progress)
+            done, fresh = await self._done(call, began, owner, progress)
         except Fault as fault:
             failed = {"provider": fault.provider or tool.name, "error": KINDS[fault.kind].wire}
             outcome = {**failed, "url": str(arguments.given.get("url") or "")}
@@ -447,10 +469,10 @@ class Executor:
         return replace(done, warning=warning) if warning else done
 
     async def _done(
-        self, tool: Tool, arguments: Arguments, began: float, owner: str, progress: Progress | None
+        self, call: Prepared, began: float, owner: str, progress: Progress | None
     ) -> tuple[Done, Fresh | None]:
         """The answer, and what the plan gave where it was not kept."""
-        key = self.cache_key(tool, arguments, owner)
+        tool, arguments, key = call.tool, call.arguments, call.key
         if self.cache is not None and tool.cache is not None:
             entry = await self.cache.get(key)
             if entry is not None:

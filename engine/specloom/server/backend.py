@@ -10,6 +10,7 @@ from specloom.core import Fault, clean, did_you_mean, dump_clean, is_clean
 from specloom.model import Resource
 from specloom.plugins import PROCEDURES, Item
 from specloom.runtime import (
+    Done,
     Executor,
     LiveContext,
     Presenter,
@@ -22,7 +23,7 @@ from specloom.runtime import (
 
 from .connection import UPDATED
 from .frames import render_text
-from .protocol import INVALID_PARAMS, Backend, Call, NotFound, ProtocolError
+from .protocol import INVALID_PARAMS, Backend, Call, Looked, NotFound, ProtocolError
 from .tool_search import CALL_TOOL, FIND_TOOL, ToolSearch
 
 if TYPE_CHECKING:
@@ -57,15 +58,17 @@ class ExecutorBackend(Backend):
         if {FIND_TOOL, CALL_TOOL} <= self._tools:
             self._search = ToolSearch({name: one for name, one in executor.model.tools.items() if name in self._tools})
 
-    def call_now(self, name: str, arguments: dict[str, Any], request_id: str | int = "") -> bytes | None:
+    def call_now(self, name: str, arguments: dict[str, Any], request_id: str | int = "") -> bytes | Looked | None:
         if self._search is not None:
             if name == FIND_TOOL:
                 return self._search.answer(arguments)
             if name == CALL_TOOL:
                 name, arguments = self._search.unpack(arguments)
-        outcome = self._executor.peek(name, arguments, owner=self._owner, request=str(request_id))
-        presented = self._presenter.present_now(name, outcome) if outcome else None
-        return render_text(presented.body, outcome.meta, text=presented.text) if outcome and presented else None
+        outcome = self._executor.look(name, arguments, owner=self._owner, request=str(request_id))
+        if not isinstance(outcome, Done):
+            return Looked(outcome) if outcome is not None else None
+        presented = self._presenter.present_now(name, outcome)
+        return render_text(presented.body, outcome.meta, text=presented.text) if presented else None
 
     async def call_tool(self, name: str, arguments: dict[str, Any], call: Call) -> bytes:
         if self._search is not None:
@@ -75,7 +78,12 @@ class ExecutorBackend(Backend):
                 name, arguments = self._search.unpack(arguments)
         try:
             outcome = await self._executor.call(
-                name, arguments, owner=self._owner, progress=call.progress, request=str(call.request_id)
+                name,
+                arguments,
+                owner=self._owner,
+                progress=call.progress,
+                request=str(call.request_id),
+                prepared=call.looked.found if call.looked is not None else None,
             )
         finally:
             self._tell_changes(name, arguments, call)

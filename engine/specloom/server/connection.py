@@ -36,6 +36,7 @@ from .protocol import (
     METHOD_NOT_FOUND,
     MODERN_VERSIONS,
     UNSUPPORTED_VERSION,
+    Looked,
     ProtocolError,
     UnknownTool,
 )
@@ -327,15 +328,20 @@ class Connection:
         if name not in self.catalogue.tool_names:
             raise UnknownTool(name, self.catalogue.tool_names)
         check_params("tools/call", params)
+        looked = None
         if self.backend is not None:
             try:
                 answer = self.backend.call_now(name, params.get("arguments") or {}, request_id)
-                if answer is not None:
+                if isinstance(answer, Looked):
+                    looked = answer
+                elif answer is not None:
                     result = answer if isinstance(answer, bytes) else encode(answer)
                     return to_result(request_id, self.seal(result))
             except Exception as error:  # noqa: BLE001 - the slow path answers, and says what is wrong if it must
                 self.report(error)
-        return self._start(request_id, "tools/call", params)
+        call = self._start(request_id, "tools/call", params)
+        call.looked = looked
+        return call
 
     def _start(self, request_id: str | int, method: str, params: dict[str, Any]) -> LiveCall:
         call = LiveCall(self, request_id, method, params)

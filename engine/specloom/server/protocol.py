@@ -175,6 +175,15 @@ class Catalogue:
         return {"listChanged": True} if name in self.list_changed else {}
 
 
+class Looked:
+    """That an answer is not in memory, with what the backend has worked out to see that; `call_tool` gets it back."""
+
+    __slots__ = ("found",)
+
+    def __init__(self, found: Any) -> None:
+        self.found = found
+
+
 class Call:
     """One running request as the backend sees it. Hosts implement it; every method is safe to call at any time."""
 
@@ -186,6 +195,8 @@ class Call:
     meta: dict[str, Any]
     input_responses: dict[str, Any] | None
     """What the client sent back after an `input_required` result, or `None` on a first call."""
+    looked: Looked | None = None
+    """What `call_now` gave for this call, if anything."""
     request_state: str | None
     """The state that came back with it. The client could have changed it: seal it, and check the seal."""
 
@@ -214,8 +225,10 @@ class Backend:
         name: str,  # noqa: ARG002
         arguments: dict[str, Any],  # noqa: ARG002
         request_id: str | int,  # noqa: ARG002
-    ) -> bytes | dict[str, Any] | None:
-        """A complete tool result if the answer is in memory, else `None`. Runs on the reader's thread: never wait here.
+    ) -> bytes | dict[str, Any] | Looked | None:
+        """A complete tool result if the answer is in memory, else what spares the call some work, or `None`.
+
+        Runs on the reader's thread: never wait here.
 
         Bytes are taken as they are and must come from `frames.render_text` or `frames.encode`.
         """

@@ -40,6 +40,7 @@ from .protocol import (
     Backend,
     Call,
     Catalogue,
+    Looked,
     NoChannel,
     ProtocolError,
     UnknownTool,
@@ -277,6 +278,8 @@ class Host:
                 self.backend = self._load_backend()
             asked = params.get("arguments") or {}
             answer = self.backend.call_now(str(name), asked, call.request_id) if is_tool else None
+            if isinstance(answer, Looked):
+                call.looked, answer = answer, None
             if answer is None:
                 answer = await ask_backend(self.backend, context.method, params, call)
             await call.settle()
