@@ -8,9 +8,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
 
-from figures import Figure
+from figures import Figure, Taken, to_figures
 from rivals import SPECLOOM, empty_home
 from wheel import find_specs, install
 
@@ -21,50 +20,31 @@ CHANGED = 3.0
 """How many times an unchanged `check` one may take after a file has changed."""
 
 
-class Taken(NamedTuple):
-    """What a command took, in milliseconds."""
-
-    wall: float
-    processor: float
-
-
 def measure(rounds: int, checks: int) -> list[Figure]:
-    """Milliseconds of the checkout's commands, and of checks of specs in an installed wheel, where one is changed."""
+    """Milliseconds of commands of the checkout and of an installed wheel, and of checks in it, where a spec changes."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        home = empty_home(root / "home")
-        figures = _commands(home, rounds)
         scripts = install(root)
-        specloom = str(next(scripts.glob("specloom*")))
-        return figures + _checks(specloom, find_specs(scripts), home, checks)
+        installed = str(next(scripts.glob("specloom*")))
+        home = empty_home(root / "home")
+        figures = _commands({"a checkout": SPECLOOM, "an installed wheel": installed}, root, rounds)
+        return figures + _checks(installed, find_specs(scripts), home, checks)
 
 
-def _commands(home: dict[str, str], rounds: int) -> list[Figure]:
-    commands = {FLOOR: [sys.executable, "-c", "pass"], **{name: [SPECLOOM, *name.split()] for name in COMMANDS}}
-    taken: dict[str, list[Taken]] = {name: [] for name in commands}
+def _commands(programs: dict[str, str], root: Path, rounds: int) -> list[Figure]:
+    taken: dict[tuple[str, str], list[tuple[Taken, Taken]]] = {}
     for turn in range(rounds + 1):
-        for name, command in commands.items():
-            found = run(command, home)
-            if turn:  # the first round leaves what later ones start from
-                taken[name].append(found)
-    floor = taken[FLOOR]
-    group = "commands, in a home where they ran before"
+        for place, program in programs.items():
+            home = empty_home(root / place)
+            for name in COMMANDS:
+                both = run([program, *name.split()], home), run([sys.executable, "-c", "pass"], home)
+                if turn:  # the first round leaves what later ones start from
+                    taken.setdefault((place, name), []).append(both)
     figures = []
-    for name, budget in COMMANDS.items():
-        walls = tuple(one.wall for one in taken[name])
-        worked = tuple(one.processor for one in taken[name])
-        short = " ".join(name.split()[:2])
-        figures += [
-            Figure(group, short, "ms", walls, tuple(one.wall for one in floor), budget=budget, beside=FLOOR),
-            Figure(
-                group,
-                f"{short}, processor time",
-                "ms",
-                worked,
-                tuple(one.processor for one in floor),
-                beside=FLOOR,
-            ),
-        ]
+    for (place, name), some in taken.items():
+        group = f"commands of {place}, in a home where they ran before"
+        ours, floor = zip(*some, strict=True)
+        figures += to_figures(group, " ".join(name.split()[:2]), ours, floor, FLOOR, COMMANDS[name])
     return figures
 
 
@@ -72,20 +52,16 @@ def _checks(specloom: str, specs: Path, home: dict[str, str], rounds: int) -> li
     spec = min((specs / "providers.d").glob("*.yaml"))
     text = spec.read_text(encoding="utf-8")
     run([specloom, "check"], home)
-    taken: dict[str, list[Taken]] = {name: [] for name in ("floor", "same", "changed")}
+    floor, same, changed = [], [], []
     for turn in range(rounds):
-        taken["floor"].append(run([sys.executable, "-c", "pass"], home))
-        taken["same"].append(run([specloom, "check"], home))
+        floor.append(run([sys.executable, "-c", "pass"], home))
+        same.append(run([specloom, "check"], home))
         spec.write_text(f"{text}# changed {turn}\n", encoding="utf-8")
-        taken["changed"].append(run([specloom, "check"], home))
-    walls = {name: tuple(one.wall for one in some) for name, some in taken.items()}
-    group = "check"
-    return [
-        Figure(group, "nothing changed", "ms", walls["same"], walls["floor"], beside=FLOOR),
-        Figure(
-            group, "one file changed", "ms", walls["changed"], walls["same"], budget=CHANGED, beside="nothing changed"
-        ),
-    ]
+        changed.append(run([specloom, "check"], home))
+    found = to_figures("check of an installed wheel", "nothing changed", same, floor, FLOOR)
+    return found + to_figures(
+        "check of an installed wheel", "one file changed", changed, same, "nothing changed", CHANGED
+    )
 
 
 def run(command: list[str], environ: dict[str, str]) -> Taken:

@@ -15,23 +15,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from client import HELLO, Client, call, frame
-from figures import Figure
+from figures import Figure, Taken, to_figures
 from rivals import other_side, our_side
 from stub import LAST
 from wheel import install
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rivals import Side
 
 IDLE = 5.0
 """Seconds between a start and the first call of a server that had the time to get ready."""
-TOGETHER = 4
-"""Servers of each side that idle at the same time."""
+PLACES = {"checkout": "a checkout", "wheel": "an installed wheel"}
 
 
 def measure(rounds: int, upstream: str, rival: str, beside: str, *, idle: float = IDLE) -> list[Figure]:
     """Milliseconds of starts and first answers; ratios to later starts, and to the other side."""
-    times: dict[str, list[float]] = {}
+    taken: dict[str, list[Taken]] = {}
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         scripts = install(root)
@@ -44,72 +45,69 @@ def measure(rounds: int, upstream: str, rival: str, beside: str, *, idle: float 
             for name, side in sides.items():
                 for what, act in (("list", to_list), ("search", to_search)):
                     shutil.rmtree(root / "fresh", ignore_errors=True)
-                    times.setdefault(f"{name}, first {what}", []).append(act(side, root / "fresh"))
-                    times.setdefault(f"{name}, later {what}", []).append(act(side, root / name))
-        for name in ("wheel", "other"):
-            found = after_idling(sides[name], root / name, rounds, idle)
-            times[f"{name}, idle search"], times[f"{name}, next search"] = found
-    return make_figures({name: tuple(values) for name, values in times.items()}, beside, idle)
+                    taken.setdefault(f"{name}, first {what}", []).append(act(side, root / "fresh"))
+                    taken.setdefault(f"{name}, later {what}", []).append(act(side, root / name))
+            both = {name: sides[name] for name in ("wheel", "other")}
+            for name, (first, following) in after_idling(both, root, idle).items():
+                taken.setdefault(f"{name}, idle search", []).append(first)
+                taken.setdefault(f"{name}, next search", []).append(following)
+    return make_figures(taken, beside, idle)
 
 
-def make_figures(times: dict[str, tuple[float, ...]], beside: str, idle: float = IDLE) -> list[Figure]:
+def make_figures(taken: dict[str, list[Taken]], beside: str, idle: float = IDLE) -> list[Figure]:
     """What was timed as figures with their budgets."""
+
+    def pair(group: str, name: str, ours: str, theirs: str, other: str, budget: float | None = None) -> list[Figure]:
+        return to_figures(group, name, taken[ours], taken[theirs], other, budget)
+
     figures = []
-    for side, what in (("checkout", "a checkout"), ("wheel", "an installed wheel")):
-        first, later = times[f"{side}, first list"], times[f"{side}, later list"]
-        group = f"start to tools/list over stdio, {what}"
-        other = times["other, later list"]
-        figures += [
-            Figure(group, "first start ever", "ms", first, later, budget=1.5, beside="a later start"),
-            Figure(group, "a later start", "ms", later, other, budget=1.0, beside=beside),
-        ]
-    for side, what in (("checkout", "a checkout"), ("wheel", "an installed wheel")):
-        group = f"start to the answer of a web_search sent right behind initialize, {what}"
+    for side, place in PLACES.items():
+        group = f"start to tools/list over stdio, {place}"
+        figures += pair(group, "first start ever", f"{side}, first list", f"{side}, later list", "a later start", 1.5)
+        figures += pair(group, "a later start", f"{side}, later list", "other, later list", beside, 1.0)
+    for side, place in PLACES.items():
+        group = f"start to the answer of a web_search sent right behind initialize, {place}"
         for turn, name in (("first", "first start ever"), ("later", "a later start")):
-            values, other = times[f"{side}, {turn} search"], times[f"other, {turn} search"]
-            figures.append(Figure(group, name, "ms", values, other, budget=6.0, beside=beside))
+            figures += pair(group, name, f"{side}, {turn} search", f"other, {turn} search", beside, 6.0)
     group = f"a first web_search {idle:g} seconds after tools/list, an installed wheel"
-    ours, following = times["wheel, idle search"], times["wheel, next search"]
-    theirs, their_following = times["other, idle search"], times["other, next search"]
-    return [
-        *figures,
-        Figure(group, "beside the new ones that follow", "ms", ours, following, beside="the following"),
-        Figure(group, "beside a first one of the other side", "ms", ours, theirs, beside=beside),
-        Figure(group, "the other side beside those that follow", "ms", theirs, their_following, beside="the following"),
-    ]
+    following = "the following"
+    figures += pair(group, "beside the new ones that follow", "wheel, idle search", "wheel, next search", following)
+    figures += pair(group, "beside a first one of the other side", "wheel, idle search", "other, idle search", beside)
+    name = "the other side beside those that follow"
+    return figures + pair(group, name, "other, idle search", "other, next search", following)
 
 
-def to_list(side: Side, home: Path) -> float:
-    """Milliseconds from the start of the process to the list of its tools."""
+def to_list(side: Side, home: Path) -> Taken:
+    """From the start of the process to the list of its tools."""
     with side.start(home) as client:
-        return client.list_tools()
+        return Taken(client.list_tools(), (client.cpu() or 0.0) * 1000)
 
 
-def to_search(side: Side, home: Path) -> float:
-    """Milliseconds from the start of the process to the answer of a search that is sent with the handshake."""
+def to_search(side: Side, home: Path) -> Taken:
+    """From the start of the process to the answer of a search that is sent with the handshake."""
     with side.start(home) as client:
         client.send(frame(0, "initialize", HELLO))
         client.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
         client.send(call(1, side.search, {"query": f"first {time.time_ns()}"}))
         answer = client.answer(1)
-        taken = (time.perf_counter() - client.began) * 1000
+        taken = Taken((time.perf_counter() - client.began) * 1000, (client.cpu() or 0.0) * 1000)
     must_have_results(answer)
     return taken
 
 
-def after_idling(side: Side, home: Path, rounds: int, idle: float) -> tuple[list[float], list[float]]:
-    """Milliseconds of the first search seconds after the list of tools, and of the median of ten that follow."""
-    first, following = [], []
-    for _ in range(-(-rounds // TOGETHER)):
-        with ExitStack() as stack:
-            clients = [stack.enter_context(side.start(home)) for _ in range(min(TOGETHER, rounds))]
-            for client in clients:
-                client.list_tools()  # as every host does, and after it the server gets ready
-            time.sleep(idle)
-            for client in clients:
-                first.append(time_search(side, client))
-                following.append(statistics.median(time_search(side, client) for _ in range(10)))
-    return first, following
+def after_idling(sides: Mapping[str, Side], root: Path, idle: float) -> dict[str, tuple[Taken, Taken]]:
+    """The first search so many seconds after the list of tools, and the one in the middle of ten that follow."""
+    found = {}
+    with ExitStack() as stack:
+        clients = {name: stack.enter_context(side.start(root / name)) for name, side in sides.items()}
+        for client in clients.values():
+            client.list_tools()  # as every host does, and after it the server gets ready
+        time.sleep(idle)
+        for name, client in clients.items():
+            first = time_search(sides[name], client)
+            following = statistics.median(time_search(sides[name], client) for _ in range(10))
+            found[name] = Taken(first), Taken(following)
+    return found
 
 
 def time_search(side: Side, client: Client) -> float:

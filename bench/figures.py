@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Spread(NamedTuple):
@@ -66,6 +69,25 @@ class Figure:
     def ratios(self) -> tuple[float, ...]:
         """Ours by theirs, round by round."""
         return tuple(mine / other for mine, other in zip(self.ours, self.theirs, strict=False) if other)
+
+
+class Taken(NamedTuple):
+    """What something took, in milliseconds; processor time, 0 where it cannot be told."""
+
+    wall: float
+    processor: float = 0.0
+
+
+def to_figures(
+    group: str, name: str, ours: Sequence[Taken], theirs: Sequence[Taken], beside: str, budget: float | None = None
+) -> list[Figure]:
+    """The time of both sides beside its budget, and their processor time, which a busy machine changes little."""
+    walls = tuple(one.wall for one in ours), tuple(one.wall for one in theirs)
+    worked = tuple(one.processor for one in ours), tuple(one.processor for one in theirs)
+    found = [Figure(group, name, "ms", *walls, budget=budget, beside=beside)]
+    if all(worked[0]) and all(worked[1]):
+        found.append(Figure(group, f"{name}, processor time", "ms", *worked, beside=beside))
+    return found
 
 
 def to_spread(values: tuple[float, ...]) -> Spread | None:

@@ -51,6 +51,16 @@ def test_a_budget_is_of_the_ratio_and_of_ours_where_it_is_absolute(figure: figur
     assert figure.within is within
 
 
+def test_processor_time_is_a_figure_of_its_own_where_it_can_be_told() -> None:
+    taken, other = figures.Taken(30.0, 20.0), figures.Taken(10.0, 5.0)
+
+    wall, worked = figures.to_figures("commands", "list", [taken], [other], "python -c pass", 2.0)
+
+    assert (wall.name, wall.ratios(), wall.within) == ("list", (3.0,), False)
+    assert (worked.name, worked.ratios(), worked.within) == ("list, processor time", (4.0,), None)
+    assert figures.to_figures("commands", "list", [figures.Taken(30.0)], [other], "python -c pass", 2.0) == [wall]
+
+
 def test_the_table_says_what_the_ratio_its_quartiles_the_budget_and_that_it_is_missed() -> None:
     assert [" ".join(line.split()) for line in figures.lines([CALLS, MEMORY])] == [
         "",
