@@ -11,12 +11,12 @@ import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import httpcore
 import pytest
 
 from specloom.core.faults import Fault
 from specloom.core.messages import Policy, Request
-from specloom.net.connections import PIECE_BYTES, PIECES, Http11Connection, find_crumbs
+from specloom.net.connections import PIECE_BYTES, PIECES, find_crumbs
+from specloom.net.http1 import HttpConnection
 from specloom.net.transport import Transport
 from tests.support.loopback import RESET, Call, Loopback, Raw, Reply, Reset
 from tests.support.wire import CHUNKED, FLOODS, OK, chunk, endless
@@ -79,36 +79,50 @@ async def test_the_deadline_ends_a_body_that_is_there_to_be_read_without_end(blo
     assert time.monotonic() - began < 0.3 + STALL
 
 
-class Ready(httpcore.AsyncNetworkStream):
-    """A peer whose bytes are always there already, so that reading them waits for nothing."""
+class Ready(asyncio.Transport):
+    """A peer whose bytes are always there already, whenever the loop looks."""
 
-    def __init__(self, start: bytes, block: bytes) -> None:
-        self.pieces = endless(start, block)
-        self.end = time.monotonic() + 5
+    def __init__(self, connection: HttpConnection, start: bytes, block: bytes) -> None:
+        super().__init__()
+        self._connection = connection
+        self._pieces = endless(start, block)
+        self._closed = False
+        self.longest = 0.0
 
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
-        return next(self.pieces) if time.monotonic() < self.end else b""
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self._give()
 
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
-        """Nobody reads it."""
+    def is_closing(self) -> bool:
+        return self._closed
 
-    async def aclose(self) -> None:
-        """Nothing is open."""
+    def abort(self) -> None:
+        self._closed = True
+
+    def _give(self) -> None:
+        if not self._closed:
+            began = time.monotonic()
+            self._connection.data_received(next(self._pieces))
+            self.longest = max(self.longest, time.monotonic() - began)
+            asyncio.get_running_loop().call_soon(self._give)
 
 
-async def test_bytes_that_are_always_there_leave_turns_to_others() -> None:
-    stream = Ready(CHUNKED, chunk(b"w" * 40) * 100)
-    connection = Http11Connection(httpcore.Origin(b"http", b"host", 80), stream)
+async def test_bytes_that_are_always_there_leave_turns_to_others_and_end_in_time() -> None:
+    connection = HttpConnection("host")
+    peer = Ready(connection, CHUNKED, chunk(b"w" * 40) * 100)
+    connection.connection_made(peer)
+    until = asyncio.get_running_loop().time() + 0.2
 
     async def read_all() -> None:
-        request = httpcore.Request("GET", "http://host/", headers=[("Host", "host")])
-        response = await connection.handle_async_request(request)
-        async for _ in response.aiter_stream():
+        await connection.ask("GET", b"GET / HTTP/1.1\r\n\r\n", until)
+        while await connection.read(until):
             pass
 
     async with others_answered():
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(read_all(), 0.2)
+            await read_all()
+
+    connection.close()
+    assert peer.longest < STALL
 
 
 async def test_a_redirect_whose_body_has_no_end_is_followed_at_once() -> None:

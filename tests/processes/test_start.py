@@ -35,7 +35,7 @@ HEAVY = [
     "yaml",
     "lxml",
     "jmespath",
-    "httpcore",
+    "httptools",
     "jsonschema",
     "cryptography",
     "mcp",

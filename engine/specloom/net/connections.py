@@ -1,4 +1,4 @@
-"""Connections that go where the guard looked: dialed to checked addresses, then pooled for the next request."""
+"""Connections that go where the guard looked, dialed to checked addresses, and what any of them may not send."""
 
 from __future__ import annotations
 
@@ -10,13 +10,9 @@ import socket
 import ssl
 import sys
 import threading
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
-
-import h11
-import httpcore
+from typing import Any
 
 from specloom.core import Fault
 
@@ -111,8 +107,8 @@ def count_room(most: int) -> int:
     return most if limit == resource.RLIM_INFINITY else min(most, max(_FEWEST_CONNECTIONS, limit // _SHARE))
 
 
-class Stream(asyncio.Protocol, httpcore.AsyncNetworkStream):
-    """One connection as httpcore reads and writes it; deadlines are the caller's, so `timeout` is not looked at."""
+class Stream(asyncio.Protocol):
+    """One connection, to be read and written as bytes; deadlines are the caller's."""
 
     def __init__(self, host: str) -> None:
         self._host = host
@@ -156,15 +152,16 @@ class Stream(asyncio.Protocol, httpcore.AsyncNetworkStream):
         self._writing_paused = False
         _wake(self._writer)
 
-    # httpcore's side
+    # the caller's side
 
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002, ASYNC109
+    async def read(self, max_bytes: int) -> bytes:
+        """What came, when there is something; nothing at the end, and `ConnectionError` where it broke off."""
         while not self._received and not self._ended:
             self._reader = asyncio.get_running_loop().create_future()
             await self._reader
         if not self._received:
             if self._error is not None:
-                raise httpcore.ReadError(self._error)
+                raise ConnectionError("the connection was lost") from self._error
             return b""
         data = bytes(self._received[:max_bytes])
         del self._received[:max_bytes]
@@ -173,9 +170,10 @@ class Stream(asyncio.Protocol, httpcore.AsyncNetworkStream):
             self._reading_paused = False
         return data
 
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002, ASYNC109
+    async def write(self, buffer: bytes) -> None:
+        """Send bytes, and wait where too many of them are not gone yet; `ConnectionError` after the end."""
         if self._transport is None or self._transport.is_closing():
-            raise httpcore.WriteError("the connection is closed")
+            raise ConnectionError("the connection is closed")
         if buffer:
             self._transport.write(buffer)
         while self._writing_paused and not self._ended:
@@ -183,16 +181,13 @@ class Stream(asyncio.Protocol, httpcore.AsyncNetworkStream):
             await self._writer
 
     async def aclose(self) -> None:
+        """End the connection at once."""
         # Only what is finished or broken is closed here, so nothing is left to flush and no peer is waited for.
         if self._transport is not None:
             self._transport.abort()
 
-    async def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,  # noqa: ARG002, ASYNC109
-    ) -> Stream:
+    async def start_tls(self, ssl_context: ssl.SSLContext, server_hostname: str) -> None:
+        """Go on under TLS, once the peer has proved that name; a fault where it cannot."""
         assert self._transport is not None
         loop = asyncio.get_running_loop()
         try:
@@ -205,7 +200,20 @@ class Stream(asyncio.Protocol, httpcore.AsyncNetworkStream):
         if secure is None:
             raise Fault("network", f"{self._host} could not be reached: the TLS handshake failed.")
         self._transport = secure
-        return self
+
+    def hand_over(self, protocol: asyncio.Protocol) -> None:
+        """Give the connection to another protocol, with whatever came already; the stream is of no use any more."""
+        assert self._transport is not None
+        transport, self._transport = self._transport, None
+        transport.set_protocol(protocol)
+        protocol.connection_made(transport)
+        if self._received:
+            protocol.data_received(bytes(self._received))
+        if self._ended:
+            protocol.eof_received()
+            transport.abort()
+        elif self._reading_paused:
+            transport.resume_reading()
 
     def get_extra_info(self, info: str) -> Any:
         if info == "is_readable":
@@ -296,34 +304,13 @@ def _alternate(addresses: Sequence[str]) -> list[str]:
     return [addresses[0], other, *(address for address in addresses[1:] if address != other)]
 
 
-# --- The pool of idle connections -------------------------------------------------------------------------------------
+# --- Bodies in crumbs -------------------------------------------------------------------------------------------------
 
 
-KEEP_ALIVE = 15.0
-"""Seconds for which an idle connection is kept."""
-
-
-class PoolKey(NamedTuple):
-    """What a connection is good for. One that was allowed to reach a private address serves no request that is not."""
-
-    scheme: str
-    host: str
-    port: int
-    private: bool
-
-
-HEAD_BYTES = 32 * 1024
-"""Bytes of a head or of trailers; Node takes 16 KiB."""
-HEAD_READ, BODY_READ = 8 * 1024, 16 * 1024
-"""Bytes that are parsed at once: lines of a head cost most."""
-INTERIM_HEADS = 8
-"""Heads such as 103 Early Hints before an answer; Go takes 5."""
 PIECES = 20_000
 """Pieces of a body, chunks or segments, that may be of any size."""
 PIECE_BYTES = 32
 """Mean size that the pieces of a body must have beyond that."""
-TIME_SLICE = 0.005
-"""Seconds of parsing after which others get a turn of the loop."""
 
 
 def find_crumbs(host: str, pieces: int, size: int) -> Fault | None:
@@ -331,141 +318,3 @@ def find_crumbs(host: str, pieces: int, size: int) -> Fault | None:
     if pieces <= PIECES + size // PIECE_BYTES:
         return None
     return Fault("network", f"{host} sends its answer in tiny pieces: {size} bytes in {pieces} of them.")
-
-
-class _ChunkReader:
-    """h11's reader of chunks, which hands over all that is there at once: an event each costs ten times the parsing."""
-
-    def __init__(self, reader: Any) -> None:
-        self._reader = reader
-        self._end: Any = None
-        self.pieces = 0
-
-    def __call__(self, buffer: Any) -> Any:
-        if self._end is not None:
-            return self._end
-        data = bytearray()
-        while isinstance(event := self._reader(buffer), h11.Data):
-            data += event.data
-            self.pieces += 1
-        if not data:
-            return event
-        self._end = event
-        return h11.Data(data=bytes(data))
-
-    def read_eof(self) -> Any:
-        return self._reader.read_eof()
-
-
-class Http11Connection(httpcore.AsyncHTTP11Connection):
-    """An HTTP/1.1 connection whose peer cannot hold the loop, however much it sends that is quickly parsed.
-
-    Parsing waits for nothing while bytes are there, so no deadline could end it: here it pauses by the clock, and what
-    costs much and says little (interim heads, a body in tiny pieces) is counted and given up with a `network` fault.
-    """
-
-    MAX_INCOMPLETE_EVENT_SIZE = HEAD_BYTES
-
-    async def handle_async_request(self, request: httpcore.Request) -> httpcore.Response:
-        self._interim_heads = self._pieces = self._size = 0
-        self._chunks: _ChunkReader | None = None
-        self._resumed = time.monotonic()
-        self.READ_NUM_BYTES = HEAD_READ
-        return await super().handle_async_request(request)
-
-    async def _receive_event(self, timeout: float | None = None) -> h11.Event | type[h11.PAUSED]:  # noqa: ASYNC109
-        try:
-            event = await super()._receive_event(timeout)
-        except httpcore.RemoteProtocolError as error:
-            raise httpcore.RemoteProtocolError(self._describe(error)) from None
-        if isinstance(event, h11.Data):
-            self._pieces += 1
-            self._size += len(event.data)
-            pieces = self._chunks.pieces if self._chunks is not None else self._pieces
-            if fault := find_crumbs(self._origin.host.decode("ascii"), pieces, self._size):
-                raise fault
-        elif isinstance(event, h11.Response):
-            self.READ_NUM_BYTES = BODY_READ
-            reader = self._h11_state._reader  # noqa: SLF001
-            if type(reader).__name__ == "ChunkedReader":
-                self._chunks = self._h11_state._reader = _ChunkReader(reader)  # noqa: SLF001
-        elif isinstance(event, h11.InformationalResponse):
-            self._interim_heads += 1
-            if self._interim_heads > INTERIM_HEADS:
-                host = self._origin.host.decode("ascii")
-                raise Fault("network", f"{host} announced an answer more than {INTERIM_HEADS} times and sent none.")
-        if time.monotonic() - self._resumed > TIME_SLICE:
-            await asyncio.sleep(0)
-            self._resumed = time.monotonic()
-        return event
-
-    def _describe(self, error: httpcore.RemoteProtocolError) -> str:
-        """What the peer did wrong, in the words that follow its name."""
-        cause = error.__cause__
-        if cause is None:
-            return "closed the connection without an answer"
-        if getattr(cause, "error_status_hint", 0) == 431:
-            return f"sent a head of more than {HEAD_BYTES} bytes"
-        closed = self._h11_state.trailing_data[1]
-        return "closed the connection before its answer was complete" if closed else "sent something that is not HTTP"
-
-
-class Pool:
-    """Lends HTTP/1.1 connections, and keeps at most `most` of them idle.
-
-    httpcore's own pool is not used: it looks through all connections for every request, and loses a place for good when
-    a request is given up while it waits for one.
-    """
-
-    def __init__(self, dialer: Dialer, most: int) -> None:
-        self._dialer = dialer
-        self._most = most
-        # In the order in which they became idle.
-        self._idle: dict[Http11Connection, PoolKey] = {}
-        self._places: dict[PoolKey, list[Http11Connection]] = {}
-
-    async def find_idle(self, place: PoolKey) -> Http11Connection | None:
-        """A connection that was used before, where one is left that still stands."""
-        while kept := self._places.get(place):
-            connection = kept[-1]
-            self._forget(connection)
-            if not connection.has_expired():
-                return connection
-            await connection.aclose()
-        return None
-
-    async def open(self, place: PoolKey) -> Http11Connection:
-        """A new connection."""
-        for connection in [kept for kept in self._idle if kept.has_expired()]:
-            self._forget(connection)
-            await connection.aclose()
-        scheme, host, port, private = place
-        stream = await self._dialer.dial(host, port, secure=scheme == "https", allow_private=private)
-        origin = httpcore.Origin(scheme.encode("ascii"), host.encode("ascii"), port)
-        return Http11Connection(origin, stream, keepalive_expiry=KEEP_ALIVE)
-
-    async def give_back(self, place: PoolKey, connection: Http11Connection) -> None:
-        """Keeps a connection whose answer was read to its end, and closes any other."""
-        # Bytes after the end of an answer would be taken for the answer to the next request.
-        if not connection.is_idle() or connection._h11_state.trailing_data[0]:  # noqa: SLF001
-            await connection.aclose()
-            return
-        self._idle[connection] = place
-        self._places.setdefault(place, []).append(connection)
-        if len(self._idle) > self._most:
-            oldest = next(iter(self._idle))
-            self._forget(oldest)
-            await oldest.aclose()
-
-    async def aclose(self) -> None:
-        """Closes every idle connection; lent ones are closed when they come back with an unfinished answer."""
-        for connection in list(self._idle):
-            self._forget(connection)
-            await connection.aclose()
-
-    def _forget(self, connection: Http11Connection) -> None:
-        place = self._idle.pop(connection)
-        kept = self._places[place]
-        kept.remove(connection)
-        if not kept:
-            del self._places[place]

@@ -1,29 +1,28 @@
 """The one way out: every request is checked, bounded in time and size, and followed hop by hop through its redirects.
 
-HTTP itself is httpcore, the engine of httpx. Proxies named in the environment are not used: behind a proxy the address
+Proxies named in the environment are not used: behind a proxy the address
 that was checked would not be the one that is connected to.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import re
+import time
 import zlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 from urllib.parse import quote, urljoin
 
-import httpcore
-
 from specloom import __version__
 from specloom.core import MASK, Fault, Policy, Request, Response, Secret, dataclass, holds_secret, redact
 
-from .connections import Dialer, Http11Connection, Pool, PoolKey, Resolver, count_room, resolve_name
+from .connections import Dialer, Resolver, count_room, resolve_name
 from .guard import ParsedUrl, check_url, host_matches
+from .http1 import BrokenAnswer, HttpConnection, Pool, PoolKey, ResponseReader, write_request
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from types import TracebackType
 
     from specloom.core import Request
@@ -33,7 +32,12 @@ USER_AGENT = f"specloom/{__version__}"
 SMALL = 16 * 1024
 """A redirect's body of at most this size is read to keep the connection; a larger one costs the connection."""
 
-SAFE = (b"GET", b"HEAD", b"OPTIONS")
+INFLATED_AT_ONCE = 16 * 1024
+"""Bytes of a compressed body that are unpacked at once."""
+TIME_SLICE = 0.005
+"""Seconds of unpacking after which others get a turn of the loop."""
+
+SAFE = ("GET", "HEAD", "OPTIONS")
 _BODY_METHODS = ("POST", "PUT", "PATCH")
 
 
@@ -84,13 +88,16 @@ class Transport:
         try:
             hop = first_hop(request, self._border, self._defaults)
             host = hop.url.host
-            async with asyncio.timeout(policy.timeout), self._turns:
-                return await self._follow(hop, request)
+            deadline = asyncio.get_running_loop().time() + policy.timeout
+            if not self._turns.locked():
+                async with self._turns:
+                    return await self._follow(hop, request, deadline)
+            async with asyncio.timeout_at(deadline), self._turns:
+                return await self._follow(hop, request, deadline)
         except TimeoutError:
             message = f"{host} gave no complete answer within {policy.timeout:g} seconds."
-            raise Fault("network", message, provider=request.provider) from None
-        except _Silence:
-            message = f"{host} gave no complete answer within its time: nothing came for {policy.idle:g} seconds."
+            if policy.idle is not None and asyncio.get_running_loop().time() < deadline:
+                message = f"{host} gave no complete answer within its time: nothing came for {policy.idle:g} seconds."
             raise Fault("network", message, provider=request.provider) from None
         except Fault as fault:
             fault.provider = fault.provider or request.provider
@@ -98,14 +105,14 @@ class Transport:
 
     async def aclose(self) -> None:
         """Closes every connection."""
-        await self._pool.aclose()
+        self._pool.close()
         # One turn of the loop, in which the sockets are really closed.
         await asyncio.sleep(0)
 
-    async def _follow(self, hop: Hop, request: Request) -> Response:
+    async def _follow(self, hop: Hop, request: Request, deadline: float) -> Response:
         seen: set[tuple[str, str]] = set()
         for _ in range(request.policy.redirects + 1):
-            response, location = await self._exchange(hop, request)
+            response, location = await self._exchange(hop, request, deadline)
             if location is None:
                 return response
             host = hop.url.host
@@ -119,113 +126,86 @@ class Transport:
                 raise Fault("upstream_unavailable", f"{host} redirects in a circle.")
         raise Fault("upstream_unavailable", f"{host} redirects more than {request.policy.redirects} times.")
 
-    async def _exchange(self, hop: Hop, request: Request) -> tuple[Response, str | None]:
-        host = hop.url.host
+    async def _exchange(self, hop: Hop, request: Request, deadline: float) -> tuple[Response, str | None]:
+        host, policy = hop.url.host, request.policy
         place = PoolKey(hop.url.scheme, host, hop.url.port, hop.private)
         wire = _to_wire(hop)
         try:
-            async with _patience(request.policy.idle):
-                connection, answer = await self._ask(place, wire)
+            connection, answer = await self._ask(place, hop.method, wire, _find_end(deadline, policy))
             try:
-                headers = _join(answer.headers)
-                location = headers.get("location") if answer.status in REDIRECTS else None
-                if location is None or request.policy.redirects == 0:
+                location = answer.headers.get("location") if answer.status in REDIRECTS else None
+                if location is None or policy.redirects == 0:
                     location = None
-                    body = await _read(answer, headers, hop, request.policy)
+                    body = await _read(connection, answer, hop, policy, deadline)
                     url = f"{hop.url.scheme}://{hop.url.authority}{hop.shown}"
-                    response = Response(answer.status, headers, body, url)
+                    response = Response(answer.status, answer.headers, body, url)
                 else:
                     response = Response(answer.status)
-                    length = "" if "transfer-encoding" in headers else headers.get("content-length", "")
-                    if length.isdecimal() and int(length) <= SMALL:
-                        async for _ in answer.aiter_stream():
+                    length = "" if answer.two_lengths else answer.headers.get("content-length", "")
+                    if answer.complete or (length and int(length) <= SMALL):
+                        while await connection.read(deadline):
                             pass
-                await answer.aclose()
             except BaseException:
-                await connection.aclose()
+                connection.close()
                 raise
-            await self._pool.give_back(place, connection)
-        except httpcore.RemoteProtocolError as error:
-            raise Fault("network", f"{host} {error}.") from None
-        except httpcore.NetworkError:
-            raise Fault("network", f"{host} closed the connection before its answer was complete.") from None
-        except httpcore.LocalProtocolError:
-            raise _refused(host, "it is not valid HTTP.") from None
+            self._pool.give_back(place, connection)
+        except BrokenAnswer as broken:
+            raise Fault("network", f"{host} {broken}.") from None
         return response, location
 
-    async def _ask(self, place: PoolKey, wire: httpcore.Request) -> tuple[Http11Connection, httpcore.Response]:
-        used = await self._pool.find_idle(place)
+    async def _ask(
+        self, place: PoolKey, method: str, wire: bytes, until: float
+    ) -> tuple[HttpConnection, ResponseReader]:
+        used = self._pool.find_idle(place)
         if used is not None:
             try:
-                return used, await used.handle_async_request(wire)
-            except (httpcore.RemoteProtocolError, httpcore.NetworkError):
+                return used, await used.ask(method, wire, until)
+            except BrokenAnswer:
                 # A server may close a kept connection just as it is used again; what changes nothing is asked anew.
-                if wire.method not in SAFE:
+                if method not in SAFE:
                     raise
-        connection = await self._pool.open(place)
-        return connection, await connection.handle_async_request(wire)
+        async with asyncio.timeout_at(until):
+            connection = await self._pool.open(place)
+        return connection, await connection.ask(method, wire, until)
 
 
-def _to_wire(hop: Hop) -> httpcore.Request:
-    url = hop.url
-    headers = [(b"Host", url.authority.encode("ascii"))]
+def _find_end(deadline: float, policy: Policy) -> float:
+    """When to give up what is waited for from now on, by the clock of the loop."""
+    return deadline if policy.idle is None else min(deadline, asyncio.get_running_loop().time() + policy.idle)
+
+
+def _to_wire(hop: Hop) -> bytes:
+    headers = [(b"Host", hop.url.authority.encode("ascii"))]
     headers += [(header.name, header.value) for header in hop.headers]
     if hop.body is not None or hop.method in _BODY_METHODS:
         headers.append((b"Content-Length", b"%d" % len(hop.body or b"")))
-    return httpcore.Request(
-        hop.method,
-        httpcore.URL(scheme=url.scheme, host=url.host, port=url.port, target=hop.target),
-        headers=headers,
-        content=hop.body,
-    )
-
-
-def _join(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
-    headers: dict[str, list[str]] = {}
-    for name, value in raw:
-        headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
-    return {name: ", ".join(values) for name, values in headers.items()}
-
-
-class _Silence(Exception):  # noqa: N818 - it is a state of the connection, told as a fault
-    """Nothing came for as long as that may be."""
-
-
-@contextlib.asynccontextmanager
-async def _patience(seconds: float | None) -> AsyncIterator[None]:
-    """Wait so long for what comes next; whoever waits for the whole has a time of his own."""
-    waiting = asyncio.timeout(seconds)
     try:
-        async with waiting:
-            yield
-    except TimeoutError:
-        if waiting.expired():
-            raise _Silence from None
-        raise
+        return write_request(hop.method, hop.target, headers) + (hop.body or b"")
+    except ValueError:
+        raise _refused(hop.url.host, "it is not valid HTTP.") from None
 
 
-async def _read(answer: httpcore.Response, headers: Mapping[str, str], hop: Hop, policy: Policy) -> bytes:
+async def _read(connection: HttpConnection, answer: ResponseReader, hop: Hop, policy: Policy, deadline: float) -> bytes:
     host, max_bytes = hop.url.host, policy.max_bytes
     if hop.method == "HEAD" or answer.status in (204, 304):
         return b""
-    inflater = find_inflater(headers.get("content-encoding", ""), host)
+    inflater = find_inflater(answer.headers.get("content-encoding", ""), host)
     # Compression may add a little to what cannot be compressed, and nothing more.
     most = max_bytes if inflater is None else max_bytes + max_bytes // 64 + 1024
-    length = headers.get("content-length", "")
-    if length.isdecimal() and int(length) > most and not policy.truncate:
+    length = answer.headers.get("content-length", "")
+    if length and int(length) > most and not policy.truncate:
         raise _too_large(host, max_bytes, int(length))
     parts: list[bytes] = []
     received = size = 0
-    chunks = aiter(answer.aiter_stream())
-    while True:
-        async with _patience(policy.idle):
-            chunk = await anext(chunks, None)
-        if chunk is None:
-            break
-        received += len(chunk)
-        part = chunk if inflater is None else inflater.feed(chunk, max_bytes - size)
-        size += len(part)
-        parts.append(part)
+    while pieces := await connection.read(_find_end(deadline, policy)):
+        received += sum(map(len, pieces))
+        if inflater is None:
+            parts += pieces
+            size = received
+        else:
+            inflated = await _inflate(inflater, pieces, max_bytes - size, deadline)
+            parts += inflated
+            size += sum(map(len, inflated))
         if size > max_bytes or received > most:
             if policy.truncate:
                 return b"".join(parts)[:max_bytes]
@@ -233,6 +213,25 @@ async def _read(answer: httpcore.Response, headers: Mapping[str, str], hop: Hop,
     if inflater is not None and received:
         inflater.finish()
     return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+async def _inflate(inflater: Inflater, pieces: list[bytes], room: int, deadline: float) -> list[bytes]:
+    """What the pieces unpack to, but never more than one byte over `room`; others get their turns meanwhile."""
+    parts: list[bytes] = []
+    resumed = time.monotonic()
+    for piece in pieces:
+        for at in range(0, len(piece), INFLATED_AT_ONCE):
+            part = inflater.feed(piece[at : at + INFLATED_AT_ONCE], room)
+            parts.append(part)
+            room -= len(part)
+            if room < 0:
+                return parts
+            if time.monotonic() - resumed > TIME_SLICE:
+                await asyncio.sleep(0)
+                resumed = time.monotonic()
+                if asyncio.get_running_loop().time() >= deadline:
+                    raise TimeoutError
+    return parts
 
 
 def _too_large(host: str, max_bytes: int, size: int) -> Fault:

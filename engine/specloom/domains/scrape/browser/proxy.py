@@ -174,13 +174,8 @@ def _close_after(head: bytes) -> bytes:
 
 
 async def _read(upstream: Stream, ticket: Ticket) -> bytes:
-    import httpcore
-
-    try:
-        async with asyncio.timeout(ticket.patience):
-            return await upstream.read(PIECE)
-    except httpcore.NetworkError as error:
-        raise OSError("the connection was lost") from error
+    async with asyncio.timeout(ticket.patience):
+        return await upstream.read(PIECE)
 
 
 MOST_CONNECTIONS = 256
