@@ -165,6 +165,7 @@ class Resources:
         self._owner = owner
         # An address is that of a template only where it is none of its own.
         self._resources = sorted(executor.model.resources.values(), key=lambda one: one.is_template)
+        self._changing = [one for one in self._resources if one.changes_with]
 
     async def read(self, uri: str) -> dict[str, Any]:
         """The result of reading an address; raises NotFound where there is nothing for this owner."""
@@ -189,9 +190,9 @@ class Resources:
     def changed_by(self, arguments: Mapping[str, Any]) -> list[str]:
         """The addresses of what is changed by a call with these arguments that changes something."""
         addresses = []
-        for resource in self._resources:
+        for resource in self._changing:
             values = {hole: arguments.get(name) for hole, name in resource.changes_with.items()}
-            if values and all(isinstance(text, str) and text for text in values.values()):
+            if all(isinstance(text, str) and text for text in values.values()):
                 addresses.append(resource.fill({hole: str(text) for hole, text in values.items()}))
         return addresses
 

@@ -65,13 +65,15 @@ class Worker:
         """Run `call` as soon as the backend is there."""
         with self._changed:
             self._active += 1
+            is_first = not self._waiting
             self._waiting.append(call)
             if self._active == 1:
                 self._changed.notify_all()
             loop = self._loop
         if loop is None:
             self.start()
-        else:
+        elif is_first:
+            # For those that wait already the loop has been told.
             loop.call_soon_threadsafe(self._take)
 
     def drain(self, enough: Callable[[], bool], seconds: float, loading: float = 0.0) -> None:
