@@ -71,7 +71,9 @@ def parse_arguments(tool: Tool, raw: Mapping[str, Any] | None) -> Arguments:
             sentence = f"{tool.name} has no argument {name[:_SHOWN]!r}; {hint}"
             raise _refused(tool, _Problem(sentence, name[:_SHOWN], find_nearest(name[:_SHOWN], tool.inputs)))
     for one in tool.inputs.values():
-        value = _repaired(one, raw.get(one.name))
+        value = raw.get(one.name)
+        if value is not None:
+            value = _repaired(one, value)
         if value is None or (value == "" and not one.required):
             if one.required:
                 raise _refused(tool, _Problem(f"{one.name} is required: {one.description}", one.name))
@@ -88,11 +90,20 @@ def parse_arguments(tool: Tool, raw: Mapping[str, Any] | None) -> Arguments:
                 value = bounded
         given[one.name] = value
     explicit = frozenset(given)
-    defaults = {one.name: one.default for one in tool.inputs.values() if one.default is not None}
-    given |= {name: value for name, value in defaults.items() if name not in given}
+    for one in tool.inputs.values():
+        if one.default is not None and one.name not in given:
+            given[one.name] = one.default
+    if tool.checks:
+        _check_together(tool, given, requested)
+    return Arguments(given, requested, explicit)
+
+
+def _check_together(tool: Tool, given: dict[str, Any], requested: dict[str, Any]) -> None:
+    """Raise the fault of the first check of a tool that refuses what its arguments are together."""
     values: dict[str, Any] = {}
     context = {"args": given, "requested": requested, "now": 0.0, "values": values, "config": {}}
-    for name, definition in tool.values if tool.checks else ():
+    needs_values = any(path[0] == "values" for check in tool.checks for one in check for path in one.uses)
+    for name, definition in tool.values if needs_values else ():
         # What depends on who can be asked is not known yet, and no check may hang on it.
         known = all(path[0] in {"args", "requested", "now"} for path in definition.uses)
         values[name] = evaluate(definition, context) if known else None
@@ -100,7 +111,6 @@ def parse_arguments(tool: Tool, raw: Mapping[str, Any] | None) -> Arguments:
         if truthy(evaluate(refuse, context)):
             names = {path[1] for path in refuse.uses if path[0] == "args" and len(path) > 1}
             raise _refused(tool, _Problem(str(evaluate(message, context)), names.pop() if len(names) == 1 else ""))
-    return Arguments(given, requested, explicit)
 
 
 def bound_budget(arguments: Arguments, most: int) -> Arguments:
