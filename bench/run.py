@@ -61,7 +61,7 @@ def measure_parts(wanted: list[str], *, quick: bool, rival: str, say: Callable[[
                 1 if quick else 3, bench_growth.QUICK if quick else bench_growth.STEPS
             ),
             "catalogue": bench_catalogue.measure,
-            "reading": lambda: bench_reading.measure(1 if quick else 5, 40 if quick else 200, rival=rival),
+            "reading": lambda: bench_reading.measure(1 if quick else 5, 40 if quick else 100, rival=rival),
         }
         for part in wanted:
             began = time.perf_counter()
