@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 
-from specloom.cli import main as cli
-from specloom.cli.main import main, make_parser
+from specloom import server
+from specloom.cli import parser
+from specloom.cli.main import main
+from specloom.cli.parser import make_parser
+from specloom.core import load_table
 from specloom.core.messages import Request, Response
 from specloom.core.terminal import Paint, SafeStream, answer_lines, row_lines
 from specloom.runtime.recordings import to_recording, write_whole
@@ -72,6 +75,22 @@ def test_the_commands_tested_here_are_all_there_are() -> None:
     (commands,) = [one.choices for one in make_parser()._actions if one.choices and "serve" in one.choices]
 
     assert list(commands) == COMMANDS
+
+
+def test_the_overview_says_of_every_command_what_it_does(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "72")
+    commands = {name: one for name, one in load_table(parser.__file__, "commands.yaml").items() if name != "shared"}
+
+    code, out, err = run(capsys, "--help")
+    shown = {line.split()[0] for line in out.splitlines() if line.startswith("  ") and not line.startswith("   ")}
+
+    assert (code, err) == (0, "")
+    assert shown >= set(commands) == set(COMMANDS)
+    assert all(" ".join(one["help"].split()) in " ".join(out.split()) for one in commands.values())
+    assert max(map(len, out.splitlines())) <= 72
+    assert make_parser().format_help() == out
 
 
 def test_an_example_in_the_help_can_be_parsed() -> None:
@@ -134,10 +153,10 @@ def test_a_selection_or_a_replay_that_does_not_exist_is_a_usage_error(
 
 @pytest.mark.usefixtures("small_catalogue")
 def test_an_interrupt_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(_: str) -> None:
+    def interrupted(_: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "say", interrupted)
+    monkeypatch.setattr(server, "version_line", interrupted)
 
     assert main(["--version"]) == 130
 

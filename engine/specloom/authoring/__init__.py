@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .scaffold.declarations import draft_capability, draft_collection, draft_lens, draft_resource, draft_toolset
     from .scaffold.provider import draft_provider
     from .scaffold.tool import draft_tool
-    from .try_live import attempt, attempt_lines, example_of, find_operation, parse_json, to_arguments, to_yaml
+    from .try_live import attempt, attempt_lines, example_of, find_operation, to_arguments, to_yaml
     from .try_live import write_recordings as write_recordings
 
 __getattr__ = exports(
@@ -29,6 +29,6 @@ __getattr__ = exports(
         "scaffold.declarations": "draft_capability draft_collection draft_lens draft_resource draft_toolset",
         "scaffold.provider": "draft_provider",
         "scaffold.tool": "draft_tool",
-        "try_live": "attempt attempt_lines example_of find_operation parse_json to_arguments to_yaml write_recordings",
+        "try_live": "attempt attempt_lines example_of find_operation to_arguments to_yaml write_recordings",
     },
 )

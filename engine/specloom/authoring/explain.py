@@ -9,7 +9,6 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from specloom.compiler import asked_by
 from specloom.core import (
     Fault,
     Paint,
@@ -23,7 +22,7 @@ from specloom.core import (
     secrets_in,
 )
 from specloom.language import build, evaluate, truthy
-from specloom.model import Access, Operation, Step, Strategy, Tool, Value
+from specloom.model import Access, Operation, Step, Strategy, Tool, Value, asked_by
 from specloom.plugins import PROCEDURES
 from specloom.runtime import (
     Arguments,

@@ -21,6 +21,7 @@ from specloom.core import (
     did_you_mean,
     escape,
     is_clean,
+    parse_json,
     redact,
     redact_response,
     request_lines,
@@ -143,14 +144,6 @@ def _typed(argument: Argument, text: str) -> Any:
     if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
         raise Fault("validation", f"{argument.name} is {text!r}; it should be a value of type {kind}")
     return value
-
-
-def parse_json(text: str) -> Any:
-    """The value that a text is, or None when it is no JSON."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 async def attempt(

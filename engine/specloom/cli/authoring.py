@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from argparse import Namespace
-from pathlib import Path
 
 from specloom.core import Paint, printable, table, to_json
 
-from .common import PROBLEMS, CommandError, answer, create, make_executor, say, tell, workbench, writing
+from .common import CommandError, answer, create, error_line, make_executor, say, tell, tell_errors, workbench, writing
+from .exits import PROBLEMS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from specloom.model import Model
-    from specloom.runtime import Executor
+    from collections.abc import Mapping, Sequence
+
+    from specloom.model import Heads, Model, OtherHead, ProviderHead, ToolHead
 
 
 def check(options: Namespace) -> int:
@@ -38,8 +38,16 @@ def check(options: Namespace) -> int:
 
 
 def list_(options: Namespace) -> int:
-    executor = workbench()
-    kinds = {kind: rows for kind, rows in _things(executor.model, executor).items() if options.what in (None, kind)}
+    from specloom.runtime import configure
+    from specloom.server import load_heads
+
+    heads, errors = load_heads(os.environ)
+    tell_errors(errors)
+    configured = configure(heads.providers.values(), os.environ)
+    for problem in configured.problems:
+        tell(f"specloom: {problem}")
+    things = _things(heads, configured.missing)
+    kinds = {kind: rows for kind, rows in things.items() if options.what in (None, kind)}
 
     def data() -> dict[str, list[dict[str, str]]]:
         return {kind: [{"name": name, "says": text} for name, text in rows] for kind, rows in kinds.items()}
@@ -51,30 +59,37 @@ def list_(options: Namespace) -> int:
     return answer(data, lines, as_json=options.json)
 
 
-def _things(model: Model, executor: Executor) -> dict[str, list[list[str]]]:
-    def provider_line(name: str) -> str:
-        offers = ", ".join(model.heads.providers[name].operations)
-        missing = executor.missing.get(name)
-        return f"{model.heads.providers[name].title}: {offers}" + (f" (set {' and '.join(missing)})" if missing else "")
+def _things(heads: Heads, unset: Mapping[str, Sequence[str]]) -> dict[str, list[list[str]]]:
+    def provider_line(one: ProviderHead) -> str:
+        missing = unset.get(one.name)
+        return f"{one.title}: {', '.join(one.operations)}" + (f" (set {' and '.join(missing)})" if missing else "")
 
-    first = {one.name: printable(one.description).partition(". ")[0] for one in model.heads.tools.values()}
+    def tool_line(one: ToolHead) -> str:
+        return f"{one.title}. {printable(one.description).partition('. ')[0]}"
+
+    def other_line(one: OtherHead) -> str:
+        return f"{one.uri}: {one.title}. {one.description}".removeprefix(": ")
+
     return {
-        "tools": [[one.name, f"{one.title}. {first[one.name]}"] for one in model.heads.tools.values()],
-        "providers": [[name, provider_line(name)] for name in model.providers],
-        "lenses": [[one.name, f"{one.title}. {one.description}"] for one in model.lenses.values()],
-        "collections": [[one.name, f"{one.title}. {one.description}"] for one in model.collections.values()],
-        "resources": [[one.name, f"{one.uri}: {one.title}. {one.description}"] for one in model.resources.values()],
+        "tools": [[one.name, tool_line(one)] for one in heads.tools.values()],
+        "providers": [[one.name, provider_line(one)] for one in heads.providers.values()],
+        "lenses": [[one.name, other_line(one)] for one in heads.lenses],
+        "collections": [[one.name, other_line(one)] for one in heads.collections],
+        "resources": [[one.name, other_line(one)] for one in heads.resources],
     }
 
 
 def doctor(options: Namespace) -> int:
+    import asyncio
+    from pathlib import Path
+
     from specloom.core import cache_folder
     from specloom.server import read_switch
 
     from .doctor import examine, finding_lines, nothing_works, reach
 
     executor, errors = make_executor(os.environ)
-    findings = examine(executor, errors, os.environ, Path(cache_folder(os.environ)))
+    findings = examine(executor, [error_line(one) for one in errors], os.environ, Path(cache_folder(os.environ)))
     if options.reach:
         findings += asyncio.run(reach(executor, allow_private=read_switch(os.environ, "SPECLOOM_ALLOW_PRIVATE", [])))
     code = PROBLEMS if nothing_works(executor) else 0

@@ -6,18 +6,21 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from specloom.core import Fault, Paint, columns, fault_line, to_json
 
+from .exits import PROBLEMS, USAGE
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from specloom.core import Diagnostic
     from specloom.model import Tool
     from specloom.runtime import Executor
 
 
-PROBLEMS, USAGE, INTERRUPTED, READER_LEFT = 1, 2, 130, 141
 NOT_ALLOWED, LATER = 3, 75
 
 EXITS: Mapping[str, int] = {
@@ -93,7 +96,7 @@ def to_pairs(words: Sequence[str]) -> list[tuple[str, str]]:
 
 def to_raw(tool: Tool, words: Sequence[str]) -> dict[str, Any]:
     """Arguments of a tool from the command line: text as it is, lists by repetition, JSON where no text is wanted."""
-    from specloom.authoring import parse_json
+    from specloom.core import parse_json
 
     raw: dict[str, Any] = {}
     for name, value in to_pairs(words):
@@ -109,7 +112,7 @@ def to_raw(tool: Tool, words: Sequence[str]) -> dict[str, Any]:
     return raw
 
 
-def make_executor(environ: Mapping[str, str], *, founding: bool = False) -> tuple[Executor, list[str]]:
+def make_executor(environ: Mapping[str, str], *, founding: bool = False) -> tuple[Executor, list[Diagnostic]]:
     """An engine that sends nothing, over the layers of the environment, and the errors that serving would meet.
 
     A layer whose folder is missing is an error, unless somebody is `founding` it.
@@ -129,16 +132,25 @@ def make_executor(environ: Mapping[str, str], *, founding: bool = False) -> tupl
     else:
         served = load_served(environ)
         model, found = served.model, [*served.errors, *served.lost]
-    errors = [f"{one.place}: {one.message}" for one in found]
-    return Executor(model, environ=environ, sender=Unsent()), errors
+    return Executor(model, environ=environ, sender=Unsent()), found
 
 
 def workbench(*, founding: bool = False) -> Executor:
     """An engine that sends nothing; what is wrong with specs is said, and the rest is there to be worked with."""
     executor, errors = make_executor(os.environ, founding=founding)
-    if errors:
-        more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
-        tell(f"specloom: what has errors is left out: {errors[0]}{more}; run `specloom check`")
+    tell_errors(errors)
     for problem in executor.problems:
         tell(f"specloom: {problem}")
     return executor
+
+
+def tell_errors(errors: Sequence[Diagnostic]) -> None:
+    """What is left out of the model, by the first of its errors."""
+    if errors:
+        more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
+        tell(f"specloom: what has errors is left out: {error_line(errors[0])}{more}; run `specloom check`")
+
+
+def error_line(error: Diagnostic) -> str:
+    """Where an error is and what it is."""
+    return f"{error.place}: {error.message}"

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import sys
-import threading
 from argparse import Namespace
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from specloom.core import Fault, answer_lines, columns, fault_line, printable, table
 
 from .common import (
     EXITS,
-    INTERRUPTED,
-    PROBLEMS,
     CommandError,
     answer,
     say,
@@ -28,6 +23,7 @@ from .common import (
     workbench,
     writing,
 )
+from .exits import INTERRUPTED, PROBLEMS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +52,8 @@ def serve(options: Namespace) -> int:
 
 
 def _check_replay(options: Namespace) -> None:
+    from pathlib import Path
+
     if options.replay and not Path(options.replay).is_dir():
         raise CommandError(f"there is no folder {options.replay} to replay")
 
@@ -88,6 +86,9 @@ def _budget(selection: Any) -> int:
 
 
 def call(options: Namespace) -> int:
+    import asyncio
+    import threading
+
     from specloom.server import make_executor as make_live_executor
     from specloom.server import make_presenter
 
@@ -169,6 +170,8 @@ def _woven(model: Model) -> Model:
 
 
 def _attempt(options: Namespace) -> Any:
+    import asyncio
+
     from specloom.authoring import attempt, find_operation, to_arguments
     from specloom.net import Transport
     from specloom.server import read_switch

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from specloom.core import Fault, to_json
 
-from .common import PROBLEMS, CommandError, answer, create, say, tell
+from .common import CommandError, answer, create, say, tell
+from .exits import PROBLEMS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .provider import check_tables, compile_provider
     from .published_schemas import brief_schema, lean_schema
     from .resource import check_addresses, compile_resource
-    from .symbols import Symbols, asked_by, symbols_of
+    from .symbols import Symbols, symbols_of
     from .tool import compile_tool
 
 __getattr__ = exports(
@@ -37,7 +37,7 @@ __getattr__ = exports(
         "provider": "check_tables compile_provider",
         "published_schemas": "brief_schema lean_schema",
         "resource": "check_addresses compile_resource",
-        "symbols": "Symbols asked_by symbols_of",
+        "symbols": "Symbols symbols_of",
         "tool": "compile_tool",
     },
 )

@@ -288,15 +288,6 @@ def record_of(procedure: Procedure) -> Shape:
     return from_schema({**procedure.gives, "additionalProperties": False})
 
 
-def asked_by(procedures: Iterable[Procedure], providers: Iterable[Provider]) -> tuple[str, ...]:
-    """The capabilities that procedures may ask, those of the pages of sites included where they read such pages."""
-    pages = [page for provider in providers for page in provider.pages]
-    of_pages = [ask.operation.capability for page in pages for ask in page.asks]
-    return tuple(
-        dict.fromkeys(name for one in procedures for name in (*(of_pages if one.reads_pages else ()), *one.asks))
-    )
-
-
 def settings_of_procedures(root: Map, own: Mapping[str, Setting], around: Symbols) -> dict[str, Setting]:
     """The settings that the procedures of a tool declare; what the tool declares itself under a name is left alone."""
     found: dict[str, Setting] = {}

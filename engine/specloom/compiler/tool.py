@@ -7,7 +7,20 @@ from dataclasses import replace
 
 from specloom.core import Report, did_you_mean, parse_duration
 from specloom.language import ANY, INTEGER, NUMBER, OPEN, TEXT, ListOf, Shape, maybe
-from specloom.model import BUDGET, AnswerKey, Cache, Hints, Input, Setting, Strategy, Tool, Value, questions, stages_of
+from specloom.model import (
+    BUDGET,
+    AnswerKey,
+    Cache,
+    Hints,
+    Input,
+    Setting,
+    Strategy,
+    Tool,
+    Value,
+    asked_by,
+    questions,
+    stages_of,
+)
 from specloom.plugins import ENVELOPES, Envelope
 from specloom.specs import Listing, Map, Node, Spec, YamlScalar, to_plain
 
@@ -36,7 +49,6 @@ from .strategies import compile_plan, declared_parts, row_shape_of, settle_parts
 from .symbols import (
     DependencyTracker,
     Symbols,
-    asked_by,
     check_cached,
     check_kept,
     lens_table,

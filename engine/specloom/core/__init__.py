@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .tables import find_tables, keep_tables, load_table, read_table
     from .templates import PageTemplate, fill_template, template_environment, template_renderer, text_filter
     from .text import (
-        canonical_url, clean, cut_text, dump_clean, escape, is_clean, is_tracker, strip_trackers, to_clean,
+        canonical_url, clean, cut_text, dump_clean, escape, is_clean, is_tracker, parse_json, strip_trackers, to_clean,
     )
     from .tokens import count_tokens
 
@@ -69,7 +69,7 @@ __getattr__ = exports(
         ),
         "tables": "find_tables keep_tables load_table read_table",
         "templates": "PageTemplate fill_template template_environment template_renderer text_filter",
-        "text": "canonical_url clean cut_text dump_clean escape is_clean is_tracker strip_trackers to_clean",
+        "text": "canonical_url clean cut_text dump_clean escape is_clean is_tracker parse_json strip_trackers to_clean",
         "tokens": "count_tokens",
     },
 )

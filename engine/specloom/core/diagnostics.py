@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
@@ -106,6 +105,8 @@ def count_errors(errors: Sequence[Diagnostic]) -> str:
 
 def find_nearest(word: str, known: Iterable[str]) -> str:
     """The name that a mistyped word most likely stands for, whatever its case; "" where none is near."""
+    import difflib
+
     names = {name.casefold(): name for name in sorted(known, reverse=True)}
     close = difflib.get_close_matches(word.casefold(), sorted(names), n=1, cutoff=0.6)
     return names[close[0]] if close else ""

@@ -1,4 +1,4 @@
-"""Lazy exports of a package (PEP 562): a name is imported from its module when it is first asked for."""
+"""Lazy imports: what a package offers (PEP 562) and modules, imported when a name of them is first asked for."""
 
 from __future__ import annotations
 
@@ -25,3 +25,15 @@ def exports(package: str, modules: Mapping[str, str]) -> Callable[[str], object]
         return value
 
     return find
+
+
+class LateModule:
+    """A module that is imported when something of it is first asked for; for `asyncio`, which a dry run needs not."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __getattr__(self, name: str) -> object:
+        value = getattr(import_module(self.__name__), name)
+        setattr(self, name, value)  # from now on it is found without this function
+        return value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import re
 import time
@@ -13,6 +12,12 @@ from weakref import WeakKeyDictionary
 
 from .dataclasses import dataclass
 from .faults import Fault
+from .lazy import LateModule
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = LateModule("asyncio")
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -84,13 +89,13 @@ class Limiter:
         *,
         name: str = "",
         clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        sleep: Callable[[float], Awaitable[None]] | None = None,
     ) -> None:
         if concurrency is not None and concurrency < 1:
             raise ValueError(f"a limit of {concurrency} calls at once would never let a call through: give 1 or more")
         self._name = name
         self._clock = clock
-        self._sleep = sleep
+        self._sleep = sleep or _sleep
         # Starts are remembered, no bucket is refilled: a bucket lets twice the count through in its first window.
         whole = min(max(1, math.floor(rate.count)), _MOST_REMEMBERED) if rate else 0
         self._window = rate.per * whole / rate.count if rate else 0.0
@@ -189,6 +194,10 @@ class Limiter:
         )
 
 
+async def _sleep(seconds: float) -> None:
+    await asyncio.sleep(seconds)
+
+
 class Pacer:
     """Turns for requests under two limits that hold for one start: a rate over all, and a gap between two of a kind.
 
@@ -203,10 +212,10 @@ class Pacer:
         gaps: Mapping[str, float],
         *,
         clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        sleep: Callable[[float], Awaitable[None]] | None = None,
     ) -> None:
         self._at_once, self._gap, self._gaps = at_once, gap, gaps
-        self._clock, self._sleep = clock, sleep
+        self._clock, self._sleep = clock, sleep or _sleep
         self._starts: deque[float] = deque(maxlen=per_second)
         self._last: dict[str, float] = {}
         self._slots: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]] = WeakKeyDictionary()

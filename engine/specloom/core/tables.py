@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    Find = Callable[[str], Any]
+    _Table = Mapping[str, Any]
+else:
+    _Table = Mapping  # typing takes longer to import than a command may take for its help
 
 ENGINE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """The folder of the engine, below which its tables are."""
-Find = Callable[[str], Any]
 _finders: list[Find] = []
 
 
@@ -52,7 +60,7 @@ def keep_tables(find: Find) -> None:
     _finders[:] = [find]
 
 
-class LateTable(Mapping[str, Any]):
+class LateTable(_Table):
     """A table that is read when something is first looked up in it."""
 
     def __init__(self, module: str, name: str) -> None:

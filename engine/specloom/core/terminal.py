@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
-import shutil
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TextIO
-from urllib.parse import quote
+import sys
+from collections.abc import Mapping
 
-from .faults import Fault
-from .messages import Request
-from .secrets import MASK, Secret, redact
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any, TextIO
+
+    from .faults import Fault
+    from .messages import Request
+    from .secrets import Secret
+
+# What follows is for every command, help included, so what only some of it needs is imported there.
 
 _TINTS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34"}
 
@@ -79,7 +86,13 @@ _RETURN = re.compile("\r(?!\n)")
 
 def columns() -> int:
     """The width of the terminal, within reason."""
-    return max(60, min(shutil.get_terminal_size((100, 24)).columns, 140))
+    # As `shutil` finds it, which would import three compressors.
+    found = os.environ.get("COLUMNS", "").strip()
+    width = int(found) if found.isdecimal() else 0
+    if not width and sys.__stdout__ is not None:
+        with contextlib.suppress(OSError, ValueError):
+            width = os.get_terminal_size(sys.__stdout__.fileno()).columns
+    return max(60, min(width or 100, 140))
 
 
 def request_to_json(request: Request, secrets: Iterable[Secret] = ()) -> dict[str, Any]:
@@ -88,6 +101,8 @@ def request_to_json(request: Request, secrets: Iterable[Secret] = ()) -> dict[st
     fields["query"] = [[name, str(value)] for name, value in request.query]
     fields["headers"] = {name: str(value) for name, value in request.headers}
     if request.body is not None:
+        from .secrets import redact
+
         text = redact(request.body.decode("utf-8", "replace"), secrets)
         try:
             fields["json"] = json.loads(text)
@@ -98,6 +113,8 @@ def request_to_json(request: Request, secrets: Iterable[Secret] = ()) -> dict[st
 
 def request_lines(request: Request, secrets: Iterable[Secret] = ()) -> list[str]:
     """A request as a person reads it: verb and whole URL, then headers, then the body."""
+    from .secrets import MASK, Secret, redact
+
     pairs = [f"{_escape(name)}={MASK if isinstance(one, Secret) else _escape(one)}" for name, one in request.query]
     lines = [f"{request.method} {request.url}" + (f"?{'&'.join(pairs)}" if pairs else "")]
     lines += [f"  {name}: {printable(str(value))}" for name, value in request.headers]
@@ -107,12 +124,16 @@ def request_lines(request: Request, secrets: Iterable[Secret] = ()) -> list[str]
 
 
 def _escape(text: str) -> str:
+    from urllib.parse import quote
+
     # As the transport writes it; what that refuses, half a surrogate pair, can still be shown.
     return quote(text, safe="", errors="replace")
 
 
 def secrets_in(values: Mapping[str, Any]) -> list[Secret]:
     """Every secret among settings."""
+    from .secrets import Secret
+
     secrets = []
     for value in values.values():
         if isinstance(value, Secret):

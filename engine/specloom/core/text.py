@@ -286,3 +286,11 @@ def cut_text(text: str, most: int) -> str:
         if at > 0:
             return text[: at + len(end.rstrip(" "))]
     return text[:most]
+
+
+def parse_json(text: str) -> Any:
+    """The value that a text is, or None when it is no JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

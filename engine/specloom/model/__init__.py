@@ -9,8 +9,8 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .heads import CapabilityHead, Heads, LazyMapping, ObserverHead, ProviderHead, ToolHead
-    from .image import KINDS, SPEC, TABLES, Image, ImageError, load_model, pack_image
+    from .heads import CapabilityHead, Heads, LazyMapping, ObserverHead, OtherHead, ProviderHead, ToolHead
+    from .image import HEADS, KINDS, SPEC, TABLES, Image, ImageError, load_model, pack_image
     from .model import CollectionModel, Lens, Model, Toolset, make_heads
     from .provider import (
         AddressPart, AddressPattern, AddressSegment, Argument, Arrangement, Capability, ErrorRule, Grant, Join,
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from .answer_text import SEPARATOR, AnswerBody, AnswerGroup, AnswerLine, AnswerPart, AnswerWindow, has_window
     from .tool import (
         BUDGET, HINTS, NOTICES, TRUST, Access, Advice, Again, AnswerBudget, AnswerKey, Cache, Hints, Input,
-        LinkPolicy, Part, Reads, Shortening, Stage, Strategy, Tool, questions, stages_of,
+        LinkPolicy, Part, Reads, Shortening, Stage, Strategy, Tool, asked_by, questions, stages_of,
     )
     from .values import NULL_KEPT, Field, Pair, Row, Setting, Uses, Value, make_setting
 
 __getattr__ = exports(
     __name__,
     {
-        "heads": "CapabilityHead Heads LazyMapping ObserverHead ProviderHead ToolHead",
-        "image": "KINDS SPEC TABLES Image ImageError load_model pack_image",
+        "heads": "CapabilityHead Heads LazyMapping ObserverHead OtherHead ProviderHead ToolHead",
+        "image": "HEADS KINDS SPEC TABLES Image ImageError load_model pack_image",
         "model": "CollectionModel Lens Model Toolset make_heads",
         "provider": (
             "AddressPart AddressPattern AddressSegment Argument Arrangement Capability ErrorRule Grant Join "
@@ -42,7 +42,7 @@ __getattr__ = exports(
         "answer_text": "SEPARATOR AnswerBody AnswerGroup AnswerLine AnswerPart AnswerWindow has_window",
         "tool": (
             "BUDGET HINTS NOTICES TRUST Access Advice Again AnswerBudget AnswerKey Cache Hints Input LinkPolicy "
-            "Part Reads Shortening Stage Strategy Tool questions stages_of"
+            "Part Reads Shortening Stage Strategy Tool asked_by questions stages_of"
         ),
         "values": "NULL_KEPT Field Pair Row Setting Uses Value make_setting",
     },

@@ -63,6 +63,16 @@ class ObserverHead:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherHead:
+    """What lists say of a lens, a collection or a resource."""
+
+    name: str
+    title: str
+    description: str
+    uri: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Heads:
     """What is known of every spec of a model before any is loaded, by name."""
 
@@ -70,6 +80,9 @@ class Heads:
     capabilities: Mapping[str, CapabilityHead]
     tools: Mapping[str, ToolHead]
     observers: tuple[ObserverHead, ...] = ()
+    lenses: tuple[OtherHead, ...] = ()
+    collections: tuple[OtherHead, ...] = ()
+    resources: tuple[OtherHead, ...] = ()
     registered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The modules of what hand-written code registers, by kind and name; see `plugins.registered`."""
     _offered: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)

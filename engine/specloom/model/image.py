@@ -15,16 +15,22 @@ import mmap
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from hashlib import blake2b
-from types import CodeType
-from typing import Any
 
-from specloom.core import PageTemplate, keep_tables
-from specloom.plugins import expect
+try:  # hashlib has the same function, and would load OpenSSL with it
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 
-from .heads import Heads, LazyMapping
-from .model import Model
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from types import CodeType
+    from typing import Any
+
+    from specloom.core import PageTemplate
+
+    from .heads import Heads, LazyMapping
+    from .model import Model
 
 MAGIC = b"specloom image 1\n"
 KINDS = ("providers", "capabilities", "tools", "lenses", "collections", "toolsets", "resources", "templates")
@@ -124,7 +130,7 @@ class Image:
             raise ImageError(f"{self.path} is damaged; remove it")
         module = {"__name__": f"specloom.image.{kind}.{name}" if name else f"specloom.image.{kind}"}
         part = marshal.loads(body)  # noqa: S302 - written by ourselves, as its owner and digest say
-        if not isinstance(part, CodeType):
+        if not hasattr(part, "co_code"):
             return part
         exec(part, module)  # noqa: S102
         return module[SPEC]
@@ -144,6 +150,11 @@ def check_owner(path: str, handle: int) -> None:
 
 def load_model(image: Image) -> Model:
     """The model of an image: what is known of all specs at once, and each spec when it is first asked for."""
+    from specloom.core import keep_tables
+    from specloom.plugins import expect
+
+    from .heads import LazyMapping
+    from .model import Model
 
     def late(kind: str) -> LazyMapping[Any]:
         return LazyMapping(tuple(image.names[kind]), _loader(image, kind))

@@ -10,7 +10,7 @@ from specloom.core import PageTemplate, Place, dataclass
 from specloom.language import RecordType
 from specloom.plugins import OBSERVERS, CollectionSpec, registered
 
-from .heads import CapabilityHead, Heads, LazyMapping, ObserverHead, ProviderHead, ToolHead
+from .heads import CapabilityHead, Heads, LazyMapping, ObserverHead, OtherHead, ProviderHead, ToolHead
 from .provider import Argument, Capability, Operation, PageModel, Provider
 from .resource import Resource
 from .tool import Tool
@@ -154,5 +154,8 @@ def make_heads(model: Model) -> Heads:
             }
         ),
         tuple(ObserverHead(one.name, one.settings, one.every) for one in OBSERVERS.values()),
+        tuple(OtherHead(one.name, one.title, one.description) for one in model.lenses.values()),
+        tuple(OtherHead(one.name, one.title, one.description) for one in model.collections.values()),
+        tuple(OtherHead(one.name, one.title, one.description, one.uri) for one in model.resources.values()),
         homes,
     )

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specloom.core import Place, dataclass
 from specloom.language import RecordType, Shape
 
 from .answer_text import AnswerPart
 from .values import Field, Pair, Setting, Uses, Value
+
+if TYPE_CHECKING:
+    from specloom.plugins import Procedure
+
+    from .provider import Provider
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +317,15 @@ def questions(plan: Iterable[Strategy]) -> Iterator[Strategy | Part]:
         if strategy.operation:
             yield strategy
         yield from (part for part in strategy.parts if part.operation)
+
+
+def asked_by(procedures: Iterable[Procedure], providers: Iterable[Provider]) -> tuple[str, ...]:
+    """The capabilities that procedures may ask, those of the pages of sites included where they read such pages."""
+    pages = [page for provider in providers for page in provider.pages]
+    of_pages = [ask.operation.capability for page in pages for ask in page.asks]
+    return tuple(
+        dict.fromkeys(name for one in procedures for name in (*(of_pages if one.reads_pages else ()), *one.asks))
+    )
 
 
 def stages_of(plan: Iterable[Strategy], after: Iterable[Stage]) -> list[Stage]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from specloom.core import Place, dataclass
-from specloom.language import Bindings, Shape
+
+if TYPE_CHECKING:
+    from specloom.language import Bindings, Shape
 
 Row = dict[str, Any]
 Uses = frozenset[tuple[str, ...]]

@@ -6,10 +6,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specloom.core import Secret, dataclass
-from specloom.model import Model, Provider, ProviderHead, Setting
+
+if TYPE_CHECKING:
+    from specloom.model import Model, Provider, ProviderHead, Setting
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110 §5.6.2
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import json
 import time
@@ -10,10 +9,11 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specloom.cache import AnswerCache, CacheEntry
 from specloom.core import KINDS, Answer, Fault, Place, dataclass, did_you_mean, dump_clean
+from specloom.core.lazy import LateModule
 from specloom.language import build, evaluate, truthy
 from specloom.model import NOTICES, Model, ObserverHead, Row, Tool, make_setting
 from specloom.plugins import (
@@ -40,6 +40,11 @@ from .providers import Upstreams
 from .recordings import Sender
 from .single_flight import Flights
 from .strategies import pursue
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = LateModule("asyncio")
 
 # --- What stands beside an answer in `_meta`: where it comes from and how fresh it is ---------------------------------
 

@@ -6,17 +6,22 @@ answers from a file makes a replay: the same code serves in all of them.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specloom.core import Answer, Fault, Request, Response, Secret, dataclass
+from specloom.core.lazy import LateModule
 from specloom.language import Unworkable, build, evaluate, truthy
 from specloom.model import Operation, Provider, Row, Step
 
 from .request import Note, OperationContext, Tokens, build_request, granted, make_context, next_request
 from .response import Empty, arrange, conform, interleave, read_response
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = LateModule("asyncio")
 
 
 @dataclass(frozen=True, slots=True)

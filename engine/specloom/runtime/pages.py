@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from specloom.core import Answer, Fault, dataclass, fill_template
+from specloom.core.lazy import LateModule
 from specloom.language import build, evaluate, truthy
 from specloom.model import (
     AddressPattern,
@@ -20,6 +20,11 @@ from specloom.model import (
     parse_address,
 )
 from specloom.plugins import SitePage, SiteRoute, load_hooks
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = LateModule("asyncio")
 
 Asker = Callable[[str, Operation, Mapping[str, Any]], Awaitable[Answer]]
 """Asks an operation with arguments, for the question of this name."""

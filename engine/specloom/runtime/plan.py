@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specloom.core import Answer, Fault, dataclass
+from specloom.core.lazy import LateModule
 from specloom.language import Moment, RunBindings, evaluate
 from specloom.model import Model, Row, Tool, stages_of
 from specloom.plugins import ProcedureFunction, split_owner
 
 from .arguments import Arguments
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = LateModule("asyncio")
 
 
 @dataclass(frozen=True, slots=True)

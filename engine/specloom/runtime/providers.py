@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specloom.cache import AnswerCache
 from specloom.core import Answer, Fault, Limiter, Request, Response, Secret, dataclass, redact, redact_response
+from specloom.core.lazy import LateModule
 from specloom.model import Operation, Provider
 
 from .circuit_breaker import Breakers
@@ -20,6 +20,11 @@ from .plan import Life
 from .recordings import Sender, from_recording, request_key, to_recording
 from .request import STEP as TOKEN_STEP
 from .request import Tokens, secrets_of
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = LateModule("asyncio")
 
 # --- The settings of a provider, once for each of its keys: keys are used in turn, and a spent one is passed over -----
 

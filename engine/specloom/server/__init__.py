@@ -10,14 +10,14 @@ from specloom.core.lazy import exports
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .catalogue import CATALOGUES, OUTPUT_SCHEMAS, Selection, make_catalogue
-    from .served import find_digest, load_served
+    from .served import find_digest, load_heads, load_served, open_tables, version_line
     from .start import ServeOptions, default_selection, make_executor, make_presenter, read_switch, run
 
 __getattr__ = exports(
     __name__,
     {
         "catalogue": "CATALOGUES OUTPUT_SCHEMAS Selection make_catalogue",
-        "served": "find_digest load_served",
+        "served": "find_digest load_heads load_served open_tables version_line",
         "start": "ServeOptions default_selection make_executor make_presenter read_switch run",
     },
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from specloom import __version__
 from specloom.core import cache_folder, make_own_folder, shipped_folder, spec_layers
 
 from .catalogue import SHIPPED, shipped_stamp, stamp_sources
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from specloom.core import Diagnostic
-    from specloom.model import Model
+    from specloom.model import Heads, Image, Model
 
 
 class Served:
@@ -53,11 +54,28 @@ def load_served(environ: Mapping[str, str]) -> Served:
     return Served(model, report.errors, lost, library.sources)
 
 
+def version_line(environ: Mapping[str, str]) -> str:
+    """The version of the engine and the digest of the specs."""
+    return f"specloom {__version__}, specs {find_digest(environ)[:12]}"
+
+
+def load_heads(environ: Mapping[str, str]) -> tuple[Heads, list[Diagnostic]]:
+    """What is known of every spec before any is loaded, and the errors of what is left out."""
+    from specloom.model import HEADS
+
+    image = open_image(environ, stamp_everything(environ))
+    if image is not None:
+        heads: Heads = image.load(HEADS)
+        return heads, []
+    served = load_served(environ)
+    return served.model.heads, [*served.errors, *served.lost]
+
+
 def find_digest(environ: Mapping[str, str]) -> str:
     """The digest of all specs: that of the image where nothing changed since, else of their texts."""
-    model = open_model(environ, stamp_everything(environ))
-    if model is not None:
-        return model.digest
+    image = open_image(environ, stamp_everything(environ))
+    if image is not None:
+        return image.digest
     from specloom.compiler import digest_sources
     from specloom.specs import layer_roots, read_texts
 
@@ -88,8 +106,26 @@ def model_path(environ: Mapping[str, str]) -> str:
     return os.path.join(cache_folder(environ), f"model-{crc32(layers.encode()):08x}.image")
 
 
+def open_tables(environ: Mapping[str, str]) -> None:
+    """Let the tables of the engine come from the image, if there is one that may be used."""
+    from specloom.core import keep_tables
+    from specloom.model import TABLES
+
+    image = open_image(environ, stamp_everything(environ))
+    if image is not None:
+        keep_tables(lambda name: image.load(TABLES, name))
+
+
 def open_model(environ: Mapping[str, str], stamp: str) -> Model | None:
     """The model of the image, if there is one that may be used and nothing changed since it was made."""
+    from specloom.model import load_model
+
+    image = open_image(environ, stamp)
+    return load_model(image) if image is not None else None
+
+
+def open_image(environ: Mapping[str, str], stamp: str) -> Image | None:
+    """The image of the model, under the same conditions."""
     found = _open(model_path(environ), stamp)
     if found is not None or len(spec_layers(environ)) > 1:
         return found
@@ -98,14 +134,14 @@ def open_model(environ: Mapping[str, str], stamp: str) -> Model | None:
     return _open(path, stamp) if stamp and not announced_elsewhere() else None
 
 
-def _open(path: str, stamp: str) -> Model | None:
-    from specloom.model import Image, ImageError, load_model
+def _open(path: str, stamp: str) -> Image | None:
+    from specloom.model import Image, ImageError
 
     try:
         image = Image(path)
     except (OSError, ImageError):
         return None
-    return load_model(image) if image.fingerprint == stamp else None
+    return image if image.fingerprint == stamp else None
 
 
 def shipped_model() -> str:

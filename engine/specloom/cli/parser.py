@@ -1,0 +1,134 @@
+"""The parser of the command line: its commands stand in `commands.yaml`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+
+from specloom.core import load_table
+
+from .overview import overview
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+    from typing import Any
+
+    _Table = Mapping[str, Any]
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """The options of a command, with the function that `run`s it; SystemExit when help was shown or is needed."""
+    options, strange = make_parser(words).parse_known_args(words)
+    if strange:
+        options.parser.error(f"unrecognized arguments: {' '.join(strange)}")
+    return options
+
+
+def make_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
+    """Every command with its options; the help of each ends with an example.
+
+    With the `words` of a command line, only the command that they ask for has its options.
+    """
+    commands = dict(load_table(__file__, "commands.yaml"))
+    shared = commands.pop("shared")
+    parser = _Parser(prog="specloom", allow_abbrev=False)
+    parser.commands = commands
+    parser.add_argument("--version", action=_Version)
+    _add_commands(parser, "COMMAND", commands, shared, words)
+    return parser
+
+
+def _add_commands(
+    parser: argparse.ArgumentParser, metavar: str, commands: _Table, shared: _Table, words: Sequence[str] | None
+) -> None:
+    inner = parser.add_subparsers(
+        metavar=metavar, required=True, dest=metavar.lower(), parser_class=argparse.ArgumentParser
+    )
+    for name, command in commands.items():
+        if words is not None and [name] != list(words[:1]):
+            inner.add_parser(name, help=command["help"], add_help=False)
+            continue
+        texts: dict[str, Any] = {}
+        if "example" in command:
+            texts["description"] = f"{command['help'][0].upper()}{command['help'][1:]}."
+            texts["epilog"] = f"example:\n  {command['example']}"
+            texts["formatter_class"] = argparse.RawDescriptionHelpFormatter
+        one = inner.add_parser(name, help=command["help"], allow_abbrev=False, **texts)
+        if "example" in command:
+            one.set_defaults(parser=one)
+        if "runs" in command:
+            one.set_defaults(run=_late(command["runs"]))
+        groups: dict[str, Any] = {}
+        for argument, stated in command.get("arguments", {}).items():
+            options = dict(shared[stated] if isinstance(stated, str) else stated)
+            group = options.pop("group", "")
+            if group and group not in groups:
+                groups[group] = one.add_mutually_exclusive_group()
+            for key in ("type", "choices"):
+                if isinstance(options.get(key), str):
+                    options[key] = _named(options[key])
+            (groups[group] if group else one).add_argument(argument, **options)
+        if "commands" in command:
+            _add_commands(one, command.get("second", "ACT"), command["commands"], shared, words and words[1:])
+
+
+def _named(word: str) -> Any:
+    """What a word of `commands.yaml` stands for."""
+    if word == "path":
+        return _path
+    if word == "share":
+        return _share
+    from specloom.server import CATALOGUES, OUTPUT_SCHEMAS
+
+    return {"output schemas": OUTPUT_SCHEMAS, "catalogues": CATALOGUES}[word]
+
+
+def _late(path: str) -> Callable[[argparse.Namespace], int]:
+    """A command by `module:function`, which is imported when it runs, because help and usage errors need none of it."""
+    module, _, name = path.partition(":")
+
+    def run(options: argparse.Namespace) -> int:
+        code: int = getattr(importlib.import_module(f".{module}", __package__), name)(options)
+        return code
+
+    return run
+
+
+def _path(text: str) -> Path:
+    from pathlib import Path
+
+    return Path(text)
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share; write a number from 0 to 1, such as 0.9")
+    return share
+
+
+class _Parser(argparse.ArgumentParser):
+    """The parser of the whole, whose help is there without it as well."""
+
+    commands: _Table
+
+    def format_help(self) -> str:
+        return overview(self.commands)
+
+
+class _Version(argparse.Action):
+    def __init__(self, option_strings: Sequence[str], dest: str, **keywords: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, **keywords)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from specloom.server import version_line
+
+        sys.stdout.write(f"{version_line(os.environ)}\n")
+        parser.exit()
