@@ -77,16 +77,22 @@ def extract(page: bytes | str, *, url: str = "", content_type: str = "") -> Extr
     from .content.page import find_body, list_scripts, read_page
 
     about = read_page(sources, url)
-    scripts = list_scripts(root)
+    attributes = sources.attributes
+    scripts = list_scripts(attributes)
     kinds = tuple(dict.fromkeys(kind for node in sources.graph.nodes[:20] for kind in types(node)))
     forum = find_forum_signals(sources, url=url)
-    base = find_base(root, url)
-    frames = find_frames(root, base)
-    shadowed = sanitise.open_shadows(root)
-    stripped = shadowed + sanitise.sanitise(root, sources.attributes)
-    settle_listings(root)
+    base = find_base(attributes, url)
+    frames = find_frames(attributes, base)
+    shadowed = None
+    if attributes.tagged["template"] and (shadowed := sanitise.open_shadows(root)):
+        attributes = tree.gather_attributes(root)
+    stripped = sanitise.sanitise(root, attributes)
+    if shadowed:
+        stripped = shadowed + stripped
+    if attributes.tagged["table"]:
+        settle_listings(root)
     chosen = content.find_content(root, about)
-    text = markdown.render(chosen.nodes, base=base, drop={*chosen.drop, *sanitise.find_skips(sources.attributes)})
+    text = markdown.render(chosen.nodes, base=base, drop={*chosen.drop, *sanitise.find_skips(chosen.nodes)})
     words = chosen.words
     source: Literal["markup", "data"] = "markup"
     if words < THIN and (body := find_body(about.bodies, scripts)):
@@ -133,12 +139,14 @@ def empty_head(root: etree._Element) -> None:
             astray[-1].tail = (astray[-1].tail or "") + late
 
 
-def find_frames(root: etree._Element, base: str) -> tuple[str, ...]:
+def find_frames(attributes: tree.Attributes, base: str) -> tuple[str, ...]:
     """The web addresses that a page's iframes show, absolute, each once."""
     from urllib.parse import urljoin
 
     addresses: dict[str, None] = {}
-    for frame in root.iter("iframe", "frame"):
+    tagged = attributes.tagged
+    both = tagged["iframe"] and tagged["frame"]
+    for frame in attributes.root.iter("iframe", "frame") if both else tagged["iframe"] or tagged["frame"]:
         try:
             address = urljoin(base, (frame.get("src") or "").strip())
         except ValueError:
@@ -148,11 +156,11 @@ def find_frames(root: etree._Element, base: str) -> tuple[str, ...]:
     return tuple(addresses)
 
 
-def find_base(root: etree._Element, url: str) -> str:
+def find_base(attributes: tree.Attributes, url: str) -> str:
     """The address that the page's links are relative to."""
     from urllib.parse import urljoin
 
-    for base in root.iter("base"):
+    for base in attributes.tagged["base"]:
         href = base.get("href")
         if href:
             try:

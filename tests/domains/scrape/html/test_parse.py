@@ -8,6 +8,7 @@ from itertools import permutations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 
 from specloom.domains.scrape.content.text_features import find_dates
 from specloom.domains.scrape.html.parse import gather_attributes, parse, text_of, to_standing
@@ -135,6 +136,16 @@ def test_elements_are_found_in_document_order_with_the_root_among_them() -> None
     assert [(element.tag, value) for element, value in found.valued["itemtype"]] == [("html", "a"), ("div", "b")]
     assert [element.tag for element, _ in found.valued["style"]] == ["p", "div"]
     assert [(element.tag, value) for element, value in found.valued["rel"]] == [("a", "author")]
+
+
+def test_elements_are_listed_by_their_tags_and_so_are_comments() -> None:
+    root = parse("<title>A</title><!-- a --><p><script>1</script><svg><title>B</title></svg><?pi x?><script>2</script>")
+    tagged = gather_attributes(root).tagged
+
+    assert [element.text for element in tagged["script"]] == ["1", "2"]
+    assert [element.text for element in tagged["title"]] == ["A", "B"]
+    assert [len(tagged[kind]) for kind in (etree.Comment, etree.PI)] == [2, 0]  # HTML knows no such instruction
+    assert "p" not in tagged
 
 
 def test_a_role_makes_a_control_only_where_it_is_a_tab() -> None:

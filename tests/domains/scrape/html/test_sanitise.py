@@ -10,7 +10,7 @@ from lxml import etree
 from specloom.domains.scrape.extract import extract
 from specloom.domains.scrape.html.css_colours import find_colour
 from specloom.domains.scrape.html.css_declarations import hides, parse_declarations, to_pixels
-from specloom.domains.scrape.html.parse import gather_attributes, parse
+from specloom.domains.scrape.html.parse import parse
 from specloom.domains.scrape.html.sanitise import Stripped, find_skips, sanitise
 from specloom.domains.scrape.markdown.render import render
 
@@ -454,7 +454,7 @@ PROSE = "<h1>Firing a kiln</h1>" + "".join(
 def test_a_link_past_the_menus_is_found(text: str) -> None:
     root = parse(f"<body><div> <a href='#main' class='x'><span>{text}</span></a> </div>{PROSE}</body>")
 
-    assert [link.get("class") for link in find_skips(gather_attributes(root))] == ["x"]
+    assert [link.get("class") for link in find_skips([root])] == ["x"]
 
 
 @pytest.mark.parametrize(
@@ -469,10 +469,17 @@ def test_a_link_past_the_menus_is_found(text: str) -> None:
     ],
 )
 def test_other_links_stay(html: str) -> None:
-    assert find_skips(gather_attributes(parse(f"<body>{html}</body>"))) == []
+    assert find_skips([parse(f"<body>{html}</body>")]) == []
 
 
 def test_a_page_is_read_without_them() -> None:
     found = extract(f"<body><a class=sr-only href='#main'>Skip to content</a>{PROSE}</body>")
 
     assert found.markdown.startswith("# Firing a kiln")
+
+
+def test_what_goes_with_the_element_around_it_is_not_counted_as_cleaned() -> None:
+    inside = "<div>a<script>1</script>&#7;<script>2</script>&#7;</div>"
+
+    assert clean(inside)[1] == Stripped(scripts=2, controls=2)
+    assert clean(f"<template>{inside}</template>")[1] == Stripped(scripts=3)

@@ -11,6 +11,7 @@ from lxml import etree
 
 from specloom.core import dataclass
 
+from ..html.parse import Attributes
 from ..metadata.sources import Sources, to_path
 from .blocks import VOCABULARY
 
@@ -129,9 +130,9 @@ _STATE: Final = re.compile(r"^\s*(?:window\.|self\.|var |const |let )[\w.$\[\]\"
 _PROSE: Final = frozenset(VOCABULARY["words"]["prose"].split())
 
 
-def list_scripts(root: etree._Element) -> list[etree._Element]:
+def list_scripts(attributes: Attributes) -> list[etree._Element]:
     """The scripts that may hold data; list them before they are taken out of the tree."""
-    return [script for script in root.iter("script") if script.get("src") is None]
+    return [script for script in attributes.tagged["script"] if script.get("src") is None]
 
 
 def find_body(bodies: Sequence[str], scripts: Iterable[etree._Element]) -> str:

@@ -391,3 +391,12 @@ def judge_declarations(text: str) -> StyleJudgement:
     else:
         lost = False, False
     return StyleJudgement(style, important, hides(style) if style else "", *lost)
+
+
+def is_harmless(text: str) -> bool:
+    """Whether a style of an element's own hides nothing by itself, whatever is behind the element."""
+    if "var(" in text:
+        return False
+    judgement = judge_declarations(text[:MAX_STYLE])
+    style = judgement.declarations
+    return not judgement.reason and "color" not in style and "-webkit-text-fill-color" not in style

@@ -197,40 +197,61 @@ def _append(body: etree._Element, texts: list[str]) -> None:
         last.tail = text
 
 
-# --- Which elements carry an attribute that somebody asks for: one walk, where each question would take its own -------
-# A walk over a page costs more than what is done with its elements, and half a dozen parts of the work look for
-# classes, ids, styles or microdata. The lists are those of the moment of the walk: `to_standing` tells what is left.
+# --- Which elements have a tag or an attribute that somebody asks for: one walk, where each question would take its own
+# A walk over a page costs more than what is done with its elements, also one inside of libxml2 for a single tag: a
+# quarter of a millisecond. A dozen parts of the work look for scripts, links, tables, classes, ids, styles or
+# microdata. The lists are those of the moment of the walk: `to_standing` tells what is left.
+
+
+TAGS: Final = (
+    "base", "font", "frame", "h1", "iframe", "link", "meta", "mphantom", "noembed", "noframes", "noscript", "script",
+    "style", "table", "template", "time", "title",
+)  # fmt: skip
+"""The elements that are listed by their tags."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """Elements with the value of an attribute, in document order, `root` among them."""
+    """Elements by their tag, and with the value of an attribute, in document order, `root` among them."""
 
     root: etree._Element
+    tagged: dict[object, list[etree._Element]]
+    """Elements by their tags, which are those of `TAGS`; comments and processing instructions by the functions of lxml
+    that make them, as they are what lxml gives for the tag of one."""
     named: list[tuple[etree._Element, str, str]]
     """`class` and `id`: element, name of the attribute, value."""
+    classes: frozenset[str]
+    """The different values of `class`."""
     valued: dict[str, list[tuple[etree._Element, str]]]
     """The others by the name of the attribute. `style` has those with `hidden` and `popover` too, where an element with
     both stands twice; `data-target` has those with `data-bs-target`, and with `role` where it is `tab`."""
 
 
 def gather_attributes(root: etree._Element) -> Attributes:
-    """The attributes of all elements of a tree."""
+    """What stands in a tree, and the attributes of all its elements."""
+    from lxml import etree
+
     named: list[tuple[etree._Element, str, str]] = []
+    tagged: dict[object, list[etree._Element]] = {tag: [] for tag in TAGS}
+    tagged[etree.Comment], tagged[etree.PI] = [], []
     lists: dict[str, list[tuple[etree._Element, str]]] = {
         name: [] for name in ("style", "itemtype", "itemprop", "rel", "href", "aria-controls", "data-target", "role")
     }
     lists["hidden"] = lists["popover"] = lists["style"]
     lists["data-bs-target"] = lists["data-target"]
-    for element in root.iter("*"):
+    for element in root.iter():
+        tag = element.tag
+        if tag in tagged:
+            tagged[tag].append(element)
         items: list[tuple[str, str]] = element.items()  # type: ignore[assignment]  # a parser gives no bytes
         for name, value in items:
             if name == "class" or name == "id":  # noqa: PLR1714 - twice as fast as a set of two
                 named.append((element, name, value))
             elif name in lists:
                 lists[name].append((element, value))
+    classes = frozenset([value for _, name, value in named if name == "class"])
     lists["data-target"].extend(each for each in lists["role"] if each[1] == "tab")
-    return Attributes(root, named, lists)
+    return Attributes(root, tagged, named, classes, lists)
 
 
 def to_standing(root: etree._Element) -> Callable[[etree._Element], bool]:

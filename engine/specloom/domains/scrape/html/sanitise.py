@@ -17,11 +17,10 @@ Text of one colour or size inside which another is set loses only its own words.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import astuple
+from collections.abc import Callable, Collection, Iterable
 from functools import cache
-from operator import add
-from typing import Any, Final
+from itertools import chain
+from typing import Final
 
 from lxml import etree
 
@@ -43,7 +42,12 @@ class Stripped:
 
     def __add__(self, other: Stripped) -> Stripped:
         """What was taken out of two parts of a page."""
-        return Stripped(*map(add, astuple(self), astuple(other)))
+        return Stripped(
+            self.hidden + other.hidden,
+            self.scripts + other.scripts,
+            self.comments + other.comments,
+            self.controls + other.controls,
+        )
 
 
 MOST: Final = 0.5
@@ -59,6 +63,7 @@ MAX_PAGES: Final = 20
 Place = tuple["etree._Element", str]  # noqa: SLF001 - the name of the type
 """Where a text stands: `text` or `tail` of an element."""
 _UNSHOWN: Final = ("script", "style", "template", "noembed", "noframes")
+_STRIPPED: Final = frozenset((etree.Comment, etree.PI, *_UNSHOWN))
 _ROOTS: Final = frozenset(("html", "head", "body", "frameset", "main"))
 _OPENED: Final = frozenset(("attribute", "display", "visibility", "opacity", "size"))
 _REVEALED: Final = frozenset(("attribute", "display", "visibility", "opacity"))
@@ -79,81 +84,89 @@ def sanitise(root: etree._Element, attributes: Attributes | None = None) -> Stri
     `attributes` are those of the tree, where they are already known.
     """
     attributes = attributes or gather_attributes(root)
-    sheet = read_sheets(root, attributes)
-    comments = int(query("count(descendant::comment()|descendant::processing-instruction())")(root))
-    _keep_formulas(root)
-    unshown = list(root.iter(*_UNSHOWN))
+    tagged = attributes.tagged
+    sheet = read_sheets(attributes)
+    remarks = tagged[etree.Comment] + tagged[etree.PI]
+    _keep_formulas(tagged["script"])
+    unshown = [element for tag in _UNSHOWN for element in tagged[tag] if element.tag == tag]
     scripts = len(unshown)
-    for element in unshown:
-        # What is in it goes with it. The text of a script stays, for those who hold the script.
-        if len(element):
+    gone: Iterable[etree._Element] = remarks + unshown
+    # What is in it goes with it. The text of a script stays, for those who hold the script.
+    if full := [element for element in unshown if len(element)]:
+        for element in full:
             element.clear(keep_tail=True)  # type: ignore[call-arg]  # unknown to the stubs
-    cleaned = _strip(root, etree.Comment, etree.PI, *{element.tag for element in unshown})
+        gone = [*filter(to_standing(root), gone)]
+    cleaned = _strip(gone, _STRIPPED)
     # Before anything else moves: lxml does not take back the controls that references put into a tree.
     if not invisible.is_clean(query("string()")(root)):
         _clean_texts(root, cleaned)
     controls = sum(cleaned.values())
-    fallbacks = _drop_fallbacks(root)
-    if fallbacks:
-        scripts += fallbacks
-        _strip(root, etree.Comment)
-    hidden = _drop_hidden(root, sheet, attributes)
-    return Stripped(hidden=hidden, scripts=scripts, comments=comments, controls=controls)
+    places: list[etree._Element] = []
+    scripts += _drop_fallbacks(attributes, places)
+    hidden = _drop_hidden(sheet, attributes, places)
+    if places:
+        _strip(places, _STRIPPED)
+    return Stripped(hidden=hidden, scripts=scripts, comments=len(remarks), controls=controls)
 
 
-def _strip(root: etree._Element, *tags: Any) -> dict[Place, int]:
-    """Take everything with these tags out and leave the tails, all of a run at once joined to the text before it.
+def _strip(nodes: Iterable[etree._Element], tags: Collection[object]) -> dict[Place, int]:
+    """Take these nodes out and leave their tails, all of a run at once joined to the text before it.
 
-    lxml alone would leave them as texts of their own, and join these anew whenever that text is asked for: no harm if
-    there is one, and most often there is. A text that lxml would not take is cleaned; gives where that was, and how
-    many characters were taken out.
+    `nodes` are all with these tags; those that stand in no tree any more are passed over. A text that lxml would not
+    take is cleaned; gives where that was, and how many characters were taken out.
     """
     cleaned: dict[Place, int] = {}
-    for node in list(root.iter(*tags)):
+    for node in nodes:
         before, above = node.getprevious(), node.getparent()
         if above is None or (before is not None and before.tag in tags):
             continue
-        following = node.getnext()
-        if following is None or following.tag not in tags:
-            continue
         tails: list[str] = []
+        run: list[etree._Element] = []
         at: etree._Element | None = node
         while at is not None and at.tag in tags:
-            tails.append(at.tail or "")
-            at.tail = None
+            if tail := at.tail:
+                tails.append(tail)
+                at.tail = None
+            run.append(at)
             at = at.getnext()
-        if tail := "".join(tails):
-            place = (above, "text") if before is None else (before, "tail")
-            text = (getattr(*place) or "") + tail
+        for gone in run:
+            above.remove(gone)
+        if tails:
+            name = "text" if before is None else "tail"
+            holder = above if before is None else before
+            text = "".join([getattr(holder, name) or "", *tails])
             try:
-                setattr(*place, text)
+                setattr(holder, name, text)
             except ValueError:
-                text, cleaned[place] = invisible.clean(text)
-                setattr(*place, text)
-    etree.strip_elements(root, *tags, with_tail=False)
+                text, cleaned[holder, name] = invisible.clean(text)
+                setattr(holder, name, text)
     return cleaned
 
 
-def _keep_formulas(root: etree._Element) -> None:
+def _keep_formulas(scripts: Iterable[etree._Element]) -> None:
     """A formula whose source stands in a script, for a library to set, becomes an element that is read as a formula."""
-    for script in query("descendant::script[starts-with(@type, 'math/tex')]")(root):
-        script.tag = "span"
-        script.set("class", "math-tex display" if "display" in script.get("type") else "math-tex")
+    for script in scripts:
+        kind = script.get("type")
+        if kind and kind.startswith("math/tex"):
+            script.tag = "span"
+            script.set("class", "math-tex display" if "display" in kind else "math-tex")
 
 
-def _drop_fallbacks(root: etree._Element) -> int:
+def _drop_fallbacks(attributes: Attributes, places: list[etree._Element]) -> int:
     """Take out what is shown without scripts, unless it is the page."""
     count = 0
+    root = attributes.root
     size_of_page = cache(lambda: _count_characters(root))
-    for element in list(root.iter("noscript")):
+    for element in [*filter(to_standing(root), attributes.tagged["noscript"])]:
         if _is_page(element, size_of_page):
             element.tag = "div"
             continue
-        count += _drop(element)
+        count += _drop(element, places)
     return count
 
 
-def _drop_hidden(root: etree._Element, sheet: Sheet, attributes: Attributes) -> int:
+def _drop_hidden(sheet: Sheet, attributes: Attributes, places: list[etree._Element]) -> int:
+    root = attributes.root
     reasons: dict[etree._Element, str] = {}
     for element in sheet.find_suspects(attributes):
         if element not in reasons and element.tag not in _ROOTS:
@@ -182,15 +195,14 @@ def _drop_hidden(root: etree._Element, sheet: Sheet, attributes: Attributes) -> 
                 continue
         if not _has_words(element, wordless):
             if next(element.iterchildren("*"), None) is None:
-                _drop(element)
+                _drop(element, places)
             continue
         count += 1
         if reason in _RESTYLED and sheet.restyles_below(element, _RESTYLED[reason]):
             _blank(element)
         else:
             gone.update(element.iterdescendants())
-            _drop(element)
-    _strip(root, etree.Comment)
+            _drop(element, places)
     return count
 
 
@@ -225,8 +237,10 @@ def _count_characters(element: etree._Element) -> float:
     return float(query("string-length(normalize-space())")(element))
 
 
-def _drop(element: etree._Element) -> int:
+def _drop(element: etree._Element, places: list[etree._Element]) -> int:
     """Take the element out and leave its tail, behind a comment that stands in its place until the end.
+
+    That joins the `places`.
 
     To join the tail to the text before it would copy that text once for each of its neighbours that go.
     """
@@ -236,6 +250,7 @@ def _drop(element: etree._Element) -> int:
     place = etree.Comment()
     place.tail, element.tail = element.tail, None
     parent.replace(element, place)
+    places.append(place)
     return 1
 
 
@@ -330,15 +345,15 @@ LONGEST_SKIP: Final = 60
 _SKIP: Final = re.compile("|".join(VOCABULARY["skips"].values()), re.IGNORECASE)
 
 
-def find_skips(attributes: Attributes) -> list[etree._Element]:
-    """The links of a tree that lead past a part of their page, and stand there for nothing else.
+def find_skips(nodes: Iterable[etree._Element]) -> list[etree._Element]:
+    """The links in some elements that lead past a part of their page, and stand there for nothing else.
 
     Such a link leads to a place on a page and has no words beside it: prose may well speak of skipping to something.
     """
     skips = []
     # The parser nests no link in another, so each text is looked at once.
-    for link, address in attributes.valued["href"]:
-        if "#" in address and link.tag == "a":
+    for link in chain.from_iterable(node.iter("a") for node in nodes):
+        if "#" in (link.get("href") or ""):
             text = " ".join((text_of(link) if len(link) else link.text or "").split())
             if len(text) <= LONGEST_SKIP and _SKIP.match(text) and _stands_alone(link):
                 skips.append(link)
@@ -365,9 +380,14 @@ _MODES: Final = ("open", "closed")
 _FIND: Final = f"descendant::template[@shadowrootmode][count(ancestor::template) < {DEEPEST}]"
 
 
-def open_shadows(root: etree._Element) -> Stripped:
-    """Puts the shadow trees of a page into it, in place, the innermost first; gives what was taken out of them."""
+def open_shadows(root: etree._Element) -> Stripped | None:
+    """Puts the shadow trees of a page into it, in place, the innermost first; gives what was taken out of them.
+
+    Nothing where the page has none.
+    """
     templates = query(_FIND)(root)[:MAX_SHADOWS]
+    if not templates:
+        return None
     total = Stripped()
     for template in reversed(templates):
         host = template.getparent()

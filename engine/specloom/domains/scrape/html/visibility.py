@@ -25,6 +25,7 @@ from .css_declarations import (
     Style,
     find_ground,
     hides,
+    is_harmless,
     is_lost,
     judge_declarations,
     may_be_lost,
@@ -230,7 +231,7 @@ class Sheet:
             value: str | None = style.get(match[1], self._variables.get(match[1], match[2]))
             return match[0] if not value or "var(" in value else value
 
-        resolved = {name: _VARIABLE.sub(value_of, value) for name, value in style.items()}
+        resolved = {name: _VARIABLE.sub(value_of, value) if "var(" in value else value for name, value in style.items()}
         for name in ("visibility", "opacity"):
             match = _VARIABLE.match(style.get(name, ""))
             if match and match[1] not in style and match[1] not in self._variables and self._may_set(match[1]):
@@ -256,10 +257,21 @@ class Sheet:
             else:
                 tags[key] = lasts
         idents, classes, asked = marks["#"], marks["."], marks["["]
-        for element, _ in attributes.valued["style"]:
+        no_rules = not (self._rules or self._uses_variables)
+        for element, value in attributes.valued["style"]:
+            # Most have a style of their own that hides nothing, and no other.
+            if (
+                no_rules
+                and is_harmless(value)
+                and element.get("hidden") is None
+                and element.get("popover") is None
+                and element.tag != "font"
+            ):
+                continue
             if stands(element):
                 yield element
-        yield from list(root.iter("font", "mphantom"))
+        for tag in ("font", "mphantom"):
+            yield from filter(stands, attributes.tagged[tag])
         for name in sorted(asked)[:MAX_ASKED]:
             yield from query(f"descendant::*[@{name}]")(root)
         if idents or classes:
@@ -546,26 +558,27 @@ def _choose(written: str) -> str:
     return ",".join(selectors)
 
 
-def read_sheets(root: etree._Element, attributes: Attributes) -> Sheet:
+def read_sheets(attributes: Attributes) -> Sheet:
     """Every `<style>` of the page that applies to a screen, up to a size."""
     texts = []
     size = 0
-    for style in root.iter("style"):
+    tagged = attributes.tagged
+    for style in tagged["style"]:
         text = style.text
         # A sheet inside `noscript` hides the page from readers without scripts, who are told to go away.
-        if next(style.iterancestors("noscript"), None) is not None:
+        if tagged["noscript"] and next(style.iterancestors("noscript"), None) is not None:
             continue
         if text and is_for_screens(style.get("media") or "all"):
             size += len(text)
             if size > MAX_SHEET:
                 break
             texts.append(text)
-    has_external = any("stylesheet" in (link.get("rel") or "").lower() for link in root.iter("link"))
+    has_external = any("stylesheet" in (link.get("rel") or "").lower() for link in tagged["link"])
     names: set[str] = set()
     if texts:
-        names.update(" ".join({value for _, attribute, value in attributes.named if attribute == "class"}).split())
+        names.update(" ".join(attributes.classes).split())
         names.update([value for _, attribute, value in attributes.named if attribute == "id"])
-    sheet = Sheet(frozenset(names), has_external, list(root.iter("script")))
+    sheet = Sheet(frozenset(names), has_external, tagged["script"])
     for text in texts:
         sheet.read(text)
     return sheet

@@ -136,36 +136,28 @@ def gather(root: etree._Element) -> Sources:
     """The sources of a parsed page (an lxml HTML tree, scripts still in it). Never raises for odd markup."""
     meta: dict[str, list[str]] = {}
     blocks: list[JsonLdBlock] = []
-    title = heading = canonical = ""
-    times: list[etree._Element] = []
-    seen = size = 0
-    for element in root.iter("meta", "script", "title", "h1", "time", "link"):
-        tag = element.tag
-        if tag == "meta":
-            if seen < MOST_META:
-                seen += 1
-                _add_meta(element, meta)
-        elif tag == "script":
-            if "ld+json" in (element.get("type") or "").lower() and len(blocks) < MOST_BLOCKS:
-                text = element.text or ""
-                size += len(text)
-                if size <= _LONGEST_BLOCK and (block := _to_block(text)):
-                    blocks.append(block)
-        elif tag == "title":
-            # An icon drawn in the page has a title too, below <svg>.
-            if not title and (parent := element.getparent()) is not None and parent.tag != "svg":
-                title = to_line(element)
-        elif tag == "h1":
-            heading = heading or to_line(element)
-        elif tag == "time":
-            if len(times) < MOST_BLOCKS:
-                times.append(element)
-        elif not canonical and "canonical" in (element.get("rel") or "").lower().split():
-            canonical = (element.get("href") or "").strip()[:_LONGEST_VALUE]
+    attributes = gather_attributes(root)
+    tagged = attributes.tagged
+    for element in tagged["meta"][:MOST_META]:
+        _add_meta(element, meta)
+    size = 0
+    for element in tagged["script"]:
+        if "ld+json" in (element.get("type") or "").lower() and len(blocks) < MOST_BLOCKS:
+            text = element.text or ""
+            size += len(text)
+            if size <= _LONGEST_BLOCK and (block := _to_block(text)):
+                blocks.append(block)
+    # An icon drawn in the page has a title too, below <svg>.
+    titles = (each for each in tagged["title"] if (above := each.getparent()) is not None and above.tag != "svg")
+    title = next(filter(None, map(to_line, titles)), "")
+    heading = next(filter(None, map(to_line, tagged["h1"])), "")
+    links = (each for each in tagged["link"] if "canonical" in (each.get("rel") or "").lower().split())
+    hrefs = ((each.get("href") or "").strip()[:_LONGEST_VALUE] for each in links)
+    canonical = next(filter(None, hrefs), "")
     language = root.get("lang") or root.get("{http://www.w3.org/XML/1998/namespace}lang") or root.get("xml:lang") or ""
     return Sources(
         {name: tuple(values) for name, values in meta.items()}, tuple(blocks), to_graph(blocks), title, heading,
-        language.strip()[:64], canonical, tuple(times), root, gather_attributes(root),
+        language.strip()[:64], canonical, tuple(tagged["time"][:MOST_BLOCKS]), root, attributes,
     )  # fmt: skip
 
 
@@ -323,8 +315,7 @@ def find_marks(attributes: Attributes) -> Marks:
     """The marked elements of a page, at most 100 of each kind."""
     bylines: list[etree._Element] = []
     dated: list[etree._Element] = []
-    kinds = {name: _to_kind(name) for name in {name for _, attribute, name in attributes.named if attribute == "class"}}
-    kinds = {name: kind for name, kind in kinds.items() if kind}
+    kinds = {name: kind for name in attributes.classes if (kind := _to_kind(name))}
     if kinds:
         for element, attribute, name in attributes.named:
             if name in kinds and attribute == "class" and element.tag in _BYLINE_TAGS:
