@@ -187,7 +187,6 @@ def read_run(run: str) -> tuple[tuple[str, ...], int, bool]:
     return tuple([word for word in words if len(word) > 1]), about, _MAYBE_ACROSS.search(low) is not None
 
 
-@lru_cache(maxsize=MAX_KNOWN)
 def read_name(name: str) -> Reading:
     """What one class or id says."""
     name = name[:MAX_NAME]
@@ -243,12 +242,12 @@ class Descent:
     """A number for each different pair of tag and name."""
 
 
-def descend(blocks: Sequence[Block], names: Mapping[str, float]) -> Descent:
-    """One walk from the root down; `names` are log odds of words in names."""
+def descend(blocks: Sequence[Block], names: NameOdds) -> Descent:
+    """One walk from the root down."""
     count = len(blocks)
     own, lowest, highest, faded, nearest = ([0.0] * count for _ in range(5))
     masks, groups, near_groups, signs = ([0] * count for _ in range(4))
-    seen = judge_names({block.name for block in blocks}, names)
+    seen = names.judge({block.name for block in blocks})
     numbers: dict[tuple[str, str], int] = {}
     for at, block in enumerate(blocks):
         name, tag, up = block.name, block.tag, block.parent
@@ -268,25 +267,50 @@ def descend(blocks: Sequence[Block], names: Mapping[str, float]) -> Descent:
         nearest[at] = score if known else nearest[up]
         groups[at] = groups[up] | about
         near_groups[at] = about or near_groups[up]
-    marks = (np.array(values, np.float32) for values in (own, lowest, highest, faded, nearest))
-    bits = (np.array(values, np.int64) for values in (masks, groups, near_groups, signs))
+    marks = (np.fromiter(values, np.float32, count) for values in (own, lowest, highest, faded, nearest))
+    bits = (np.fromiter(values, np.int64, count) for values in (masks, groups, near_groups, signs))
     return Descent(*marks, *bits)
 
 
-def judge_names(written: Collection[str], names: Mapping[str, float]) -> dict[str, tuple[float, bool, int, int]]:
-    """For each class, id and role as written: the score, whether a word of it is known, the groups, the role's bit."""
-    judged = {}
-    odds_of = names.get
-    for name in written:
-        words: set[str] = set()
-        about = 0
-        for part in name.split():
-            some, bits = read_name(part)
-            words.update(some)
-            about |= bits
-        scores = [odds for odds in map(odds_of, words) if odds is not None]
-        score = sum(scores)
-        # A name as written ends with the role, or with the blank before it.
-        role = MASKS.get(ROLES.get(name.rpartition(" ")[2], ""), 0) if name[-1:] != " " else 0
-        judged[name] = (-MOST if score < -MOST else min(score, MOST), bool(scores), about, role)
-    return judged
+class NameOdds:
+    """What classes, ids and roles say: the log odds of the words in them, of which `odds` has those that were learned.
+
+    What a class or an id says is remembered from one page to the next.
+    """
+
+    __slots__ = ("_known", "odds")
+
+    def __init__(self, odds: Mapping[str, float]) -> None:
+        self.odds = odds
+        self._known: dict[str, tuple[dict[str, float], int]] = {}
+
+    def _read(self, part: str) -> tuple[dict[str, float], int]:
+        """The words of one class or id that were learned, with their odds, and a bit for each group that it is of."""
+        if len(self._known) >= MAX_KNOWN:
+            self._known.clear()
+        words, about = read_name(part)
+        odds = {word: self.odds[word] for word in words if word in self.odds}
+        self._known[part] = odds, about
+        return odds, about
+
+    def judge(self, written: Collection[str]) -> dict[str, tuple[float, bool, int, int]]:
+        """For each class, id and role as written: the score, whether a word of it is known, the groups, and the role's
+        bit."""
+        judged = {}
+        known, read = self._known, self._read
+        for name in written:
+            odds: dict[str, float] = {}
+            about = 0
+            for part in name.split():
+                some, bits = known.get(part) or read(part)
+                about |= bits
+                if some:
+                    odds = {**odds, **some} if odds else some
+            score = 0.0
+            if odds:
+                score = sum(odds.values())
+                score = -MOST if score < -MOST else min(score, MOST)
+            # A name as written ends with the role, or with the blank before it.
+            role = MASKS.get(ROLES.get(name.rpartition(" ")[2], ""), 0) if name[-1:] != " " else 0
+            judged[name] = (score, bool(odds), about, role)
+        return judged

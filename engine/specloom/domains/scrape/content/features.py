@@ -118,7 +118,7 @@ def to_frame(blocks: Sequence[Block], page: PageFacts, words: Words) -> Frame | 
     parent = np.array([block.parent for block in blocks])
     parent[0] = 0
     end = np.array([block.end for block in blocks])
-    names = descend(blocks, words.names)
+    names = descend(blocks, words.named)
     rows = np.array(
         [(block.linked, block.links, block.images, block.breaks, block.strong, block.depth) for block in picked],
         np.float32,
@@ -201,7 +201,7 @@ def to_overall(frame: Frame, page: PageFacts, series: Any) -> dict[str, float]:
     """The columns that are about the page as a whole."""
     words, prose = frame.page_words, frame.page_prose
     paragraphs = float((frame.prose > 0).sum())
-    tags = Counter(block.tag for block in frame.blocks)
+    tags = Counter([block.tag for block in frame.blocks])
     whole = {
         "page_w": math.log1p(words),
         "page_n": math.log1p(len(frame.at)),

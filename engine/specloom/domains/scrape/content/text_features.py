@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import field
 from functools import cache, lru_cache
 from itertools import accumulate, chain, repeat
 from operator import itemgetter
@@ -14,7 +15,7 @@ import numpy as np
 
 from specloom.core import dataclass
 
-from .blocks import VOCABULARY
+from .blocks import VOCABULARY, NameOdds
 from .page import PageFacts
 
 # --- Characters of many texts counted at once, by what they are: with one look-up a character, whatever is asked ------
@@ -164,6 +165,11 @@ class Words:
     """Of the first words of blocks."""
     phrases: Mapping[str, float]
     """Of whole short blocks, in lower case."""
+    named: NameOdds = field(init=False, repr=False, compare=False)
+    """What classes and ids say by `names`."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "named", NameOdds(self.names))
 
 
 class PageClaims:
