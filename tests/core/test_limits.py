@@ -329,3 +329,35 @@ def test_a_limiter_is_made_without_a_loop_and_serves_several():
 
     asyncio.run(use())
     asyncio.run(use())
+
+
+async def test_by_the_clock_of_the_loop_nobody_waits_longer_than_they_would():
+    limiter = Limiter(None, 1, name="demo")
+
+    async with limiter.slot(5.0):
+        with pytest.raises(Fault, match="The limit for calls to demo is reached"):
+            async with limiter.slot(0.01):
+                pass
+
+    async with limiter.slot(0.01):
+        pass
+
+
+async def test_by_the_clock_of_the_loop_places_pass_on_in_order_although_some_leave_the_queue():
+    limiter = Limiter(None, 1, name="demo")
+    entered = []
+
+    async def call(name):
+        async with limiter.slot(60.0):
+            entered.append(name)
+            await settle()
+
+    calls = [asyncio.create_task(call(name)) for name in "abcde"]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    calls[1].cancel()  # who is next
+    calls[3].cancel()  # who is behind the next
+    done = await asyncio.gather(*calls, return_exceptions=True)
+
+    assert entered == ["a", "c", "e"]
+    assert [isinstance(one, asyncio.CancelledError) for one in done] == [False, True, False, True, False]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 import time
@@ -21,6 +22,7 @@ else:
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from contextlib import AbstractAsyncContextManager
 
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
@@ -105,16 +107,12 @@ class Limiter:
         """One future a waiter; the first is resolved and is the only one that looks at places and times."""
         self._vacancy: asyncio.Future[None] | None = None
 
-    @asynccontextmanager
-    async def slot(self, max_wait: float) -> AsyncIterator[None]:
+    def slot(self, max_wait: float) -> AbstractAsyncContextManager[None]:
         """A place and a start within `max_wait` seconds, or a `rate_limited` fault, at once where it is foreseeable."""
-        await self._enter(max_wait)
-        try:
-            yield
-        finally:
-            self._leave()
+        return _Slot(self, max_wait)
 
-    async def _enter(self, max_wait: float) -> None:
+    async def enter(self, max_wait: float) -> None:
+        """Take a place and a start, as `slot` does; `leave` gives the place back."""
         now = self._clock()
         wait = self._wait_of(len(self._queue), now)
         if wait > max_wait + _TICK:
@@ -147,7 +145,8 @@ class Limiter:
         if self._places is not None:
             self._places -= 1
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
+        """Give a place back."""
         if self._places is not None:
             self._places += 1
         if self._vacancy is not None and not self._vacancy.done():
@@ -174,12 +173,18 @@ class Limiter:
         left = deadline - self._clock()
         if left <= 0:
             raise self._refusal(self._wait_of(len(self._queue), self._clock()))
-        timer = asyncio.ensure_future(self._sleep(left))
-        try:
-            await asyncio.wait((event, timer), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            timer.cancel()
-        if not event.done():
+        if self._sleep is _sleep:
+            # The loop's own timer: a task for it costs more than all else here. Nobody else waits for this event.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await event
+        else:
+            timer = asyncio.ensure_future(self._sleep(left))
+            try:
+                await asyncio.wait((event, timer), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                timer.cancel()
+        if not event.done() or event.cancelled():
             raise self._refusal(self._wait_of(len(self._queue), self._clock()))
 
     def _refusal(self, wait: float) -> Fault:
@@ -196,6 +201,22 @@ class Limiter:
 
 async def _sleep(seconds: float) -> None:
     await asyncio.sleep(seconds)
+
+
+class _Slot:
+    """A place for as long as a block lasts."""
+
+    __slots__ = ("_limiter", "_max_wait")
+
+    def __init__(self, limiter: Limiter, max_wait: float) -> None:
+        self._limiter = limiter
+        self._max_wait = max_wait
+
+    async def __aenter__(self) -> None:
+        await self._limiter.enter(self._max_wait)
+
+    async def __aexit__(self, *_: object) -> None:
+        self._limiter.leave()
 
 
 class Pacer:
