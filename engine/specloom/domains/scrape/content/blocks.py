@@ -116,8 +116,8 @@ def settle(blocks: Sequence[Block]) -> None:
     inner = [0] * count  # blocks inside that are more than a cell
     for at in range(count - 1, -1, -1):
         block = blocks[at]
-        if block.parts:
-            text = "".join(block.parts)
+        if parts := block.parts:
+            text = "".join(parts) if len(parts) > 1 else parts[0]
             block.text = text.strip() if block.tag == "pre" else " ".join(text.split())
         if block.end <= at:
             block.end = at + 1

@@ -153,6 +153,7 @@ _ENDS: Final = frozenset("abcdefghijklmnopqrstuvwxyz.")
 _MONEY: Final = ("$", "€", "£", "¥", "₹", "USD", "EUR", "zł", "kr")
 _FIRST: Final = itemgetter(0)
 _FUNCTION_WORDS: Final = frozenset(VOCABULARY["words"]["function"].split())
+_FUNCTION_BITS: Final = dict.fromkeys(_FUNCTION_WORDS, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +208,7 @@ def _read(texts: Sequence[str], words: Words, claims: PageClaims) -> tuple[Any, 
     count += cjk
     plain, sizes = split_letters(lows)
     *odds, titled = _look_up(plain, sizes, cjk, words.words, claims.title)
+    function, told = _share_words(plain, sizes, claims.words)
     digits = glyphs.digits
     return (
         count,
@@ -216,7 +218,7 @@ def _read(texts: Sequence[str], words: Words, claims: PageClaims) -> tuple[Any, 
         digits / read,
         glyphs.signs * (10 / read),
         capitals,
-        _share(plain, sizes, _FUNCTION_WORDS),
+        function,
         [_rate_end(text[-1]) for text in texts],
         [_rate_start(text[0]) for text in texts],
         *odds,
@@ -225,7 +227,7 @@ def _read(texts: Sequence[str], words: Words, claims: PageClaims) -> tuple[Any, 
         find_dates(lows),
         cjk / count,
         titled,
-        _share(plain, sizes, claims.words),
+        told,
         [1.0 if len(text) > 25 and low[:80] in claims.text else 0.0 for low, text in zip(lows, texts, strict=True)]
         if claims.words
         else 0.0,
@@ -266,6 +268,16 @@ def _share(words: Sequence[str], sizes: Any, known: Collection[str]) -> Any:
     if not known:
         return np.zeros(len(sizes))
     return _sums(np.fromiter(map(known.__contains__, words), bool, len(words)), sizes) / np.maximum(sizes, 1)
+
+
+def _share_words(words: Sequence[str], sizes: Any, claimed: frozenset[str]) -> tuple[Any, Any]:
+    """The shares of each text's words that are function words, and that the page says of itself; in one go."""
+    if not claimed:
+        return _share(words, sizes, _FUNCTION_WORDS), np.zeros(len(sizes))
+    bits = {**_FUNCTION_BITS, **dict.fromkeys(claimed, 2), **dict.fromkeys(_FUNCTION_WORDS & claimed, 3)}
+    found = np.fromiter(map(bits.get, words, repeat(0)), np.uint8, len(words))
+    several = np.maximum(sizes, 1)
+    return _sums((found & 1).view(bool), sizes) / several, _sums((found >> 1).view(bool), sizes) / several
 
 
 def _sums(values: Any, sizes: Any) -> Any:

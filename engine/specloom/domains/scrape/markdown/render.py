@@ -235,30 +235,28 @@ def _to_text(walk: MarkdownWalk, cell: etree._Element) -> str:
 def find_plain(nodes: list[etree._Element]) -> frozenset[etree._Element]:
     """List items with headings and definitions with blocks in them: a page lays these out, and no bullet makes a list.
 
-    Found once for all of them, in one pass, so that nesting costs nothing.
+    Found once for all of them, and nothing is climbed past twice, so that nesting costs nothing.
     """
     plain: set[etree._Element] = set()
     for node in nodes:
-        if next(node.iter("li", "dd"), None) is None:
-            continue
-        # Those that are open and not yet known to be plain, the innermost last.
-        items: list[etree._Element] = []
-        definitions: list[etree._Element] = []
-        for event, element in etree.iterwalk(node, events=("start", "end"), tag=("li", "dd", *_BLOCKS, *HEADINGS)):
-            tag = element.tag
-            if tag in ("li", "dd"):
-                opened = items if tag == "li" else definitions
-                if event == "start":
-                    opened.append(element)
-                elif opened and opened[-1] is element:
-                    opened.pop()
-            elif event == "start":
-                plain.update(definitions)
-                definitions.clear()
-                if tag in HEADINGS:
-                    plain.update(items)
-                    items.clear()
+        for tag, inner in (("li", HEADINGS), ("dd", (*_BLOCKS, *HEADINGS))):
+            if next(node.iter(tag), None) is not None:
+                plain |= _find_holders(node, tag, inner)
     return frozenset(plain)
+
+
+def _find_holders(node: etree._Element, tag: str, inner: Collection[str]) -> set[etree._Element]:
+    """The elements with a tag, in a node or itself, that hold one with another tag."""
+    climbed: set[etree._Element] = set()
+    for part in node.iter(*inner):
+        above = part
+        while above is not node:
+            parent = above.getparent()
+            if parent is None or parent in climbed:
+                break
+            climbed.add(parent)
+            above = parent
+    return {element for element in climbed if element.tag == tag}
 
 
 # --- What pages fill in, tick and press: labels, the boxes of tasks, examples to try, and buttons that fold text
