@@ -11,7 +11,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
-from specloom.core import Fault, clean, dataclass, did_you_mean
+from specloom.core import Fault, clean, dataclass, find_nearest
 from specloom.plugins import WINDOWS, Context, OpenedText, WholeText, find_reader, from_json, procedure, to_json
 from specloom.plugins.records import record
 
@@ -33,8 +33,9 @@ _NO_MARKDOWN = frozenset({"text", "tex"})
 _MOST_NAMED = 12
 """Headings that a fault names where a section is not there."""
 UNKNOWN = (
-    "{source!r} is no address that can be read on; give the `source` that an answer said, such as "
-    "https://example.org/page or research://artifact/…, or the address of a page to scrape_page"
+    "{source!r} is no address that can be read on; give the `source` that an answer said: the address of a page, "
+    "research://artifact/…, or a paper as doi:10.1234/abc, arxiv:2401.12345 or pmid:12345678; what has no such address "
+    "is found by a search first"
 )
 PAGES = "{count} without headings, up to {last}, each a section of that name"
 FETCHED = "This was fetched now, because nothing was kept of it."
@@ -260,7 +261,8 @@ def _choose_section(text: str, sections: Sequence[Section], wanted: str, source:
         message = f"{source} has no sections, so read it by offset or look in it for a query"
         raise Fault("validation", message, action="fix_arguments")
     names = [section.heading for section in sections]
-    hint = did_you_mean(wanted, names)
+    near = find_nearest(wanted, names)
+    hint = f'did you mean "{near}"?' if near else ""
     listed = ", ".join(f"{one.number}. {one.heading}" for one in sections[:_MOST_NAMED])
     more = f" … {len(sections)}. {names[-1]}" if len(sections) > _MOST_NAMED else ""
     message = f"no section {wanted[:100]!r}" + (f"; {hint}" if hint else "") + f"; there are {listed}{more}"
