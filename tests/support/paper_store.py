@@ -144,6 +144,7 @@ class Quiet:
     """A call whose progress nobody listens to."""
 
     request_id = 1
+    looked = None
 
     def __init__(self) -> None:
         self.told: list[tuple[float, float | None, str | None]] = []
