@@ -513,6 +513,8 @@ class AuditTrail:
         self._warn = warn
         self._log: AuditLog | None = None
         self._opened = False
+        included = environ.get("AUDIT_INCLUDE_REQUEST_BODY", "").strip().lower()
+        self._fingerprint = included in {"1", "true", "yes", "on"}
 
     def __call__(self, call: CallRecord) -> None:
         """Record a call: who, what, how long and how it ended; of what was asked only how long it was."""
@@ -523,8 +525,7 @@ class AuditTrail:
             return
         tenant, user = split_owner(call.owner)
         query = call.arguments.get("query")
-        fingerprint = self._environ.get("AUDIT_INCLUDE_REQUEST_BODY", "").strip().lower() in {"1", "true", "yes", "on"}
-        metadata = describe_query(query, fingerprint=fingerprint) if isinstance(query, str) else {}
+        metadata = describe_query(query, fingerprint=self._fingerprint) if isinstance(query, str) else {}
         if call.routing:
             metadata["routing"] = dict(call.routing)
         self._log.record(
