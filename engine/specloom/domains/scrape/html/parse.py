@@ -119,7 +119,8 @@ def _parse_once(written: bytes) -> tuple[etree._Element | None, bool]:
     from lxml import etree
 
     # Elements of plain lxml: those of `lxml.html` are instances of a Python class, and slower to come by.
-    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True)
+    # Nobody asks for an element by `id()`, so no table of them is made.
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, collect_ids=False)
     try:
         root: etree._Element | None = etree.fromstring(written, parser)
     except etree.XMLSyntaxError:
