@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import bench_reading  # the benches are scripts and no package
+import pytest
 
 BENCH = Path(__file__).parents[2] / "bench"
 PAGE = "<html><body><article><h1>Reach {at}</h1><p>The river turns here, {at} steps from the mill.</p></article></body>"
@@ -72,3 +76,36 @@ def test_pages_that_another_checkout_reads_otherwise_are_named(tmp_path: Path) -
 
     assert done.returncode != 0
     assert "read otherwise: 2 of 2 pages: 1.html, 2.html" in done.stdout
+
+
+class Refuser:
+    """A server that reads no page but each `nth`."""
+
+    def __init__(self, nth: int) -> None:
+        self.nth = nth
+        self.asked: list[int] = []
+
+    def send(self, line: bytes) -> None:
+        self.asked.append(json.loads(line)["id"])
+
+    def receive(self) -> bytes:
+        number = self.asked.pop(0)
+        refused = b"true" if number % self.nth else b"false"
+        return b'{"jsonrpc":"2.0","id":%d,"result":{"isError":%b,"content":[]}}' % (number, refused)
+
+
+def test_a_server_that_refuses_many_pages_ends_the_run_and_is_not_told_as_quick() -> None:
+    urls = [f"https://example.org/{number}" for number in range(40)]
+
+    with pytest.raises(SystemExit, match=r"bench: 11 of \d+ pages were not read, the last one so: .*isError") as raised:
+        bench_reading.flood(Refuser(2), urls, 8, may_refuse=True)  # type: ignore[arg-type]
+
+    assert '"id":' in str(raised.value)
+
+
+def test_a_few_pages_that_are_refused_are_counted() -> None:
+    urls = [f"https://example.org/{number}" for number in range(6)]
+
+    assert bench_reading.flood(Refuser(2), urls, 2, may_refuse=True).refused == 3  # type: ignore[arg-type]
+    with pytest.raises(SystemExit, match="1 of 2 pages were not read"):
+        bench_reading.flood(Refuser(2), urls, 2)  # type: ignore[arg-type]
