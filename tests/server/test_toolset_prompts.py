@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
-from specloom.compiler.answer import served_prompts
 from specloom.compiler.build import weave_from
+from specloom.model import served_prompts
 from specloom.specs.library import shipped_root
 from specloom.specs.prompts import load_prompts
 from tests.support.shipped import shipped_model

@@ -9,7 +9,7 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .answer import compile_toolset, instructions_for, served_prompts
+    from .answer import compile_toolset
     from .build import digest_sources, weave, weave_from, weave_served
     from .capability import compile_lens, site_queries
     from .collection import check_needs, check_use, compile_collection, keepers, load_collections
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __getattr__ = exports(
     __name__,
     {
-        "answer": "compile_toolset instructions_for served_prompts",
+        "answer": "compile_toolset",
         "build": "digest_sources weave weave_from weave_served",
         "capability": "compile_lens site_queries",
         "collection": "check_needs check_use compile_collection keepers load_collections",

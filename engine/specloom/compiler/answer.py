@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from specloom.core import Report, did_you_mean
 from specloom.language import ANY, ListOf, Maybe, RecordType, may_be_null, strip
-from specloom.model import Advice, AnswerKey, Field, Hints, Input, LinkPolicy, Pair, Tool, Toolset, Value
+from specloom.model import NAMED_TOOL, Advice, AnswerKey, Field, Hints, Input, LinkPolicy, Pair, Tool, Toolset, Value
 from specloom.specs import Map, Node, Spec, YamlEntry, YamlScalar, to_plain
 
 from .inputs import check_names
@@ -175,9 +174,6 @@ def _after_answer(scope: Scope, answer: tuple[AnswerKey, ...]) -> Scope:
 # --- Compiles toolset files: what a client is told at the start about the tools of a folder, and their prompts --------
 
 
-_NAMED = re.compile(r"\{([^\s{}]*)\}")
-
-
 def compile_toolset(
     spec: Spec, tools: Mapping[str, Tool], written: Collection[str], prompts: Collection[str], report: Report
 ) -> Toolset:
@@ -194,7 +190,7 @@ def compile_toolset(
     paragraphs = []
     for item in scalars_of(spec.root.get("instructions")):
         paragraphs.append(" ".join(str(item.value).split()))
-        for name in _NAMED.findall(paragraphs[-1]):
+        for name in NAMED_TOOL.findall(paragraphs[-1]):
             if own and name not in own and name not in report.left_out and (name in tools or name not in written):
                 hint = did_you_mean(name, own)
                 report.add("E202", item.place, f"there is no tool {name!r} in the toolset {spec.name!r}", hint)
@@ -204,36 +200,3 @@ def compile_toolset(
         if offered[-1] not in prompts:
             report.add("E202", item.place, f"there is no prompt {item.value!r}", did_you_mean(offered[-1], prompts))
     return Toolset(spec.name, tuple(paragraphs), spec.place, tuple(offered))
-
-
-def instructions_for(toolsets: Iterable[Toolset], tools: Mapping[str, Tool], served: Collection[str]) -> list[str]:
-    """The paragraphs for a client that is served these tools, toolset after toolset.
-
-    A toolset speaks where one of its tools is served, and a paragraph where every tool that it names is.
-    """
-    return [
-        _NAMED.sub(r"\1", paragraph)
-        for toolset in toolsets
-        if _is_served(toolset, tools, served)
-        for paragraph in toolset.instructions
-        if all(name in served for name in _NAMED.findall(paragraph))
-    ]
-
-
-def served_prompts(
-    toolsets: Iterable[Toolset], tools: Mapping[str, Tool], served: Collection[str], prompts: Iterable[str]
-) -> list[str]:
-    """Those of the prompts that a client is shown who is served these tools, in their order.
-
-    A prompt belongs to every toolset that names it; one that none names is shown to everybody.
-    """
-    homes: dict[str, bool] = {}
-    for toolset in toolsets:
-        is_served = _is_served(toolset, tools, served)
-        for name in toolset.prompts:
-            homes[name] = homes.get(name, False) or is_served
-    return [name for name in prompts if homes.get(name, True)]
-
-
-def _is_served(toolset: Toolset, tools: Mapping[str, Tool], served: Collection[str]) -> bool:
-    return any(toolset.name in tools[name].toolsets for name in served)

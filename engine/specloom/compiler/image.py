@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import CodeType
 from typing import Any
 
@@ -15,11 +16,15 @@ _HEADS_FILE = "heads"
 """What a traceback names where a head cannot be made again; there is no such file."""
 
 
-def make_image(model: Model, fingerprint: str) -> bytes:
-    """The image of a model whose specs have no errors; see `model.image`. `fingerprint` says what it was made of."""
-    heads = compile_code(generate(model.heads, _HEADS_FILE), _HEADS_FILE)
+def make_image(model: Model, fingerprint: str, prompts: Iterable[Mapping[str, Any]] | None = None) -> bytes:
+    """The image of a model whose specs have no errors; see `model.image`. `fingerprint` says what it was made of.
+
+    `prompts` are the entries of `prompts/list`.
+    """
+    heads = model.heads if prompts is None else replace(model.heads, prompts=tuple(prompts))
+    code = compile_code(generate(heads, _HEADS_FILE), _HEADS_FILE)
     names = {kind: list(getattr(model, kind)) for kind in KINDS}
-    return pack_image(model.digest, fingerprint, heads, _parts(model), names)
+    return pack_image(model.digest, fingerprint, code, _parts(model), names)
 
 
 def _parts(model: Model) -> Iterator[tuple[str, str, CodeType | dict[str, Any]]]:

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .heads import CapabilityHead, Heads, LazyMapping, ObserverHead, OtherHead, ProviderHead, ToolHead
     from .image import HEADS, KINDS, SPEC, TABLES, Image, ImageError, load_model, pack_image
-    from .model import CollectionModel, Lens, Model, Toolset, make_heads
+    from .model import CollectionModel, Lens, Model, make_heads
     from .provider import (
         AddressPart, AddressPattern, AddressSegment, Argument, Arrangement, Capability, ErrorRule, Grant, Join,
         Nearest, Operation, PageAddress, PageModel, PageQuestion, Paging, Provider, ResponseMapping, Retry, Service,
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         BUDGET, HINTS, NOTICES, TRUST, Access, Advice, Again, AnswerBudget, AnswerKey, Cache, Hints, Input,
         LinkPolicy, Part, Reads, Shortening, Stage, Strategy, Tool, asked_by, questions, stages_of,
     )
+    from .toolset import NAMED_TOOL, Toolset, instructions_for, served_prompts
     from .values import NULL_KEPT, Field, Pair, Row, Setting, Uses, Value, make_setting
 
 __getattr__ = exports(
@@ -31,7 +32,7 @@ __getattr__ = exports(
     {
         "heads": "CapabilityHead Heads LazyMapping ObserverHead OtherHead ProviderHead ToolHead",
         "image": "HEADS KINDS SPEC TABLES Image ImageError load_model pack_image",
-        "model": "CollectionModel Lens Model Toolset make_heads",
+        "model": "CollectionModel Lens Model make_heads",
         "provider": (
             "AddressPart AddressPattern AddressSegment Argument Arrangement Capability ErrorRule Grant Join "
             "Nearest Operation PageAddress PageModel PageQuestion Paging Provider ResponseMapping Retry Service "
@@ -44,6 +45,7 @@ __getattr__ = exports(
             "BUDGET HINTS NOTICES TRUST Access Advice Again AnswerBudget AnswerKey Cache Hints Input LinkPolicy "
             "Part Reads Shortening Stage Strategy Tool asked_by questions stages_of"
         ),
+        "toolset": "NAMED_TOOL Toolset instructions_for served_prompts",
         "values": "NULL_KEPT Field Pair Row Setting Uses Value make_setting",
     },
 )

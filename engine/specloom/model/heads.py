@@ -51,6 +51,8 @@ class ToolHead:
     needs_provider: bool = False
     reads: bool = False
     """It reads on what others have cut."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Its inputs that name a provider, and of which capability."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ class Heads:
     resources: tuple[OtherHead, ...] = ()
     registered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The modules of what hand-written code registers, by kind and name; see `plugins.registered`."""
+    prompts: tuple[Mapping[str, Any], ...] | None = None
+    """The entries of `prompts/list`; None where nobody has read them yet."""
     _offered: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def offering(self, capability: str) -> tuple[str, ...]:

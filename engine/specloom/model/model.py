@@ -14,6 +14,7 @@ from .heads import CapabilityHead, Heads, LazyMapping, ObserverHead, OtherHead, 
 from .provider import Argument, Capability, Operation, PageModel, Provider
 from .resource import Resource
 from .tool import Tool
+from .toolset import Toolset
 from .values import Setting
 
 
@@ -46,19 +47,6 @@ class CollectionModel:
     row: Mapping[str, Argument] = field(default_factory=dict)
     """What a value holds, by name; empty where only code reads and writes it."""
     shape: RecordType = field(default_factory=lambda: RecordType({}))
-
-
-@dataclass(frozen=True, slots=True)
-class Toolset:
-    """What a client is told at the start about the tools of one folder; `{tool}` in a paragraph names one of them.
-
-    `prompts` are listed only where one of these tools is served.
-    """
-
-    name: str
-    instructions: tuple[str, ...]
-    place: Place
-    prompts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +137,11 @@ def make_heads(model: Model) -> Heads:
                     one.opt_in,
                     one.needs_provider,
                     one.reads is not None,
+                    {
+                        each.name: each.catalogue.partition(".")[2]
+                        for each in one.inputs.values()
+                        if each.catalogue.startswith("providers.")
+                    },
                 )
                 for one in model.tools.values()
             }

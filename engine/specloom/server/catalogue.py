@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from specloom.model import Model, Provider, Resource, Tool
+    from specloom.model import Model, ProviderHead, Resource, ToolHead
 
 
 # --- Which tools are served: what was selected, less what does not exist for the clients of an environment ------------
@@ -105,25 +105,25 @@ def select(
     """
     from specloom.core import did_you_mean
 
-    names = {toolset for tool in model.tools.values() for toolset in tool.toolsets} | {"all"}
+    names = {toolset for tool in model.heads.tools.values() for toolset in tool.toolsets} | {"all"}
     for name in selection.toolsets:
         if name not in names:
             raise ValueError(f"there is no toolset {name!r}; {did_you_mean(name, names)}".rstrip("; "))
     for name in (*selection.tools, *selection.exclude):
-        if name not in model.tools:
-            raise ValueError(f"there is no tool {name!r}; {did_you_mean(name, model.tools)}".rstrip("; "))
+        if name not in model.heads.tools:
+            raise ValueError(f"there is no tool {name!r}; {did_you_mean(name, model.heads.tools)}".rstrip("; "))
     usual = ("all",) if selection.catalogue == "search" else DEFAULT_TOOLSETS
     toolsets = selection.toolsets or (() if selection.tools else usual)
     off = {}
     if environ is not None:
         orders = None if always_configured else _find_orders(model, environ)
-        off = {tool.name: _why_off(model, tool, environ, orders) for tool in model.tools.values()}
+        off = {tool.name: _why_off(model, tool, environ, orders) for tool in model.heads.tools.values()}
     for name in selection.tools:
         if off.get(name):
             raise ValueError(f"the tool {name!r} is off; {off[name]}")
     chosen = [
         tool
-        for tool in model.tools.values()
+        for tool in model.heads.tools.values()
         if not off.get(tool.name)
         and ("all" in toolsets or set(toolsets) & set(tool.toolsets) or tool.name in selection.tools)
         and tool.name not in selection.exclude
@@ -135,14 +135,16 @@ def _find_orders(model: Model, environ: Mapping[str, str]) -> Mapping[str, Seque
     """Who is asked for each capability in an environment; its mistakes are told when the engine starts."""
     from specloom.runtime import RoutingError, configure, plan_routes
 
-    configured = configure(model.providers.values(), environ).names
+    configured = configure(model.heads.providers.values(), environ).names
     try:
         return plan_routes(model, configured, environ).orders
     except RoutingError:
         return plan_routes(model, configured, {}).orders
 
 
-def _why_off(model: Model, tool: Tool, environ: Mapping[str, str], orders: Mapping[str, Sequence[str]] | None) -> str:
+def _why_off(
+    model: Model, tool: ToolHead, environ: Mapping[str, str], orders: Mapping[str, Sequence[str]] | None
+) -> str:
     """What to do for a tool to exist for clients; "" if it does. A switch that cannot be read is off.
 
     `orders` is who is asked for each capability; None where everybody is.
@@ -160,24 +162,22 @@ def _why_off(model: Model, tool: Tool, environ: Mapping[str, str], orders: Mappi
     return f"set {' or '.join(dict.fromkeys(needed))}" if needed else "no provider offers what it asks"
 
 
-def _providers(model: Model, tool: Tool) -> list[Provider]:
+def _providers(model: Model, tool: ToolHead) -> list[ProviderHead]:
     """Who can answer for a tool, each once, as they are ranked."""
-    names = dict.fromkeys(name for source in tool.sources for name in model.offering(source))
-    return [model.providers[name] for name in names]
+    names = dict.fromkeys(name for source in tool.sources for name in model.heads.offering(source))
+    return [model.heads.providers[name] for name in names]
 
 
-def _can_be_named(model: Model, tool: Tool) -> Mapping[str, list[str]]:
+def _can_be_named(model: Model, tool: ToolHead) -> Mapping[str, Sequence[str]]:
     """The inputs that name a provider, with those that there are."""
-    inputs = tool.inputs.values()
-    kinds = {one.name: one.catalogue.partition(".")[2] for one in inputs if one.catalogue.startswith("providers.")}
-    return {name: list(model.offering(kind)) for name, kind in kinds.items()}
+    return {name: model.heads.offering(kind) for name, kind in tool.names.items()}
 
 
 def _name_configured(model: Model, name: str, schema: dict[str, Any], configured: Collection[str]) -> dict[str, Any]:
     """The schema of a tool's inputs in which those that name a provider list who is configured, if they are few."""
     able = {
         one: [name for name in names if name in configured]
-        for one, names in _can_be_named(model, model.tools[name]).items()
+        for one, names in _can_be_named(model, model.heads.tools[name]).items()
     }
     named = {
         one: {**schema["properties"][one], "enum": names} for one, names in able.items() if 0 < len(names) <= MOST_NAMED
@@ -189,13 +189,13 @@ def conditions(model: Model) -> Conditions:
     """The variables on which it depends which tools exist, and which providers they name."""
     from specloom.runtime import ROUTING, SINGLE
 
-    tools = model.tools.values()
+    tools = model.heads.tools.values()
     needed = {
         name
         for tool in tools
         for provider in (
             *(_providers(model, tool) if tool.needs_provider else ()),
-            *(model.providers[name] for names in _can_be_named(model, tool).values() for name in names),
+            *(model.heads.providers[name] for names in _can_be_named(model, tool).values() for name in names),
         )
         for one in provider.settings.values()
         if one.required
@@ -263,7 +263,7 @@ def make_catalogue(
     selection: Selection,
     environ: Mapping[str, str] | None = None,
     *,
-    prompts: Iterable[dict[str, Any]] = (),
+    prompts: Iterable[Mapping[str, Any]] = (),
     always_configured: bool = False,
     left_out: str = "",
 ) -> Catalogue:
@@ -271,8 +271,8 @@ def make_catalogue(
 
     `prompts` are entries of `prompts/list`, of which those are kept that the toolsets of these tools offer.
     """
-    from specloom.compiler import instructions_for, served_prompts
     from specloom.core import clean
+    from specloom.model import instructions_for, served_prompts
 
     names = select(model, selection, environ, always_configured=always_configured)
     listed = names
@@ -282,7 +282,7 @@ def make_catalogue(
     if environ is not None and not always_configured:
         from specloom.runtime import configure
 
-        configured = configure(model.providers.values(), environ).names
+        configured = configure(model.heads.providers.values(), environ).names
         for tool in tools:
             tool["inputSchema"] = _name_configured(model, tool["name"], tool["inputSchema"], configured)
     served = frozenset(names)
@@ -292,9 +292,9 @@ def make_catalogue(
         tools += list_search([model.tools[name] for name in names], len(names) - len(listed))
         served |= {FIND_TOOL, CALL_TOOL}
     offered = {str(one["name"]): one for one in prompts}
-    shown = served_prompts(model.toolsets.values(), model.tools, listed, offered)
+    shown = served_prompts(model.toolsets.values(), model.heads.tools, listed, offered)
     declared = model.resources.values()
-    instructions = instructions_for(model.toolsets.values(), model.tools, listed)
+    instructions = instructions_for(model.toolsets.values(), model.heads.tools, listed)
     return Catalogue(
         name="specloom",
         version=__version__,

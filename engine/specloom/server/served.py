@@ -174,10 +174,15 @@ def save_model(model: Model, environ: Mapping[str, str], stamp: str) -> bool:
 
     from specloom.compiler import make_image
     from specloom.runtime import write_whole
+    from specloom.specs import listed_prompt, load_prompts
 
     try:
+        prompts = [listed_prompt(one) for one in load_prompts(spec_layers(environ)).values()]
+    except ValueError:
+        return False  # whoever lists them says what is wrong
+    try:
         make_own_folder(cache_folder(environ), environ)
-        write_whole(Path(model_path(environ)), make_image(model, stamp))
+        write_whole(Path(model_path(environ)), make_image(model, stamp, prompts))
     except OSError:
         return False
     return True

@@ -26,4 +26,4 @@ def ship(folder: str) -> None:
     catalogue = make_catalogue(model, selection, {}, prompts=prompts)
     packed = pack_catalogue(catalogue, f"{FORMAT} {selection.key()}\n{stamp}", conditions(model).read({}))
     Path(folder, "catalogue.json").write_bytes(packed)
-    Path(folder, Path(shipped_model()).name).write_bytes(make_image(model, stamp))
+    Path(folder, Path(shipped_model()).name).write_bytes(make_image(model, stamp, prompts))

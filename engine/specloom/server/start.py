@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from specloom.cache import AnswerCache
     from specloom.core import Diagnostic
+    from specloom.model import Model
     from specloom.runtime import Executor, Presenter
     from specloom.specs import Prompt
 
@@ -122,7 +123,6 @@ def load_catalogue(environ: Mapping[str, str], selection: Selection, *, replay: 
     if catalogue is not None:
         return catalogue
     from specloom.core import count_errors, render, to_plain
-    from specloom.specs import listed_prompt, load_prompts
 
     from .served import load_served
 
@@ -134,7 +134,7 @@ def load_catalogue(environ: Mapping[str, str], selection: Selection, *, replay: 
         raise SystemExit(1)
     model = served.model
     try:
-        prompts = [listed_prompt(one) for one in load_prompts(spec_layers(environ)).values()]
+        prompts = list_prompts(model, environ)
         catalogue = make_catalogue(
             model, selection, environ, prompts=prompts, always_configured=replay, left_out=tell_lost(served.lost)
         )
@@ -144,6 +144,15 @@ def load_catalogue(environ: Mapping[str, str], selection: Selection, *, replay: 
     if not replay:
         save_image(catalogue, environ, selection, conditions(model))
     return catalogue
+
+
+def list_prompts(model: Model, environ: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
+    """The entries of `prompts/list`: those of the image, else of the files."""
+    if model.heads.prompts is not None:
+        return model.heads.prompts
+    from specloom.specs import listed_prompt, load_prompts
+
+    return [listed_prompt(one) for one in load_prompts(spec_layers(environ)).values()]
 
 
 def tell_lost(lost: Sequence[Diagnostic]) -> str:
