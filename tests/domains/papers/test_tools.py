@@ -9,10 +9,24 @@ import pytest
 
 from specloom.domains.papers import limits
 from specloom.domains.papers.errors import PaperFault
-from tests.support.paper_store import PDF, World, as_json, crossref, pdf, unpaywall
+from tests.support.paper_store import PDF, World, arxiv, as_json, crossref, pdf, unpaywall
 
 DOI = "10.1234/otters"
 KEY = "doi_10.1234_otters"
+
+
+def test_a_preprint_stored_with_its_version_is_found_without_it(world: World) -> None:
+    for version in ("2401.00001v2", "2401.00001v10", "2401.00001v9"):
+        world.pages |= arxiv(version)
+        assert world.call("metadata_only", ref=f"arxiv:{version}")["ok"] is True
+
+    told = world.call("info", ref="arxiv:2401.00001")
+
+    assert told["safekey"] == "arxiv_2401.00001v10"
+    assert told["metadata"]["arxiv_id"] == "2401.00001v10"
+    assert world.call("bibtex_export", refs=["2401.00001"])["entries"][0]["safekey"] == "arxiv_2401.00001v10"
+    assert world.call("info", ref="arxiv:2401.00001v3")["metadata"] is None
+    assert world.call("info", ref="arxiv:2401.0000")["metadata"] is None
 
 
 # --- metadata -----------------------------------------------------------------------------------------------------

@@ -172,8 +172,9 @@ def preview(context: Context, ref: PaperId) -> dict[str, Any]:
 @paper_procedure({**REF, "safekey": TEXT, "metadata": OPEN}, settings=STORE)
 async def paper_info(context: Context, ref: str) -> dict[str, Any]:
     """The stored metadata of one paper, null when it is not stored."""
-    paper = parse_entry_ref(ref)
-    return {"ref": ref, "safekey": paper.key, "metadata": to_json(_store(context).find(paper))}
+    store = _store(context)
+    paper = store.locate(parse_entry_ref(ref))
+    return {"ref": ref, "safekey": paper.key, "metadata": to_json(store.find(paper))}
 
 
 @paper_procedure({"scope": TEXT, "query": TEXT, "count": WHOLE, "results": _LISTED}, settings=STORE)
@@ -204,7 +205,8 @@ def _bounded(limit: int) -> int:
 )
 async def paper_pdf_path(context: Context, ref: str) -> dict[str, Any]:
     """Where the PDF of a stored paper is; the file is not opened."""
-    paper, store = parse_entry_ref(ref), _store(context)
+    store = _store(context)
+    paper = store.locate(parse_entry_ref(ref))
     entry = store.find(paper)
     row = {"ref": ref, "safekey": paper.key, "path": None, "pdf_exists": False}
     if entry is None:
@@ -234,7 +236,7 @@ def _export(
     store, rows = _store(context), list[dict[str, Any]]()
     for text in refs:
         try:
-            ref = parse_entry_ref(text)
+            ref = store.locate(parse_entry_ref(text))
             entry = store.find(ref)
         except PaperFault as fault:
             rows.append({"ref": text, "error": fault.to_error()})

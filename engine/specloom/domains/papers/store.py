@@ -78,6 +78,16 @@ class PaperStore:
             _log.warning("%s was written by a newer program (schema %s)", path, entry["schema_version"])
         return entry
 
+    def locate(self, ref: PaperId) -> PaperId:
+        """The name under which a paper is stored: of a preprint that was named without a version, and is not stored so,
+        the newest stored version; else the name itself."""
+        if ref.kind != "arxiv" or ref.base != ref.value or self.metadata_path(ref.key).exists():
+            return ref
+        stems = (path.stem for path in (self.root / METADATA).glob(f"{ref.key}v*.toml"))
+        versions = [stem.rpartition("v")[2] for stem in stems]
+        newest = max((int(one) for one in versions if one.isascii() and one.isdigit()), default=0)
+        return PaperId("arxiv", f"{ref.value}v{newest}") if newest else ref
+
     def read(self, key: str) -> dict[str, Any] | None:
         """The metadata under a key, or None when there are none."""
         path = self.metadata_path(key)

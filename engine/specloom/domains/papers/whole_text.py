@@ -57,7 +57,7 @@ async def _read_stored(context: Context, address: str, name: PaperName) -> Whole
     scheme, _, value = address.strip().partition(":") if ":" in address else ("doi", "", address)
     refs = (find_ref(scheme.lower(), value), find_ref("doi", name.doi), find_ref("arxiv", name.arxiv_id))
     for ref in dict.fromkeys(one for one in refs if one is not None and one.kind != "pubmed"):
-        entry = store.find(ref)
+        entry = store.find(store.locate(ref))
         path = store.stored_pdf(entry) if entry is not None and store.has_pdf(entry) else None
         if entry is None or path is None:
             continue
