@@ -54,8 +54,8 @@ PASSAGES = "text/plain"
 """The type of a source that was found together with its text (the tool contract's)."""
 TRUST = "untrusted-external-content"
 NOTE = (
-    "None of the sources could be read. Pages that need a browser are read when Chromium or Chrome is installed; "
-    "scrapeFailures say what stood in the way of each."
+    "None of the sources could be read, and each is told with what stood in its way. "
+    "Pages that need a browser are read when Chromium or Chrome is installed."
 )
 LEFT_OUT = (
     "Left out by filter_by_query, because they have little of the query: {count} of {read} sources that were read. "
