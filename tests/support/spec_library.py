@@ -64,9 +64,9 @@ class Woven:
         return self.model.tools[name]
 
 
-def weave_texts(*specs: str, base: bool = True, checked: bool = False) -> Woven:
+def weave_texts(*specs: str, base: bool = True) -> Woven:
     """Each text is one spec; it replaces what has the same kind and name in the base library."""
-    report = Report(checked=checked)
+    report = Report()
     library = Library()
     files = (
         [(path.relative_to(BASE).as_posix(), path.read_bytes()) for path in sorted(BASE.rglob("*.yaml"))]

@@ -31,12 +31,9 @@ T = TypeVar("T")
 def weave(library: Library, report: Report, *, release: bool = False) -> Model:
     """Compile every spec of a library. What has problems is reported and left out of the model.
 
-    With `release`, providers and tools leave the library once they are compiled, and their trees leave the memory;
-    the texts, which only problems are shown with, do so when the specs were checked before.
+    With `release`, providers and tools leave the library once they are compiled, and their trees leave the memory.
     """
     digest = digest_sources(library.sources)
-    if release and report.checked:
-        library.sources.clear()
     report.left_out |= library.unread
     capabilities = {name: compile_capability(spec) for name, spec in library.of("capability").items()}
     lenses = _compiled(((name, compile_lens(spec, report)) for name, spec in library.of("lens").items()), report)
@@ -158,16 +155,15 @@ def weave_served(roots: Sequence[Path]) -> tuple[Model, Library, Report, list[Di
 
 
 def weave_from(
-    roots: Sequence[Path], *, examples: bool = True, checked: bool = False, without: Collection[str] = ()
+    roots: Sequence[Path], *, examples: bool = True, without: Collection[str] = ()
 ) -> tuple[Model, Library, Report]:
     """Load and compile the layers under these roots, but for files and folders `without` which to do it.
 
     Who only serves can do without the examples; the library then comes back without the trees of providers and tools.
-    Specs that were `checked` before, by a compile without errors, are compiled with less work and memory.
     """
     import gc
 
-    report = Report(checked=checked)
+    report = Report()
     # A compile makes many small objects that all stay; looking through them again and again costs half of the time.
     was_on = gc.isenabled()
     gc.disable()

@@ -110,19 +110,18 @@ class _Compiler:
         template = self._template(node)
         if len(self.report.errors) > before or template is None or len(asks) < len(questions):
             return None
-        if not self.report.checked:
-            used = {path[1] for _, path in tracker.paths(dict(values)) if path[0] == "rows" and len(path) > 1}
-            used |= {name for ask in asks for name in ask.needs}
-            known = {
-                "parts": {name for one in patterns for name in one.names},
-                "rows": {*rows},
-                "values": {*dict(values)},
-            }
-            shapes = [self.capabilities[ask.operation.capability].shape for ask in asks]
-            self._check_template(template, known, [*shapes, *(value.shape for _, value in values)], used)
-            for ask in asks:
-                if ask.name not in used:
-                    self.report.add("W307", ask.place, f"question {ask.name!r} is asked and nothing uses its rows")
+        used = {path[1] for _, path in tracker.paths(dict(values)) if path[0] == "rows" and len(path) > 1}
+        used |= {name for ask in asks for name in ask.needs}
+        known = {
+            "parts": {name for one in patterns for name in one.names},
+            "rows": {*rows},
+            "values": {*dict(values)},
+        }
+        shapes = [self.capabilities[ask.operation.capability].shape for ask in asks]
+        self._check_template(template, known, [*shapes, *(value.shape for _, value in values)], used)
+        for ask in asks:
+            if ask.name not in used:
+                self.report.add("W307", ask.place, f"question {ask.name!r} is asked and nothing uses its rows")
         plain = to_plain(self.node)
         return PageModel(
             self.provider,

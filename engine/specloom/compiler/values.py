@@ -392,12 +392,11 @@ def _reader(node: YamlScalar, language: SelectorLanguage, item: Shape, scope: Sc
 
 
 def _xpath_reader(node: YamlScalar, text: str, language: SelectorLanguage, report: Report) -> _FieldReader | None:
-    if not report.checked:
-        try:
-            compile_xpath(text, language.namespaces)
-        except XPathProblem as problem:
-            report.add(problem.code, node.at(problem.offset), problem.message)
-            return None
+    try:
+        compile_xpath(text, language.namespaces)
+    except XPathProblem as problem:
+        report.add(problem.code, node.at(problem.offset), problem.message)
+        return None
     said = (text, language.namespaces)
     return _FieldReader(xpath_first(*said), xpath_every(*said), xpath_nodes(*said), ANY)
 

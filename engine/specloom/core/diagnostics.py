@@ -66,8 +66,6 @@ class Report:
     most: int = 0
     """How many problems it takes before `add` raises TooManyProblemsError; 0 for any number."""
     _seen: set[Diagnostic] = field(default_factory=set)
-    checked: bool = False
-    """These specs passed before, so a check that loads a library is left to the first use of what it checks."""
 
     def add(self, code: str, place: Place, message: str, hint: str = "") -> None:
         """Note one more problem; the code must be a documented one."""
