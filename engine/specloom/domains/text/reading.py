@@ -33,9 +33,8 @@ _NO_MARKDOWN = frozenset({"text", "tex"})
 _MOST_NAMED = 12
 """Headings that a fault names where a section is not there."""
 UNKNOWN = (
-    "{source!r} is no address that can be read on; give the `source` that an answer said: the address of a page, "
-    "research://artifact/…, or a paper as doi:10.1234/abc, arxiv:2401.12345 or pmid:12345678; what has no such address "
-    "is found by a search first"
+    "{source!r} is no address that can be read on; give the `source` that an answer said: research://artifact/…, "
+    "a paper as doi:10.1234/abc, arxiv:2401.12345 or pmid:12345678, or the address of a page, which scrape_page opens"
 )
 PAGES = "{count} without headings, up to {last}, each a section of that name"
 FETCHED = "This was fetched now, because nothing was kept of it."
