@@ -41,6 +41,9 @@ HIGHLIGHTS = 3
 """Highlights that stay where there is little room, as the tool that reads a page says it."""
 EMBEDDED = "jsonLd"
 """The key of what a page embeds as data, which may be longer than its text."""
+PREVIEWED = "openGraph"
+"""The key of what a page says of itself for previews, which its metadata repeat."""
+SPARED = "Left out for the text: {what}; a larger max_tokens brings this."
 PROMOTION_BYTES = 50_000
 """Bytes of a page in which a ranking of itself is looked for."""
 
@@ -62,7 +65,13 @@ async def tell_page(
         context.notice(f"This has {page.extent}; the others are at the address only.")
     text = whole_text(page)
     facts = await _tell_facts(context, page, text)
-    room = _find_room(facts, budget - to_cost(url) - RESERVE) if budget else 0
+    room = 0
+    if budget:
+        left = budget - to_cost(url) - RESERVE
+        facts, spared = _spare(facts, left, to_cost(text))
+        if spared:
+            context.notice(SPARED.format(what=" and ".join(spared)))
+        room = _find_room(facts, left)
     most = min(most, PREVIEW) if mode == "preview" else most
     style = style if is_markdown(page.content_type) else AS_KEPT
     window = open_text(text, url, room, most=most, style=style, page=page.url)
@@ -78,6 +87,25 @@ async def tell_page(
         outline=list(window.outline) or None,
         read_on=window.onward,
     )
+
+
+def _spare(facts: PageResult, budget: int, wanted: int) -> tuple[PageResult, list[str]]:
+    """The facts without what only repeats others, where they would leave a text that needs more less than half of the
+    budget; and what was left out of them, in words."""
+    spared: list[str] = []
+    structured, citation = facts.structured_data or {}, facts.citation
+    if PREVIEWED in structured and _is_tight(facts, budget, wanted):
+        rest = {name: said for name, said in structured.items() if name != PREVIEWED}
+        facts = replace(facts, structured_data=rest or None)
+        spared.append("what the page says for previews")
+    if citation.formatted and _is_tight(facts, budget, wanted):
+        facts = replace(facts, citation=replace(citation, formatted=None))
+        spared.append("the citation in two styles")
+    return facts, spared
+
+
+def _is_tight(facts: PageResult, budget: int, wanted: int) -> bool:
+    return max(LEAST_ROOM, budget - _count_facts(facts)) < min(wanted, budget // 2)
 
 
 def _find_room(facts: PageResult, budget: int) -> int:
