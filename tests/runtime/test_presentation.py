@@ -17,6 +17,7 @@ from specloom.plugins.context import Artifact
 from specloom.runtime import fit_to_budget, parse_arguments, tell_within, to_text
 from specloom.runtime.executor import Executor
 from specloom.runtime.presentation import UNTOLD, Presenter
+from tests.support.shipped import shipped_model, shipped_tool
 from tests.support.spec_library import Woven, a_tool, weave_texts
 
 ANSWER = """\
@@ -380,3 +381,79 @@ def test_a_window_needs_an_envelope_and_a_budget_and_a_budget_something_that_giv
     woven = weave_texts(a_tool(answer=ANSWER, more=WINDOWED.replace(right, wrong)))
 
     assert [one.partition(":")[0] for one in woven.sentences] == [code]
+
+
+# --- What no step of a spec foresees ---------------------------------------------------------------------------------
+
+LONG_TITLE = a_tool(
+    answer="query: =args.query\nresults: {each: rows, map: {url: url, title: title, authors: \"split(title, ' ')\"}}\n",
+    more=(
+        "budget: {tokens: 300, cut: [{of: results, to: 1}]}\n"
+        'text: ["{args.query}", {each: answer.results, lines: ["{n}. {item.title}", "{item.authors}"]}]\n'
+        "cache: {ttl: 1h, shape: 1}\n"
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"title": WORDS * 500, "authors": ["Ada"]},
+        {"title": "水獭在冬天怎样在河里找到回家的路。" * 300, "authors": ["Ada"]},
+        {"title": "Otters", "authors": [f"Author Number {n}" for n in range(3000)]},
+        {"title": WORDS * 50, "authors": ["Author"] * 200},
+    ],
+)
+def test_what_no_step_foresees_is_shortened_in_the_last_place_and_told(row: dict[str, Any]) -> None:
+    woven = weave_texts(LONG_TITLE)
+    assert woven.report.errors == [], woven.sentences
+    tool = woven.tool()
+    arguments = parse_arguments(tool, {"query": "o"})
+    answer = {"query": "q", "results": [{"url": "https://1.example/", **row}, {"url": "https://2.example/", **row}]}
+
+    told, cuts = fit_to_budget(tool, woven.model, arguments, answer)
+
+    assert 200 < size(told) <= 330
+    assert count_tokens(to_text(tool, arguments, told)) <= 330
+    (left,) = told["results"]
+    assert left["url"] == "https://1.example/"
+    assert left["title"][:6] == row["title"][:6]
+    assert len(left["authors"]) >= min(10, len(row["authors"]))
+    assert cuts[0].of == "results"
+    assert any(sentence.startswith("Shortened: ") and " of results" in sentence for sentence in told["notices"])
+
+
+def test_addresses_stay_whole_and_what_is_told_as_markdown_is_left_to_who_says_where_it_ends() -> None:
+    text = 'text: ["{args.query}", {markdown: answer.body}]\ncache: {ttl: 1h, shape: 1}\n'
+    more = f"budget: {{tokens: 300, cut: [{{of: query, to: 4000}}]}}\n{text}"
+    woven = weave_texts(a_tool(answer="query: =args.query\nbody: =rows[0].title\nurl: =rows[0].url", more=more))
+    assert woven.report.errors == [], woven.sentences
+    tool = woven.tool()
+    address = "https://a.example/" + "a1/" * 200
+    answer = {"query": WORDS * 90, "body": WORDS * 20, "url": address}
+
+    told, cuts = fit_to_budget(tool, woven.model, parse_arguments(tool, {"query": "o"}), answer)
+
+    assert (told["body"], told["url"]) == (answer["body"], address)
+    assert len(told["query"]) <= 302
+    assert [cut.of for cut in cuts] == ["query"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "of"), [("search_and_scrape", "sources.content"), ("brand_research", "sources.fields")]
+)
+def test_a_field_that_is_required_is_emptied_and_stays(tool: str, of: str) -> None:
+    shipped = shipped_tool(tool)
+    assert shipped.budget is not None
+    (step,) = [step for step in shipped.budget.cut if step.of == of]
+    rows = shipped.output_schema["properties"][step.key]["items"]
+    assert step.to == 0
+    assert step.field in rows["required"]
+    kinds = {"string": WORDS * 20, "array": [WORDS] * 200, "object": {}, "integer": 1, "number": 1, "boolean": True}
+    row = {name: kinds[rows["properties"][name]["type"]] if name == step.field else "o" for name in rows["required"]}
+    given = {"search_and_scrape": {"query": "o"}, "brand_research": {"company_name": "o"}}[tool]
+    arguments = parse_arguments(shipped, {**given, "max_tokens": 200})
+
+    told, _ = fit_to_budget(shipped, shipped_model(), arguments, {step.key: [row] * 30})
+
+    assert told[step.key][0][step.field] in ("", [])

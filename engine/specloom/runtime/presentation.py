@@ -18,6 +18,7 @@ from specloom.plugins import ENVELOPES
 from .answer_text import render_answer, to_words
 from .arguments import Arguments
 from .degradation import with_notices
+from .trimming import ELLIPSIS, trim
 
 if TYPE_CHECKING:
     from specloom.plugins import Artifact
@@ -30,8 +31,8 @@ LEAST_ROOM = 60
 """Tokens of a window at least."""
 MOST_KEPT, MOST_CHARACTERS = 256, 32_768
 """Presented answers that are remembered, because kept answers are asked for again; and how long one of them may be."""
-ELLIPSIS = " …"
-"""What ends a shortened text that nobody reads on."""
+TOLERANCE = 10
+"""An answer may be over its budget by one part in so many, before what no spec foresees is shortened."""
 ARTIFACT_TYPE = "application/json"
 UNTOLD = "This is told as data, because its text could not be made: a defect of the spec of this tool."
 
@@ -269,28 +270,32 @@ def fit(
     if size(answer) <= budget:
         return answer, ()
     whole = answer
-    cuts: dict[str, Omission] = {}
+    cuts: dict[str, Shortening] = {}
     for step in tool.budget.cut:
         longest = _longest(answer, step)
         if longest <= step.to or not _gives_way(step, answer, arguments):
             continue
-        shortened, low, high = _shorten(answer, step, step.to), step.to, longest
+        is_required = _is_required(tool, step)
+        shortened, low, high = _shorten(answer, step, step.to, is_required=is_required), step.to, longest
         if size(shortened) <= budget:
             # The most that fits lies between what fits and what does not.
             while high - low > max(1, low // 40):
                 middle = (low + high) // 2
-                tried = _shorten(answer, step, middle)
+                tried = _shorten(answer, step, middle, is_required=is_required)
                 if size(tried) <= budget:
                     shortened, low = tried, middle
                 else:
                     high = middle
         # What gives way twice is told once, and last: of how much there was at first.
         cuts.pop(step.of, None)
-        cuts[step.of] = _to_omission(step, whole, shortened, arguments)
+        cuts[step.of] = step
         answer = shortened
         if size(answer) <= budget:
             break
-    return answer, tuple(cuts.values())
+    if size(answer) > budget + budget // TOLERANCE:
+        answer, trimmed = trim(tool, answer, budget, size)
+        cuts |= {of: Shortening(*of.partition(".")[::2], 0) for of in trimmed if of not in cuts}
+    return answer, tuple(_to_omission(step, whole, answer, arguments) for step in cuts.values())
 
 
 def _gives_way(step: Shortening, answer: Mapping[str, Any], arguments: Arguments) -> bool:
@@ -319,8 +324,17 @@ def _longest(answer: Mapping[str, Any], step: Shortening) -> int:
     return max((len(value) for value in _values(answer, step) if isinstance(value, (str, list))), default=0)
 
 
-def _shorten(answer: Mapping[str, Any], step: Shortening, most: int) -> dict[str, Any]:
-    """A copy of the answer in which nothing that the step is about is longer: items of a list, characters of a text."""
+def _is_required(tool: Tool, step: Shortening) -> bool:
+    """Whether the published schema wants the field in every row, so that it stays although it is empty."""
+    rows = tool.output_schema.get("properties", {}).get(step.key, {})
+    return step.field in rows.get("items", rows).get("required", ())
+
+
+def _shorten(answer: Mapping[str, Any], step: Shortening, most: int, *, is_required: bool = False) -> dict[str, Any]:
+    """A copy of the answer in which nothing that the step is about is longer: items of a list, characters of a text.
+
+    A field of which nothing is left is left out, but where it is required.
+    """
 
     def short(value: Any) -> Any:
         if isinstance(value, str) and step.source is None and len(value) > most:
@@ -334,9 +348,9 @@ def _shorten(answer: Mapping[str, Any], step: Shortening, most: int) -> dict[str
     if not step.field:
         changed = short(value)
     elif isinstance(value, list):
-        changed = [_with_field(row, step.field, short) for row in value]
+        changed = [_with_field(row, step.field, short, is_required=is_required) for row in value]
     else:
-        changed = _with_field(value, step.field, short)
+        changed = _with_field(value, step.field, short, is_required=is_required)
     return {**answer, step.key: changed}
 
 
@@ -352,11 +366,13 @@ def _cut_list(items: list[Any], most: int, step: Shortening) -> list[Any]:
     return [items[at] for at in chosen]
 
 
-def _with_field(row: Any, name: str, short: Callable[[Any], Any]) -> Any:
+def _with_field(row: Any, name: str, short: Callable[[Any], Any], *, is_required: bool) -> Any:
     if not isinstance(row, dict) or row.get(name) is None:
         return row
     value = short(row[name])
-    return {key: one for key, one in row.items() if key != name} if value in MISSING else {**row, name: value}
+    if value in MISSING and not is_required:
+        return {key: one for key, one in row.items() if key != name}
+    return {**row, name: value}
 
 
 def _to_omission(
