@@ -18,7 +18,7 @@ from specloom.plugins import ENVELOPES
 from .answer_text import render_answer, to_words
 from .arguments import Arguments
 from .degradation import with_notices
-from .trimming import ELLIPSIS, trim
+from .truncation import ELLIPSIS, trim
 
 if TYPE_CHECKING:
     from specloom.plugins import Artifact
