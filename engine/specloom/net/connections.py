@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from specloom.core import Fault
 
@@ -107,6 +107,11 @@ def count_room(most: int) -> int:
     return most if limit == resource.RLIM_INFINITY else min(most, max(_FEWEST_CONNECTIONS, limit // _SHARE))
 
 
+def to_transport(transport: asyncio.BaseTransport) -> asyncio.Transport:
+    """A transport as one that is read from and written to; those of uvloop are such without being of its class."""
+    return cast("asyncio.Transport", transport)
+
+
 class Stream(asyncio.Protocol):
     """One connection, to be read and written as bytes; deadlines are the caller's."""
 
@@ -124,8 +129,7 @@ class Stream(asyncio.Protocol):
     # asyncio's side
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = to_transport(transport)
 
     def data_received(self, data: bytes) -> None:
         self._received += data

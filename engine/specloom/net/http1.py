@@ -14,7 +14,7 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 from specloom.core import Fault
 
-from .connections import HIGH_WATER, PIECES, find_crumbs
+from .connections import HIGH_WATER, PIECES, find_crumbs, to_transport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -362,8 +362,7 @@ class HttpConnection(asyncio.Protocol):
     # asyncio's side
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = to_transport(transport)
 
     def data_received(self, data: bytes) -> None:
         reader = self._reader
@@ -391,7 +390,10 @@ class HttpConnection(asyncio.Protocol):
             self._wake()
         return False
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - cut off is cut off
+    def connection_lost(self, exc: Exception | None) -> None:
+        # uvloop tells no end of a peer that closes TLS without a word; what was reset has an exception on every loop.
+        if exc is None and not self._ended:
+            self.eof_received()
         self._ended = True
         if self._reader is not None and not self._reader.complete and self._error is None:
             self._fail(BrokenAnswer(CUT_OFF))
