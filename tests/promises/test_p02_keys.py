@@ -203,7 +203,7 @@ def test_an_edited_spec_has_other_keys_and_so_have_tenants_where_they_are_parted
     root = write_demo(tmp_path / "one")
     edited = write_demo(tmp_path / "two", {PROVIDER: [("q: =args.query", "q: =upper(args.query)")]})
     keys = set()
-    for folder, owner in ((root, ""), (root, "a"), (root, "b"), (edited, "")):
+    for folder, owner in ((root, "a:ann"), (root, "a:bob"), (root, "b:ann"), (root, ""), (edited, "")):
         executor = demo_executor(folder, isolate=True)
         tool = executor.tool("demo_find")
         keys.add(executor.cache_key(tool, parse_arguments(tool, {"query": "a"}), owner))

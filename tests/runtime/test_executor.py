@@ -17,12 +17,14 @@ from specloom.cache.cache import AnswerCache
 from specloom.core.faults import Fault
 from specloom.core.messages import Request, Response
 from specloom.model import model as model_module
+from specloom.plugins import join_owner
 from specloom.plugins.context import CallRecord
 from specloom.plugins.registry import ObservedCall, Observer
 from specloom.runtime import executor as executor_module
 from specloom.runtime.arguments import parse_arguments
 from specloom.runtime.circuit_breaker import Breakers
 from specloom.runtime.executor import Done, Executor, Prepared
+from specloom.runtime.live_context import LiveContext
 from tests.support.demo_specs import CAPABILITY, PROVIDER, TEXTS, TOOL, demo_executor, write_demo
 
 PAGE = {"results": [{"title": "A", "link": "https://example.org/a", "rank": 1}]}
@@ -267,17 +269,55 @@ def test_the_key_changes_with_settings_and_route_and_holds_no_secret(tmp_path: P
     assert len(keys) == 3
 
 
-async def test_owners_share_answers_unless_they_are_isolated(tmp_path: Path) -> None:
-    write_demo(tmp_path)
-    asked = {}
-    for isolate in (False, True):
-        stub = Stub()
-        executor = demo_executor(tmp_path, sender=stub, cache=memory(), clock=lambda: 1000.0, isolate=isolate)
-        for owner in ("ann", "bob", "ann"):
-            await executor.call("demo_find", {"query": "otters"}, owner=owner)
-        asked[isolate] = len(stub.sent)
+OWNERS = [join_owner(tenant, user) for tenant, user in (("zoo", "ann"), ("zoo", "bob"), ("park", "ann"), ("", ""))]
+"""Two of one tenant, one of another, and nobody in particular."""
 
-    assert asked == {False: 1, True: 2}
+
+@pytest.mark.parametrize(("isolate", "times"), [(False, 1), (True, 3)])
+async def test_all_share_answers_or_those_of_a_tenant_do(tmp_path: Path, isolate: bool, times: int) -> None:
+    stub = Stub()
+    executor = demo_executor(write_demo(tmp_path), sender=stub, cache=memory(), clock=lambda: 1000.0, isolate=isolate)
+    for owner in [*OWNERS, *OWNERS]:
+        await executor.call("demo_find", {"query": "otters"}, owner=owner)
+
+    assert len(stub.sent) == times
+
+
+@pytest.mark.parametrize(("isolate", "times"), [(False, 1), (True, 3)])
+async def test_all_share_the_responses_below_an_answer_or_those_of_a_tenant_do(
+    tmp_path: Path, isolate: bool, times: int
+) -> None:
+    edits = {
+        PROVIDER: [("- get: /search\n", "- get: /search\n        keep_for: 1h\n")],
+        TOOL: [("cache: {ttl: 30m, shape: 1, ignore: [session]}\n", "")],
+    }
+    stub = Stub()
+    root = write_demo(tmp_path, edits)
+    executor = demo_executor(root, sender=stub, cache=memory(), clock=lambda: 1000.0, isolate=isolate)
+    for owner in [*OWNERS, *OWNERS]:
+        await executor.call("demo_find", {"query": "otters"}, owner=owner)
+        # As a procedure asks.
+        await LiveContext(executor, executor.tool("demo_find"), owner, None).ask("demo_pages", {"query": "otters"})
+
+    # The tool says how many results it wants, the procedure does not.
+    assert len(stub.sent) == 2 * times
+
+
+@pytest.mark.parametrize(("isolate", "times"), [(False, 1), (True, 3)])
+async def test_all_share_what_a_procedure_keeps_or_those_of_a_tenant_do(
+    tmp_path: Path, isolate: bool, times: int
+) -> None:
+    executor = demo_executor(write_demo(tmp_path), sender=Stub(), cache=memory(), clock=lambda: 1000.0, isolate=isolate)
+    made: list[str] = []
+
+    async def make() -> str:
+        made.append("otters")
+        return made[-1]
+
+    for owner in [*OWNERS, *OWNERS]:
+        await LiveContext(executor, executor.tool("demo_find"), owner, None).remember("otters", 60.0, make)
+
+    assert len(made) == times
 
 
 # --- calls under way ------------------------------------------------------------------------------------------------

@@ -491,13 +491,17 @@ class Executor:
             meta["routing"] = {**meta["routing"], "latency_ms": round((time.perf_counter() - began) * 1000)}
         return Done(fresh.body, meta, arguments=arguments, aside=fresh.aside), fresh
 
+    def sharing(self, owner: str) -> str:
+        """Who shares what is kept of an owner's calls: its tenant where answers are kept apart, else all, as ""."""
+        return split_owner(owner)[0] if self.isolate else ""
+
     def cache_key(self, tool: Tool, arguments: Arguments, owner: str = "") -> str:
         """Under which key the answer to these arguments is kept."""
         prefix = self._prefixes.get(tool.name)
         if prefix is None:
             orders, own = self.routes.orders, self.tool_settings[tool.name]
             prefix = self._prefixes[tool.name] = digest_prefix(tool, self.model, orders, self.settings, own)
-        return answer_key(tool, arguments, prefix, owner if self.isolate else "")
+        return answer_key(tool, arguments, prefix, self.sharing(owner))
 
     def _from_entry(self, tool: Tool, arguments: Arguments, entry: CacheEntry, began: float) -> Done:
         now = self.clock()
@@ -561,9 +565,12 @@ class Executor:
 
     async def _pursue(self, tool: Tool, arguments: Arguments, owner: str, progress: Progress | None) -> ProviderOutcome:
         lives: list[Life] = []
+        tenant = self.sharing(owner)
 
         async def ask(one: Ask, within: float) -> Answer:
-            return await self.upstreams.ask(one.provider, one.operation, one.arguments, within=within, lives=lives)
+            return await self.upstreams.ask(
+                one.provider, one.operation, one.arguments, within=within, lives=lives, tenant=tenant
+            )
 
         contexts: list[LiveContext] = []
 

@@ -15,7 +15,7 @@ from .degradation import NO_FAILURE, say_parts
 from .notices import none_configured, resolve
 from .pages import PageIndex, make_page
 from .plan import Life, Offer, Progress, Shortfall
-from .providers import Upstreams
+from .providers import Upstreams, name_part
 from .recordings import Sender
 from .request import secrets_of
 from .single_flight import Flights
@@ -34,7 +34,6 @@ class LiveEngine(Protocol):
     clock: Callable[[], float]
     allow_private: bool
     is_live: bool
-    isolate: bool
     tool_settings: dict[str, dict[str, Any]]
 
     @property
@@ -43,6 +42,9 @@ class LiveEngine(Protocol):
 
     def offer(self) -> Offer:
         """Who can be asked now."""
+
+    def sharing(self, owner: str) -> str:
+        """Who shares what is kept of an owner's calls: a tenant, or everybody, as ""."""
 
 
 class LiveContext:
@@ -61,6 +63,7 @@ class LiveContext:
         self._tool = tool
         self._progress = progress
         self._owner = owner
+        self._tenant = engine.sharing(owner)
         self.lives: list[Life] = []
         """Of everything that came from the cache, when it was made and when it ends, in seconds since the epoch."""
 
@@ -99,7 +102,7 @@ class LiveContext:
             taken = model.providers[name].operations[operation].input
             given = {key: arguments[key] for key in taken if arguments.get(key) is not None}
             try:
-                answer = await self._engine.upstreams.ask(name, operation, given, lives=self.lives)
+                answer = await self._engine.upstreams.ask(name, operation, given, lives=self.lives, tenant=self._tenant)
             except Fault as fault:
                 failed.append(fault)
                 continue
@@ -126,7 +129,9 @@ class LiveContext:
             raise Fault("internal", f"no provider reads {route.url}")
 
         async def ask(_: str, operation: Operation, arguments: Mapping[str, Any]) -> Answer:
-            return await self._engine.upstreams.ask(operation.provider, operation.name, arguments, lives=self.lives)
+            return await self._engine.upstreams.ask(
+                operation.provider, operation.name, arguments, lives=self.lives, tenant=self._tenant
+            )
 
         return await make_page(match, ask)
 
@@ -171,8 +176,7 @@ class LiveContext:
 
     def _full(self, key: str) -> str:
         """The key in the cache: tenants share what is public unless their answers are kept apart."""
-        owner = self._owner if self._engine.isolate else ""
-        return f"made:{owner}\0{key}"
+        return f"made:{name_part(self._tenant)}\0{key}"
 
     def new_id(self) -> str:
         import uuid

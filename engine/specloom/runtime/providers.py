@@ -85,6 +85,15 @@ def _parts(value: Any) -> list[Any]:
     return [Secret(part) for part in parts] if isinstance(value, Secret) else parts
 
 
+def name_part(tenant: str) -> str:
+    """A tenant as a part of a key, which ends where it ends whatever is in it; nothing for everybody."""
+    return json.dumps(tenant) if tenant else ""
+
+
+def _kept_key(request: Request, tenant: str) -> str:
+    return f"kept:{name_part(tenant)}{request_key(request)}"
+
+
 class Upstreams:
     """All providers as they can be asked; what is kept between requests is theirs, and not a call's."""
 
@@ -122,10 +131,12 @@ class Upstreams:
         *,
         within: float | None = None,
         lives: list[Life] | None = None,
+        tenant: str = "",
     ) -> Answer:
         """Run one operation of one provider behind its breaker and its limits, in `within` seconds; raises Fault.
 
-        `lives` gets the life of each response that was kept from before.
+        `lives` gets the life of each response that was kept from before: for `tenant`, where that is named, since one
+        that comes at once tells that somebody has asked before.
         """
         provider = self._providers[name]
         operation = provider.operations[operation_name]
@@ -133,7 +144,7 @@ class Upstreams:
         began = time.perf_counter()
         try:
             with self._breakers.of(name, operation_name).call():
-                answer = await self._in_time(provider, operation, arguments, within, lives)
+                answer = await self._in_time(provider, operation, arguments, within, lives, tenant)
         except Fault as fault:
             count.add(time.perf_counter() - began, fault)
             raise self._owned(fault, name) from None
@@ -147,6 +158,7 @@ class Upstreams:
         arguments: Mapping[str, Any],
         seconds: float | None,
         lives: list[Life] | None,
+        tenant: str,
     ) -> Answer:
         """The answer with the key whose turn it is; where that one is spent, with the next."""
         spent: Fault | None = None
@@ -154,7 +166,7 @@ class Upstreams:
             async with asyncio.timeout(seconds):
                 for key in self._keyring(provider.name).turn():
                     try:
-                        return await self._drive(provider, operation, arguments, key, lives)
+                        return await self._drive(provider, operation, arguments, key, lives, tenant)
                     except Fault as fault:
                         if fault.kind not in SPENT or fault.ours:
                             raise
@@ -174,12 +186,13 @@ class Upstreams:
         arguments: Mapping[str, Any],
         key: ApiKey,
         lives: list[Life] | None,
+        tenant: str,
     ) -> Answer:
         fresh: list[Response] = []
         readable: list[tuple[Request, Response]] = []
 
         async def send(request: Request) -> Response:
-            kept = await self._recall(request)
+            kept = await self._recall(request, tenant)
             if kept is not None:
                 if lives is not None:
                     lives.append(kept[1])
@@ -198,29 +211,29 @@ class Upstreams:
         except Fault as fault:
             # What could be read and then not be worked with is as bad as what could not be read.
             if fault.kind != "layout_changed":
-                await self._keep(readable, fresh)
+                await self._keep(readable, fresh, tenant)
             raise
-        await self._keep(readable, fresh)
+        await self._keep(readable, fresh, tenant)
         return answer
 
-    async def _recall(self, request: Request) -> tuple[Response, Life] | None:
+    async def _recall(self, request: Request, tenant: str) -> tuple[Response, Life] | None:
         """The response that was kept for such a request, with its life."""
         if not request.keep_for or self._cache is None:
             return None
-        entry = await self._cache.get("kept:" + request_key(request))
+        entry = await self._cache.get(_kept_key(request, tenant))
         if entry is None:
             return None
         life = (entry.stored_at, entry.stored_at + entry.ttl)
         return from_recording(json.loads(entry.value)["response"], request.url), life
 
-    async def _keep(self, readable: list[tuple[Request, Response]], fresh: list[Response]) -> None:
+    async def _keep(self, readable: list[tuple[Request, Response]], fresh: list[Response], tenant: str) -> None:
         """Keep what could be read and did not come out of the cache, whose time does not begin anew."""
         if self._cache is None:
             return
         for request, response in readable:
             if response.status < 300 and any(response is one for one in fresh):
                 kept = json.dumps(to_recording(request, response)).encode()
-                await self._cache.put("kept:" + request_key(request), kept, request.keep_for, soon=True)
+                await self._cache.put(_kept_key(request, tenant), kept, request.keep_for, soon=True)
 
     async def _send_now(self, provider: Provider, request: Request) -> Response:
         service = provider.service
