@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import functools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -345,7 +346,118 @@ async def test_identical_calls_in_flight_are_one_call_upstream(tmp_path: Path) -
     assert len({one.body for one in done[:3]}) == 1
 
 
-async def test_owners_in_flight_at_once_do_not_share_a_call(tmp_path: Path) -> None:
+TENANTS = [join_owner(f"tenant{at}", "ann") for at in range(32)]
+USERS = [join_owner("zoo", f"user{at}") for at in range(32)]
+
+
+@pytest.mark.parametrize(
+    ("owners", "isolate", "times"),
+    [(TENANTS, False, 1), (TENANTS, True, 32), (USERS, True, 1)],
+    ids=["a cache that all share", "one for each tenant", "one tenant"],
+)
+async def test_those_who_share_answers_wait_for_one_call(
+    tmp_path: Path, owners: list[str], isolate: bool, times: int
+) -> None:
+    stub = Stub()
+    executor = demo_executor(write_demo(tmp_path), sender=stub, cache=memory(), clock=lambda: 1000.0, isolate=isolate)
+
+    done = await asyncio.gather(*(executor.call("demo_find", {"query": "otters"}, owner=one) for one in owners))
+
+    assert len(stub.sent) == times
+    assert len({one.body for one in done}) == 1
+    assert not any(name in done[0].body + json.dumps(done[0].meta) for name in ("ann", "zoo", "tenant", "user"))
+
+
+async def test_a_call_that_others_wait_for_goes_on_without_the_first_and_tells_each_how_far_it_is(
+    tmp_path: Path,
+) -> None:
+    gate, asked = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> Any:
+        asked.set()
+        await gate.wait()
+        return PAGE
+
+    stub, heard = Stub(lambda _: wait()), {owner: list[str | None]() for owner in OWNERS}
+    executor = demo_executor(write_demo(tmp_path), sender=stub, cache=memory())
+    calls = []
+    for owner in OWNERS:
+        progress = functools.partial(lambda owner, done, total, message: heard[owner].append(message), owner)
+        calls.append(
+            asyncio.create_task(executor.call("demo_find", {"query": "otters"}, owner=owner, progress=progress))
+        )
+        await asked.wait()
+
+    calls[0].cancel()
+    await asyncio.wait(calls[:1])
+    gate.set()
+    done = await asyncio.gather(*calls[1:])
+
+    assert len(stub.sent) == 1
+    assert calls[0].cancelled()
+    assert [one.answer["count"] for one in done] == [1, 1, 1]
+    assert all(heard.values())
+    assert heard[OWNERS[1]] == heard[OWNERS[2]] == heard[OWNERS[3]]
+
+
+async def test_each_who_waits_for_one_call_is_recorded_counted_and_observed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted: list[tuple[str, str, int]] = []
+    told: list[CallRecord] = []
+
+    async def note(drawers: Any, seen: ObservedCall) -> None:
+        noted.append((seen.owner, seen.session, len(seen.rows)))
+
+    for module in (executor_module, model_module):
+        monkeypatch.setattr(module, "OBSERVERS", {"note": Observer("note", function=note)})
+    stub = Stub()
+    executor = demo_executor(
+        write_demo(tmp_path), sender=stub, cache=memory(), audit=told.append, drawers=cast("Any", object())
+    )
+
+    await asyncio.gather(
+        *(
+            executor.call("demo_find", {"query": "otters", "session": f"s{at}"}, owner=owner, request=str(at))
+            for at, owner in enumerate(OWNERS)
+        )
+    )
+
+    assert len(stub.sent) == 1
+    assert sorted(noted) == sorted((owner, f"s{at}", 1) for at, owner in enumerate(OWNERS))
+    assert sorted((one.owner, one.request, one.session, one.error) for one in told) == sorted(
+        (owner, str(at), f"s{at}", "") for at, owner in enumerate(OWNERS)
+    )
+    assert [executor.tallies.of(tenant, executor.clock()).calls for tenant in ("zoo", "park")] == [2, 1]
+
+
+async def test_a_failure_of_one_call_is_recorded_for_each_who_waits(tmp_path: Path) -> None:
+    told: list[CallRecord] = []
+    executor = demo_executor(
+        write_demo(tmp_path), sender=Stub(lambda _: Fault("network", "no answer")), cache=memory(), audit=told.append
+    )
+
+    failed = await asyncio.gather(
+        *(executor.call("demo_find", {"query": "otters"}, owner=one) for one in OWNERS), return_exceptions=True
+    )
+
+    assert {str(one) for one in failed} == {str(failed[0])}
+    assert sorted((one.owner, bool(one.error)) for one in told) == sorted((owner, True) for owner in OWNERS)
+
+
+async def test_what_is_an_owners_own_is_not_reached_by_a_call_that_others_wait_for(tmp_path: Path) -> None:
+    executor = demo_executor(write_demo(tmp_path), sender=Stub(), cache=memory())
+    context = LiveContext(executor, executor.tool("demo_find"), OWNERS[0], None, is_shared=True)
+
+    with pytest.raises(Fault, match="answer is shared"):
+        context.state("sessions")
+    with pytest.raises(Fault, match="answer is shared"):
+        await context.keep_artifact("text", name="a text", mime_type="text/plain")
+    with pytest.raises(Fault, match="answer is shared"):
+        await context.read_artifact("research://artifact/1")
+
+
+async def test_owners_in_flight_at_once_do_not_share_a_call_whose_answer_is_not_kept(tmp_path: Path) -> None:
     stub = Stub()
     executor = demo_executor(write_demo(tmp_path), sender=stub)
 

@@ -17,7 +17,8 @@ class Upstream:
         self.cancelled = 0
         self.answer = asyncio.get_running_loop().create_future()
 
-    async def __call__(self):
+    async def __call__(self, tell):
+        self.tell = tell
         self.calls += 1
         try:
             return await asyncio.shield(self.answer)
@@ -47,10 +48,10 @@ async def test_identical_calls_share_one():
 async def test_different_keys_do_not_share():
     flights = Flights()
 
-    async def one():
+    async def one(_):
         return 1
 
-    async def two():
+    async def two(_):
         return 2
 
     assert await asyncio.gather(flights.run("a", one), flights.run("b", two)) == [1, 2]
@@ -125,7 +126,7 @@ async def test_a_failure_that_nobody_waits_for_is_not_reported_as_forgotten():
     asyncio.get_running_loop().set_exception_handler(lambda _, context: reports.append(context))
     flights = Flights()
 
-    async def fails_when_cancelled():
+    async def fails_when_cancelled(_):
         try:
             await asyncio.Event().wait()
         finally:
@@ -144,7 +145,7 @@ async def test_a_failure_that_nobody_waits_for_is_not_reported_as_forgotten():
 async def test_a_shared_call_that_is_broken_off_is_a_fault_and_not_a_cancellation():
     flights = Flights()
 
-    async def broken_off():
+    async def broken_off(_):
         raise asyncio.CancelledError
 
     with pytest.raises(Fault, match="broken off"):
@@ -152,8 +153,52 @@ async def test_a_shared_call_that_is_broken_off_is_a_fault_and_not_a_cancellatio
 
 
 async def test_a_start_that_fails_before_it_awaits_is_delivered():
-    def start():
+    def start(_):
         raise ValueError("no such thing")
 
     with pytest.raises(ValueError, match="no such thing"):
         await Flights().run("k", start)
+
+
+async def test_everyone_who_waits_is_told_how_far_a_call_is_and_who_comes_later_begins_with_the_last():
+    flights, upstream = Flights(), Upstream()
+    heard = {"first": [], "late": [], "left": []}
+
+    def wait(name):
+        return asyncio.create_task(flights.run("k", upstream, lambda *said: heard[name].append(said)))
+
+    callers = {name: wait(name) for name in ("first", "left")}
+    await settle()
+    upstream.tell(1, 3, "one")
+    callers["left"].cancel()
+    await settle()
+    callers["late"] = wait("late")
+    await settle()
+    upstream.tell(2, 3, "two")
+    upstream.answer.set_result("rows")
+    await asyncio.gather(callers["first"], callers["late"])
+
+    assert heard == {
+        "first": [(1, 3, "one"), (2, 3, "two")],
+        "late": [(1, 3, "one"), (2, 3, "two")],
+        "left": [(1, 3, "one")],
+    }
+
+
+async def test_who_cannot_be_told_takes_the_answer_from_nobody():
+    flights, upstream, heard = Flights(), Upstream(), []
+
+    def fails(*said):
+        heard.append("failed")
+        raise ConnectionError("the client is gone")
+
+    callers = [
+        asyncio.create_task(flights.run("k", upstream, one)) for one in (fails, lambda *said: heard.append(said))
+    ]
+    await settle()
+    upstream.tell(1, None, "one")
+    upstream.tell(2, None, "two")
+    upstream.answer.set_result("rows")
+
+    assert await asyncio.gather(*callers) == ["rows"] * 2
+    assert heard == ["failed", (1, None, "one"), (2, None, "two")]

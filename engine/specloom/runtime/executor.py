@@ -482,9 +482,16 @@ class Executor:
             entry = await self.cache.get(key)
             if entry is not None:
                 return self._from_entry(tool, arguments, entry, began), None
-        run = functools.partial(self._answer, tool, arguments, key, owner, progress)
-        shared = tool.cache is not None or tool.annotations["idempotent"]
-        fresh = await (self.flights.run(f"{owner}\0{key}", run) if shared else run())
+        # What will be kept for others can be waited for by them; the compiler has proved that nothing of one owner is
+        # in it, and the key has the tenant where answers are kept apart.
+        is_shared = self.cache is not None and tool.cache is not None
+        run = functools.partial(self._answer, tool, arguments, key, owner, is_shared)
+        if is_shared:
+            fresh = await self.flights.run(key, run, progress)
+        elif tool.cache is not None or tool.annotations["idempotent"]:
+            fresh = await self.flights.run(f"{owner}\0{key}", run, progress)
+        else:
+            fresh = await run(progress)
         self.tool_counts[tool.name].add(time.perf_counter() - began, at=self.clock())
         meta = dict(fresh.meta)
         if "routing" in meta:
@@ -518,10 +525,12 @@ class Executor:
             body = json.dumps(aged, ensure_ascii=False, separators=(",", ":"))
         return Done(body, meta, arguments=arguments)
 
-    async def _answer(self, tool: Tool, arguments: Arguments, key: str, owner: str, progress: Progress | None) -> Fresh:
+    async def _answer(
+        self, tool: Tool, arguments: Arguments, key: str, owner: str, is_shared: bool, progress: Progress | None
+    ) -> Fresh:
         try:
             async with asyncio.timeout(tool.deadline):
-                outcome = await self._pursue(tool, arguments, owner, progress)
+                outcome = await self._pursue(tool, arguments, owner, is_shared, progress)
         except TimeoutError:
             raise Fault("upstream_unavailable", f"{tool.name} had no answer after {tool.deadline:g} seconds") from None
         if self.validate:
@@ -563,7 +572,9 @@ class Executor:
         resting = self.breakers.resting()
         return Offer(self.routes.orders, self.configured, self.missing, resting, self.routes.unmet)
 
-    async def _pursue(self, tool: Tool, arguments: Arguments, owner: str, progress: Progress | None) -> ProviderOutcome:
+    async def _pursue(
+        self, tool: Tool, arguments: Arguments, owner: str, is_shared: bool, progress: Progress | None
+    ) -> ProviderOutcome:
         lives: list[Life] = []
         tenant = self.sharing(owner)
 
@@ -575,10 +586,11 @@ class Executor:
         contexts: list[LiveContext] = []
 
         async def run(one: Run) -> Row:
-            contexts.append(LiveContext(self, tool, owner, progress, one.told))
+            contexts.append(LiveContext(self, tool, owner, progress, one.told, is_shared=is_shared))
             return await one.function(contexts[-1], one.parameters)
 
-        running = pursue(tool, self.model, arguments, self.tool_settings[tool.name], self.offer(), self.clock(), owner)
+        caller, now = "" if is_shared else owner, self.clock()
+        running = pursue(tool, self.model, arguments, self.tool_settings[tool.name], self.offer(), now, caller)
         outcome = await conduct(running, ask, run, deadline=tool.deadline, progress=progress)
         outcome.lives = [*lives, *(life for context in contexts for life in context.lives)]
         return outcome

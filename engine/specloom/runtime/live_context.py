@@ -57,8 +57,12 @@ class LiveContext:
         owner: str,
         progress: Progress | None,
         told: list[Shortfall | str] | None = None,
+        *,
+        is_shared: bool = False,
     ) -> None:
+        """With `is_shared` others get the answer as well, and whatever is one owner's is a defect of the tool."""
         self._engine = engine
+        self._is_shared = is_shared
         self._told = [] if told is None else told
         self._tool = tool
         self._progress = progress
@@ -142,7 +146,7 @@ class LiveContext:
         return redact_response(await self._engine.sender.send(request), secrets_of(request))
 
     async def remember(self, key: str, ttl: float, make: Callable[[], Awaitable[Any]]) -> Kept:
-        async def look() -> Kept:
+        async def look(_: Progress) -> Kept:
             kept = await self.recall(key)
             if kept is not None:
                 return kept
@@ -183,19 +187,27 @@ class LiveContext:
 
         return str(uuid.uuid4())
 
+    def _expect_own(self) -> None:
+        if self._is_shared:
+            sentence = f"{self._tool.name} wants what is its caller's, and its answer is shared: it may not be kept"
+            raise Fault("internal", sentence)
+
     def state(self, collection: str, *, space: str = "") -> Collection:
+        self._expect_own()
         drawers = self._engine.drawers
         if drawers is None:
             raise Fault("config", "This server keeps no state, so nothing can be remembered or recalled.")
         return drawers.drawer(collection, self._owner, space=space)
 
     async def keep_artifact(self, text: str, *, name: str, mime_type: str) -> str:
+        self._expect_own()
         keeper = self._engine.artifacts
         if keeper is None:
             return ""
         return (await keeper.keep(self._owner, text, name=name, mime_type=mime_type)).uri
 
     async def read_artifact(self, address: str) -> WholeText | None:
+        self._expect_own()
         found = self._engine.model.find_artifact(address)
         if found is None:
             return None

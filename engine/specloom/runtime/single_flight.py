@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from specloom.core import Fault, dataclass
+from specloom.core import Fault
 from specloom.core.lazy import LateModule
+
+from .plan import Progress
 
 if TYPE_CHECKING:
     import asyncio
@@ -16,10 +18,31 @@ else:
 T = TypeVar("T")
 
 
-@dataclass(slots=True, eq=False)
 class _Flight:
-    task: asyncio.Task[Any]
-    waiters: int = 0
+    """One call under way, and those who wait for it."""
+
+    __slots__ = ("listeners", "said", "task", "waiters")
+
+    def __init__(self) -> None:
+        self.task: asyncio.Task[Any]
+        self.waiters = 0
+        self.listeners: list[Progress] = []
+        self.said: tuple[float, float | None, str | None] | None = None
+
+    def tell(self, done: float, total: float | None, message: str | None) -> None:
+        """Tell everyone who waits how far it is."""
+        self.said = (done, total, message)
+        for listener in tuple(self.listeners):
+            self.tell_one(listener)
+
+    def tell_one(self, listener: Progress) -> None:
+        """Tell one of them what was said last."""
+        if self.said is None:
+            return
+        try:
+            listener(*self.said)
+        except Exception:  # noqa: BLE001 - whose client cannot be told takes the answer from nobody
+            self.listeners.remove(listener)
 
 
 class Flights:
@@ -34,16 +57,27 @@ class Flights:
         """How many calls are under way, those that are just being cancelled included."""
         return len(self._tasks)
 
-    async def run(self, key: str, start: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The result of the call that is under way for this key, or of `start()` when there is none."""
+    async def run(
+        self, key: str, start: Callable[[Progress], Coroutine[Any, Any, T]], progress: Progress | None = None
+    ) -> T:
+        """The result of the call that is under way for this key, or of `start` when there is none.
+
+        What the call tells through the function that `start` is given goes to the `progress` of each who waits; who
+        comes later begins with what was told last.
+        """
         flight = self._flights.get(key)
         if flight is None or flight.task.done():
             flight = self._launch(key, start)
         flight.waiters += 1
+        if progress is not None:
+            flight.listeners.append(progress)
+            flight.tell_one(progress)
         try:
             # Unlike awaiting the task, waiting for it leaves the task alone when this caller is cancelled.
             await asyncio.wait((flight.task,))
         finally:
+            if progress in flight.listeners:
+                flight.listeners.remove(progress)
             flight.waiters -= 1
             if not flight.waiters and not flight.task.done():
                 self._forget(key, flight)
@@ -56,8 +90,9 @@ class Flights:
         result: T = flight.task.result()
         return result
 
-    def _launch(self, key: str, start: Callable[[], Coroutine[Any, Any, T]]) -> _Flight:
-        flight = _Flight(asyncio.create_task(start(), name=f"flight {key[:16]}"))
+    def _launch(self, key: str, start: Callable[[Progress], Coroutine[Any, Any, T]]) -> _Flight:
+        flight = _Flight()
+        flight.task = asyncio.create_task(start(flight.tell), name=f"flight {key[:16]}")
         self._flights[key] = flight
         self._tasks.add(flight.task)
 
