@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         version: str
         log_level: str | None
         closed: bool
+        refusal: ProtocolError | None
         report: Callable[[BaseException], object]
 
         def capabilities_of(self, meta: dict[str, Any]) -> dict[str, Any]: ...
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
         def publish(self, method: str, params: dict[str, Any] | None, call: LiveCall) -> None: ...
         def ask(
             self, method: str, params: dict[str, Any], answered: Callable[[dict[str, Any] | None], object]
-        ) -> int: ...
-        def forget(self, number: int) -> None: ...
+        ) -> str | int: ...
+        def forget(self, number: str | int) -> None: ...
 
 
 BURST = 5.0
@@ -128,6 +129,7 @@ class LiveCall(Call):
         try:
             frame = await self._perform(backend)
         except ProtocolError as error:
+            self._connection.refusal = error
             frame = to_error(self.request_id, error)
         except CancelledError:
             if self._connection.is_running(self):

@@ -161,6 +161,54 @@ class Listeners:
         return ended
 
 
+# --- What every client of a catalogue is told alike, encoded once -----------------------------------------------------
+
+
+class Announcements:
+    """The lists, the introductions and the name of a server as frames have them; any number of connections share one.
+
+    A host whose clients with a handshake have no stream that stays open `watches` nothing for them.
+    """
+
+    def __init__(self, catalogue: Catalogue, *, watches: bool = True) -> None:
+        self.catalogue = catalogue
+        self.families = frozenset(catalogue.capabilities())
+        self.stamp = to_bytes({SERVER_INFO_KEY: catalogue.info()})[1:-1]
+        self._watches = watches
+        self._lists: dict[tuple[str, bool], bytes] = {}
+        self._initialized: dict[str, bytes] = {}
+        self._discovered = b""
+
+    def initialize(self, version: str) -> bytes:
+        """The result of a handshake that came to a version."""
+        if version not in self._initialized:
+            about = self.catalogue.introduction()
+            if not self._watches and "resources" in about["capabilities"]:
+                about["capabilities"]["resources"].pop("subscribe", None)
+            result = {"protocolVersion": version, "serverInfo": self.catalogue.info(), **about}
+            self._initialized[version] = to_bytes(result)
+        return self._initialized[version]
+
+    def discover(self) -> bytes:
+        """The result of `server/discover`."""
+        if not self._discovered:
+            about = {**self.catalogue.introduction(), **self.catalogue.freshness()}
+            self._discovered = stamp(to_bytes({"supportedVersions": list(MODERN_VERSIONS), **about}), self.stamp)
+        return self._discovered
+
+    def list(self, method: str, *, modern: bool) -> bytes:
+        """The result of a list, which is never paged."""
+        key = (method, modern)
+        if key not in self._lists:
+            member, field = LISTS[method]
+            array: bytes = getattr(self.catalogue, field) or b"[]"
+            body = b'{"' + member.encode() + b'":' + array + b"}"
+            if modern:
+                body = stamp(body[:-1] + b"," + to_bytes(self.catalogue.freshness())[1:], self.stamp)
+            self._lists[key] = body
+        return self._lists[key]
+
+
 if TYPE_CHECKING:
     Answered = Callable[[dict[str, Any] | None], object]
 
@@ -177,8 +225,10 @@ class Connection:
         catalogue: Catalogue,
         send: Callable[[bytes], object],
         report: Callable[[BaseException], object] = lambda _: None,
+        announcements: Announcements | None = None,
     ) -> None:
         self.catalogue = catalogue
+        self.announcements = announcements or Announcements(catalogue)
         self.backend: Backend | None = None
         """The backend once it is loaded; only then are calls answered on the reader's thread."""
         self.report = report
@@ -187,24 +237,30 @@ class Connection:
         self.log_level: str | None = None
         self.listed = False
         self.closed = False
+        self.refusal: ProtocolError | None = None
+        """The last error that answered a request, for hosts whose transport has statuses of its own."""
         self._send = send
         self._lock = threading.RLock()
         self._running: dict[str | int, LiveCall] = {}
-        self._asked: dict[int, Answered] = {}
+        self._asked: dict[str | int, Answered] = {}
         self._number = 0
         self._client: dict[str, Any] = {}
-        self._lists: dict[str, bytes] = {}
-        self._declared = catalogue.capabilities()
-        self._server = to_bytes({SERVER_INFO_KEY: catalogue.info()})[1:-1]
         self._listeners = Listeners(catalogue)
 
     # In: one line.
 
     def handle(self, raw: bytes) -> bytes | LiveCall | None:
         """The answer to one line, a call that the host must run, or `None` when nothing is to be said."""
-        request_id = None
         try:
             message = parse(raw)
+        except ProtocolError as error:
+            return self._refuse(None, error)
+        return self.take(message)
+
+    def take(self, message: Any) -> bytes | LiveCall | None:
+        """The same for a message that is parsed already."""
+        request_id = None
+        try:
             if isinstance(message, dict) and is_id(message.get("id")):
                 request_id = message["id"]
             message = check_message(message)
@@ -217,11 +273,15 @@ class Connection:
                 return None
             return self._answer(request_id, method, {} if params is None else params)
         except ProtocolError as error:
-            return to_error(request_id, error)
+            return self._refuse(request_id, error)
+
+    def _refuse(self, request_id: str | int | None, error: ProtocolError) -> bytes:
+        self.refusal = error
+        return to_error(request_id, error)
 
     def _settle(self, message: dict[str, Any]) -> None:
         """Hand an answer of the client to whoever asked."""
-        answered = self._asked.pop(message["id"], None) if isinstance(message.get("id"), int) else None
+        answered = self._asked.pop(message["id"], None) if "id" in message else None
         if answered is not None:
             result = message.get("result")
             answered(result if isinstance(result, dict) else None)
@@ -266,8 +326,7 @@ class Connection:
     def _initialize(self, params: dict[str, Any]) -> bytes:
         self.version, self._client = agree(params, modern=self.era == "modern")
         self.era = "legacy"
-        about = self.catalogue.introduction()
-        return to_bytes({"protocolVersion": self.version, "serverInfo": self.catalogue.info(), **about})
+        return self.announcements.initialize(self.version)
 
     def _fix_era(self, method: str, meta: dict[str, Any]) -> None:
         """Check that the request fits the era, which the first fitting request decides."""
@@ -280,9 +339,7 @@ class Connection:
 
     def _answer_modern(self, request_id: str | int, method: str, params: dict[str, Any]) -> bytes | None:
         if method == "server/discover":
-            about = {**self.catalogue.introduction(), **self.catalogue.freshness()}
-            result = to_bytes({"supportedVersions": list(MODERN_VERSIONS), **about})
-            return to_result(request_id, self.seal(result))
+            return to_result(request_id, self.announcements.discover())
         if method == "subscriptions/listen" and self._listeners.offered:
             with self._lock:
                 self._send(self._listeners.add(request_id, params))
@@ -303,7 +360,7 @@ class Connection:
     # Lists and calls.
 
     def _require_family(self, method: str) -> None:
-        if FAMILIES.get(method, "tools") not in self._declared:
+        if FAMILIES.get(method, "tools") not in self.announcements.families:
             raise ProtocolError(METHOD_NOT_FOUND, "Method not found")
 
     def _list(self, method: str, params: dict[str, Any]) -> bytes:
@@ -312,14 +369,7 @@ class Connection:
         if params.get("cursor") is not None:
             raise ProtocolError(INVALID_PARAMS, "Invalid cursor")
         self.listed = self.listed or method == "tools/list"
-        if method not in self._lists:
-            member, field = LISTS[method]
-            array: bytes = getattr(self.catalogue, field) or b"[]"
-            body = b'{"' + member.encode() + b'":' + array + b"}"
-            if self.era == "modern":
-                body = self.seal(body[:-1] + b"," + to_bytes(self.catalogue.freshness())[1:])
-            self._lists[method] = body
-        return self._lists[method]
+        return self.announcements.list(method, modern=self.era == "modern")
 
     def _call_tool(self, request_id: str | int, params: dict[str, Any]) -> bytes | LiveCall:
         name = params.get("name")
@@ -350,7 +400,7 @@ class Connection:
 
     def seal(self, result: bytes, *, complete: bool = True) -> bytes:
         """An encoded result with what its era adds to it."""
-        return stamp(result, self._server, complete=complete) if self.era == "modern" else result
+        return stamp(result, self.announcements.stamp, complete=complete) if self.era == "modern" else result
 
     def capabilities_of(self, meta: dict[str, Any]) -> dict[str, Any]:
         """What the client declared: once in the handshake, or with this request."""
@@ -384,8 +434,8 @@ class Connection:
             for frame in frames or ():
                 self._send(frame)
 
-    def ask(self, method: str, params: dict[str, Any], answered: Answered) -> int:
-        """Send a request of ours; `answered` gets the result, or `None` for a refusal. The number is for `forget`."""
+    def ask(self, method: str, params: dict[str, Any], answered: Answered) -> str | int:
+        """Send a request of ours, and give its id for `forget`; `answered` gets the result, or `None` for a refusal."""
         with self._lock:
             self._number += 1
             number = self._number
@@ -396,7 +446,7 @@ class Connection:
                 self._send(to_request(number, method, params))
             return number
 
-    def forget(self, number: int) -> None:
+    def forget(self, number: str | int) -> None:
         """No longer wait for the answer to a request of ours."""
         self._asked.pop(number, None)
 

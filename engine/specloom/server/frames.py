@@ -141,7 +141,7 @@ def to_notification(method: str, params: dict[str, Any] | None) -> bytes:
     return to_bytes(message) + b"\n"
 
 
-def to_request(request_id: int, method: str, params: dict[str, Any]) -> bytes:
+def to_request(request_id: str | int, method: str, params: dict[str, Any]) -> bytes:
     """The frame of a request of ours to the client."""
     return to_bytes({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}) + b"\n"
 
