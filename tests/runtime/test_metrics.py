@@ -1,11 +1,12 @@
-"""Calls are counted by tenant and day, and the tenant that called longest ago is forgotten first."""
+"""Calls and failures are kept by tenant, and the tenant that called longest ago is forgotten first."""
 
 from __future__ import annotations
 
 import pytest
 
+from specloom.core.faults import Fault
 from specloom.runtime import metrics
-from specloom.runtime.metrics import DAY, Tallies, Tally, next_midnight
+from specloom.runtime.metrics import DAY, Failed, Failures, Tallies, Tally, TenantCounts, next_midnight
 
 NOON = 20_000 * DAY + DAY / 2
 
@@ -39,3 +40,39 @@ def test_the_tenant_that_called_longest_ago_is_forgotten(monkeypatch: pytest.Mon
         counted.count(name, "", NOON)
 
     assert [counted.of(name, NOON).calls for name in ("a", "b", "c")] == [2, 0, 1]
+
+
+def test_a_tenant_with_many_failures_pushes_out_nobody_elses() -> None:
+    failures = Failures()
+    failures.add(Failed(1.0, "quiet:ann", "find", "network", "", "mine"))
+    for at in range(2, 1000):
+        failures.add(Failed(float(at), "noisy:bob", "find", "network", "", str(at)))
+
+    assert [one.message for one in failures.of("quiet")] == ["mine"]
+    assert [one.message for one in failures.of("noisy")] == [str(at) for at in range(999, 949, -1)]
+    assert len(failures.newest()) == 50
+
+
+def test_the_failures_of_all_are_told_the_newest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics, "FAILING_TENANTS", 2)
+    failures = Failures()
+    for at, owner in enumerate(("a:x", "b:x", "a:y", "c:x")):
+        failures.add(Failed(float(at), owner, "find", "network", "", ""))
+
+    assert [one.owner for one in failures.newest()] == ["c:x", "a:y", "a:x"]
+    assert failures.of("b") == ()
+
+
+def test_the_calls_of_each_tenant_are_counted_by_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics, "MOST_COUNTS", 2)
+    counts = TenantCounts()
+    counts.add("a:x", "find", 1.0, at=NOON)
+    counts.add("a:y", "find", 3.0, Fault("network", "no answer"), at=NOON)
+    counts.add("b:x", "find", 1.0, at=NOON)
+    counts.add("a:x", "find", 2.0, at=NOON, hits=1)
+    counts.add("c:x", "find", 1.0, at=NOON)
+
+    own = counts.of("a", "find")
+    assert (own.calls, own.faults, own.hits, own.mean, own.kinds) == (3, 1, 1, 2.0, {"network": 1})
+    assert counts.of("b", "find").calls == 0
+    assert counts.of("a", "read").calls == 0

@@ -143,8 +143,14 @@ class Server:
             await decide(self.store.drawer("consents", owner), owner, purpose, granted=True, now=NOW)
 
     @asynccontextmanager
-    async def client(self, owner: str, era: str = ERAS[0]) -> AsyncIterator[Client]:
-        backend = ExecutorBackend(self.executor, owner=owner, prompts=self.prompts, tools=self.catalogue.tool_names)
+    async def client(self, owner: str, era: str = ERAS[0], *, is_operator: bool = False) -> AsyncIterator[Client]:
+        backend = ExecutorBackend(
+            self.executor,
+            owner=owner,
+            prompts=self.prompts,
+            tools=self.catalogue.tool_names,
+            is_operator=is_operator,
+        )
         async with Client(Host(self.catalogue, lambda: backend).server(), mode=era) as client:
             yield client
 

@@ -1,4 +1,7 @@
-"""What the engine knows of itself, as expressions of resources see it: tables of lenses, providers, calls, failures."""
+"""What the engine knows of itself, as expressions of resources see it: tables of lenses, providers, calls, failures.
+
+Who is no operator of the server is told of its own tenant alone: what would tell of others is absent.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,7 @@ class Pace:
     calls: float | None = None
     per_seconds: float | None = None
     at_once: int | None = None
-    refused: int
+    refused: int | None = None
 
 
 @record
@@ -85,7 +88,7 @@ class BreakerRow:
     family: str
     state: str
     available: bool
-    failures: int
+    failures: int | None = None
     retry_after_seconds: float
 
 
@@ -111,5 +114,5 @@ class Tables:
     tenant: TenantRow
     failures: Sequence[FailureRow]
     breakers: Sequence[BreakerRow]
-    stalls: StallsRow
-    problems: Sequence[str]
+    stalls: StallsRow | None = None
+    problems: Sequence[str] | None = None

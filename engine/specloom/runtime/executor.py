@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import time
-from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -33,7 +32,7 @@ from .circuit_breaker import Breakers
 from .configuration import RoutingError, configure, plan_routes, read_settings
 from .degradation import with_notices
 from .live_context import LiveContext
-from .metrics import Count, Stalls, Tallies
+from .metrics import Count, Failed, Failures, Stalls, Tallies, TenantCounts
 from .pages import PageIndex
 from .plan import Ask, Life, Offer, Progress, ProviderOutcome, Run, conduct
 from .providers import Upstreams
@@ -213,22 +212,6 @@ def check_answer(tool: Tool, answer: dict[str, Any]) -> None:
 # --- What is known of a call that has ended: its answer, or how it failed, and the line that a record has of it -------
 
 
-MOST_FAILED = 50
-"""Failed calls that are remembered (the tool contract's figure)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """A call that failed: when, whose, of which tool, and how; `kind` is the word that clients know."""
-
-    at: float
-    owner: str
-    tool: str
-    kind: str
-    provider: str
-    message: str
-
-
 Auditor = Callable[[CallRecord], None]
 
 
@@ -337,9 +320,10 @@ class Executor:
             self.problems += problems
             self.tool_settings[tool.name] = values
         self.tool_counts: dict[str, Count] = {name: Count() for name in model.tools}
+        self.tenant_counts = TenantCounts()
         self.tallies = Tallies()
         self.stalls = Stalls()
-        self.recent: deque[Failed] = deque(maxlen=MOST_FAILED)
+        self.failures = Failures()
         self._watch = Watch(model.heads.observers, drawers, environ, clock)
         self.problems += self._watch.problems
         self.upstreams = Upstreams(
@@ -386,7 +370,7 @@ class Executor:
         entry = self.cache.peek(key)
         if entry is None:
             return Prepared(tool, arguments, key)
-        done = self._from_entry(tool, arguments, entry, began)
+        done = self._from_entry(tool, arguments, entry, owner, began)
         self._audit(tool, owner, arguments.given, began, "", request, done.meta.get("routing"))
         return done
 
@@ -426,8 +410,8 @@ class Executor:
             error = KINDS[fault.kind].wire
             routing = say_attempts(fault) if self.routes.routed and fault.tried else None
             if fault is raised or tool.envelope:
-                self.tool_counts[name].add(time.perf_counter() - began, fault, at=self.clock())
-                self.recent.appendleft(Failed(self.clock(), owner, name, error, fault.provider, fault.message))
+                self._count(name, owner, time.perf_counter() - began, fault)
+                self.failures.add(Failed(self.clock(), owner, name, error, fault.provider, fault.message))
             if not tool.envelope:
                 raise
             told = ENVELOPES[tool.envelope].function(fault, given)
@@ -481,7 +465,7 @@ class Executor:
         if self.cache is not None and tool.cache is not None:
             entry = await self.cache.get(key)
             if entry is not None:
-                return self._from_entry(tool, arguments, entry, began), None
+                return self._from_entry(tool, arguments, entry, owner, began), None
         # What will be kept for others can be waited for by them; the compiler has proved that nothing of one owner is
         # in it, and the key has the tenant where answers are kept apart.
         is_shared = self.cache is not None and tool.cache is not None
@@ -492,7 +476,7 @@ class Executor:
             fresh = await self.flights.run(f"{owner}\0{key}", run, progress)
         else:
             fresh = await run(progress)
-        self.tool_counts[tool.name].add(time.perf_counter() - began, at=self.clock())
+        self._count(tool.name, owner, time.perf_counter() - began)
         meta = dict(fresh.meta)
         if "routing" in meta:
             meta["routing"] = {**meta["routing"], "latency_ms": round((time.perf_counter() - began) * 1000)}
@@ -510,15 +494,20 @@ class Executor:
             prefix = self._prefixes[tool.name] = digest_prefix(tool, self.model, orders, self.settings, own)
         return answer_key(tool, arguments, prefix, self.sharing(owner))
 
-    def _from_entry(self, tool: Tool, arguments: Arguments, entry: CacheEntry, began: float) -> Done:
+    def _count(self, tool: str, owner: str, seconds: float, fault: Fault | None = None, *, hits: int = 0) -> None:
+        """Count a call that has ended, for the whole process and for its tenant."""
+        now, count = self.clock(), self.tool_counts[tool]
+        count.add(seconds, fault, at=now)
+        count.hits += hits
+        self.tenant_counts.add(owner, tool, seconds, fault, at=now, hits=hits)
+
+    def _from_entry(self, tool: Tool, arguments: Arguments, entry: CacheEntry, owner: str, began: float) -> Done:
         now = self.clock()
         meta: dict[str, Any] = say_freshness(True, int(entry.age(now)), entry.ttl, entry.freshness(now))
         spent = time.perf_counter() - began
         if self.routes.routed and "provider" not in arguments.explicit:
             meta["routing"] = {"cache_hit": True, "latency_ms": round(spent * 1000)}
-        count = self.tool_counts[tool.name]
-        count.add(spent, at=now)
-        count.hits += 1
+        self._count(tool.name, owner, spent, hits=1)
         body = entry.value.decode()
         if tool.cache is not None and tool.cache.age_as:
             aged = {**json.loads(body), tool.cache.age_as: int(entry.age(now))}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import heapq
+import itertools
 from collections import OrderedDict, deque
+from collections.abc import Sequence
 from dataclasses import field
 from functools import partial
 
 from specloom.core import Fault, dataclass
+from specloom.plugins import split_owner
 
 RECENT = 1000
 """Calls whose length is remembered; mean and 95th percentile are theirs (the tool contract's figure)."""
@@ -103,6 +107,84 @@ class Tallies:
         """What was counted today."""
         tally = self._tallies.get(tenant)
         return tally if tally is not None and tally.day == int(now // DAY) else Tally(int(now // DAY))
+
+
+MOST_COUNTS = 10_000
+"""Tools of tenants that are counted; beyond them the one that was called longest ago is forgotten."""
+TENANT_RECENT = 100
+"""Calls of one tenant and tool whose length is remembered."""
+
+
+class TenantCounts:
+    """How the calls of each tenant went, tool by tool."""
+
+    def __init__(self) -> None:
+        self._counts: OrderedDict[tuple[str, str], Count] = OrderedDict()
+
+    def add(
+        self, owner: str, tool: str, seconds: float, fault: Fault | None = None, *, at: float, hits: int = 0
+    ) -> None:
+        """One more call of an owner, as in `Count.add`; `hits` is 1 where the answer had been kept."""
+        key = (split_owner(owner)[0], tool)
+        count = self._counts.get(key)
+        if count is None:
+            count = self._counts[key] = Count(lengths=deque(maxlen=TENANT_RECENT))
+            if len(self._counts) > MOST_COUNTS:
+                self._counts.popitem(last=False)
+        else:
+            self._counts.move_to_end(key)
+        count.add(seconds, fault, at=at)
+        count.hits += hits
+
+    def of(self, tenant: str, tool: str) -> Count:
+        """What was counted; nothing yet for whoever is not there."""
+        return self._counts.get((tenant, tool)) or Count()
+
+
+# --- Calls that failed, a short row a tenant, so that one with many failures pushes out nobody else's -----------------
+
+
+MOST_FAILED = 50
+"""Failed calls of a tenant that are remembered (the tool contract's figure)."""
+FAILING_TENANTS = 500
+"""Tenants of which they are; beyond them those of the one that failed longest ago are forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A call that failed: when, whose, of which tool, and how; `kind` is the word that clients know."""
+
+    at: float
+    owner: str
+    tool: str
+    kind: str
+    provider: str
+    message: str
+
+
+class Failures:
+    """The newest failed calls of each tenant."""
+
+    def __init__(self) -> None:
+        self._rows: OrderedDict[str, deque[Failed]] = OrderedDict()
+
+    def add(self, failed: Failed) -> None:
+        """One more."""
+        tenant = split_owner(failed.owner)[0]
+        row = self._rows.pop(tenant, None)
+        self._rows[tenant] = row = deque(maxlen=MOST_FAILED) if row is None else row
+        row.appendleft(failed)
+        if len(self._rows) > FAILING_TENANTS:
+            self._rows.popitem(last=False)
+
+    def of(self, tenant: str) -> Sequence[Failed]:
+        """Those of one tenant, the newest first."""
+        return tuple(self._rows.get(tenant, ()))
+
+    def newest(self) -> Sequence[Failed]:
+        """Those of all tenants together, the newest first, as many as of one."""
+        merged = heapq.merge(*self._rows.values(), key=lambda failed: -failed.at)
+        return tuple(itertools.islice(merged, MOST_FAILED))
 
 
 def next_midnight(now: float) -> float:

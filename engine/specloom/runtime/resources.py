@@ -73,12 +73,23 @@ def answer_resource(resource: Resource, context: ResourceContext) -> dict[str, A
 # --- What the engine knows of itself, worked out for one caller: the rows behind `engine.NAME` in resources -----------
 
 
-def read_table(executor: Executor, owner: str, name: str) -> Any:
-    """One table as JSON data, as the caller may see it; a KeyError for a name that `model_tables.Tables` lacks."""
-    return to_json(_READERS[name](executor, owner))
+@dataclass(frozen=True, slots=True)
+class _Caller:
+    """For whom a table is worked out: an operator is told of all tenants, anybody else of their own."""
+
+    tenant: str
+    is_operator: bool
 
 
-def _lenses(executor: Executor, _owner: str) -> list[LensRow]:
+def read_table(executor: Executor, owner: str, name: str, *, is_operator: bool = True) -> Any:
+    """One table as JSON data, as the caller may see it; a KeyError for a name that `model_tables.Tables` lacks.
+
+    Who is no operator of the server sees nothing from which the calls of other tenants could be told.
+    """
+    return to_json(_READERS[name](executor, _Caller(split_owner(owner)[0], is_operator)))
+
+
+def _lenses(executor: Executor, _caller: _Caller) -> list[LensRow]:
     return [
         LensRow(
             name=lens.name,
@@ -92,15 +103,16 @@ def _lenses(executor: Executor, _owner: str) -> list[LensRow]:
     ]
 
 
-def _providers(executor: Executor, _owner: str) -> list[ProviderRow]:
-    counts = executor.upstreams.counts
+def _providers(executor: Executor, caller: _Caller) -> list[ProviderRow]:
+    counts = executor.upstreams.counts if caller.is_operator else {}
+    missing = executor.missing if caller.is_operator else {}
     return [
         ProviderRow(
             name=provider.name,
             title=provider.title,
             capabilities=sorted({operation.capability for operation in provider.operations.values()}),
             configured=provider.name in executor.configured,
-            set=list(executor.missing[provider.name]) if provider.name in executor.missing else None,
+            set=list(missing[provider.name]) if provider.name in missing else None,
             calls={each.name: _calls(counts[each.id]) for each in provider.operations.values() if each.id in counts}
             or None,
         )
@@ -108,12 +120,14 @@ def _providers(executor: Executor, _owner: str) -> list[ProviderRow]:
     ]
 
 
-def _routes(executor: Executor, _owner: str) -> dict[str, list[str]]:
+def _routes(executor: Executor, _caller: _Caller) -> dict[str, list[str]]:
     return {name: list(order) for name, order in executor.routes.orders.items()}
 
 
-def _tools(executor: Executor, _owner: str) -> dict[str, CallCounts]:
-    return {name: _calls(count) for name, count in executor.tool_counts.items()}
+def _tools(executor: Executor, caller: _Caller) -> dict[str, CallCounts]:
+    if caller.is_operator:
+        return {name: _calls(count) for name, count in executor.tool_counts.items()}
+    return {name: _calls(executor.tenant_counts.of(caller.tenant, name)) for name in executor.tool_counts}
 
 
 def _calls(count: Count) -> CallCounts:
@@ -129,59 +143,76 @@ def _calls(count: Count) -> CallCounts:
     )
 
 
-def _paces(executor: Executor, _owner: str) -> dict[str, Pace]:
+def _paces(executor: Executor, caller: _Caller) -> dict[str, Pace]:
     paces = {}
     for provider in executor.model.providers.values():
         rate, at_once = provider.service.rate, provider.service.concurrency
         if provider.name in executor.configured and (rate or at_once):
             counts = [executor.upstreams.counts.get(one.id) for one in provider.operations.values()]
+            refused = sum(count.kinds.get(REFUSED, 0) for count in counts if count)
             paces[provider.name] = Pace(
                 calls=rate.count if rate else None,
                 per_seconds=rate.per if rate else None,
                 at_once=at_once or None,
-                refused=sum(count.kinds.get(REFUSED, 0) for count in counts if count),
+                refused=refused if caller.is_operator else None,
             )
     return paces
 
 
-def _tenant(executor: Executor, owner: str) -> TenantRow:
-    tenant, now = split_owner(owner)[0], executor.clock()
-    tally = executor.tallies.of(tenant, now)
+def _tenant(executor: Executor, caller: _Caller) -> TenantRow:
+    now = executor.clock()
+    tally = executor.tallies.of(caller.tenant, now)
     midnight = from_epoch(next_midnight(now)) or ""
-    return TenantRow(id=tenant, calls=tally.calls, refused=tally.refused, resets_at=midnight)
+    return TenantRow(id=caller.tenant, calls=tally.calls, refused=tally.refused, resets_at=midnight)
 
 
-def _failures(executor: Executor, owner: str) -> list[FailureRow]:
-    tenant = split_owner(owner)[0]
+def _failures(executor: Executor, caller: _Caller) -> list[FailureRow]:
+    failures = executor.failures
     return [
         FailureRow(
             timestamp=from_epoch(failed.at) or "",
             tool=failed.tool,
             kind=failed.kind,
-            tenant_id=tenant,
+            tenant_id=split_owner(failed.owner)[0],
             provider=failed.provider or None,
             cause=mask(failed.message) or None,
         )
-        for failed in executor.recent
-        if split_owner(failed.owner)[0] == tenant
+        for failed in (failures.newest() if caller.is_operator else failures.of(caller.tenant))
     ]
 
 
-def _breakers(executor: Executor, _owner: str) -> list[BreakerRow]:
-    return [
+def _breakers(executor: Executor, caller: _Caller) -> list[BreakerRow]:
+    """Those of what was asked; for who is no operator, of all that can be asked, since asking is somebody's."""
+    rows = [
         BreakerRow(
             provider=one["provider"],
             family=one["family"],
             state=one["state"].replace("_", "-"),
             available=one["available"],
-            failures=one["failures"],
+            failures=one["failures"] if caller.is_operator else None,
             retry_after_seconds=one["retry_after"],
         )
         for one in executor.breakers.snapshot()
     ]
+    if caller.is_operator:
+        return rows
+    known = {(row.family, row.provider): row for row in rows}
+    asked = sorted(
+        (operation.name, provider.name)
+        for provider in executor.model.providers.values()
+        if provider.name in executor.configured
+        for operation in provider.operations.values()
+    )
+    return [
+        known.get((family, name))
+        or BreakerRow(provider=name, family=family, state="closed", available=True, retry_after_seconds=0)
+        for family, name in asked
+    ]
 
 
-def _stalls(executor: Executor, _owner: str) -> StallsRow:
+def _stalls(executor: Executor, caller: _Caller) -> StallsRow | None:
+    if not caller.is_operator:
+        return None
     stalls = executor.stalls
     return StallsRow(
         count=stalls.count,
@@ -191,11 +222,11 @@ def _stalls(executor: Executor, _owner: str) -> StallsRow:
     )
 
 
-def _problems(executor: Executor, _owner: str) -> list[str]:
-    return list(executor.problems)
+def _problems(executor: Executor, caller: _Caller) -> list[str] | None:
+    return list(executor.problems) if caller.is_operator else None
 
 
-_READERS: Mapping[str, Callable[[Executor, str], Any]] = {
+_READERS: Mapping[str, Callable[[Executor, _Caller], Any]] = {
     "lenses": _lenses,
     "providers": _providers,
     "routes": _routes,

@@ -34,9 +34,10 @@ NO_PROMPTS: Mapping[str, Prompt] = {}
 
 
 class ExecutorBackend(Backend):
-    """The backend of `serve`: one owner, who is whoever started the process.
+    """The backend of one owner: over stdio whoever started the process, who is its operator as well.
 
-    `tools` are the names that this client sees; prompts speak of no others.
+    `tools` are the names that this client sees; prompts speak of no others. Who is no operator is told of the calls,
+    failures and counts of their own tenant, and of nothing from which those of others could be seen.
     """
 
     def __init__(
@@ -47,11 +48,12 @@ class ExecutorBackend(Backend):
         prompts: Mapping[str, Prompt] = NO_PROMPTS,
         tools: Collection[str] | None = None,
         presenter: Presenter | None = None,
+        is_operator: bool = True,
     ) -> None:
         self._executor = executor
         self._owner = owner
         self._presenter = presenter or Presenter(executor)
-        self._resources = Resources(executor, owner)
+        self._resources = Resources(executor, owner, is_operator=is_operator)
         self._prompts = prompts
         self._tools = frozenset(executor.model.tools if tools is None else tools)
         self._search: ToolSearch | None = None
@@ -160,9 +162,10 @@ MOST_ITEMS = 100
 class Resources:
     """The resources of one owner over an executor."""
 
-    def __init__(self, executor: Executor, owner: str) -> None:
+    def __init__(self, executor: Executor, owner: str, *, is_operator: bool = True) -> None:
         self._executor = executor
         self._owner = owner
+        self._is_operator = is_operator
         # An address is that of a template only where it is none of its own.
         self._resources = sorted(executor.model.resources.values(), key=lambda one: one.is_template)
         self._changing = [one for one in self._resources if one.changes_with]
@@ -218,7 +221,10 @@ class Resources:
         }
 
     def _context(self, resource: Resource, holes: Mapping[str, str]) -> ResourceContext:
-        tables = {name: read_table(self._executor, self._owner, name) for name in resource.tables}
+        tables = {
+            name: read_table(self._executor, self._owner, name, is_operator=self._is_operator)
+            for name in resource.tables
+        }
         return ResourceContext(holes, tables, self._executor.clock())
 
     async def _read_artifact(self, uri: str, resource: Resource, identifier: str) -> dict[str, Any]:

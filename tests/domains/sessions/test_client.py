@@ -413,6 +413,39 @@ async def test_nothing_crosses_between_owners(server: Server) -> None:
     assert own["stepCount"] == 1
 
 
+async def test_nothing_that_is_told_of_the_server_tells_of_another_tenant(server: Server) -> None:
+    async with server.client(ADA) as ada, server.client(GRACE) as grace:
+        listed = [str(one.uri) for one in (await grace.list_resources()).resources]
+        before = {uri: await read(grace, uri) for uri in listed}
+        session = await begin(ada)
+        await ask(ada, "web_search", query="otters", sessionId=session)
+        await refused(ada, "web_search", query="otters", provider="serper")
+        after = {uri: await read(grace, uri) for uri in listed}
+        own = {uri: await read(ada, uri) for uri in listed}
+
+    assert after == before
+    assert {uri for uri in listed if own[uri] != before[uri]} == {
+        "diagnostics://errors/recent",
+        "stats://rate-limits",
+        "stats://sessions",
+        "stats://tools",
+    }
+    assert own["diagnostics://health"]["providers"]
+    assert not {"stalls", "problems"} & own["diagnostics://health"].keys()
+    assert not any("set" in one or "calls" in one for one in own["stats://providers"]["providers"])
+
+
+async def test_an_operator_is_told_of_the_failures_of_all_tenants(server: Server) -> None:
+    async with server.client(ADA) as ada, server.client(GRACE, is_operator=True) as operator:
+        await refused(ada, "web_search", query="otters", provider="serper")
+        await refused(operator, "web_search", query="seals", provider="serper")
+        errors = (await read(operator, "diagnostics://errors/recent"))["errors"]
+        tools = (await read(operator, "stats://tools"))["tools"]
+
+    assert sorted(one["tenantId"] for one in errors) == ["north", "south"]
+    assert tools["web_search"]["errorCalls"] == 2
+
+
 async def test_nobody_in_particular_is_told_why_nothing_is_kept(server: Server) -> None:
     async with server.client("") as client:
         answers = [
@@ -444,7 +477,7 @@ async def test_tools_to_opt_in_do_not_exist_until_they_are_switched_on() -> None
 
 
 async def test_resources_tell_of_calls_errors_and_limits(server: Server) -> None:
-    async with server.client(ADA) as client:
+    async with server.client(ADA, is_operator=True) as client:
         session = await begin(client)
         await ask(client, "web_search", query="otters")
         await refused(client, "web_search", query="otters", provider="serper")
@@ -518,7 +551,7 @@ async def test_every_argument_with_a_vocabulary_is_completed_and_no_other(server
 
 
 async def test_rate_limits_count_what_was_really_refused_for_whom_and_by_whom(server: Server) -> None:
-    async with server.client(ADA) as ada, server.client(GRACE) as grace:
+    async with server.client(ADA, is_operator=True) as ada, server.client(GRACE) as grace:
         await ask(ada, "web_search", query="otters")
         server.web.refusing = True
         told = await refused(ada, "web_search", query="more otters", provider="brave")
@@ -540,6 +573,7 @@ async def test_rate_limits_count_what_was_really_refused_for_whom_and_by_whom(se
     assert others["defaultTenant"]["tenantId"] == "south"
     assert (others["defaultTenant"]["dailyUsed"], others["defaultTenant"]["dailyRefused"]) == (0, 0)
     assert {name: one["refused"] for name, one in hers["providers"].items() if one["refused"]} == {"brave": 1}
+    assert not any("refused" in one for one in others["providers"].values())
 
 
 @pytest.mark.parametrize("era", ERAS)
