@@ -168,3 +168,15 @@ def test_a_home_that_cannot_be_written_only_costs_time(environ: dict[str, str], 
     served = load_served({**environ, "SPECLOOM_CACHE_DIR": str(tmp_path / "file" / "below")})
 
     assert "demo_find" in served.model.tools
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="there is no list of what is mapped here")
+def test_what_was_loaded_of_an_image_is_not_kept_in_memory_a_second_time(path: Path) -> None:
+    model = load_model(Image(str(path)))
+    for kind in KINDS:
+        list(getattr(model, kind).values())
+
+    lines = Path("/proc/self/smaps").read_text(encoding="ascii", errors="replace").splitlines()
+    (at,) = (number for number, line in enumerate(lines) if line.endswith(str(path)))
+    resident = next(line for line in lines[at:] if line.startswith("Rss:"))
+    assert resident.split()[1] == "0"

@@ -26,6 +26,7 @@ from tests.support.demo_specs import (
     copy_package,
     write_demo,
 )
+from tests.support.loopback import Loopback
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 START = [("initialize", HELLO), ("tools/list", {})]
@@ -359,6 +360,49 @@ def test_a_list_from_the_image_imports_nothing_heavy(environ: dict[str, str]) ->
 
 def test_the_probe_sees_what_a_first_start_imports(environ: dict[str, str]) -> None:
     assert {"yaml", "jmespath", "dataclasses", "typing"} <= set(imported(environ)[1])
+
+
+UNUSED = [
+    "yaml",
+    "html.entities",
+    "csv",
+    "decimal",
+    "calendar",
+    "lxml",
+    "jinja2",
+    "jsonschema",
+    "specloom.specs.grammar",
+]
+"""What a search in JSON, a resource and a completion have no use for."""
+CALLS_PROBE = """\
+import sys
+from specloom.server import stdio
+from specloom.server.start import ServeOptions, run
+class Wire(stdio._Wire):
+    def send(self, frame):
+        print(",".join(sorted(set(sys.modules) & set(sys.argv[1].split(",")))), file=sys.stderr)
+        super().send(frame)
+stdio._Wire = Wire
+run(ServeOptions())
+"""
+
+
+def test_a_call_imports_only_what_it_uses(environ: dict[str, str]) -> None:
+    body = json.dumps({"results": [{"title": "Otters & others", "link": "https://example.org/otters"}]})
+    reference = {"type": "ref/resource", "uri": "lenses://{name}"}
+    completion = {"ref": reference, "argument": {"name": "name", "value": "d"}}
+    messages = [*START, ("tools/call", {"name": "demo_find", "arguments": {"query": "otters"}})]
+    messages.append(("completion/complete", completion))
+    with Loopback(lambda _: (200, {"Content-Type": "application/json"}, body)) as upstream:
+        environ |= {**CONFIGURED, "DEMO_URL": f"http://127.0.0.1:{upstream.port}"}
+        serve(environ)
+        command = [sys.executable, "-c", CALLS_PROBE, ",".join(UNUSED)]
+        given = conversation(messages)
+        done = subprocess.run(command, input=given, env=environ, capture_output=True, timeout=60, check=True)
+
+    assert b"Otters" in done.stdout
+    assert len(done.stdout.splitlines()) == len(messages)
+    assert done.stderr.decode().split("\n") == [""] * (len(messages) + 1)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the entry point has another form elsewhere")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from specloom.core.diagnostics import Report
 from specloom.core.faults import Fault
 from specloom.specs.library import shipped_root
-from specloom.specs.prompts import Prompt, complete, listed_prompt, load_prompts, read_prompt, render_prompt
+from specloom.specs.prompts import Prompt, listed_prompt, load_prompts, read_prompt, render_prompt
 
 HEAD = """\
 title: Greeting
@@ -145,11 +145,6 @@ def test_a_later_layer_replaces_a_prompt_of_the_same_name(tmp_path: Path) -> Non
     found = load_prompts([str(tmp_path / "one"), str(tmp_path / "two"), str(tmp_path / "three")])
 
     assert [one.title for one in found.values()] == ["Second"]
-
-
-def test_words_that_begin_with_what_is_typed_come_first() -> None:
-    assert complete(["medical", "biomed", "news", "MEDIA"], " Med") == ["medical", "MEDIA", "biomed"]
-    assert complete(["b", "a", "b"], "") == ["b", "a"]
 
 
 def test_the_shipped_prompts_are_those_of_the_contract() -> None:

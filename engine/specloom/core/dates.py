@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from types import MappingProxyType
@@ -176,4 +175,6 @@ def _months_before(start: datetime, months: int) -> datetime:
     year, month = divmod(start.year * 12 + start.month - 1 - months, 12)
     if year < 1:
         raise ValueError("before the first year")
+    from calendar import monthrange
+
     return start.replace(year=year, month=month + 1, day=min(start.day, monthrange(year, month + 1)[1]))

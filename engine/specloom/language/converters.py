@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
-from html import unescape
 from math import isfinite
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
@@ -114,6 +112,8 @@ def compile_converter(name: str, params: Any) -> Step:
     """The conversion with its parameters bound; a problem in either is raised as ConverterProblem."""
     converter = CONVERTERS.get(name)
     if converter is None:
+        from difflib import get_close_matches
+
         near = get_close_matches(str(name), CONVERTERS, n=1)
         raise ConverterProblem("E209", f"unknown converter {name!r}", f'did you mean "{near[0]}"?' if near else "")
     function, bound = converter.function, _bind(converter, params)
@@ -251,6 +251,10 @@ def unescape_(value: str, _: Moment) -> str:
 
 
 def _unescape(text: str) -> str:
+    if "&" not in text:
+        return text
+    from html import unescape  # with a table of two thousand names, which most answers need not
+
     try:
         return unescape(text)
     except ValueError:  # a numeric reference of thousands of digits

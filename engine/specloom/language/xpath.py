@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from functools import cache
 from itertools import pairwise
 from math import inf, isfinite
@@ -327,5 +326,7 @@ def _excerpt(text: str, offset: int) -> str:
 
 
 def _suggest(name: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
     near = get_close_matches(name, known, n=1, cutoff=0.7)
     return f'did you mean "{near[0]}"?' if near else ""

@@ -101,6 +101,7 @@ class Image:
         self.names: dict[str, list[str]] = table["names"]
         self._parts: dict[str, list[Any]] = table["parts"]
         self._start = self._data.tell()
+        self._let_go()
 
     def _read_table(self) -> dict[str, Any]:
         if self._data.readline() != MAGIC:
@@ -117,6 +118,11 @@ class Image:
             raise ImageError(f"{self.path} is for another interpreter")
         return table
 
+    def _let_go(self) -> None:
+        """Take what was read out of the memory of this process; the system still has it for who reads it again."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._data.madvise(mmap.MADV_DONTNEED)
+
     def load(self, kind: str, name: str = "") -> Any:
         """What a spec became, or the data of a table; None where there is no such part.
 
@@ -126,6 +132,7 @@ class Image:
             return None
         offset, length, digest = self._parts[f"{kind}/{name}"]
         body = self._data[self._start + offset : self._start + offset + length]
+        self._let_go()
         if _digest(body) != digest:
             raise ImageError(f"{self.path} is damaged; remove it")
         module = {"__name__": f"specloom.image.{kind}.{name}" if name else f"specloom.image.{kind}"}

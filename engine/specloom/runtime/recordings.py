@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -105,6 +104,8 @@ def from_recording(said: Mapping[str, Any], url: str) -> Response:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file so that it is either whole or as it was before: temporary file, flush to disk, rename."""
+    import tempfile
+
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

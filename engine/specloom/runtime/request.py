@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Callable, Generator, Mapping, MutableMapping
 from dataclasses import field, replace
-from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 
@@ -173,7 +172,11 @@ def _texts(value: Any, name: str) -> list[str | Secret]:
 def _decimal(value: float) -> str:
     """The shortest text of a number, never with an exponent, which few upstreams read."""
     text = repr(value)
-    return format(Decimal(text), "f") if "e" in text else text
+    if "e" not in text:
+        return text
+    from decimal import Decimal
+
+    return format(Decimal(text), "f")
 
 
 def _path(step: Step, context: OperationContext) -> str:

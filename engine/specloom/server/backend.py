@@ -118,8 +118,6 @@ class ExecutorBackend(Backend):
         }
 
     async def complete(self, ref: dict[str, Any], argument: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002
-        from specloom.specs import complete
-
         vocabulary = await self._vocabulary(ref, str(argument.get("name", "")))
         values = complete(vocabulary, str(argument.get("value", "")))
         return {"values": values[:MOST_VALUES], "total": len(values), "hasMore": len(values) > MOST_VALUES}
@@ -150,6 +148,14 @@ class ExecutorBackend(Backend):
         if ref.get("type") == "ref/resource":
             return await self._resources.complete(str(ref.get("uri", "")), name)
         raise ProtocolError(INVALID_PARAMS, "Nothing is completed for this reference")
+
+
+def complete(known: Collection[str], typed: str) -> list[str]:
+    """The words that begin with what is typed, then those that have it in them; each kind in its own order."""
+    wanted = typed.strip().casefold()
+    words = list(dict.fromkeys(known))
+    first = [word for word in words if word.casefold().startswith(wanted)]
+    return first + [word for word in words if wanted in word.casefold()[1:] and word not in first]
 
 
 # --- What can be read beside calling tools, as the specs of resources declare it --------------------------------------

@@ -3,7 +3,7 @@
 While a call into C holds the interpreter, no thread of Python has a turn: no handler of a signal runs, and nobody sees
 that the client has closed the input. So a small process of its own looks out for both, and kills. It is told of signals
 by the handler in C, which writes their numbers into a pipe, and asks at the end of input whether somebody is there.
-This module is also the program of that process, so it imports nothing of ours.
+`watchdog_program` is what that process runs; this is the server's side.
 """
 
 from __future__ import annotations
@@ -11,18 +11,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-PATIENCE = 2.3
-"""Seconds that a server has to be gone after a signal, and to answer after the end of input."""
-_LOOK = 0.5
-"""Seconds between two questions once the input has ended."""
-_CLIENT = 63
-"""The descriptor of the client's input in the process; away from what a server has open."""
-_HERE = b"."
 
 
 class Watchdog:
@@ -44,13 +32,15 @@ class Watchdog:
         if self._started:
             return
         self._started = True
+        from . import watchdog_program
+
         answers, questions = os.pipe()
         actions = [
             (os.POSIX_SPAWN_DUP2, self._orders, 0),
             (os.POSIX_SPAWN_DUP2, questions, 1),
-            (os.POSIX_SPAWN_DUP2, self._client, _CLIENT),
+            (os.POSIX_SPAWN_DUP2, self._client, watchdog_program.CLIENT),
         ]
-        program = [sys.executable, "-I", "-S", __file__, str(os.getpid())]
+        program = [sys.executable, "-I", "-S", watchdog_program.__file__, str(os.getpid())]
         try:
             self._process = os.posix_spawn(program[0], program, {}, file_actions=actions)
         except OSError:
@@ -72,9 +62,11 @@ class Watchdog:
             self._process = 0
 
     def _answer(self, questions: int) -> None:
+        from .watchdog_program import HERE
+
         while os.read(questions, 1):
             # The pipe is never full: what is written here is read there before the next question.
-            os.write(self._way_out, _HERE)
+            os.write(self._way_out, HERE)
 
 
 def start_watchdog(client: int) -> Watchdog | None:
@@ -88,58 +80,3 @@ def _show_stacks() -> None:
     import signal
 
     faulthandler.register(signal.SIGUSR2, file=2, all_threads=True, chain=False)
-
-
-def watch(server: int) -> None:
-    """Wait until the server is gone, and kill it where it does not leave. The program of the process."""
-    import select
-    import signal
-    import time
-
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        # A terminal sends them to all; the watchdog ends with its server.
-        signal.signal(number, signal.SIG_IGN)
-    told = {bytes([signal.SIGTERM]), bytes([signal.SIGINT])}
-    poll = select.poll()
-    poll.register(0, select.POLLIN)
-    poll.register(_CLIENT, 0)
-    end = asking = heard = float("inf")
-    """When the server must be gone, when to ask it the next time, and when it was last heard of."""
-    while (now := time.monotonic()) < end and now < heard + PATIENCE:
-        if now >= asking:
-            asking = now + _LOOK
-            os.write(1, _HERE)
-        next_look = min(end, asking)
-        ready = poll.poll(None if next_look == float("inf") else max(0.0, next_look - now) * 1000 + 1)
-        for descriptor, _ in ready:
-            if descriptor == _CLIENT:
-                poll.unregister(_CLIENT)
-                asking = heard = time.monotonic()
-                continue
-            orders = os.read(0, 4096)
-            if not orders:
-                return
-            if _HERE in orders:
-                heard = time.monotonic()
-            if any(number in orders for number in told):
-                end = min(end, time.monotonic() + PATIENCE)
-    sentence = (
-        f"specloom: the server did not leave within {PATIENCE:g} seconds and is killed; its threads stood here:\n"
-    )
-    _try(os.write, 2, sentence.encode())
-    # The pipe of orders would have ended with the server, so the number is still its own.
-    _try(os.kill, server, signal.SIGUSR2)
-    time.sleep(0.2)
-    _try(os.kill, server, signal.SIGKILL)
-
-
-def _try(function: Callable[..., object], *arguments: object) -> None:
-    """Nobody is there to be told that the server has just gone, or that nobody reads its errors."""
-    try:
-        function(*arguments)
-    except OSError:
-        return
-
-
-if __name__ == "__main__":
-    watch(int(sys.argv[1]))

@@ -137,14 +137,6 @@ def _read_arguments(
     return read
 
 
-def complete(known: Collection[str], typed: str) -> list[str]:
-    """The words that begin with what is typed, then those that have it in them; each kind in its own order."""
-    wanted = typed.strip().casefold()
-    words = list(dict.fromkeys(known))
-    first = [word for word in words if word.casefold().startswith(wanted)]
-    return first + [word for word in words if wanted in word.casefold()[1:] and word not in first]
-
-
 # --- Reads prompt files: what a prompt takes, as YAML between two lines of dashes, and its text below -----------------
 
 

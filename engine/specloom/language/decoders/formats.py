@@ -8,12 +8,10 @@ be read is `layout_changed`: the upstream did answer, in a form that the spec do
 from __future__ import annotations
 
 import codecs
-import csv
 import io
 import json
 import re
 from collections.abc import Iterable, Mapping
-from html.entities import html5
 from math import isfinite
 from typing import Any, Final, NoReturn
 
@@ -240,6 +238,8 @@ def _require_size(response: Response) -> None:
 
 def _write_out_references(root: Any) -> None:
     """References that only an unread DTD explains (`&nbsp;`) become the character they name in HTML, or nothing."""
+    from html.entities import html5
+
     from lxml import etree
 
     for reference in list(root.iter(etree.Entity)):
@@ -269,6 +269,8 @@ def parse_tsv(response: Response, options: Mapping[str, Any]) -> list[Row]:
 
 def parse_csv(response: Response, options: Mapping[str, Any]) -> list[Row]:
     """The rows. A quoted cell may hold delimiters, line ends and doubled quotes (RFC 4180)."""
+    import csv
+
     text = _read_table(response, options, "CSV")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=options.get("delimiter", ","), skipinitialspace=True)
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from html import unescape
 from typing import TYPE_CHECKING, Any, Final
 
 from .formats import is_blank, require_data, to_text
@@ -34,6 +33,8 @@ def parse_webvtt(response: Response, options: Mapping[str, Any]) -> list[dict[st
     require_data(response, "WebVTT")
     vtt = to_text(response).replace("\r\n", "\n").replace("\r", "\n")
     lines: list[dict[str, Any]] = []
+    from html import unescape
+
     before: list[str] = []
     rolling = _WORD_TIME.search(vtt) is not None
     # A row of one blank is a row of a cue; only an empty one ends it.

@@ -9,7 +9,6 @@ path is noted, which covers all that lies below it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from enum import Enum
 from functools import lru_cache
 from math import prod
@@ -467,6 +466,8 @@ def count_copies(node: Node) -> int:
 
 def suggest(name: str, known: Mapping[str, Any]) -> str:
     """The nearest known name as a question, or the known names."""
+    from difflib import get_close_matches
+
     close = get_close_matches(name, list(known), n=1, cutoff=0.6)
     if close:
         return f'did you mean "{close[0]}"?'
