@@ -13,6 +13,7 @@ import threading
 import pytest
 
 import specloom.cache.cache as cache_module
+import specloom.cache.erasures as erasures_module
 from specloom.cache.cache import OVERHEAD, AnswerCache
 from specloom.cache.disk import AnswerDisk, CacheEntry, erase_answers
 
@@ -710,3 +711,72 @@ def test_peeking_imports_neither_the_library_nor_a_loop():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
 
     assert done.stdout.strip() == "[]"
+
+
+# --- Erasures by other processes --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def erase(tmp_path):
+    """What a command does beside a server."""
+    return lambda: erase_answers(tmp_path / "cache" / "answers", 1.0, erasures=tmp_path / "erasures")
+
+
+async def test_what_another_process_erases_is_answered_from_no_memory(make, tmp_path, erase, warnings):
+    cache, told = make(erasures=tmp_path / "erasures"), []
+    cache.on_erased.append(lambda: told.append("erased"))
+    await cache.put("key", b"value", 60)
+    before = cache.peek("key")
+
+    assert erase()
+
+    assert before is not None
+    assert cache.peek("key") is None
+    assert await cache.get("key") is None
+    assert told == ["erased"]
+    await cache.put("key", b"new", 60)
+    assert (await cache.get("key")).value == b"new"
+    assert warnings == []
+
+
+async def test_what_was_on_its_way_to_the_disk_when_it_was_erased_never_gets_there(make, tmp_path, erase):
+    cache = make(erasures=tmp_path / "erasures")
+    await cache.put("first", b"value", 60)
+    await cache.put("key", b"value", 60, soon=True)
+
+    erase()
+    cache.close()
+
+    assert await make(erasures=tmp_path / "erasures").get("key") is None
+
+
+async def test_nothing_is_kept_of_what_was_asked_before_an_erasure(make, tmp_path, erase):
+    cache = make(erasures=tmp_path / "erasures")
+    since = cache.generation
+
+    erase()
+    await cache.put("asked before", b"value", 60, since=since)
+    await cache.put("asked after", b"value", 60, since=cache.generation)
+
+    assert await cache.get("asked before") is None
+    assert await cache.get("asked after") is not None
+
+
+async def test_a_mark_that_was_deleted_is_found_again_where_it_is_made_anew(make, tmp_path, erase, monkeypatch):
+    moment = [1000.0]
+    monkeypatch.setattr(erasures_module.time, "monotonic", lambda: moment[0])
+    cache = make(erasures=tmp_path / "erasures")
+    (tmp_path / "erasures").unlink()
+    await cache.put("key", b"value", 60)
+
+    erase()
+    moment[0] += 1.5
+
+    assert cache.peek("key") is None
+
+
+async def test_where_no_mark_can_be_had_answers_are_kept_all_the_same(make, tmp_path):
+    cache = make(erasures=tmp_path / "no folder" / "erasures")
+    await cache.put("key", b"value", 60)
+
+    assert cache.peek("key") is not None

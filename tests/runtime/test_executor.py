@@ -185,7 +185,7 @@ async def test_a_kept_response_holds_no_secret(tmp_path: Path) -> None:
     seen: list[bytes] = []
 
     class Watched(AnswerCache):
-        async def put(self, key: str, value: bytes, ttl: float, *, soon: bool = False) -> None:
+        async def put(self, key: str, value: bytes, ttl: float, **_: Any) -> None:
             seen.extend([key.encode(), value])
 
     cache = Watched(disk=None, key=None, warn=pytest.fail)

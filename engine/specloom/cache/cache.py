@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from specloom.core import KEY_BYTES
 
 from .disk import ANSWERS, AnswerDisk, CacheEntry, Glance
+from .erasures import Erasures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +36,9 @@ class AnswerCache:
 
     The directory gets a folder of its own, `answers`. Whatever goes wrong there ends in one sentence to `warn`, which
     may be called from another thread, and the memory serves on alone. Nothing is ever written in the clear.
+
+    `erasures` is the file by which other processes tell that they have erased what is kept: then nothing is answered
+    from memory any more, and nothing is kept that was asked before.
     """
 
     def __init__(
@@ -47,6 +51,7 @@ class AnswerCache:
         clock: Callable[[], float] = time.time,
         warn: Callable[[str], None],
         lock_wait: float = LOCK_WAIT,
+        erasures: Path | None = None,
     ) -> None:
         if key is not None and len(key) != KEY_BYTES:
             raise ValueError(f"the key of a cache has {KEY_BYTES} bytes, this one has {len(key)}")
@@ -59,6 +64,10 @@ class AnswerCache:
         self._gathering: Any = None
         """The event loop that will have the outbox written."""
         self._generation = 0
+        self._erasures = Erasures(erasures) if erasures is not None else None
+        self._mark = self._erasures.now() if self._erasures is not None else b""
+        self.on_erased: list[Callable[[], None]] = []
+        """What else is told once something was erased; from any thread."""
         self._counts = {"hits": 0, "disk_hits": 0, "misses": 0, "busy": 0}
         self._busy_in_a_row = 0
         self._disk = (
@@ -72,8 +81,28 @@ class AnswerCache:
         if disk is not None and key is None:
             warn("answers are kept in memory only, because there is no key to seal them with on disk")
 
+    @property
+    def generation(self) -> int:
+        """A number that is another once what is kept was erased, here or by another process."""
+        self.notice_erasure()
+        return self._generation
+
+    def notice_erasure(self) -> None:
+        """Forget what is in memory where another process has erased what is kept."""
+        if self._erasures is None or (mark := self._erasures.now()) == self._mark:
+            return
+        with self._lock:
+            self._mark = mark
+            self._generation += 1
+            self._memory.clear()
+            # What is on its way to the disk belongs to what was erased.
+            self._outbox, self._outbox_bytes = {}, 0
+        for tell in self.on_erased:
+            tell()
+
     def peek(self, key: str) -> CacheEntry | None:
         """The entry if it is in memory and alive, in microseconds and from any thread."""
+        self.notice_erasure()
         with self._lock:
             entry = self._memory.get(key, self._clock())
             if entry is not None:
@@ -82,6 +111,7 @@ class AnswerCache:
 
     async def get(self, key: str) -> CacheEntry | None:
         """The entry from memory, else from disk; what comes from disk is in memory afterwards."""
+        self.notice_erasure()
         with self._lock:
             entry = self._memory.get(key, self._clock())
             if entry is None and (waiting := self._outbox.get(key)) is not None and waiting.is_alive(self._clock()):
@@ -102,17 +132,28 @@ class AnswerCache:
             self._counts["misses" if entry is None else "hits"] += 1
         return entry
 
-    async def put(self, key: str, value: bytes, ttl: float, *, age: float = 0.0, soon: bool = False) -> None:
+    async def put(
+        self,
+        key: str,
+        value: bytes,
+        ttl: float,
+        *,
+        age: float = 0.0,
+        soon: bool = False,
+        since: int | None = None,
+    ) -> None:
         """Remember the value until it is `ttl` seconds old, which `age` seconds are of already. Never fails.
 
         Afterwards it is in memory and on disk, or with `soon` in memory, and on disk with what else comes in the next
-        twentieth of a second; the disk is waited for only where it falls behind.
+        twentieth of a second; the disk is waited for only where it falls behind. Of what was asked in the generation
+        `since` nothing is kept once that is over.
         """
         if not ttl > age:
             return
         entry = CacheEntry(bytes(value), self._clock() - age, float(ttl))
+        self.notice_erasure()
         with self._lock:
-            if self._closed:
+            if self._closed or since not in (None, self._generation):
                 return
             self._memory.put(key, entry)
             if self._disk is not None:
@@ -134,7 +175,12 @@ class AnswerCache:
 
     def _write_outbox(self, disk: AnswerDisk) -> None:
         """Write all that has come in since the last time, in one transaction: that costs little more than one write."""
+        self.notice_erasure()
         disk.write_all(self._empty_outbox())
+        if self._erasures is not None and self._erasures.now() != self._mark:
+            # Somebody erased what is kept while it was written.
+            self.notice_erasure()
+            disk.clear()
 
     def _empty_outbox(self) -> dict[str, CacheEntry]:
         with self._lock:
@@ -182,6 +228,8 @@ class AnswerCache:
                 pool.submit(disk.close)
             pool.shutdown(wait=True)
         self._end_glance()
+        if self._erasures is not None:
+            self._erasures.close()
 
     def _end_glance(self) -> None:
         with self._lock:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from specloom.core import dataclass, keyed_digest, make_database, make_folder, seal, unseal
 
+from .erasures import mark_erasure
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
@@ -214,11 +216,20 @@ class Glance:
                 self._connection.close()
 
 
-def erase_answers(directory: Path, lock_wait: float) -> bool:
+def erase_answers(directory: Path, lock_wait: float, *, erasures: Path | None = None) -> bool:
     """Remove every kept answer and write the file anew without it; False when another process is in the way.
 
-    Also where the key is gone and a server has the directory open: its next look finds nothing.
+    Also where the key is gone and a server has the directory open: its next look finds nothing. With `erasures`, the
+    file that servers look at, their memories go as well.
     """
+    if erasures is not None:
+        # Before, so that nothing on its way is written behind the removal; and behind it, because until then what is
+        # to be removed may be read into memory.
+        mark_erasure(erasures)
+        try:
+            return erase_answers(directory, lock_wait)
+        finally:
+            mark_erasure(erasures)
     import sqlite3
 
     if not (directory / "cache.db").exists():

@@ -38,7 +38,7 @@ def erase(options: Namespace) -> int:
     """Remove everything that a user, or every user of a tenant, has here."""
     if not options.user and not options.whole_tenant:
         raise CommandError("say whose data: --user NAME, or --whole-tenant for every user of the tenant")
-    from specloom.cache import ANSWERS, LOCK_WAIT, erase_answers
+    from specloom.cache import ANSWERS, ERASURES, LOCK_WAIT, erase_answers
     from specloom.core import cache_folder
     from specloom.plugins import CONSENTS
 
@@ -51,7 +51,14 @@ def erase(options: Namespace) -> int:
 
     erased = _with_store(work)
     # Kept answers are nobody's in particular, so what somebody has asked goes only when all of them go.
-    forgotten = erase_answers(Path(cache_folder(os.environ)) / ANSWERS, LOCK_WAIT)
+    try:
+        forgotten = erase_answers(
+            Path(cache_folder(os.environ)) / ANSWERS, LOCK_WAIT, erasures=Path(_folder()) / ERASURES
+        )
+    except OSError as error:
+        raise CommandError(
+            f"running servers cannot be told of it, so stop them: {error.filename} cannot be written ({error.strerror})"
+        ) from None
     _audit(options, "data.erasure", {"items": sum(erased.deleted.values())})
     said: dict[str, Any] = {"tenantId": options.tenant, "deleted": erased.deleted, "compacted": erased.compacted}
     say(to_json({**said, "userId": options.user} if options.user else said))

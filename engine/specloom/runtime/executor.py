@@ -324,6 +324,9 @@ class Executor:
         self.tallies = Tallies()
         self.stalls = Stalls()
         self.failures = Failures()
+        if cache is not None:
+            # They tell of what was asked.
+            cache.on_erased.append(self.failures.clear)
         self._watch = Watch(model.heads.observers, drawers, environ, clock)
         self.problems += self._watch.problems
         self.upstreams = Upstreams(
@@ -517,6 +520,7 @@ class Executor:
     async def _answer(
         self, tool: Tool, arguments: Arguments, key: str, owner: str, is_shared: bool, progress: Progress | None
     ) -> Fresh:
+        since = self.cache.generation if self.cache is not None else None
         try:
             async with asyncio.timeout(tool.deadline):
                 outcome = await self._pursue(tool, arguments, owner, is_shared, progress)
@@ -544,7 +548,7 @@ class Executor:
         # Nothing that a page, an upstream or a caller wrote gets into an answer but through here.
         body = to_body(tool, arguments.given, outcome.answer)
         if self.cache is not None and tool.cache is not None and outcome.keep:
-            await self.cache.put(key, body.encode("utf-8", "surrogatepass"), ttl, age=age, soon=True)
+            await self.cache.put(key, body.encode("utf-8", "surrogatepass"), ttl, age=age, soon=True, since=since)
         if outcome.notes:
             meta["incomplete"] = list(dict.fromkeys(outcome.notes))
         meta |= outcome.meta

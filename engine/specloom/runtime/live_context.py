@@ -68,6 +68,7 @@ class LiveContext:
         self._progress = progress
         self._owner = owner
         self._tenant = engine.sharing(owner)
+        self._since = engine.cache.generation if engine.cache is not None else None
         self.lives: list[Life] = []
         """Of everything that came from the cache, when it was made and when it ends, in seconds since the epoch."""
 
@@ -176,7 +177,8 @@ class LiveContext:
     async def keep(self, key: str, value: Any, ttl: float) -> None:
         if self._engine.cache is not None:
             text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-            await self._engine.cache.put(self._full(key), text.encode("utf-8", "surrogatepass"), ttl, soon=True)
+            encoded = text.encode("utf-8", "surrogatepass")
+            await self._engine.cache.put(self._full(key), encoded, ttl, soon=True, since=self._since)
 
     def _full(self, key: str) -> str:
         """The key in the cache: tenants share what is public unless their answers are kept apart."""

@@ -177,6 +177,10 @@ class Failures:
         if len(self._rows) > FAILING_TENANTS:
             self._rows.popitem(last=False)
 
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._rows = OrderedDict()
+
     def of(self, tenant: str) -> Sequence[Failed]:
         """Those of one tenant, the newest first."""
         return tuple(self._rows.get(tenant, ()))

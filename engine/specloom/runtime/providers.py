@@ -205,15 +205,16 @@ class Upstreams:
                 fresh.append(response)
             return response
 
+        since = self._cache.generation if self._cache is not None else None
         running = perform(provider, operation, arguments, key.settings, self._clock(), key.tokens, readable.append)
         try:
             answer = await drive_live(running, send)
         except Fault as fault:
             # What could be read and then not be worked with is as bad as what could not be read.
             if fault.kind != "layout_changed":
-                await self._keep(readable, fresh, tenant)
+                await self._keep(readable, fresh, tenant, since)
             raise
-        await self._keep(readable, fresh, tenant)
+        await self._keep(readable, fresh, tenant, since)
         return answer
 
     async def _recall(self, request: Request, tenant: str) -> tuple[Response, Life] | None:
@@ -226,14 +227,16 @@ class Upstreams:
         life = (entry.stored_at, entry.stored_at + entry.ttl)
         return from_recording(json.loads(entry.value)["response"], request.url), life
 
-    async def _keep(self, readable: list[tuple[Request, Response]], fresh: list[Response], tenant: str) -> None:
+    async def _keep(
+        self, readable: list[tuple[Request, Response]], fresh: list[Response], tenant: str, since: int | None
+    ) -> None:
         """Keep what could be read and did not come out of the cache, whose time does not begin anew."""
         if self._cache is None:
             return
         for request, response in readable:
             if response.status < 300 and any(response is one for one in fresh):
                 kept = json.dumps(to_recording(request, response)).encode()
-                await self._cache.put(_kept_key(request, tenant), kept, request.keep_for, soon=True)
+                await self._cache.put(_kept_key(request, tenant), kept, request.keep_for, soon=True, since=since)
 
     async def _send_now(self, provider: Provider, request: Request) -> Response:
         service = provider.service

@@ -168,6 +168,8 @@ def _tenant(executor: Executor, caller: _Caller) -> TenantRow:
 
 def _failures(executor: Executor, caller: _Caller) -> list[FailureRow]:
     failures = executor.failures
+    if executor.cache is not None:
+        executor.cache.notice_erasure()
     return [
         FailureRow(
             timestamp=from_epoch(failed.at) or "",

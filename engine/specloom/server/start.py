@@ -254,20 +254,26 @@ def make_presenter(executor: Executor, environ: Mapping[str, str]) -> Presenter:
 def _make_cache(environ: Mapping[str, str], *, disk: bool, problems: list[str]) -> AnswerCache | None:
     from pathlib import Path
 
-    from specloom.cache import AnswerCache
-    from specloom.core import cache_folder, load_key, make_own_folder
+    from specloom.cache import ERASURES, AnswerCache
+    from specloom.core import cache_folder, load_key, make_own_folder, state_folder
 
     if not read_switch(environ, "SPECLOOM_CACHE", problems):
         return None
     folder = Path(cache_folder(environ))
     key: bytes | None = None
+    erasures: Path | None = None
     if disk:
+        try:
+            make_own_folder(state_folder(environ), environ)
+            erasures = Path(state_folder(environ)) / ERASURES
+        except OSError as error:
+            problems.append(f"an erasure by another process is noticed at the next start only: {error}")
         try:
             make_own_folder(str(folder), environ)
             key = load_key(folder, environ)
         except (ValueError, OSError) as error:
             problems.append(f"answers are kept in memory only: {error}")
-    return AnswerCache(disk=folder if key else None, key=key, warn=warn)
+    return AnswerCache(disk=folder if key else None, key=key, warn=warn, erasures=erasures)
 
 
 def read_switch(environ: Mapping[str, str], name: str, problems: list[str]) -> Any:
