@@ -245,7 +245,8 @@ def test_the_variables_that_the_engine_reads_are_those_that_are_documented() -> 
         if file.name != "variables.py":
             named |= set(
                 re.findall(
-                    r"""["']((?:SPECLOOM|CIRCUIT|CACHE|SEARCH|AUDIT|SESSION|MEMORY|WORKSPACE|STDIO)_[A-Z_]+)["']""",
+                    r"""["']((?:SPECLOOM|CIRCUIT|CACHE|SEARCH|AUDIT|SESSION|MEMORY|WORKSPACE|STDIO|OAUTH|PUBLIC|JWKS"""
+                    r"""|ENFORCE|REQUIRED|SCOPES|ALLOW)_[A-Z_]+)["']""",
                     file.read_text("utf-8"),
                 )
             )

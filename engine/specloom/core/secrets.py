@@ -330,7 +330,7 @@ _FORMS = (
 )
 # Forms that issuers of keys document, known by how they begin; then JSON web tokens and private keys
 _ISSUED = re.compile(
-    r"AIza[\w-]{30,}|\bsk-[\w-]{16,}|\bBSA[\w-]{20,}"
+    r"AIza[\w-]{30,}|\bsk-[\w-]{16,}|\bBSA[\w-]{20,}|\bslk_[a-z0-9]{10}_[\w-]{20,}"
     r"|\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,})"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bxox[abeoprs]-[\w-]{10,}|\b[rsp]k_(?:live|test)_\w{10,}"
     r"|\b(?:hf|npm)_[A-Za-z0-9]{20,}|\beyJ[\w-]{8,4000}+\.[\w-]{8,}(?:\.[\w-]*)?"

@@ -1,0 +1,31 @@
+"""Who calls over HTTP: tokens of an issuer, API keys, scopes, and what a tenant has of its own.
+
+Knows no web framework and no server: functions over the values of headers.
+"""
+
+from __future__ import annotations
+
+from specloom.core.lazy import exports
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .api_keys import ApiKeyError, ApiKeyFile, IssuedKey, find_api_keys
+    from .authenticator import Authenticator
+    from .identity import ANONYMOUS, NOBODY, OPERATOR, REFUSAL_REASONS, Identity, Refusal, make_challenge
+    from .metadata import ResourceMetadata
+    from .revocations import MemoryRevocations, Revocations, RevocationsFullError
+    from .scopes import ScopePolicy
+    from .settings import IdentitySettings, read_identity_settings
+
+__getattr__ = exports(
+    __name__,
+    {
+        "api_keys": "ApiKeyError ApiKeyFile IssuedKey find_api_keys",
+        "authenticator": "Authenticator",
+        "identity": "ANONYMOUS NOBODY OPERATOR REFUSAL_REASONS Identity Refusal make_challenge",
+        "metadata": "ResourceMetadata",
+        "revocations": "MemoryRevocations Revocations RevocationsFullError",
+        "scopes": "ScopePolicy",
+        "settings": "IdentitySettings read_identity_settings",
+    },
+)

@@ -1,0 +1,226 @@
+"""API keys for callers without an issuer: made once, kept as hashes in one file, gone within a second when revoked.
+
+A key is 256 random bits, so its SHA-256 is as good as out of reach for whoever reads the file: there is no list of
+likely keys to try. A slow hash protects what people choose; here it would only let strangers burn our time.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import math
+import os
+import secrets
+import stat
+import string
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from specloom.core import dataclass, make_folder, open_private, read_variable, state_folder
+from specloom.plugins import JsonObject
+from specloom.storage import FileLock, write_whole
+
+from .identity import Identity, Refusal, is_name, is_scope, say_nothing
+
+FILE_NAME = "api-keys.json"
+"""The file in the folder of the state, where no other is named."""
+PREFIX = "slk_"
+"""How every key begins, by which people and scanners know one."""
+LOOK_EVERY = 0.5
+"""Seconds between two looks at the file."""
+MOST_KEYS = 10_000
+MOST_BYTES = 8 * 1024 * 1024
+_ID_SIGNS = string.ascii_lowercase + string.digits
+_ID_LENGTH = 10
+_SECRET_BYTES = 32
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class IssuedKey:
+    """What is kept of a key: whose it is and the hash by which it is known; never the key."""
+
+    id: str
+    tenant: str
+    user: str
+    scopes: tuple[str, ...]
+    digest: str
+    """SHA-256 of the whole key, in hexadecimal digits."""
+    created: float
+    expires: float | None = None
+
+    def to_identity(self) -> Identity:
+        """Who calls with it."""
+        ends = math.inf if self.expires is None else self.expires
+        return Identity(self.tenant, self.user, frozenset(self.scopes), self.id, ends, self.created, kind="key")
+
+
+class ApiKeyError(ValueError):
+    """A file of keys, or a key to be made, that is not usable: one sentence that shows no key."""
+
+
+class ApiKeyFile:
+    """The keys of a server. A running one reads the file again when it has changed; commands change it under a lock.
+
+    `timer` tells seconds that only go on; `warn` gets one sentence when the file cannot be used.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        warn: Callable[[str], None] = say_nothing,
+        timer: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.path = Path(path)
+        self._warn = warn
+        self._timer = timer
+        self._looked_at: float | None = None
+        self._version: tuple[int, ...] | None = None
+        self._keys: Mapping[str, IssuedKey] | None = {}
+
+    def find(self, text: str, now: float) -> Identity:
+        """Who calls with a key; a Refusal for one that is not known, has ended, or cannot be looked up."""
+        keys = self._look()
+        if keys is None:
+            raise Refusal("keys_unavailable", retry_after=10)
+        key = keys.get(text[len(PREFIX) : len(PREFIX) + _ID_LENGTH])
+        # A key that is not known is compared as well, so that the time tells nobody which ids there are.
+        known = bytes.fromhex(key.digest) if key is not None else bytes(_SECRET_BYTES)
+        same = hmac.compare_digest(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(), known)
+        if key is None or not same or (key.expires is not None and now >= key.expires):
+            raise Refusal("api_key")
+        return key.to_identity()
+
+    def add(
+        self, tenant: str, *, user: str = "", scopes: Sequence[str] = (), expires: float | None = None, now: float
+    ) -> tuple[IssuedKey, str]:
+        """A new key, and its text, which is kept nowhere. Without a user the key is a user of its own."""
+        check_owner(tenant, user)
+        for scope in scopes:
+            if not is_scope(scope):
+                raise ApiKeyError(f"{scope!r} is no scope; write visible ASCII without blanks and quotes")
+        name = "".join(secrets.choice(_ID_SIGNS) for _ in range(_ID_LENGTH))
+        text = f"{PREFIX}{name}_{base64.urlsafe_b64encode(secrets.token_bytes(_SECRET_BYTES)).decode().rstrip('=')}"
+        digest = hashlib.sha256(text.encode("ascii")).hexdigest()
+        key = IssuedKey(name, tenant, user or f"key-{name}", tuple(dict.fromkeys(scopes)), digest, now, expires)
+        with self._locked():
+            keys = self.read()
+            if len(keys) >= MOST_KEYS:
+                raise ApiKeyError(f"{self.path} has {MOST_KEYS} keys; revoke some first")
+            if name in keys:
+                raise ApiKeyError("the new key has the id of another; try again")
+            self._write([*keys.values(), key])
+        return key, text
+
+    def revoke(self, key_id: str) -> IssuedKey | None:
+        """Remove a key; what it was, or None when there is none of this id."""
+        with self._locked():
+            keys = dict(self.read())
+            key = keys.pop(key_id, None)
+            if key is not None:
+                self._write(list(keys.values()))
+        return key
+
+    def read(self) -> Mapping[str, IssuedKey]:
+        """The keys of the file by id, none where there is no file; an ApiKeyError for one that cannot be used."""
+        try:
+            handle = open_private(self.path, os.O_RDONLY)
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise ApiKeyError(f"the API keys in {self.path} cannot be read: {error.strerror}") from None
+        with os.fdopen(handle, "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_BYTES:
+                raise ApiKeyError(f"{self.path} is no file of API keys")
+            if os.name != "nt" and status.st_mode & 0o022:
+                raise ApiKeyError(
+                    f"others may write {self.path}, so its API keys are not believed; run chmod 600 on it"
+                )
+            text = file.read(MOST_BYTES)
+        try:
+            return _parse(text)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise ApiKeyError(f"{self.path} is no file of API keys that this version reads") from None
+
+    def _look(self) -> Mapping[str, IssuedKey] | None:
+        """The keys as the file has them now, give or take half a second; None where it cannot be read."""
+        now = self._timer()
+        if self._looked_at is not None and now - self._looked_at < LOOK_EVERY:
+            return self._keys
+        self._looked_at = now
+        version = self._find_version()
+        if version != self._version:
+            try:
+                self._keys = self.read()
+            except ApiKeyError as error:
+                # A file that cannot be read may have been changed to revoke a key, so the older ones go as well.
+                self._keys = None
+                self._warn(f"{error}; until then no API key is taken")
+            self._version = version
+        return self._keys
+
+    def _find_version(self) -> tuple[int, ...]:
+        """What changes when the file does; it is replaced, so its number changes too."""
+        try:
+            status = self.path.stat()
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            return (error.errno or 0,)
+        return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+    def _locked(self) -> FileLock:
+        make_folder(self.path.parent)
+        return FileLock(self.path.with_name(self.path.name + ".lock"))
+
+    def _write(self, keys: Sequence[IssuedKey]) -> None:
+        said = {"format": _FORMAT, "keys": [_to_json(key) for key in keys]}
+        write_whole(self.path, (json.dumps(said, ensure_ascii=False, indent=1) + "\n").encode())
+
+
+def find_api_keys(environ: Mapping[str, str]) -> str:
+    """Where the file of API keys is."""
+    named = read_variable("SPECLOOM_API_KEYS", environ)
+    return str(Path(str(named)).expanduser() if named else Path(state_folder(environ)) / FILE_NAME)
+
+
+def check_owner(tenant: str, user: str = "") -> None:
+    """Nothing for names that a caller may have; an ApiKeyError with what to write for others."""
+    for what, name in (("tenant", tenant), *([("user", user)] if user else [])):
+        if not is_name(name):
+            raise ApiKeyError(f"{name!r} is no {what}; write 1 to 255 characters without line breaks, not 'anonymous'")
+
+
+def _to_json(key: IssuedKey) -> JsonObject:
+    said: dict[str, Any] = {"id": key.id, "tenant": key.tenant, "user": key.user, "scopes": list(key.scopes)}
+    return {**said, "sha256": key.digest, "created": key.created, "expires": key.expires}
+
+
+def _parse(text: bytes) -> dict[str, IssuedKey]:
+    """The keys by id; a ValueError, KeyError or TypeError for what is no file of keys."""
+    said = json.loads(text)
+    if said["format"] != _FORMAT:
+        raise ValueError("another format")
+    keys = [_from_json(one) for one in said["keys"]]
+    return {key.id: key for key in keys}
+
+
+def _from_json(said: Mapping[str, Any]) -> IssuedKey:
+    key_id, scopes, created, expires = said["id"], tuple(said["scopes"]), said["created"], said["expires"]
+    if not (
+        len(key_id) == _ID_LENGTH
+        and is_name(said["tenant"])
+        and is_name(said["user"])
+        and all(isinstance(scope, str) and is_scope(scope) for scope in scopes)
+        and isinstance(created, int | float)
+        and (expires is None or isinstance(expires, int | float))
+        and len(bytes.fromhex(said["sha256"])) == _SECRET_BYTES
+    ):
+        raise ValueError("a key that cannot be")
+    return IssuedKey(key_id, said["tenant"], said["user"], scopes, said["sha256"], created, expires)
