@@ -228,6 +228,11 @@ def _with_store(work: Callable[[StateStore], Awaitable[T]]) -> T:
 
 
 def _audit(options: Namespace, event: str, metadata: dict[str, Any]) -> None:
+    record_event(event, options.tenant, options.user or "", metadata)
+
+
+def record_event(event: str, tenant: str, user: str, metadata: dict[str, Any]) -> None:
+    """Write to the audit log what was done from the command line."""
     from specloom.storage import AuditRecord, open_audit
 
     try:
@@ -235,7 +240,5 @@ def _audit(options: Namespace, event: str, metadata: dict[str, Any]) -> None:
     except ValueError as error:
         raise CommandError(str(error)) from None
     if log is not None:
-        log.record(
-            AuditRecord(event, options.tenant, options.user or "", metadata={**metadata, "through": "command line"})
-        )
+        log.record(AuditRecord(event, tenant, user, metadata={**metadata, "through": "command line"}))
         log.close()
