@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .revocations import MemoryRevocations, Revocations, RevocationsFullError
     from .scopes import ScopePolicy
     from .settings import IdentitySettings, read_identity_settings
+    from .tenants import Tenants, list_tenant_settings, load_tenants
 
 __getattr__ = exports(
     __name__,
@@ -27,5 +28,6 @@ __getattr__ = exports(
         "revocations": "MemoryRevocations Revocations RevocationsFullError",
         "scopes": "ScopePolicy",
         "settings": "IdentitySettings read_identity_settings",
+        "tenants": "Tenants list_tenant_settings load_tenants",
     },
 )
