@@ -9,6 +9,7 @@ import pytest
 
 from specloom.model.model import Model
 from specloom.server.catalogue import Conditions, Selection, conditions, load_image, make_catalogue, save_image, select
+from specloom.server.start import default_selection
 from tests.support.demo_specs import TOOL, codes, weave_demo, write_demo
 from tests.support.shipped import shipped_model
 
@@ -125,3 +126,54 @@ def test_an_input_that_names_a_provider_lists_those_that_are_configured() -> Non
     assert listed({}) == ["worldbank", "oecd", "eurostat"]
     assert "fred" in str(listed({"FRED_API_KEY": "made-up"}))
     assert "FRED_API_KEY" in conditions(model).given
+
+
+TOOLSET = """\
+spec: toolset/1
+name: research
+shared_by: DEMO_SHARED
+instructions: [Finds pages.]
+"""
+
+
+def test_a_toolset_without_owners_is_left_out_for_several_tenants_until_they_share_it(tmp_path: Path) -> None:
+    root = write_demo(tmp_path / "specs")
+    (root / "tools.d" / "research.yaml").write_text(TOOLSET, encoding="utf-8")
+    model, _, report = weave_demo(root)
+    many = Selection(["all"], shared=True)
+
+    assert codes(report) == []
+    assert select(model, ALL, {}) == ["demo_find"], "one person's server"
+    assert select(model, many, {}) == []
+    assert select(model, many, {"DEMO_SHARED": "no"}) == []
+    assert select(model, many, {"DEMO_SHARED": "true"}) == ["demo_find"]
+    with pytest.raises(ValueError, match="'demo_find' is off; set DEMO_SHARED=true"):
+        select(model, Selection(tools=["demo_find"], shared=True), {})
+
+
+def test_images_for_one_person_and_for_several_tenants_are_apart_and_stale_when_sharing_changes(
+    tmp_path: Path,
+) -> None:
+    root = write_demo(tmp_path / "specs")
+    (root / "tools.d" / "research.yaml").write_text(TOOLSET, encoding="utf-8")
+    model, _, _ = weave_demo(root)
+    environ = {"SPECLOOM_CACHE_DIR": str(tmp_path / "cache"), "SPECLOOM_PATH": str(root)}
+    many = Selection(["all"], shared=True)
+    assert save_image(make_catalogue(model, many, environ), environ, many, conditions(model))
+
+    assert load_image(environ, many) is not None
+    assert load_image(environ, ALL) is None
+    assert load_image({**environ, "DEMO_SHARED": "true"}, many) is None
+
+
+def test_papers_are_served_to_several_tenants_only_where_they_share_them() -> None:
+    model = shipped_model()
+
+    def papers(environ: dict[str, str], *, shared: bool) -> int:
+        selection = default_selection({"SPECLOOM_TOOLSETS": "all", **environ}, shared=shared)
+        return sum("papers" in model.tools[name].toolsets for name in select(model, selection, environ))
+
+    everything = papers({}, shared=False)
+    assert everything > 20
+    assert papers({}, shared=True) == 0
+    assert papers({"SPECLOOM_PAPERS_SHARED": "true"}, shared=True) == everything

@@ -98,6 +98,7 @@ async def connected(
     cached: bool = False,
     cache: AnswerCache | None = None,
     keeping: bool = False,
+    is_personal: bool = True,
     era: str = ERA,
     **settings: str,
 ) -> AsyncIterator[Client]:
@@ -116,6 +117,7 @@ async def connected(
         artifacts=Artifacts(store, model().address_artifact) if store else None,
         allow_private=allow_private,
         is_live=sender is None,
+        is_personal=is_personal,
         validate=True,
     )
     backend = ExecutorBackend(executor, owner="north:ada", tools=catalogue().tool_names)

@@ -199,4 +199,6 @@ def compile_toolset(
         offered.append(str(item.value))
         if offered[-1] not in prompts:
             report.add("E202", item.place, f"there is no prompt {item.value!r}", did_you_mean(offered[-1], prompts))
-    return Toolset(spec.name, tuple(paragraphs), spec.place, tuple(offered))
+    shared_by = spec.root.get("shared_by")
+    variable = str(shared_by.value) if isinstance(shared_by, YamlScalar) else ""
+    return Toolset(spec.name, tuple(paragraphs), spec.place, tuple(offered), variable)

@@ -25,6 +25,8 @@ class Toolset:
     instructions: tuple[str, ...]
     place: Place
     prompts: tuple[str, ...] = ()
+    shared_by: str = ""
+    """The variable by which an operator says that all tenants share what its tools keep; empty where it has owners."""
 
 
 def instructions_for(

@@ -87,6 +87,10 @@ class Context(Protocol):
     def is_live(self) -> bool:
         """Whether anything but `send` may be reached: where it is not, nothing connects or starts a process."""
 
+    @property
+    def is_personal(self) -> bool:
+        """Whether what lies on this machine without an owner may be read, as where one person runs the server."""
+
     def now(self) -> float:
         """Seconds since the epoch."""
 

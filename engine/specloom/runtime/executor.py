@@ -282,6 +282,7 @@ class Executor:
         clock: Callable[[], float] = time.time,
         allow_private: bool = False,
         is_live: bool = True,
+        is_personal: bool = True,
         validate: bool = False,
         isolate: bool = False,
         always_configured: bool = False,
@@ -301,6 +302,7 @@ class Executor:
         self.clock = clock
         self.allow_private = allow_private
         self.is_live = is_live
+        self.is_personal = is_personal
         self.validate = validate
         self.isolate = isolate
         self.problems: list[str] = []

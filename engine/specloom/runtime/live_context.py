@@ -34,6 +34,7 @@ class LiveEngine(Protocol):
     clock: Callable[[], float]
     allow_private: bool
     is_live: bool
+    is_personal: bool
     tool_settings: dict[str, dict[str, Any]]
 
     @property
@@ -87,6 +88,10 @@ class LiveContext:
     @property
     def is_live(self) -> bool:
         return self._engine.is_live
+
+    @property
+    def is_personal(self) -> bool:
+        return self._engine.is_personal
 
     def now(self) -> float:
         return self._engine.clock()

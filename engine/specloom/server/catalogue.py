@@ -39,6 +39,7 @@ OUTPUT_SCHEMAS = ("brief", "full", "none")
 CATALOGUES = ("full", "search")
 """Whether all tools are listed, or the core ones with one that finds and one that calls the others."""
 CORE = "core"
+_SWITCHED_ON = frozenset({"1", "true", "yes", "on"})
 MOST_NAMED = 6
 """Of how many providers at most an input that names one lists all that are configured."""
 
@@ -47,10 +48,11 @@ class Selection:
     """Which tools are served: whole toolsets and single tools, less those that are left out; and how they are listed.
 
     `output_schemas` is one of `OUTPUT_SCHEMAS`, `catalogue` one of `CATALOGUES`; a list that is to be searched has no
-    schemas of answers unless they are asked for.
+    schemas of answers unless they are asked for. `shared` is for a server of several tenants, which leaves out what
+    keeps things without an owner, unless an operator says that all may share them.
     """
 
-    __slots__ = ("catalogue", "exclude", "output_schemas", "tools", "toolsets")
+    __slots__ = ("catalogue", "exclude", "output_schemas", "shared", "tools", "toolsets")
 
     def __init__(
         self,
@@ -60,17 +62,19 @@ class Selection:
         *,
         output_schemas: str = "",
         catalogue: str = CATALOGUES[0],
+        shared: bool = False,
     ) -> None:
         self.toolsets = tuple(sorted(set(toolsets)))
         self.tools = tuple(sorted(set(tools)))
         self.exclude = tuple(sorted(set(exclude)))
         self.output_schemas = output_schemas or OUTPUT_SCHEMAS[-1 if catalogue == "search" else 0]
         self.catalogue = catalogue
+        self.shared = shared
 
     def key(self) -> str:
         """The selection as text, for the fingerprint and the file's name."""
         lists = (",".join(names) for names in (self.toolsets, self.tools, self.exclude))
-        return ";".join((*lists, self.output_schemas, self.catalogue))
+        return ";".join((*lists, self.output_schemas, self.catalogue, *(["shared"] if self.shared else [])))
 
 
 class Conditions:
@@ -118,6 +122,8 @@ def select(
     if environ is not None:
         orders = None if always_configured else _find_orders(model, environ)
         off = {tool.name: _why_off(model, tool, environ, orders) for tool in model.heads.tools.values()}
+    if selection.shared:
+        off |= _find_unowned(model, environ or {})
     for name in selection.tools:
         if off.get(name):
             raise ValueError(f"the tool {name!r} is off; {off[name]}")
@@ -162,6 +168,20 @@ def _why_off(
     return f"set {' or '.join(dict.fromkeys(needed))}" if needed else "no provider offers what it asks"
 
 
+def _find_unowned(model: Model, environ: Mapping[str, str]) -> dict[str, str]:
+    """What to do for the tools to exist for several tenants that keep what has no owner, by name."""
+    switches = {one.name: one.shared_by for one in model.toolsets.values() if one.shared_by}
+    closed = {
+        name: switch for name, switch in switches.items() if environ.get(switch, "").strip().lower() not in _SWITCHED_ON
+    }
+    return {
+        tool.name: f"set {closed[name]}=true"
+        for tool in model.heads.tools.values()
+        for name in tool.toolsets
+        if name in closed
+    }
+
+
 def _providers(model: Model, tool: ToolHead) -> list[ProviderHead]:
     """Who can answer for a tool, each once, as they are ranked."""
     names = dict.fromkeys(name for source in tool.sources for name in model.heads.offering(source))
@@ -202,7 +222,8 @@ def conditions(model: Model) -> Conditions:
         for name in (one.name, one.stand_in)
         if name
     }
-    return Conditions(sorted({ROUTING, SINGLE, *(tool.opt_in for tool in tools if tool.opt_in)}), sorted(needed))
+    switches = {*(tool.opt_in for tool in tools), *(toolset.shared_by for toolset in model.toolsets.values())} - {""}
+    return Conditions(sorted({ROUTING, SINGLE, *switches}), sorted(needed))
 
 
 # --- The catalogue of the selected tools, and its image ---------------------------------------------------------------

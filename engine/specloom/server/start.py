@@ -46,8 +46,11 @@ class ServeOptions:
         self.record = record
 
 
-def default_selection(environ: Mapping[str, str], *, catalogue: str | None = None) -> Selection:
-    """What `SPECLOOM_TOOLSETS` names, or the default toolset, listed as two more variables say, or as `catalogue`."""
+def default_selection(environ: Mapping[str, str], *, catalogue: str | None = None, shared: bool = False) -> Selection:
+    """What `SPECLOOM_TOOLSETS` names, or the default toolset, listed as two more variables say, or as `catalogue`.
+
+    `shared` is for a server of several tenants: what keeps things without an owner is left out, as `Selection` says.
+    """
     toolsets = [part.strip() for part in environ.get("SPECLOOM_TOOLSETS", "").split(",") if part.strip()]
     # Read by hand, because the module of the variables would take its time before the first list; what cannot be read
     # is told when the backend is loaded.
@@ -57,6 +60,7 @@ def default_selection(environ: Mapping[str, str], *, catalogue: str | None = Non
         toolsets,
         output_schemas=schemas if schemas in OUTPUT_SCHEMAS else "",
         catalogue=listing if listing in CATALOGUES else CATALOGUES[0],
+        shared=shared,
     )
 
 
@@ -178,8 +182,13 @@ def make_executor(
     replay: str = "",
     record: str = "",
     disk_cache: bool = True,
+    shared: bool = False,
 ) -> Executor:
-    """The engine over the layers that the environment names, with the guarded transport, the cache and the breakers."""
+    """The engine over the layers that the environment names, with the guarded transport, the cache and the breakers.
+
+    `shared` is for a server of several tenants, where what lies on this machine without an owner is nobody's: papers
+    that were stored are read where `SPECLOOM_PAPERS_SHARED` says that all tenants share them.
+    """
     from .served import load_served
 
     served = load_served(environ)
@@ -225,6 +234,7 @@ def make_executor(
         breakers=Breakers(threshold=threshold, reset=float(reset)),
         allow_private=allow_private,
         is_live=not replay,
+        is_personal=not shared or read_switch(environ, "SPECLOOM_PAPERS_SHARED", problems),
         validate=read_switch(environ, "SPECLOOM_VALIDATE", problems),
         isolate=read_switch(environ, "CACHE_ISOLATION", problems) == "tenant",
         always_configured=bool(replay),

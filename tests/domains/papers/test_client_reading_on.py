@@ -77,6 +77,15 @@ async def test_a_stored_paper_is_read_to_its_end_with_nothing_lost_or_repeated(t
     assert not any("note" in one for one in told)
 
 
+async def test_a_store_that_is_nobodys_is_not_read(tmp_path: Path) -> None:
+    store_paper(tmp_path, paper("bridges"))
+    async with connected(sender=Upstreams({}), is_personal=False, DOIGET_STORE_ROOT=str(tmp_path)) as client:
+        answer = await client.call_tool("read_more", {"source": f"doi:{DOI}"})
+
+    assert answer.is_error
+    assert "Of bridges" not in str(answer.content)
+
+
 async def test_a_page_and_a_query_of_a_stored_preprint_are_read_alone(tmp_path: Path) -> None:
     store_paper(tmp_path, paper("bridges"), key="arxiv_2401.12345v2", name='arxiv_id = "2401.12345v2"')
     async with connected(sender=Upstreams({}), DOIGET_STORE_ROOT=str(tmp_path)) as client:

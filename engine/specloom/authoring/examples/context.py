@@ -77,6 +77,7 @@ class ExampleContext:
     told: list[Shortfall | str] = field(default_factory=list)
     allow_private: bool = False
     is_live: bool = False
+    is_personal: bool = True
 
     @property
     def owner(self) -> str:

@@ -39,7 +39,7 @@ async def whole_paper_text(context: Context, address: str) -> WholeText:
     kept = await context.recall(to_key(source))
     if kept is not None:
         return WholeText(text=kept.value["text"], title=kept.value["title"], kind="paper")
-    stored = await _read_stored(context, address, name)
+    stored = await _read_stored(context, address, name) if context.is_personal else None
     if stored is not None:
         return stored
     paper = await read_whole(context, name)
