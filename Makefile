@@ -88,6 +88,8 @@ mutate: setup ## change the specs one detail at a time; their examples must noti
 conformance: setup ## the official protocol suite (Node 22.19 or newer, or npm to fetch one), and the Inspector's lint
 	$(PYTHON_IN) -m tests.referees.run --install
 	$(PYTHON_IN) -m tests.referees.run --product $(VENV)/specloom serve
+	$(PYTHON_IN) -m tests.referees.run --http
+	$(PYTHON_IN) -m tests.referees.run --http --product $(VENV)/specloom serve
 	$(PYTHON_IN) -m tests.referees.run --inspector $(VENV)/specloom serve
 
 bench: setup ## the benchmarks; BENCH=quick for a short run

@@ -405,6 +405,23 @@ if __name__ == "__main__":
         from specloom.server.sdk_host import serve_sdk
 
         sys.exit(serve_sdk(catalogue(), Fixtures))
+    if "http" in sys.argv:
+        from specloom.http.app import HttpApp
+        from specloom.http.gate import Caller, OpenGate
+        from specloom.http.serve import bind, run
+        from specloom.http.service import HttpService
+        from specloom.http.settings import read_settings
+
+        class Engine:
+            def make_backend(self, caller: Caller) -> Backend:
+                return Fixtures()
+
+            async def aclose(self) -> None:
+                """Nothing is open."""
+
+        settings = read_settings({}, sys.argv[2])
+        service = HttpService(catalogue(), Engine)
+        sys.exit(asyncio.run(run(service, settings, HttpApp(service, settings, OpenGate("")), bind(settings))))
     from specloom.server.stdio import serve_stdio
 
     sys.exit(serve_stdio(catalogue(), Fixtures))

@@ -1,8 +1,10 @@
-"""Runs the official conformance suite and the Inspector's lint against stdio servers.
+"""Runs the official conformance suite and the Inspector's lint against servers on stdio and over HTTP.
 
     python -m tests.referees.run --install                        once: fetch the suite, and Node if there is none
     python -m tests.referees.run                                  the fixture catalogue, both requirement sets
     python -m tests.referees.run --product specloom serve         a real server, what any server must pass
+    python -m tests.referees.run --http                           the fixture catalogue over our own HTTP
+    python -m tests.referees.run --http --product specloom serve  a real server over its own HTTP
     python -m tests.referees.run --inspector specloom serve       the lint of its tools for portability
 
 Exits 0 if everything that counts has passed, and also, with a sentence, when there is no Node to run it on.
@@ -15,10 +17,15 @@ import os
 import platform
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from .stdio_bridge import Bridge
@@ -43,7 +50,6 @@ PRODUCT = {
         "dns-rebinding-protection",
         "server-session-lifecycle",
     ),
-    # `http-header-validation` is left out: behind a bridge it would judge the bridge.
     MODERN: (
         "server-stateless",
         "tools-list",
@@ -56,6 +62,10 @@ PRODUCT = {
         "input-required-result-unsupported-methods",
     ),
 }
+HTTP_ONLY = {LEGACY: (), MODERN: ("http-header-validation",)}
+"""What would judge the bridge where one stands before a server on stdio."""
+STARTING = 30.0
+"""Seconds that a server has until its port is open."""
 
 
 def find_node() -> Path | None:
@@ -136,10 +146,11 @@ class Suite:
         return done.returncode == 0, done.stdout + done.stderr
 
 
-def run_fixtures(suite: Suite) -> bool:
-    """Both requirement sets against the fixture catalogue."""
+def run_fixtures(suite: Suite, *, over_http: bool) -> bool:
+    """Both requirement sets against the fixture catalogue; over HTTP nothing may fail."""
     good = True
-    for revision, options in ((LEGACY, ()), (MODERN, ("--expected-failures", str(HERE / "stdio-baseline.yml")))):
+    bridged = () if over_http else ("--expected-failures", str(HERE / "stdio-baseline.yml"))
+    for revision, options in ((LEGACY, ()), (MODERN, bridged)):
         passed, said = suite.run("--requirements", revision, *options)
         scored = suite.scored(revision)
         counts = [(name, int(up), int(down)) for name, up, down in SUMMARY.findall(said) if name in scored]
@@ -155,14 +166,15 @@ def run_fixtures(suite: Suite) -> bool:
     return good
 
 
-def run_product(suite: Suite) -> bool:
+def run_product(suite: Suite, *, over_http: bool) -> bool:
     """The scenarios that any server must pass, against a real one."""
     good = True
+    baseline = "http-product-baseline.yml" if over_http else "product-baseline.yml"
     for revision, scenarios in PRODUCT.items():
-        for scenario in scenarios:
+        for scenario in (*scenarios, *(HTTP_ONLY[revision] if over_http else ())):
             options = ["--scenario", scenario, "--spec-version", revision]
             if scenario == "server-stateless":
-                options += ["--expected-failures", str(HERE / "product-baseline.yml")]
+                options += ["--expected-failures", str(HERE / baseline)]
             passed, said = suite.run(*options)
             print(f"{revision} {scenario}: {'passed' if passed else 'FAILED'}")
             if not passed:
@@ -187,21 +199,50 @@ def run_inspector(node: Path, command: list[str]) -> bool:
     return done.returncode == 0
 
 
-def run_suite(node: Path, command: list[str], *, product: bool) -> bool:
-    """Start a bridge before `command` and let the suite judge it."""
+def run_suite(node: Path, command: list[str], *, product: bool, over_http: bool) -> bool:
+    """Start `command` with a bridge before it, or as an HTTP server, and let the suite judge it."""
     script = find_script(SUITE, "dist/index.js")
     if script is None:
         print("skipped: the conformance suite is not installed; run this with --install.")
         return True
+    judge = run_product if product else run_fixtures
+    with tempfile.TemporaryDirectory() as out, (serving if over_http else bridging)(command) as port:
+        return judge(Suite(node, script, port, Path(out)), over_http=over_http)
+
+
+@contextmanager
+def bridging(command: list[str]) -> Iterator[int]:
+    """The port of a bridge before a server on stdio."""
     bridge = Bridge(0, command)
     threading.Thread(target=bridge.serve_forever, daemon=True).start()
     try:
-        with tempfile.TemporaryDirectory() as out:
-            suite = Suite(node, script, bridge.server_address[1], Path(out))
-            return run_product(suite) if product else run_fixtures(suite)
+        yield bridge.server_address[1]
     finally:
         bridge.shutdown()
         bridge.shut()
+
+
+@contextmanager
+def serving(command: list[str]) -> Iterator[int]:
+    """The port of a server that gets one as its last argument."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = int(found.getsockname()[1])
+    server = subprocess.Popen([*command, str(port)])
+    try:
+        deadline = time.monotonic() + STARTING
+        while True:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/health/live", timeout=5):
+                    break
+            except OSError:
+                if server.poll() is not None or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+        yield port
+    finally:
+        server.terminate()
+        server.wait(timeout=STARTING)
 
 
 def main() -> int:
@@ -209,6 +250,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--install", action="store_true", help="fetch the pinned tools, and Node if there is none")
     parser.add_argument("--sdk", action="store_true", help="run the fixtures through the official SDK's host")
+    parser.add_argument("--http", action="store_true", help="over the server's own HTTP, without a bridge")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--product", nargs=argparse.REMAINDER, metavar="COMMAND", help="a server's command line")
     which.add_argument("--inspector", nargs=argparse.REMAINDER, metavar="COMMAND", help="a server's command line")
@@ -225,9 +267,11 @@ def main() -> int:
     if options.inspector is not None:
         return 0 if run_inspector(node, options.inspector or default) else 1
     if options.product is not None:
-        return 0 if run_suite(node, options.product or default, product=True) else 1
-    fixtures = [sys.executable, str(HERE / "fixture_catalogue.py"), *(["sdk"] if options.sdk else [])]
-    return 0 if run_suite(node, fixtures, product=False) else 1
+        command = [*(options.product or default), *(["--http"] if options.http else [])]
+        return 0 if run_suite(node, command, product=True, over_http=options.http) else 1
+    mode = ["http"] if options.http else ["sdk"] if options.sdk else []
+    fixtures = [sys.executable, str(HERE / "fixture_catalogue.py"), *mode]
+    return 0 if run_suite(node, fixtures, product=False, over_http=options.http) else 1
 
 
 if __name__ == "__main__":

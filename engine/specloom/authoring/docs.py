@@ -244,7 +244,7 @@ def _engine_tables() -> dict[str, dict[str, Any]]:
 
 
 def _registry_variable(variable: Variable) -> dict[str, Any]:
-    kind = {"text": "string", "choice": "string", "integer": "number"}.get(variable.kind, variable.kind)
+    kind = {"boolean": "boolean", "integer": "number", "number": "number"}.get(variable.kind, "string")
     entry = _registry_entry(variable.name, variable.description, kind, variable.secret, variable.default)
     return {**entry, "choices": list(variable.choices)} if variable.choices else entry
 

@@ -28,6 +28,7 @@ from .exits import INTERRUPTED, PROBLEMS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from specloom.model import Model
+    from specloom.server import Selection
 
 LEAVING = 2.0
 """Seconds after Ctrl-C until the command ends at the latest."""
@@ -48,7 +49,17 @@ def serve(options: Namespace) -> int:
     _check_replay(options)
     if options.budget:
         return _budget(selection)
+    if options.http is not None:
+        return _serve_http(options, selection)
     return run(ServeOptions(selection, host=options.host, replay=options.replay, record=options.record))
+
+
+def _serve_http(options: Namespace, selection: Selection) -> int:
+    try:
+        from specloom.http import serve_http
+    except ModuleNotFoundError as error:
+        raise CommandError(f"HTTP needs {error.name}: pip install 'specloom[http]'") from None
+    return serve_http(options.http, selection, replay=options.replay, record=options.record)
 
 
 def _check_replay(options: Namespace) -> None:

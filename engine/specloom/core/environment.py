@@ -9,7 +9,8 @@ from typing import Literal
 from .dataclasses import dataclass
 from .tables import load_table
 
-Kind = Literal["text", "boolean", "integer", "number", "choice"]
+Kind = Literal["text", "boolean", "integer", "number", "choice", "duration", "size"]
+"""How a text is read: a duration is 5s, 15m or a number of seconds, a size 512KiB, 4MiB or a number of bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,10 @@ class Variable:
     """What holds when it is not set, in words, where `default` cannot say it."""
     choices: tuple[str, ...] = ()
     secret: bool = False
+
+
+MOST_DIGITS = 12
+"""Digits of a number of seconds or bytes; a longer one is a slip."""
 
 
 class VariableError(ValueError):
@@ -47,6 +52,8 @@ def read_variable(name: str, environ: Mapping[str, str]) -> str | int | float | 
     """The value of a variable in its kind, or its default when it is not set; a wrong text is a VariableError."""
     variable = VARIABLES[name]
     text = environ.get(name, "").strip()
+    if not text and variable.kind in ("duration", "size"):
+        text = str(variable.default or "")
     if not text:
         return variable.default
     if variable.kind == "boolean":
@@ -61,6 +68,8 @@ def read_variable(name: str, environ: Mapping[str, str]) -> str | int | float | 
         return text.lower()
     if variable.kind in ("integer", "number"):
         return _to_number(variable, text)
+    if variable.kind in ("duration", "size"):
+        return _to_quantity(variable, text)
     return text
 
 
@@ -73,3 +82,15 @@ def _to_number(variable: Variable, text: str) -> int | float:
         wanted = "a whole number" if variable.kind == "integer" else "a number"
         raise VariableError(f"{variable.name} is {text!r}; write {wanted} above 0")
     return number
+
+
+def _to_quantity(variable: Variable, text: str) -> float:
+    from .limits import parse_duration, parse_size  # most that is read here is neither
+
+    parse = parse_duration if variable.kind == "duration" else parse_size
+    if text.isascii() and text.isdigit() and len(text) < MOST_DIGITS:
+        return int(text)
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise VariableError(f"{variable.name}: {error}") from None

@@ -9,15 +9,54 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .backend import Backends
+    from .calls import LiveCall
     from .catalogue import CATALOGUES, OUTPUT_SCHEMAS, Selection, make_catalogue
+    from .connection import CHANGES, Announcements, Connection, check_modern
+    from .frames import VERSION_KEY, parse, to_error, to_notification, to_request
+    from .protocol import (
+        HANDSHAKE_VERSIONS,
+        INVALID_REQUEST,
+        METHOD_NOT_FOUND,
+        MODERN_VERSIONS,
+        PARSE_ERROR,
+        UNSUPPORTED_VERSION,
+        Backend,
+        Catalogue,
+        NoChannel,
+        ProtocolError,
+    )
     from .served import find_digest, load_heads, load_served, open_tables, version_line
-    from .start import ServeOptions, default_selection, make_executor, make_presenter, read_switch, run
+    from .tool_search import CALL_TOOL, FIND_TOOL
+    from .start import (
+        ServeOptions,
+        default_selection,
+        load_catalogue,
+        make_backends,
+        make_executor,
+        make_presenter,
+        read_switch,
+        run,
+        warn,
+    )
 
 __getattr__ = exports(
     __name__,
     {
+        "backend": "Backends",
+        "calls": "LiveCall",
+        "connection": "CHANGES Announcements Connection check_modern",
+        "frames": "VERSION_KEY parse to_error to_notification to_request",
+        "protocol": (
+            "HANDSHAKE_VERSIONS INVALID_REQUEST METHOD_NOT_FOUND MODERN_VERSIONS PARSE_ERROR UNSUPPORTED_VERSION "
+            "Backend Catalogue NoChannel ProtocolError"
+        ),
         "catalogue": "CATALOGUES OUTPUT_SCHEMAS Selection make_catalogue",
         "served": "find_digest load_heads load_served open_tables version_line",
-        "start": "ServeOptions default_selection make_executor make_presenter read_switch run",
+        "tool_search": "CALL_TOOL FIND_TOOL",
+        "start": (
+            "ServeOptions default_selection load_catalogue make_backends make_executor make_presenter "
+            "read_switch run warn"
+        ),
     },
 )

@@ -158,6 +158,33 @@ def complete(known: Collection[str], typed: str) -> list[str]:
     return first + [word for word in words if wanted in word.casefold()[1:] and word not in first]
 
 
+class Backends:
+    """The backends of one executor: one an owner, made when it is first asked for."""
+
+    def __init__(
+        self, executor: Executor, *, prompts: Mapping[str, Prompt], tools: Collection[str], presenter: Presenter
+    ) -> None:
+        self.executor = executor
+        self._prompts = prompts
+        self._tools = frozenset(tools)
+        self._presenter = presenter
+
+    def make(self, owner: str, *, tools: Collection[str] | None = None, is_operator: bool = True) -> ExecutorBackend:
+        """What answers an owner, with those of `tools` alone that are served at all."""
+        return ExecutorBackend(
+            self.executor,
+            owner=owner,
+            prompts=self._prompts,
+            tools=self._tools if tools is None else self._tools.intersection(tools),
+            presenter=self._presenter,
+            is_operator=is_operator,
+        )
+
+    async def aclose(self) -> None:
+        """Close the engine, with everything that it started."""
+        await self.executor.aclose()
+
+
 # --- What can be read beside calling tools, as the specs of resources declare it --------------------------------------
 
 

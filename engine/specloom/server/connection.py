@@ -43,7 +43,7 @@ from .protocol import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from .protocol import Backend, Catalogue
@@ -92,6 +92,8 @@ KINDS = {
     "notifications/resources/list_changed": ("resources", "resourcesListChanged"),
 }
 UPDATED = "notifications/resources/updated"
+CHANGES = frozenset({UPDATED, *KINDS})
+"""Notifications that go to who has subscribed to them, and not along with a call."""
 
 
 class Listeners:
@@ -140,14 +142,12 @@ class Listeners:
         else:
             self._watched.discard(uri)
 
-    def frames(self, method: str, params: dict[str, Any] | None, *, modern: bool) -> list[bytes] | None:
-        """The frames that tell all subscribers of a change, or `None` if `method` is not about a change."""
-        if method != UPDATED and method not in KINDS:
-            return None
+    def frames(self, method: str, params: Mapping[str, Any] | None, *, modern: bool) -> list[bytes]:
+        """The frames that tell all subscribers of a change."""
         uri = (params or {}).get("uri")
         if not modern:
             wanted = uri in self._watched if method == UPDATED else KINDS[method][0] in self._catalogue.list_changed
-            return [to_notification(method, params)] if wanted else []
+            return [to_notification(method, dict(params or {}))] if wanted else []
         return [
             to_notification(method, {**(params or {}), "_meta": {SUBSCRIPTION_KEY: request_id}})
             for request_id, honoured in self._streams.items()
@@ -174,7 +174,7 @@ class Announcements:
         self.catalogue = catalogue
         self.families = frozenset(catalogue.capabilities())
         self.stamp = to_bytes({SERVER_INFO_KEY: catalogue.info()})[1:-1]
-        self._watches = watches
+        self.watches = watches and bool(catalogue.subscribe)
         self._lists: dict[tuple[str, bool], bytes] = {}
         self._initialized: dict[str, bytes] = {}
         self._discovered = b""
@@ -183,7 +183,7 @@ class Announcements:
         """The result of a handshake that came to a version."""
         if version not in self._initialized:
             about = self.catalogue.introduction()
-            if not self._watches and "resources" in about["capabilities"]:
+            if not self.watches and "resources" in about["capabilities"]:
                 about["capabilities"]["resources"].pop("subscribe", None)
             result = {"protocolVersion": version, "serverInfo": self.catalogue.info(), **about}
             self._initialized[version] = to_bytes(result)
@@ -292,11 +292,14 @@ class Connection:
         request_id = params.get("requestId")
         if not is_id(request_id):
             return
+        self._cancel(request_id)
+
+    def _cancel(self, request_id: str | int) -> None:
         with self._lock:
-            call = self._running.pop(request_id, None)
+            call = self._running.get(request_id)
             self._listeners.remove(request_id)
-        if call is not None and call.on_cancel is not None:
-            call.on_cancel()
+        if call is not None:
+            self.drop(call)
 
     def _answer(self, request_id: str | int, method: str, params: Any) -> bytes | LiveCall | None:
         if not isinstance(params, dict):
@@ -412,6 +415,20 @@ class Connection:
         """Whether `call` still owes an answer."""
         return self._running.get(call.request_id) is call
 
+    def running(self) -> tuple[LiveCall, ...]:
+        """The calls that owe an answer."""
+        with self._lock:
+            return tuple(self._running.values())
+
+    def drop(self, call: LiveCall) -> None:
+        """Owe no answer to `call` any longer, and stop its work."""
+        with self._lock:
+            if not self.is_running(call):
+                return
+            del self._running[call.request_id]
+        if call.on_cancel is not None:
+            call.on_cancel()
+
     def finish(self, call: LiveCall, frame: bytes) -> None:
         """Send the answer of `call`, unless it was cancelled or has answered."""
         with self._lock:
@@ -425,14 +442,18 @@ class Connection:
             if self.is_running(call):
                 self._send(frame)
 
+    def tell_change(self, method: str, params: Mapping[str, Any] | None) -> None:
+        """Send a change to the subscriptions of this client that want it."""
+        with self._lock:
+            for frame in self._listeners.frames(method, params, modern=self.era == "modern"):
+                self._send(frame)
+
     def publish(self, method: str, params: dict[str, Any] | None, call: LiveCall) -> None:
         """Send a notification to whom it may concern: changes to their subscribers, anything else along with `call`."""
-        with self._lock:
-            frames = self._listeners.frames(method, params, modern=self.era == "modern")
-            if frames is None:
-                self.send_for(call, to_notification(method, params))
-            for frame in frames or ():
-                self._send(frame)
+        if method in CHANGES:
+            self.tell_change(method, params)
+        else:
+            self.send_for(call, to_notification(method, params))
 
     def ask(self, method: str, params: dict[str, Any], answered: Answered) -> str | int:
         """Send a request of ours, and give its id for `forget`; `answered` gets the result, or `None` for a refusal."""

@@ -138,6 +138,18 @@ class Catalogue:
         self.ttl_ms = ttl_ms
         self.scope = scope
 
+    def narrow(self, names: frozenset[str]) -> Catalogue:
+        """The same with these tools alone, for whoever may use no others."""
+        import copy
+        import json
+
+        tools = [one for one in json.loads(self.tools) if one["name"] in names]
+        narrowed = copy.copy(self)
+        narrowed.tools = json.dumps(tools, ensure_ascii=False, separators=(",", ":")).encode()
+        narrowed.tool_names = self.tool_names & names
+        narrowed.scope = "private"
+        return narrowed
+
     def info(self) -> dict[str, Any]:
         """The `Implementation` object that names this server."""
         info = {"name": self.name, "version": self.version}

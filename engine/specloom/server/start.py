@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from specloom.runtime import Executor, Presenter
     from specloom.specs import Prompt
 
+    from .backend import Backends
     from .protocol import Backend, Catalogue
 
 
@@ -73,35 +74,10 @@ def run(options: ServeOptions) -> int:
         return int(stop.code or 0)
 
     def load_backend() -> Backend:
-        executor = make_executor(environ, replay=options.replay, record=options.record)
-        import functools
-        import json
-
-        from specloom.model import LazyMapping
         from specloom.storage import local_owner
 
-        from .backend import ExecutorBackend
-
-        for name in (*LISTING, "SPECLOOM_DRAIN_SECONDS"):
-            read_switch(environ, name, executor.problems)
-        presenter = make_presenter(executor, environ)
-        for problem in executor.problems:
-            warn(problem)
-        shown = tuple(str(one["name"]) for one in json.loads(catalogue.prompts or b"[]"))
-
-        @functools.cache
-        def read_prompts() -> Mapping[str, Prompt]:
-            from specloom.specs import load_prompts
-
-            return load_prompts(spec_layers(environ))
-
-        return ExecutorBackend(
-            executor,
-            owner=local_owner(environ, []),
-            prompts=LazyMapping(shown, lambda name: read_prompts()[name]),
-            tools=catalogue.tool_names,
-            presenter=presenter,
-        )
+        backends = make_backends(environ, catalogue, replay=options.replay, record=options.record)
+        return backends.make(local_owner(environ, []))
 
     if options.host == "sdk":
         from .sdk_host import serve_sdk
@@ -115,6 +91,35 @@ def run(options: ServeOptions) -> int:
     except ValueError:
         grace = GRACE
     return serve_stdio(catalogue, load_backend, grace=grace, report=_report, warn=warn)
+
+
+def make_backends(
+    environ: Mapping[str, str], catalogue: Catalogue, *, replay: str = "", record: str = "", shared: bool = False
+) -> Backends:
+    """The engine with a backend for each owner; what is wrong with the settings is told on stderr."""
+    executor = make_executor(environ, replay=replay, record=record, shared=shared)
+    import functools
+    import json
+
+    from specloom.model import LazyMapping
+
+    from .backend import Backends
+
+    for name in (*LISTING, "SPECLOOM_DRAIN_SECONDS"):
+        read_switch(environ, name, executor.problems)
+    presenter = make_presenter(executor, environ)
+    for problem in executor.problems:
+        warn(problem)
+    shown = tuple(str(one["name"]) for one in json.loads(catalogue.prompts or b"[]"))
+
+    @functools.cache
+    def read_prompts() -> Mapping[str, Prompt]:
+        from specloom.specs import load_prompts
+
+        return load_prompts(spec_layers(environ))
+
+    prompts = LazyMapping(shown, lambda name: read_prompts()[name])
+    return Backends(executor, prompts=prompts, tools=catalogue.tool_names, presenter=presenter)
 
 
 def load_catalogue(environ: Mapping[str, str], selection: Selection, *, replay: bool = False) -> Catalogue:

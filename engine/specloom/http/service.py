@@ -1,0 +1,250 @@
+"""What one worker serves: the catalogue, the engine once it is loaded, and what must be known across requests.
+
+Requests stand alone, so the little that outlives one is here: who listens for changes, which calls run, and the
+questions that wait for a client's answer. All of it belongs to an owner, and nobody else can reach it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from specloom.server import Announcements
+
+if TYPE_CHECKING:
+    from specloom.server import Backend, Catalogue, LiveCall
+
+    from .gate import Caller
+
+    class Engine(Protocol):
+        """The engine once it is loaded."""
+
+        def make_backend(self, caller: Caller) -> Backend: ...
+        async def aclose(self) -> None: ...
+
+    Answered = Callable[[dict[str, Any] | None], object]
+
+    class Listener(Protocol):
+        """A client's open stream of changes."""
+
+        owner: str
+
+        def tell_change(self, method: str, params: Mapping[str, Any] | None) -> None: ...
+        def hang_up(self) -> None: ...
+
+
+MOST_OWNERS = 4096
+"""Owners whose views of the engine are remembered; making one takes microseconds."""
+MOST_SELECTIONS = 256
+"""Selections of tools, as scopes make them, whose lists are remembered."""
+MOST_STREAMS, MOST_STREAMS_AN_OWNER = 1000, 64
+"""Streams of changes that a worker, and an owner, may have open."""
+CLOSING = 2.0
+"""Seconds, at most, that the engine has to close."""
+
+
+class HttpService:
+    """The engine as one worker serves it, to any number of owners."""
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        load: Callable[[], Engine],
+        *,
+        is_alone: bool = True,
+        report: Callable[[BaseException], object] = lambda _: None,
+    ) -> None:
+        """`load` makes the engine and runs in a thread; `is_alone` says that no other worker answers these clients."""
+        self.catalogue = catalogue
+        self._announcements: OrderedDict[frozenset[str] | None, Announcements] = OrderedDict()
+        self.report = report
+        self.is_alone = is_alone
+        self.is_draining = False
+        self.streams = 0
+        self._load = load
+        self._engine: Engine | None = None
+        self._loading: asyncio.Task[Engine] | None = None
+        self._thread = threading.get_ident()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._backends: OrderedDict[Hashable, Backend] = OrderedDict()
+        self._listening: dict[str, set[Listener]] = {}
+        self._running: dict[tuple[str, str | int], list[LiveCall]] = {}
+        self._questions: dict[str, tuple[str, Answered]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # The engine.
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether calls are answered without waiting for the engine."""
+        return self._engine is not None
+
+    def start(self) -> None:
+        """Begin to load the engine; runs on the loop that serves."""
+        self._thread = threading.get_ident()
+        self._loop = asyncio.get_running_loop()
+        self._begin()
+
+    def _begin(self) -> asyncio.Task[Engine]:
+        if self._loading is None or (self._loading.done() and self._engine is None):
+            self._loading = asyncio.get_running_loop().create_task(asyncio.to_thread(self._load))
+            self._loading.add_done_callback(self._loaded)
+        return self._loading
+
+    def _loaded(self, loading: asyncio.Task[Engine]) -> None:
+        if loading.cancelled():
+            return
+        if (error := loading.exception()) is not None:
+            self.report(error)
+        else:
+            self._engine = loading.result()
+
+    def announce(self, caller: Caller) -> Announcements:
+        """What a caller is told of the server: the tools that they may use."""
+        announced = self._announcements.get(caller.tools)
+        if announced is None:
+            catalogue = self.catalogue if caller.tools is None else self.catalogue.narrow(caller.tools)
+            announced = self._announcements[caller.tools] = Announcements(catalogue, watches=False)
+            if len(self._announcements) > MOST_SELECTIONS:
+                self._announcements.popitem(last=False)
+        return announced
+
+    def find_backend(self, caller: Caller) -> Backend | None:
+        """The engine as a caller sees it, if it is loaded."""
+        key = caller.key
+        backend = self._backends.get(key)
+        if backend is not None:
+            self._backends.move_to_end(key)
+        elif self._engine is not None:
+            backend = self._backends[key] = self._engine.make_backend(caller)
+            if len(self._backends) > MOST_OWNERS:
+                self._backends.popitem(last=False)
+        return backend
+
+    async def wait_for_backend(self, caller: Caller) -> Backend:
+        """The same, once it is loaded; raises what keeps it from being loaded."""
+        if self._engine is None:
+            self._engine = await asyncio.shield(self._begin())
+        backend = self.find_backend(caller)
+        assert backend is not None
+        return backend
+
+    # Running calls.
+
+    def run(self, caller: Caller, call: LiveCall) -> asyncio.Task[None]:
+        """The task that performs a call, and that cancelling the call ends."""
+        task = asyncio.get_running_loop().create_task(self._perform(caller, call))
+        key = (caller.owner, call.request_id)
+        self._running.setdefault(key, []).append(call)
+        self._tasks.add(task)
+        call.on_cancel = task.cancel
+
+        def end(ended: asyncio.Task[None]) -> None:
+            self._tasks.discard(ended)
+            calls = self._running.get(key, [])
+            calls.remove(call)
+            if not calls:
+                self._running.pop(key, None)
+            # A task that is cancelled before its first step never gets to answer for itself.
+            call.fail()
+
+        task.add_done_callback(end)
+        return task
+
+    async def _perform(self, caller: Caller, call: LiveCall) -> None:
+        try:
+            backend = await self.wait_for_backend(caller)
+        except Exception:  # noqa: BLE001 - reported where it was loaded; the client is told that it failed
+            call.fail()
+            return
+        await call.run(backend)
+
+    def cancel(self, owner: str, request_id: str | int) -> None:
+        """Cancel the call of an owner that has this id; where several of its clients use the id, none."""
+        calls = self._running.get((owner, request_id), [])
+        if len(calls) == 1:
+            calls[0].cancel()
+
+    # Streams of changes.
+
+    def open_stream(self, listener: Listener) -> bool:
+        """Count a stream of changes; False where there are too many."""
+        own = self._listening.setdefault(listener.owner, set())
+        if self.streams >= MOST_STREAMS or len(own) >= MOST_STREAMS_AN_OWNER:
+            return False
+        own.add(listener)
+        self.streams += 1
+        return True
+
+    def close_stream(self, listener: Listener) -> None:
+        """Forget a stream of changes."""
+        own = self._listening.get(listener.owner, set())
+        if listener in own:
+            own.discard(listener)
+            self.streams -= 1
+        if not own:
+            self._listening.pop(listener.owner, None)
+
+    def tell_change(self, owner: str, method: str, params: Mapping[str, Any] | None) -> None:
+        """Tell every stream of an owner of a change. May be called from any thread."""
+        if threading.get_ident() != self._thread and self._loop is not None:
+            self._loop.call_soon_threadsafe(self.tell_change, owner, method, params)
+            return
+        for listener in tuple(self._listening.get(owner, ())):
+            listener.tell_change(method, params)
+
+    # Questions to clients.
+
+    def ask(self, owner: str, answered: Answered) -> str:
+        """The id of a new question to a client of an owner; nobody else can guess it, or answer it."""
+        number = secrets.token_hex(16)
+        self._questions[number] = (owner, answered)
+        return number
+
+    def settle(self, owner: str, number: object, result: dict[str, Any] | None) -> None:
+        """Hand an answer to whoever asked; an unknown id, or that of another owner's question, is let pass."""
+        waiting = self._questions.get(number) if isinstance(number, str) else None
+        if waiting is not None and waiting[0] == owner:
+            self.forget(str(number))
+            waiting[1](result)
+
+    def forget(self, number: str) -> None:
+        """No longer wait for an answer."""
+        self._questions.pop(number, None)
+
+    # The end.
+
+    def drain(self) -> None:
+        """Take no more calls, and end the streams of changes with their result."""
+        self.is_draining = True
+        for listeners in tuple(self._listening.values()):
+            for listener in tuple(listeners):
+                listener.hang_up()
+
+    async def close(self, seconds: float) -> None:
+        """Wait for what runs, at most so long, cancel the rest, and close the engine."""
+        self.drain()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=seconds)
+        for task in tuple(self._tasks):
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=CLOSING)
+        if self._engine is None:
+            return
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._engine.aclose(), CLOSING)
+
+    def is_own_thread(self) -> bool:
+        """Whether this runs on the thread of the loop that serves."""
+        return threading.get_ident() == self._thread
+
+    def call_soon(self, function: Callable[..., object], *values: object) -> None:
+        """Run a function on the loop that serves; from any thread."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(function, *values)

@@ -1,0 +1,167 @@
+"""How an HTTP server is set up: one immutable value, read from the environment, or one sentence on what is wrong."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from specloom.core import VariableError, dataclass, read_variable
+
+if TYPE_CHECKING:
+    Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+ENDPOINT = "/mcp"
+"""The path of the one endpoint of the protocol."""
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+ADDRESS_SHARE = 16
+"""One address may have so much of all connections: one in so many."""
+HIGHEST_PORT = 65_535
+
+
+class SettingsError(ValueError):
+    """A setting with which no HTTP server is started: one sentence with its name and what to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSettings:
+    """Where an HTTP server listens, for whom it answers, and the bounds on connections and requests."""
+
+    host: str
+    port: int
+    public_url: str
+    """Where clients reach it, without a slash at the end: PUBLIC_URL, or what it listens on."""
+    hosts: frozenset[str]
+    """Hosts that a request may be for, in lower case, with and without port; `*` for any."""
+    origins: frozenset[str]
+    any_loopback_origin: bool
+    """Whether pages of this machine may call, whatever their port."""
+    strict_origins: bool
+    proxies: tuple[Network, ...]
+    """Networks of the proxies whose word on the client's address is taken; none where they are not trusted."""
+    body_bytes: int
+    header_bytes: int
+    connections: int
+    header_seconds: float
+    body_seconds: float
+    idle_seconds: float
+    shutdown_seconds: float
+    content_security_policy: str
+    referrer_policy: str
+
+    @property
+    def connections_an_address(self) -> int:
+        """Connections that one address may have."""
+        return max(self.connections // ADDRESS_SHARE, 1)
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether nobody but this machine can reach it."""
+        return _is_loopback(self.host)
+
+
+def read_settings(environ: Mapping[str, str], address: str = "") -> HttpSettings:
+    """The settings of an environment; `address` is what the command names, `[HOST:]PORT`."""
+    host, port = _split_address(address, environ)
+    shown = f"[{host}]" if ":" in host else host
+    public = _read_public_url(environ) or f"http://{shown}:{port}"
+    return HttpSettings(
+        host=host,
+        port=port,
+        public_url=public,
+        hosts=_read_hosts(environ, host, port, public),
+        origins=frozenset(_read_origins(environ)),
+        any_loopback_origin=_is_loopback(host) and not environ.get("ALLOWED_ORIGINS", "").strip(),
+        strict_origins=_read(environ, "CORS_STRICT"),
+        proxies=_read_proxies(environ),
+        body_bytes=_read(environ, "MAX_REQUEST_BODY_BYTES"),
+        header_bytes=_read(environ, "HTTP_MAX_HEADER_BYTES"),
+        connections=_read(environ, "HTTP_MAX_CONNECTIONS"),
+        header_seconds=_read(environ, "HTTP_READ_HEADER_TIMEOUT"),
+        body_seconds=_read(environ, "HTTP_READ_TIMEOUT"),
+        idle_seconds=_read(environ, "HTTP_IDLE_TIMEOUT"),
+        shutdown_seconds=_read(environ, "HTTP_SHUTDOWN_TIMEOUT"),
+        content_security_policy=_read(environ, "HTTP_CSP"),
+        referrer_policy=_read(environ, "HTTP_REFERRER_POLICY"),
+    )
+
+
+def _read(environ: Mapping[str, str], name: str) -> Any:
+    try:
+        return read_variable(name, environ)
+    except VariableError as error:
+        raise SettingsError(str(error)) from None
+
+
+def _split_address(address: str, environ: Mapping[str, str]) -> tuple[str, int]:
+    """Host and port of what the command names, filled up from HOST and PORT."""
+    host, _, port = address.rpartition(":")
+    if not address.strip():
+        port = environ.get("PORT", "").strip()
+        if not port:
+            raise SettingsError("no port is named: write `--http 8080`, `--http 0.0.0.0:8080`, or set PORT")
+    if not (port.isascii() and port.isdigit() and int(port) <= HIGHEST_PORT):
+        raise SettingsError(f"{address or port!r} is no address to listen on; write [HOST:]PORT, such as 8080")
+    return host.removeprefix("[").removesuffix("]") or str(_read(environ, "HOST")), int(port)
+
+
+def _is_loopback(host: str) -> bool:
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _read_public_url(environ: Mapping[str, str]) -> str:
+    text = environ.get("PUBLIC_URL", "").strip()
+    if not text:
+        return ""
+    try:
+        parts = urlsplit(text)
+        is_fit = parts.scheme in ("http", "https") and bool(parts.hostname) and not (parts.query or parts.fragment)
+        is_fit = is_fit and parts.username is None and parts.port != 0
+    except ValueError:
+        is_fit = False
+    if not is_fit:
+        raise SettingsError(f"PUBLIC_URL is {text!r}; write the address that clients use, such as https://mcp.example")
+    return text.rstrip("/")
+
+
+def _read_hosts(environ: Mapping[str, str], host: str, port: int, public: str) -> frozenset[str]:
+    names = {host, urlsplit(public).netloc}
+    if _is_loopback(host):
+        names |= set(LOOPBACK_NAMES)
+    bracketed = {f"[{name}]" if name.count(":") > 1 and not name.startswith("[") else name for name in names if name}
+    listed = [part.strip() for part in environ.get("ALLOWED_HOSTS", "").split(",") if part.strip()]
+    for name in listed:
+        if "/" in name or " " in name:
+            raise SettingsError(f"ALLOWED_HOSTS has {name!r}; write hosts alone, such as mcp.example.com")
+    bracketed |= set(listed)
+    with_port = {f"{name}:{port}" for name in bracketed if name != "*"}
+    return frozenset(name.lower() for name in bracketed | with_port)
+
+
+def _read_origins(environ: Mapping[str, str]) -> list[str]:
+    origins = [part.strip().rstrip("/") for part in environ.get("ALLOWED_ORIGINS", "").split(",") if part.strip()]
+    for origin in origins:
+        parts = urlsplit(origin)
+        if origin != "*" and (parts.scheme not in ("http", "https") or not parts.netloc or parts.path):
+            raise SettingsError(f"ALLOWED_ORIGINS has {origin!r}; write origins, such as https://app.example.com")
+    return [origin.lower() for origin in origins]
+
+
+def _read_proxies(environ: Mapping[str, str]) -> tuple[Network, ...]:
+    listed = [part.strip() for part in environ.get("TRUSTED_PROXIES", "").split(",") if part.strip()]
+    if not _read(environ, "TRUST_PROXY"):
+        if listed:
+            raise SettingsError("TRUSTED_PROXIES is set, but TRUST_PROXY is not; set it to true, or leave both out")
+        return ()
+    try:
+        return tuple(ipaddress.ip_network(one, strict=False) for one in listed or ("127.0.0.0/8", "::1/128"))
+    except ValueError:
+        raise SettingsError(
+            f"TRUSTED_PROXIES is {', '.join(listed)!r}; write addresses and networks, such as 10.0.0.0/8"
+        ) from None
