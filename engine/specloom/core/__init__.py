@@ -9,6 +9,9 @@ from .lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .backplane import (
+        MOST_PAYLOAD, MOST_STARTS, Backplane, BackplaneError, Bus, Counters, Lease, Leases, SharedCache,
+    )
     from .dataclasses import dataclass
     from .dates import FORMATS, from_epoch, is_day, to_timestamp
     from .diagnostics import (
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from .environment import VARIABLES, Variable, VariableError, read_variable
     from .faults import KINDS, Action, Fault, all_failed, to_plain
     from .garbage_collection import collect_seldom, keep
-    from .limits import Limiter, Pacer, Rate, parse_duration, parse_rate, parse_size
+    from .limits import Limiter, Pacer, Rate, parse_duration, parse_rate, parse_size, refuse_start
     from .messages import Answer, Header, Policy, Request, Response, redact_response
     from .paths import (
         ENGINE_SUFFIXES, NAME, PAGE_TEMPLATES, PROMPTS, PROMPT_SUFFIX, STATE_VARIABLE, cache_folder, config_folder,
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 __getattr__ = exports(
     __name__,
     {
+        "backplane": "MOST_PAYLOAD MOST_STARTS Backplane BackplaneError Bus Counters Lease Leases SharedCache",
         "dataclasses": "dataclass",
         "dates": "FORMATS from_epoch is_day to_timestamp",
         "diagnostics": (
@@ -51,7 +55,7 @@ __getattr__ = exports(
         "environment": "VARIABLES Variable VariableError read_variable",
         "faults": "KINDS Action Fault all_failed to_plain",
         "garbage_collection": "collect_seldom keep",
-        "limits": "Limiter Pacer Rate parse_duration parse_rate parse_size",
+        "limits": "Limiter Pacer Rate parse_duration parse_rate parse_size refuse_start",
         "messages": "Answer Header Policy Request Response redact_response",
         "paths": (
             "ENGINE_SUFFIXES NAME PAGE_TEMPLATES PROMPTS PROMPT_SUFFIX STATE_VARIABLE cache_folder config_folder "

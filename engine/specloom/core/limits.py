@@ -188,15 +188,20 @@ class Limiter:
             raise self._refusal(self._wait_of(len(self._queue), self._clock()))
 
     def _refusal(self, wait: float) -> Fault:
-        seconds = max(1, math.ceil(wait - _TICK))
-        who = f"calls to {self._name}" if self._name else "calls to this upstream"
-        return Fault(
-            "rate_limited",
-            f"The limit for {who} is reached; try again in {seconds} s.",
-            provider=self._name,
-            retry_after=seconds,
-            ours=True,
-        )
+        return refuse_start(self._name, wait)
+
+
+def refuse_start(name: str, wait: float) -> Fault:
+    """The fault of a call to an upstream of that name that could start in so many seconds only."""
+    seconds = max(1, math.ceil(wait - _TICK))
+    who = f"calls to {name}" if name else "calls to this upstream"
+    return Fault(
+        "rate_limited",
+        f"The limit for {who} is reached; try again in {seconds} s.",
+        provider=name,
+        retry_after=seconds,
+        ours=True,
+    )
 
 
 async def _sleep(seconds: float) -> None:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from specloom.cache import AnswerCache, CacheEntry
-from specloom.core import KINDS, Answer, Fault, Place, dataclass, did_you_mean, dump_clean
+from specloom.core import KINDS, Answer, Backplane, Fault, Place, dataclass, did_you_mean, dump_clean
 from specloom.core.lazy import LateModule
 from specloom.language import build, evaluate, truthy
 from specloom.model import NOTICES, Model, ObserverHead, Row, Tool, make_setting
@@ -287,7 +287,9 @@ class Executor:
         isolate: bool = False,
         always_configured: bool = False,
         most_tokens: int = MOST_TOKENS,
+        backplane: Backplane | None = None,
     ) -> None:
+        """With a `backplane` the paces of providers hold over all processes that share it."""
         self.model = model
         self.most_tokens = most_tokens
         """What an operator admits for the tokens of an answer."""
@@ -332,7 +334,13 @@ class Executor:
         self._watch = Watch(model.heads.observers, drawers, environ, clock)
         self.problems += self._watch.problems
         self.upstreams = Upstreams(
-            model.providers, self.settings, sender=sender, breakers=self.breakers, cache=cache, clock=clock
+            model.providers,
+            self.settings,
+            sender=sender,
+            breakers=self.breakers,
+            cache=cache,
+            clock=clock,
+            counters=backplane.counters if backplane is not None else None,
         )
         self.flights = Flights()
         self._prefixes: dict[str, Digest] = {}

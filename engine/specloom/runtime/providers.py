@@ -9,13 +9,25 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from specloom.cache import AnswerCache
-from specloom.core import Answer, Fault, Limiter, Request, Response, Secret, dataclass, redact, redact_response
+from specloom.core import (
+    Answer,
+    Counters,
+    Fault,
+    Limiter,
+    Request,
+    Response,
+    Secret,
+    dataclass,
+    redact,
+    redact_response,
+)
 from specloom.core.lazy import LateModule
 from specloom.model import Operation, Provider
 
 from .circuit_breaker import Breakers
 from .metrics import Count
 from .operation import drive_live, perform
+from .pace import SharedPace
 from .plan import Life
 from .recordings import Sender, from_recording, request_key, to_recording
 from .request import STEP as TOKEN_STEP
@@ -106,7 +118,9 @@ class Upstreams:
         breakers: Breakers,
         cache: AnswerCache | None,
         clock: Callable[[], float],
+        counters: Counters | None = None,
     ) -> None:
+        """With `counters` the pace of a provider holds over all processes that share them."""
         self.counts: dict[str, Count] = {}
         """How each operation fared, by its id; of those that were asked."""
         self._providers = providers
@@ -115,7 +129,8 @@ class Upstreams:
         self._breakers = breakers
         self._cache = cache
         self._clock = clock
-        self._limiters: dict[str, Limiter] = {}
+        self._counters = counters
+        self._limiters: dict[str, Limiter | SharedPace] = {}
         self._keyrings: dict[str, Keyring] = {}
 
     def _keyring(self, name: str) -> Keyring:
@@ -246,7 +261,12 @@ class Upstreams:
         if limiter is None:
             values = self._settings[provider.name]
             rate = next((one for name, one in service.faster if values.get(name) is not None), service.rate)
-            limiter = self._limiters[provider.name] = Limiter(rate, service.concurrency, name=provider.title)
+            limiter = Limiter(rate, service.concurrency, name=provider.title)
+            if self._counters is not None and rate is not None:
+                limiter = SharedPace(
+                    limiter, self._counters, rate, key=f"provider:{provider.name}", name=provider.title
+                )
+            self._limiters[provider.name] = limiter
         async with limiter.slot(request.policy.timeout):
             return await self._sender.send(request)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from specloom.cache import AnswerCache
-    from specloom.core import Diagnostic
+    from specloom.core import Backplane, Diagnostic
     from specloom.model import Model
     from specloom.runtime import Executor, Presenter
     from specloom.specs import Prompt
@@ -188,11 +188,13 @@ def make_executor(
     record: str = "",
     disk_cache: bool = True,
     shared: bool = False,
+    backplane: Backplane | None = None,
 ) -> Executor:
     """The engine over the layers that the environment names, with the guarded transport, the cache and the breakers.
 
     `shared` is for a server of several tenants, where what lies on this machine without an owner is nobody's: papers
-    that were stored are read where `SPECLOOM_PAPERS_SHARED` says that all tenants share them.
+    that were stored are read where `SPECLOOM_PAPERS_SHARED` says that all tenants share them. The `backplane` is what
+    processes share, such as the pace of providers; it is closed with the executor.
     """
     from .served import load_served
 
@@ -244,6 +246,7 @@ def make_executor(
         isolate=read_switch(environ, "CACHE_ISOLATION", problems) == "tenant",
         always_configured=bool(replay),
         most_tokens=read_switch(environ, "SPECLOOM_MAX_TOKENS", problems),
+        backplane=backplane,
     )
     if lost:
         from specloom.core import render
@@ -253,6 +256,8 @@ def make_executor(
             print(render(one, served.sources), file=sys.stderr)  # noqa: T201 - the way to the person who wrote it
     executor.problems[:0] = problems
     executor.closing.append(memory.aclose)
+    if backplane is not None:
+        executor.closing.append(backplane.aclose)
     if audit is not None:
         executor.closing.append(functools.partial(asyncio.to_thread, audit.close))
     return executor

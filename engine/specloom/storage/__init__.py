@@ -1,4 +1,5 @@
-"""What outlives a call: encrypted collections, search in them, consent, artifacts, tamper-evident logs.
+"""What outlives a call: encrypted collections, search in them, consent, artifacts, tamper-evident logs; and what the
+processes of a machine share.
 
 Imports `plugins`.
 """
@@ -9,6 +10,8 @@ from specloom.core.lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .backplane import open_backplane
+    from .backplane_local import local_backplane
     from .audit_log import AuditRecord, AuditTrail, audit_key, audit_path, open_audit, verify
     from .consent import add_member, check_space, list_members, remove_member
     from .files import FileLock, append_whole, sync_folder, write_whole
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 __getattr__ = exports(
     __name__,
     {
+        "backplane": "open_backplane",
+        "backplane_local": "local_backplane",
         "audit_log": "AuditRecord AuditTrail audit_key audit_path open_audit verify",
         "consent": "add_member check_space list_members remove_member",
         "files": "FileLock append_whole sync_folder write_whole",

@@ -1,0 +1,87 @@
+"""The pace of a provider where several processes keep it together: what each may start is asked of shared counters."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from specloom.core import MOST_STARTS, BackplaneError, Counters, Limiter, Rate, refuse_start
+from specloom.core.lazy import LateModule
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = LateModule("asyncio")
+
+SPACED = 0.1
+"""Seconds between two starts up to which they are spread over time, and within which some may still come together.
+
+What is let through at once arrives spread by what the network and busy processes add, and one burst then runs into the
+next: four processes that each take their part of 20 a second at its beginning are seen as 35 in some second. What is
+slower than that is counted instead: who may ask ten times a minute does not wait six seconds for the second time.
+"""
+GONE = 5.0
+"""Seconds for which counters that could not be reached are left alone, and the process keeps the pace by itself."""
+SLACK = 0.002
+"""Seconds by which a wait is longer than told, so that clocks that differ a little make nobody ask twice."""
+
+
+class SharedPace:
+    """A limiter whose rate holds over all who share the counters; places at once are each process's own."""
+
+    def __init__(
+        self,
+        limiter: Limiter,
+        counters: Counters,
+        rate: Rate,
+        *,
+        key: str,
+        name: str,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] | None = None,
+    ) -> None:
+        """`limiter` has the same rate: it keeps the order, and the pace where the counters cannot be reached."""
+        self._limiter, self._counters, self._key, self._name = limiter, counters, key, name
+        self._interval = rate.per / rate.count
+        self._count = min(max(1, math.floor(rate.count)), MOST_STARTS)
+        self._window = self._interval * self._count
+        self._clock, self._sleep = clock, sleep or _sleep
+        self._turn: asyncio.Lock | None = None
+        self._alone_until = -math.inf
+
+    @asynccontextmanager
+    async def slot(self, max_wait: float) -> AsyncIterator[None]:
+        """A place and a start within `max_wait` seconds, or a `rate_limited` fault, as `Limiter.slot` gives it."""
+        deadline = self._clock() + max_wait
+        async with self._limiter.slot(max_wait):
+            await self._start(deadline)
+            yield
+
+    async def _start(self, deadline: float) -> None:
+        if self._turn is None:
+            self._turn = asyncio.Lock()
+        # One of this process asks at a time, so that those behind it stay in their order.
+        async with self._turn:
+            while (wait := await self._ask()) > 0.0:
+                if self._clock() + wait > deadline:
+                    raise refuse_start(self._name, wait)
+                await self._sleep(wait + SLACK)
+
+    async def _ask(self) -> float:
+        if self._clock() < self._alone_until:
+            return 0.0
+        try:
+            if self._interval <= SPACED:
+                together = math.floor(SPACED / self._interval)
+                return await self._counters.take(self._key, per=self._interval, burst=together)
+            return await self._counters.start(self._key, count=self._count, per=self._window)
+        except BackplaneError:
+            self._alone_until = self._clock() + GONE
+            return 0.0
+
+
+async def _sleep(seconds: float) -> None:
+    await asyncio.sleep(seconds)
